@@ -8,8 +8,7 @@ work=$(mktemp -d "${TMPDIR:-/var/tmp}/nmb-sessions.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# shown COMMAND: prints and runs a line, errors and times among its output.
-TIMEFORMAT="%R s"
+# shown COMMAND: prints and runs a line, errors among its output.
 shown() {
   echo "\$ $1"
   { eval "$1"; } 2>&1
@@ -18,7 +17,7 @@ shown() {
 merge_and_count() {
   make_graph_samples . --files 4 --samples 35530 --sparse >/dev/null
   shown 'ls graphs.*.nc'
-  shown "time nmcat graphs.*.nc -o graphs.nmb --split-names '^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_' --block-name '{group}'"
+  shown "nmcat graphs.*.nc -o graphs.nmb --split-names '^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_' --block-name '{group}'"
   shown 'nminspect count graphs.nmb --what samples --io-stats'
   shown "nminspect count graphs.nmb --what objects 'r4952_*/*'"
   shown 'nminspect ls graphs.nmb --limit 3'

@@ -56,14 +56,14 @@ inline nmb::Status write(const std::string& path, nmb::Communicator& ranks, std:
     std::vector<float> x(hits_of(number) * 4);
     std::iota(x.begin(), x.end(), static_cast<float>(number));
     const int label = static_cast<int>(number % 3);
-    NMB_TRY(writer->put(event.block, event.features, std::span<const float>(x)));
-    NMB_TRY(writer->put(event.block, event.label, std::span<const int>(&label, 1)));
+    NMB_TRY(writer->put(event.block, event.features, x));
+    NMB_TRY(writer->put(event.block, event.label, std::span(&label, 1)));
   }
   // Each rank its part of the common variable.
   std::vector<int> hits;
   for (std::uint64_t number = first; number < last; ++number)
     hits.push_back(static_cast<int>(hits_of(number)));
-  NMB_TRY(writer->put_all(run, counts, {{first}, {last - first}, {}}, std::span<const int>(hits)));
+  NMB_TRY(writer->put_all(run, counts, {{first}, {last - first}, {}}, hits));
   NMB_TRY(writer->close());
   // Where the time went: of each number that of the rank which has most.
   NMB_ASSIGN(const nmb::WriterReport report,

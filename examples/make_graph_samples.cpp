@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
+#include "nmb/files.h"
 #include "nmb/metadata.h"
-#include "nmb/output_file.h"
 #include "nmb/values.h"
 
 namespace {
@@ -142,11 +142,11 @@ Status define(const Sample& sample, Metadata* metadata) {
     std::vector<nmb::DimId> dimensions;
     for (std::size_t axis = 0; axis < array.shape.size(); ++axis) {
       NMB_ASSIGN(const nmb::DimId id,
-                 metadata->add_dimension(name + "_dim_" + std::to_string(axis), array.shape[axis]));
+                 metadata->def_dim(name + "_dim_" + std::to_string(axis), array.shape[axis]));
       dimensions.push_back(id);
     }
     NMB_ASSIGN([[maybe_unused]] const nmb::VarId id,
-               metadata->add_variable(name, array.type, dimensions));
+               metadata->def_var(name, array.type, dimensions));
   }
   return {};
 }

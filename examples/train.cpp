@@ -1,11 +1,12 @@
-// train IN.nmb EPOCHS THREADS: reads samples as a training program does. How many there are is told
-// by the index; each epoch has them in another order, dealt to threads, each of which reads the
-// blocks of its share and no others.
+// train IN.nmb EPOCHS THREADS: reads the samples of any NMB file as a training program does. The
+// index says which blocks hold samples. Each epoch reads them in another order, dealt to threads;
+// each thread reads the blocks of its share and no others.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <thread>
 #include <vector>
@@ -14,21 +15,33 @@
 
 namespace {
 
-// One sample: the mean of its features stands for what a model makes of it.
+bool has_numbers(const nmb::Metadata& metadata, nmb::VarId id) {
+  std::optional<nmb::Type> type = metadata.variable(id).type;
+  // HDF5 knows more types; those of its numbers are classic but for the order of bytes.
+  if (nmb::TypeTable::is_extended(*type)) type = metadata.extension()->types.classic(*type);
+  return type && *type != nmb::Type::kChar;
+}
+
+// One block of samples: the mean of all its numbers stands for what a model makes of them.
 nmb::Result<double> use(const nmb::Reader& reader, const nmb::BlockEntry& entry) {
   NMB_ASSIGN(const std::shared_ptr<const nmb::Block> sample, reader.block(entry));
-  const auto x = sample->metadata.find_variable("x");
-  if (!x) return nmb::Status(nmb::Code::kNotFound, "found no variable x in " + entry.name);
-  NMB_ASSIGN(const std::vector<float> values, sample->read_all<float>(*x));
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  double sum = 0;
+  std::size_t count = 0;
+  for (nmb::VarId id = 0; id < sample->metadata.variable_count(); ++id) {
+    if (!has_numbers(sample->metadata, id)) continue;
+    NMB_ASSIGN(const std::vector<double> values, sample->read_all<double>(id));
+    sum = std::accumulate(values.begin(), values.end(), sum);
+    count += values.size();
+  }
+  return count > 0 ? sum / static_cast<double>(count) : 0;
 }
 
 nmb::Status train(const char* path, int epochs, unsigned threads) {
   NMB_ASSIGN(const std::unique_ptr<nmb::Reader> reader, nmb::Reader::open(path));
   std::printf("%llu samples\n", static_cast<unsigned long long>(reader->totals().samples));
   std::vector<nmb::BlockEntry> samples;
-  NMB_TRY(reader->for_each_entry("events/", [&](const nmb::BlockEntry& entry) -> nmb::Result<bool> {
-    samples.push_back(entry);
+  NMB_TRY(reader->for_each_entry("", [&](const nmb::BlockEntry& entry) -> nmb::Result<bool> {
+    if (entry.samples > 0) samples.push_back(entry);
     return true;
   }));
   std::mt19937_64 random(1);

@@ -35,8 +35,7 @@ Status write(const std::string& path) {
     blocks.push_back(block);
   }
   NMB_TRY(writer->end_define());
-  for (const nmb::BlockId block : blocks)
-    NMB_TRY(writer->put(block, 0, std::span<const double>(kTemperatures)));
+  for (const nmb::BlockId block : blocks) NMB_TRY(writer->put(block, 0, kTemperatures));
   return writer->close();  // until then there is no file
 }
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "graph_samples.h"
-#include "nmb/mpi_ranks.h"
+#include "nmb/communicator.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) {

@@ -7,7 +7,7 @@ A room is a folder below a ROOT; includes are relative to the ROOTs or to the fi
 room, from below, with the rooms that it may use; indented lines below it name what the room holds besides its folder:
 
     page: wire
-        nmb/place.h
+        nmb/bytes.h
     hdf5/bytes: wire page
 
 A file is of the room with the longest name that its path begins with. The graph has a line for each room: its files, and the

@@ -1,10 +1,11 @@
-// Data sets that are alike (see alike_data_sets.h).
+// Reads data sets that are similar to earlier ones (see alike_data_sets.h).
 #include "alike_data_sets.h"
 
 #include <cstring>
 #include <deque>
 #include <utility>
 
+#include "hdf5_error.h"
 #include "memory_layout.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
@@ -13,10 +14,11 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// More kinds than a file has that is worth it: their headers are kept.
+// The largest number of kinds of a file, because their headers are kept in memory; files with more
+// kinds would not benefit.
 constexpr std::size_t kMostKinds = 256;
-// What a value of variable length is in the file: how many elements, the address of a collection
-// of the global heap, the object's index there.
+// Size in the file of a value of variable length: number of elements, address of a collection of
+// the global heap, and index of the object there.
 constexpr std::uint64_t kHeapId = 16;
 
 bool has_variable_length(const TypeTable& types, Type type) {
@@ -30,7 +32,7 @@ bool has_variable_length(const TypeTable& types, Type type) {
         if (has_variable_length(types, field.type)) return true;
       return false;
     case TypeClass::kReference:
-      return t.reference != ReferenceKind::kObject;  // to a region: it lies in the heap too
+      return t.reference != ReferenceKind::kObject;  // references to regions are in the heap too
     default:
       return true;
   }
@@ -43,44 +45,49 @@ bool fits(std::uint64_t count, std::uint64_t step, std::size_t bytes) {
 
 }  // namespace
 
-std::optional<DataSetIn> AlikeDataSets::read(std::uint64_t address, TypesIn& types) {
+Result<std::optional<DataSetIn>> AlikeDataSets::read(std::uint64_t address, TypesIn& types) {
   understood_ = header_.read(address);
-  if (!understood_) return std::nullopt;
+  if (!understood_) return std::optional<DataSetIn>();
   const auto found = kinds_.find(header_.pattern());
-  if (found == kinds_.end() || !found->second.known) return std::nullopt;
+  if (found == kinds_.end() || !found->second.known) return std::optional<DataSetIn>();
   return apply(found->second, types);
 }
 
-void AlikeDataSets::learn(hid_t data_set, const std::optional<DataSetIn>& told, TypesIn& types) {
-  if (!understood_ || kinds_.size() == kMostKinds || kinds_.contains(header_.pattern())) return;
-  std::optional<Kind> kind;
-  if (told) kind = kind_of(data_set, *told, types);
-  // What it gives for this one must be what the library told.
-  if (kind) kind->known = apply(*kind, types) == told;
-  kinds_.emplace(header_.pattern(), kind ? std::move(*kind) : Kind());
+Status AlikeDataSets::learn(hid_t data_set, const std::optional<DataSetIn>& found, TypesIn& types) {
+  if (!understood_ || kinds_.size() == kMostKinds || kinds_.contains(header_.pattern())) return {};
+  Kind kind;
+  if (found) {
+    NMB_ASSIGN(kind, kind_of(data_set, *found, types));
+  }
+  if (kind.known) {
+    // It must give what the library found.
+    NMB_ASSIGN(const std::optional<DataSetIn> again, apply(kind, types));
+    kind.known = again == found;
+  }
+  kinds_.emplace(header_.pattern(), std::move(kind));
+  return {};
 }
 
-std::optional<AlikeDataSets::Kind> AlikeDataSets::kind_of(hid_t data_set, const DataSetIn& told,
-                                                          TypesIn& types) {
+Result<AlikeDataSets::Kind> AlikeDataSets::kind_of(hid_t data_set, const DataSetIn& found,
+                                                   TypesIn& types) {
   const std::string object = "data set";
   Kind kind;
   kind.block = block_;
-  kind.type = Id(H5Dget_type(data_set), H5Tclose, object);
-  kind.told = told;
-  kind.told.attributes.clear();
+  NMB_ASSIGN(kind.type, read_handle(H5Dget_type(data_set), object));
+  kind.first = found;
+  kind.first.attributes.clear();
   const TypeTable& table = types.table();
-  for (const AttributeIn& a : told.attributes) {
+  for (const AttributeIn& a : found.attributes) {
     Attribute attribute{0, a, {}, Form::kAsInMemory, memory_size(table, a.type), 0, false};
-    attribute.told.values.clear();
-    attribute.told.scales.clear();
+    attribute.first.values.clear();
+    attribute.first.scales.clear();
     while (attribute.message < header_.attribute_count() &&
            header_.attribute(attribute.message).name != a.name)
       ++attribute.message;
-    if (attribute.message == header_.attribute_count()) return std::nullopt;
-    {
-      const Id opened(H5Aopen(data_set, a.name.c_str(), H5P_DEFAULT), H5Aclose, object);
-      attribute.type = Id(H5Aget_type(opened), H5Tclose, object);
-    }
+    if (attribute.message == header_.attribute_count()) return Kind();
+    NMB_ASSIGN(const Handle opened,
+               read_handle(H5Aopen(data_set, a.name.c_str(), H5P_DEFAULT), object));
+    NMB_ASSIGN(attribute.type, read_handle(H5Aget_type(opened.get()), object));
     if (has_variable_length(table, a.type)) {
       const ExtendedType& type = table.at(a.type);
       if (type.type_class == TypeClass::kString) {
@@ -88,47 +95,50 @@ std::optional<AlikeDataSets::Kind> AlikeDataSets::kind_of(hid_t data_set, const 
       } else if (type.type_class == TypeClass::kVlen && !has_variable_length(table, type.base)) {
         attribute.form = Form::kSequences;
         attribute.element = memory_size(table, type.base);
-        attribute.lists_objects = lists_objects(a.name, attribute.type);
+        NMB_ASSIGN(attribute.lists_objects, lists_objects(a.name, attribute.type.get()));
       } else {
-        return std::nullopt;
+        return Kind();
       }
     }
     kind.attributes.push_back(std::move(attribute));
   }
-  if (kind.attributes.size() != header_.attribute_count()) return std::nullopt;
+  kind.known = kind.attributes.size() == header_.attribute_count();
   return kind;
 }
 
-std::optional<DataSetIn> AlikeDataSets::apply(Kind& kind, TypesIn& types) {
+Result<std::optional<DataSetIn>> AlikeDataSets::apply(Kind& kind, TypesIn& types) {
   if (kind.block != block_) {
-    kind.told.type = types.code_of(kind.type);
-    for (Attribute& attribute : kind.attributes)
-      attribute.told.type = types.code_of(attribute.type);
+    NMB_ASSIGN(kind.first.type, types.code_of(kind.type.get()));
+    for (Attribute& attribute : kind.attributes) {
+      NMB_ASSIGN(attribute.first.type, types.code_of(attribute.type.get()));
+    }
     kind.block = block_;
   }
-  DataSetIn out = kind.told;
+  DataSetIn out = kind.first;
   out.space = header_.space();
   out.offset = header_.values_offset();
   std::uint64_t bytes = types.table().value_size(out.type);
   for (const std::uint64_t length : out.space.lengths)
-    if (!checked_mul(bytes, length, &bytes)) return std::nullopt;
-  if (bytes != header_.values_length()) return std::nullopt;
+    if (!checked_mul(bytes, length, &bytes)) return std::optional<DataSetIn>();
+  if (bytes != header_.values_length()) return std::optional<DataSetIn>();
   out.attributes.reserve(kind.attributes.size());
-  for (const Attribute& attribute : kind.attributes)
-    if (!read_values(attribute, types, &out.attributes.emplace_back(attribute.told)))
-      return std::nullopt;
-  return out;
+  for (const Attribute& attribute : kind.attributes) {
+    NMB_ASSIGN(const bool read,
+               read_values(attribute, types, &out.attributes.emplace_back(attribute.first)));
+    if (!read) return std::optional<DataSetIn>();
+  }
+  return std::optional<DataSetIn>(std::move(out));
 }
 
 // As they are in memory, from there as attributes_in() takes them.
-bool AlikeDataSets::read_values(const Attribute& attribute, const TypesIn& types,
-                                AttributeIn* out) {
+Result<bool> AlikeDataSets::read_values(const Attribute& attribute, const TypesIn& types,
+                                        AttributeIn* out) {
   const ObjectHeaderIn::Attribute message = header_.attribute(attribute.message);
   const std::uint64_t count = out->count;
   if (count == 0) return true;
   if (attribute.form == Form::kAsInMemory) {
     if (!fits(count, attribute.step, message.values.size())) return false;
-    take_values(file_, types, message.values.first(count * attribute.step), false, out);
+    NMB_TRY(take_values(file_, types, message.values.first(count * attribute.step), false, out));
     return true;
   }
   if (!fits(count, kHeapId, message.values.size())) return false;
@@ -140,7 +150,7 @@ bool AlikeDataSets::read_values(const Attribute& attribute, const TypesIn& types
     const auto address = load_le<std::uint64_t>(id + 4);
     if (address == 0) {
       if (length != 0) return false;
-      continue;  // null in memory
+      continue;  // zero in memory
     }
     const auto object = heap_.object(address, load_le<std::uint32_t>(id + 12));
     const bool text = attribute.form == Form::kStrings;
@@ -158,7 +168,7 @@ bool AlikeDataSets::read_values(const Attribute& attribute, const TypesIn& types
     else
       std::memcpy(to, &sequence, sizeof sequence);
   }
-  take_values(file_, types, memory, attribute.lists_objects, out);
+  NMB_TRY(take_values(file_, types, memory, attribute.lists_objects, out));
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Attributes (see attributes_out.h).
+// Writes attributes of HDF5 (see attributes_out.h).
 #include "attributes_out.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ Status of_attribute(const Attribute& attribute, const Status& status) {
   return status.of_object("attribute " + std::string(attribute.name));
 }
 
-// Of an attribute that is one string.
+// Returns the type of an attribute that is one string.
 Result<Handle> text_type(const Attribute& attribute) {
   NMB_ASSIGN(Handle type, check_handle(H5Tcopy(H5T_C_S1), "a string"));
   NMB_TRY(check_hdf5(H5Tset_size(type.get(), std::max<std::size_t>(attribute.values.size(), 1)),
@@ -94,7 +94,7 @@ Status write_attribute(const AttributeOut& out, TypesOut& types, hid_t object,
 }
 
 bool is_large(const Attribute& attribute) {
-  constexpr std::uint64_t kMost = 60000;  // 64 KiB less type, space and name of a usual kind
+  constexpr std::uint64_t kMost = 60000;  // 64 KiB minus type, space and name of usual sizes
   return attribute.values.size() > kMost;
 }
 

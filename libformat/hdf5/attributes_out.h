@@ -1,4 +1,5 @@
-// Attributes of HDF5: made in their order, written when all that they may lead to is there.
+// Makes attributes of HDF5 in order; writes their values after all objects to which these may refer
+// were made.
 #pragma once
 
 #include <string>
@@ -10,28 +11,29 @@
 
 namespace nmb::hdf5 {
 
-// An attribute of an object as HDF5 gets it.
+// An attribute of an object in the form that HDF5 takes.
 struct AttributeOut {
   Attribute attribute;
   Space space;
   CharacterSet character_set = CharacterSet::kAscii;  // of its name
-  bool whole_text = false;                            // one string, not as many of one byte
+  bool whole_text = false;                            // one string, not one string for each byte
 };
 
-// ASCII unless a byte is above 127.
+// Returns ASCII unless a byte is above 127.
 CharacterSet usual_character_set(std::string_view name);
 
-// The number-th attribute of a group or variable, with what the hdf5 section says of it.
+// Returns an attribute of a group or variable, with its properties from the hdf5 section. number:
+// its index.
 Result<AttributeOut> attribute_out(const SourceBlock& source, std::uint32_t owner,
                                    std::uint32_t number, const Attribute& attribute);
 
-// Without values.
+// Makes the attribute without values.
 Status make_attribute(const AttributeOut& out, TypesOut& types, hid_t object);
-// The values of one that was made.
+// Writes the values of an attribute that was made.
 Status write_attribute(const AttributeOut& out, TypesOut& types, hid_t object,
                        const FindObject& find_object);
 
-// Whether attributes take more than what an object of HDF5 1.0's form holds in its header.
+// Returns whether an attribute is too large for an object header of HDF5 1.0's form.
 bool is_large(const Attribute& attribute);
 
 }  // namespace nmb::hdf5

@@ -1,4 +1,4 @@
-// Groups, data sets and attributes of HDF5 as a block (see block_in.h).
+// Converts groups, data sets and attributes of HDF5 to a block (see block_in.h).
 #include "block_in.h"
 
 #include <algorithm>
@@ -7,11 +7,10 @@
 
 #include "alike_data_sets.h"
 #include "creation_in.h"
-#include "hdf5_id.h"
-#include "nmb/classic_header.h"
+#include "hdf5_error.h"
+#include "nmb/classic.h"
 #include "resource_limits.h"
 #include "scales_in.h"
-#include "selection_in.h"
 #include "space_in.h"
 #include "wire/checked.h"
 #include "wire/items.h"
@@ -20,8 +19,9 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t kMostSlab = 1 << 20;                  // bytes of values converted at a time
-constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // of places of chunks
+constexpr std::uint64_t kMostSlab = 1 << 20;                  // bytes of values that are converted
+                                                              // at a time
+constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // bytes of places of chunks
 
 bool is_tracked(unsigned order) { return (order & H5P_CRT_ORDER_TRACKED) != 0; }
 
@@ -33,10 +33,11 @@ Property property(Property::Number number, VarId owner, std::uint32_t attribute 
   return p;
 }
 
-std::string comment_of(hid_t object, const std::string& text) {
-  const ssize_t length = checked(H5Oget_comment(object, nullptr, 0), text);
+Result<std::string> comment_of(hid_t object, const std::string& text) {
+  NMB_ASSIGN(const ssize_t length, read_value(H5Oget_comment(object, nullptr, 0), text));
   std::string comment(static_cast<std::size_t>(length), '\0');
-  if (length > 0) checked(H5Oget_comment(object, comment.data(), comment.size() + 1), text);
+  if (length > 0)
+    NMB_TRY(check_read(H5Oget_comment(object, comment.data(), comment.size() + 1), text));
   return comment;
 }
 
@@ -53,35 +54,50 @@ CharacterSet default_set(const std::string& name) {
   return is_ascii(name) ? CharacterSet::kAscii : CharacterSet::kUtf8;
 }
 
-// Whether HDF5 1.10 may tell wrong places of chunks: by its index for one unlimited dimension,
-// where that is not the first.
+// Returns whether HDF5 1.10 may report wrong places of chunks: with its index for one unlimited
+// dimension, if that is not the first dimension.
 bool has_misplaced_chunks(const Space& space) {
   const auto unlimited = std::count(space.maximum.begin(), space.maximum.end(), kUnlimitedLength);
   return unlimited == 1 && space.maximum.front() != kUnlimitedLength;
 }
 
 // How many chunks a data set has.
-std::uint64_t chunks_present(hid_t data_set, const std::string& object) {
-  if (H5Dget_storage_size(data_set) == 0) return 0;
-  const Id space(H5Dget_space(data_set), H5Sclose, object);
+Result<std::uint64_t> chunks_present(hid_t data_set, const std::string& object) {
+  if (H5Dget_storage_size(data_set) == 0) return std::uint64_t{0};
+  NMB_ASSIGN(const Handle space, read_handle(H5Dget_space(data_set), object));
   hsize_t present = 0;
-  checked(H5Dget_num_chunks(data_set, space, &present), object);
-  return present;
+  NMB_TRY(check_read(H5Dget_num_chunks(data_set, space.get(), &present), object));
+  return std::uint64_t{present};
 }
 
-// HDF5 1.10 goes over the chunks of a data set one by one to tell where one is, at about 64 bytes
-// copied in the time of a step: whether to read them all, which finds each at once, costs less.
+// To find a chunk, HDF5 1.10 goes over the chunks of a data set one by one, at about the time of
+// copying 64 bytes for each. Returns whether reading all chunks, which finds each at once, costs
+// less.
 bool costs_less_to_copy(hid_t data_set, std::uint64_t present) {
   constexpr std::uint64_t kFew = 1024, kBytesAStep = 64;
   return present > kFew && H5Dget_storage_size(data_set) / present / kBytesAStep < present;
 }
 
+// HDF5 has no other layout than chunks for what may grow.
+void set_layout_of_copy(const Space& space, Creation* creation) {
+  creation->layout = Layout::kContiguous;
+  creation->allocation = Allocation::kLate;
+  if (space.lengths == space.maximum) return;
+  creation->layout = Layout::kChunked;
+  creation->allocation = Allocation::kIncremental;
+  creation->chunk.clear();
+  constexpr std::uint64_t kMost = 1024;  // elements of a dimension
+  for (const std::uint64_t n : space.lengths)
+    creation->chunk.push_back(std::clamp<std::uint64_t>(n, 1, kMost));
+}
+
 }  // namespace
 
 BlockIn::BlockIn(FileIn& file, std::string name)
-    : file_(file),
-      name_(std::move(name)),
-      types_([&file](hid_t named) { return file.placed(file.path_of(named)); }) {
+    : file_(file), name_(std::move(name)), types_([&file](hid_t named) -> Result<std::string> {
+        NMB_ASSIGN(const std::string path, file.path_of(named));
+        return file.placed(path);
+      }) {
   metadata_.check_names_at_once();  // names of dimensions are searched for in between
 }
 
@@ -89,7 +105,7 @@ void BlockIn::add_property(Property p) {
   (p.owner == kGlobal ? properties_ : variable_properties_).push_back(std::move(p));
 }
 
-// In the order of the section: what is of no attribute first.
+// Appends in the order of the section: properties without an attribute first.
 void BlockIn::append_properties(std::vector<Property> properties, std::vector<std::byte>* section) {
   const auto place = [](const Property& p) {
     return std::tuple(p.attribute + 1, static_cast<std::uint16_t>(p.number));
@@ -99,26 +115,28 @@ void BlockIn::append_properties(std::vector<Property> properties, std::vector<st
   for (const Property& p : properties) append_property(p, section);
 }
 
-void BlockIn::add_group(hid_t group) {
+Status BlockIn::add_group(hid_t group) {
   const std::string object = "group /" + name_;
-  const Id plist(H5Gget_create_plist(group), H5Pclose, object);
+  NMB_ASSIGN(const Handle plist, read_handle(H5Gget_create_plist(group), object));
   Property order = property(Property::Number::kOrder, kGlobal);
-  unsigned links = 0, attributes = 0;
-  checked(H5Pget_link_creation_order(plist, &links), object);
-  checked(H5Pget_attr_creation_order(plist, &attributes), object);
-  order.order = {links, attributes};
-  if ((links | attributes) != 0) add_property(std::move(order));
-  add_comment(group, kGlobal, object);
-  add_attributes(attributes_in(file_, types_, group, "/" + name_, is_tracked(attributes)), kGlobal,
-                 &metadata_, true);
+  unsigned links = 0, attribute_order = 0;
+  NMB_TRY(check_read(H5Pget_link_creation_order(plist.get(), &links), object));
+  NMB_TRY(check_read(H5Pget_attr_creation_order(plist.get(), &attribute_order), object));
+  order.order = {links, attribute_order};
+  if ((links | attribute_order) != 0) add_property(std::move(order));
+  NMB_TRY(add_comment(group, kGlobal, object));
+  NMB_ASSIGN(std::vector<AttributeIn> attributes,
+             attributes_in(file_, types_, group, "/" + name_, is_tracked(attribute_order)));
+  return add_attributes(std::move(attributes), kGlobal, &metadata_, true);
 }
 
-void BlockIn::add_comment(hid_t object, VarId owner, const std::string& text) {
-  const std::string comment = comment_of(object, text);
-  if (comment.empty()) return;
+Status BlockIn::add_comment(hid_t object, VarId owner, const std::string& text) {
+  NMB_ASSIGN(const std::string comment, comment_of(object, text));
+  if (comment.empty()) return {};
   Property p = property(Property::Number::kComment, owner);
   p.bytes = bytes_of(comment);
   add_property(std::move(p));
+  return {};
 }
 
 void BlockIn::add_user_block(std::vector<std::byte> bytes) {
@@ -127,51 +145,52 @@ void BlockIn::add_user_block(std::vector<std::byte> bytes) {
   add_property(std::move(p));
 }
 
-Type BlockIn::add_named_type(hid_t type) {
-  const Type code = types_.code_of(type);
-  const std::string comment = comment_of(type, "named datatype");
+Result<Type> BlockIn::add_named_type(hid_t type) {
+  const std::string object = "named datatype";
+  NMB_ASSIGN(const Type code, types_.code_of(type));
+  NMB_ASSIGN(const std::string comment, comment_of(type, object));
   if (!comment.empty()) {
     Property p = property(Property::Number::kTypeComment, kGlobal);
     p.type = code;
     p.bytes = bytes_of(comment);
     add_property(std::move(p));
   }
-  Metadata attributes{Metadata::Names::kAsFound};
-  const Id plist(H5Tget_create_plist(type), H5Pclose, "named datatype");
+  NMB_ASSIGN(const Handle plist, read_handle(H5Tget_create_plist(type), object));
   unsigned order = 0;
-  checked(H5Pget_attr_creation_order(plist, &order), "named datatype");
-  add_attributes(attributes_in(file_, types_, type, file_.path_of(type), is_tracked(order)),
-                 kGlobal, &attributes, false);
-  if (attributes.attribute_count() == 0) return code;
+  NMB_TRY(check_read(H5Pget_attr_creation_order(plist.get(), &order), object));
+  NMB_ASSIGN(const std::string path, file_.path_of(type));
+  NMB_ASSIGN(std::vector<AttributeIn> found,
+             attributes_in(file_, types_, type, path, is_tracked(order)));
+  if (found.empty()) return code;
+  Metadata attributes{Metadata::Names::kAsFound};
+  NMB_TRY(add_attributes(std::move(found), kGlobal, &attributes, false));
   auto extension = std::make_shared<Extension>();
   extension->types = types_.table();
   attributes.set_extension(extension);
-  Result<std::vector<std::byte>> body = encode_extended_body(attributes, 0);
-  if (!body.ok()) throw Failure(body.status().code(), body.status().message());
   Property p = property(Property::Number::kTypeAttributes, kGlobal);
   p.type = code;
-  p.bytes = std::move(*body);
+  NMB_ASSIGN(p.bytes, encode_extended_body(attributes, 0));
   p.bytes.resize(load_be<std::uint64_t>(p.bytes.data() + 12));  // the header alone
   add_property(std::move(p));
   return code;
 }
 
-void BlockIn::add_attributes(std::vector<AttributeIn> attributes, VarId owner, Metadata* to,
-                             bool keep_properties) {
+Status BlockIn::add_attributes(std::vector<AttributeIn> attributes, VarId owner, Metadata* to,
+                               bool keep_properties) {
   std::uint32_t number = 0;
   for (AttributeIn& a : attributes) {
     const std::string object = "attribute " + a.name;
     const Status added = TypeTable::is_extended(a.type)
-                             ? to->add_extended_attribute(owner, a.name, a.type, a.count, a.values)
-                             : to->add_attribute(owner, a.name, a.type, a.values);
-    if (!added.ok()) throw Failure(added.code(), object + ": " + added.message());
+                             ? to->def_extended_att(owner, a.name, a.type, a.count, a.values)
+                             : to->def_att(owner, a.name, a.type, a.values);
+    if (!added.ok()) return added.of_object(object);
 
     const bool is_default = a.count == 1
                                 ? a.space.space_class == SpaceClass::kScalar
                                 : a.space.lengths.size() == 1 && a.space.maximum == a.space.lengths;
     if (!is_default) {
       if (!keep_properties)
-        throw Failure(Code::kUnsupported,
+        return Status(Code::kUnsupported,
                       object + " of a named datatype: found a shape of its own");
       Property p = property(Property::Number::kSpace, owner, number);
       p.space = std::move(a.space);
@@ -184,38 +203,38 @@ void BlockIn::add_attributes(std::vector<AttributeIn> attributes, VarId owner, M
     }
     ++number;
   }
+  return {};
 }
 
-DimId BlockIn::dimension(const std::string& key, const std::string& name, std::uint64_t length,
-                         bool unlimited) {
+Result<DimId> BlockIn::dimension(const std::string& key, const std::string& name,
+                                 std::uint64_t length, bool unlimited) {
   const auto found = dimensions_.find(key);
   if (found != dimensions_.end()) return found->second;
   std::string free_name = name.empty() ? "phony_dim_" + std::to_string(phony_++) : name;
   for (unsigned n = 2; metadata_.find_dimension(free_name); ++n)
     free_name = (name.empty() ? "phony_dim" : name) + "_" + std::to_string(n);
-  const Result<DimId> added = metadata_.add_dimension(free_name, length);
-  if (!added.ok()) throw Failure(added.status().code(), added.status().message());
-  if (unlimited) unlimited_.push_back({*added, false});
-  dimensions_.emplace(key, *added);
-  return *added;
+  NMB_ASSIGN(const DimId added, metadata_.def_dim(free_name, length));
+  if (unlimited) unlimited_.push_back({added, false});
+  dimensions_.emplace(key, added);
+  return added;
 }
 
-std::vector<DimId> BlockIn::dimensions_of(const std::string& path,
-                                          const std::vector<AttributeIn>& attributes,
-                                          const Space& space) {
+Result<std::vector<DimId>> BlockIn::dimensions_of(const std::string& path,
+                                                  const std::vector<AttributeIn>& attributes,
+                                                  const Space& space) {
   const std::vector<std::string> scales =
       scales_of(file_, path, attributes, types_.table(), space.lengths.size());
   std::vector<DimId> ids;
   for (std::size_t i = 0; i < space.lengths.size(); ++i) {
     if (space.lengths[i] > ~std::uint64_t{0} >> 1)
-      throw Failure(Code::kDamaged,
-                    path + ": found a length of " + std::to_string(space.lengths[i]));
+      return damaged(path + ": found a length of " + std::to_string(space.lengths[i]));
     const bool unlimited = space.maximum[i] == kUnlimitedLength;
-    // Data sets on one scale may differ in length: each length is a dimension.
+    // Data sets on one scale may differ in length: each length becomes a dimension.
     const std::string key =
         scales[i] + "/" + std::to_string(space.lengths[i]) + (unlimited ? "+" : "");
-    ids.push_back(
-        dimension(key, scales[i].substr(scales[i].rfind('/') + 1), space.lengths[i], unlimited));
+    const std::string name = scales[i].substr(scales[i].rfind('/') + 1);
+    NMB_ASSIGN(const DimId id, dimension(key, name, space.lengths[i], unlimited));
+    ids.push_back(id);
   }
   return ids;
 }
@@ -224,31 +243,34 @@ std::string BlockIn::path_of(const std::string& name) const {
   return (name_.empty() ? "" : "/" + name_) + "/" + name;
 }
 
-bool BlockIn::add_alike(const std::string& name, std::uint64_t address) {
+Result<bool> BlockIn::add_alike(const std::string& name, std::uint64_t address) {
   if (!file_.alike) return false;
-  std::optional<DataSetIn> found = file_.alike->read(address, types_);
+  NMB_ASSIGN(std::optional<DataSetIn> found, file_.alike->read(address, types_));
   if (!found) return false;
   const std::string path = path_of(name), object = "data set " + path;
-  const VarId variable = declare(name, path, *found);
-  const std::uint64_t bytes = length_of(*found, object);
-  const std::uint64_t begin =
-      bytes == 0 ? extent_end_ : add_contiguous(variable, object, found->offset, bytes);
-  complete(variable, begin, std::move(*found));
+  NMB_ASSIGN(const VarId variable, declare(name, path, *found));
+  NMB_ASSIGN(const std::uint64_t bytes, length_of(*found, object));
+  std::uint64_t begin = extent_end_;
+  if (bytes > 0) {
+    NMB_ASSIGN(begin, add_contiguous(variable, object, found->offset, bytes));
+  }
+  NMB_TRY(complete(variable, begin, std::move(*found)));
   return true;
 }
 
-void BlockIn::add_variable(const std::string& name, hid_t data_set) {
+Status BlockIn::add_variable(const std::string& name, hid_t data_set) {
   const std::string path = path_of(name), object = "data set " + path;
-  const Id plist(H5Dget_create_plist(data_set), H5Pclose, object);
-  const Id type(H5Dget_type(data_set), H5Tclose, object);
-  const Id space_id(H5Dget_space(data_set), H5Sclose, object);
+  NMB_ASSIGN(const Handle plist_handle, read_handle(H5Dget_create_plist(data_set), object));
+  NMB_ASSIGN(const Handle type_handle, read_handle(H5Dget_type(data_set), object));
+  NMB_ASSIGN(const Handle space, read_handle(H5Dget_space(data_set), object));
+  const hid_t plist = plist_handle.get(), type = type_handle.get();
   DataSetIn found;
-  found.space = space_in(space_id, object);
-  found.type = types_.code_of(type);
-  checked(H5Pget_attr_creation_order(plist, &found.attribute_order), object);
-  found.attributes =
-      attributes_in(file_, types_, data_set, path, is_tracked(found.attribute_order));
-  found.creation = creation_in(file_, types_.table(), plist, type, found.type, object);
+  NMB_ASSIGN(found.space, space_in(space.get(), object));
+  NMB_ASSIGN(found.type, types_.code_of(type));
+  NMB_TRY(check_read(H5Pget_attr_creation_order(plist, &found.attribute_order), object));
+  NMB_ASSIGN(found.attributes,
+             attributes_in(file_, types_, data_set, path, is_tracked(found.attribute_order)));
+  NMB_ASSIGN(found.creation, creation_in(file_, types_.table(), plist, type, found.type, object));
   const bool in_one_run = found.creation.layout == Layout::kContiguous &&
                           !types_.table().needs_heap(found.type) &&
                           H5Pget_external_count(plist) == 0;
@@ -256,24 +278,25 @@ void BlockIn::add_variable(const std::string& name, hid_t data_set) {
   if (in_one_run)
     found.offset = H5Dget_storage_size(data_set) == 0 ? HADDR_UNDEF : H5Dget_offset(data_set);
   if (file_.alike)
-    file_.alike->learn(data_set, in_one_run ? std::optional(found) : std::nullopt, types_);
+    NMB_TRY(file_.alike->learn(data_set, in_one_run ? std::optional(found) : std::nullopt, types_));
 
-  const VarId variable = declare(name, path, found);
-  const std::uint64_t begin = add_values(variable, object, data_set, plist, type, &found);
+  NMB_ASSIGN(const VarId variable, declare(name, path, found));
+  NMB_ASSIGN(const std::uint64_t begin,
+             add_values(variable, object, data_set, plist, type, &found));
   if (!file_.materialise) {
-    if (H5Pget_external_count(plist) > 0) add_external(variable, object, plist);
-    if (found.creation.layout == Layout::kVirtual) add_virtual(variable, object, plist);
+    if (H5Pget_external_count(plist) > 0) NMB_TRY(add_external(variable, object, plist));
+    if (found.creation.layout == Layout::kVirtual) NMB_TRY(add_virtual(variable, object, plist));
   }
-  add_comment(data_set, variable, object);
-  complete(variable, begin, std::move(found));
+  NMB_TRY(add_comment(data_set, variable, object));
+  return complete(variable, begin, std::move(found));
 }
 
 // The variable with its dimensions.
-VarId BlockIn::declare(const std::string& name, const std::string& path, const DataSetIn& found) {
+Result<VarId> BlockIn::declare(const std::string& name, const std::string& path,
+                               const DataSetIn& found) {
   const Space& space = found.space;
-  const std::vector<DimId> ids = dimensions_of(path, found.attributes, space);
-  const Result<VarId> variable = metadata_.add_variable(name, found.type, ids);
-  if (!variable.ok()) throw Failure(variable.status().code(), variable.status().message());
+  NMB_ASSIGN(const std::vector<DimId> ids, dimensions_of(path, found.attributes, space));
+  NMB_ASSIGN(const VarId variable, metadata_.def_var(name, found.type, ids));
 
   bool is_default = true;
   for (std::size_t i = 0; i < space.lengths.size(); ++i)
@@ -283,15 +306,15 @@ VarId BlockIn::declare(const std::string& name, const std::string& path, const D
       (space.space_class == SpaceClass::kSimple && space.lengths.empty()))
     is_default = false;
   if (!is_default) {
-    Property p = property(Property::Number::kSpace, *variable);
+    Property p = property(Property::Number::kSpace, variable);
     p.space = space;
     add_property(std::move(p));
   }
-  return *variable;
+  return variable;
 }
 
 // The rest of it, once its values have a place.
-void BlockIn::complete(VarId variable, std::uint64_t begin, DataSetIn found) {
+Status BlockIn::complete(VarId variable, std::uint64_t begin, DataSetIn found) {
   metadata_.set_begin(variable, begin);
   const bool has_chunks = !storage_.empty() && storage_.back().variable == variable &&
                           storage_.back().kind == StorageKind::kChunked;
@@ -309,59 +332,46 @@ void BlockIn::complete(VarId variable, std::uint64_t begin, DataSetIn found) {
     p.order.attributes = found.attribute_order;
     add_property(std::move(p));
   }
-  add_attributes(std::move(found.attributes), variable, &metadata_, true);
+  NMB_TRY(add_attributes(std::move(found.attributes), variable, &metadata_, true));
   append_properties(std::exchange(variable_properties_, {}), &variable_section_);
-}
-
-// HDF5 has no other layout than chunks for what may grow.
-void set_layout_of_copy(const Space& space, Creation* creation) {
-  creation->layout = Layout::kContiguous;
-  creation->allocation = Allocation::kLate;
-  if (space.lengths == space.maximum) return;
-  creation->layout = Layout::kChunked;
-  creation->allocation = Allocation::kIncremental;
-  creation->chunk.clear();
-  constexpr std::uint64_t kMost = 1024;  // elements of a dimension
-  for (const std::uint64_t n : space.lengths)
-    creation->chunk.push_back(std::clamp<std::uint64_t>(n, 1, kMost));
+  return {};
 }
 
 // Bytes of all values.
-std::uint64_t BlockIn::length_of(const DataSetIn& found, const std::string& object) const {
-  std::uint64_t bytes = 0;
-  if (!checked_mul(elements_of(found.space, object), types_.table().value_size(found.type),
-                   &bytes) ||
+Result<std::uint64_t> BlockIn::length_of(const DataSetIn& found, const std::string& object) const {
+  NMB_ASSIGN(std::uint64_t bytes, elements_of(found.space, object));
+  if (!checked_mul(bytes, types_.table().value_size(found.type), &bytes) ||
       bytes > ~std::uint64_t{0} >> 2)
-    throw Failure(Code::kDamaged, object + ": found more than 2^62 bytes of values");
+    return damaged(object + ": found more than 2^62 bytes of values");
   return bytes;
 }
 
 // Where the file has them in one run, `at`.
-std::uint64_t BlockIn::add_contiguous(VarId variable, const std::string& object, std::uint64_t at,
-                                      std::uint64_t bytes) {
+Result<std::uint64_t> BlockIn::add_contiguous(VarId variable, const std::string& object,
+                                              std::uint64_t at, std::uint64_t bytes) {
   if (at == HADDR_UNDEF) {
     storage_.push_back({variable, StorageKind::kNone, 0, {}, {}});
     return extent_end_;
   }
   if (at > file_.size || bytes > file_.size - at)
-    throw Failure(Code::kDamaged, object + ": found " + std::to_string(bytes) +
-                                      " bytes of values at " + std::to_string(at) +
-                                      ", expected an end within the file's " +
-                                      std::to_string(file_.size));
+    return damaged(object + ": found " + std::to_string(bytes) + " bytes of values at " +
+                   std::to_string(at) + ", expected an end within the file's " +
+                   std::to_string(file_.size));
   const std::uint64_t begin = next_begin();
   runs_.push_back({begin, bytes, at, RunSource::kFile});
   extent_end_ = begin + bytes;
   return begin;
 }
 
-std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid_t data_set,
-                                  hid_t plist, hid_t type, DataSetIn* found) {
+Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& object, hid_t data_set,
+                                          hid_t plist, hid_t type, DataSetIn* found) {
   const TypeTable& table = types_.table();
   const Type code = found->type;
   const Space& space = found->space;
   Creation* const creation = &found->creation;
   const H5D_layout_t layout = H5Pget_layout(plist);
-  const std::uint64_t count = elements_of(space, object), bytes = length_of(*found, object);
+  NMB_ASSIGN(const std::uint64_t count, elements_of(space, object));
+  NMB_ASSIGN(const std::uint64_t bytes, length_of(*found, object));
   const auto without_values = [&] {
     storage_.push_back({variable, StorageKind::kNone, 0, {}, {}});
     return extent_end_;
@@ -371,16 +381,17 @@ std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid
   const bool chunked = layout == H5D_CHUNKED;
   if (chunked && (heap || space.space_class != SpaceClass::kSimple)) {
     std::vector<hsize_t> chunk(H5S_MAX_RANK);
-    const int rank = checked(H5Pget_chunk(plist, H5S_MAX_RANK, chunk.data()), object);
+    NMB_ASSIGN(const int rank, read_value(H5Pget_chunk(plist, H5S_MAX_RANK, chunk.data()), object));
     creation->chunk.assign(chunk.begin(), chunk.begin() + rank);
-    creation->filters = filters_in(plist, object);
+    NMB_ASSIGN(creation->filters, filters_in(plist, object));
   }
   if (space.space_class == SpaceClass::kNull || (elsewhere && !file_.materialise))
     return without_values();
   if (elsewhere) {
-    check_sources(object, plist);
+    NMB_TRY(check_sources(object, plist));
     set_layout_of_copy(space, creation);
-    return count == 0 ? without_values() : add_read(variable, object, data_set, type, code, space);
+    if (count == 0) return without_values();
+    return add_read(variable, object, data_set, type, code, space);
   }
   if (heap) {
     if (count == 0 || H5Dget_storage_size(data_set) == 0) return without_values();
@@ -390,43 +401,44 @@ std::uint64_t BlockIn::add_values(VarId variable, const std::string& object, hid
   if (count == 0) return extent_end_;
   if (layout != H5D_COMPACT) return add_contiguous(variable, object, found->offset, bytes);
   std::vector<std::byte> values(bytes);
-  checked(H5Dread(data_set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), object);
+  NMB_TRY(
+      check_read(H5Dread(data_set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), object));
+  NMB_ASSIGN(const std::uint64_t at, file_.spool->append(values, object));
   const std::uint64_t begin = next_begin();
-  runs_.push_back({begin, bytes, file_.spool->append(values, object), RunSource::kSpool});
+  runs_.push_back({begin, bytes, at, RunSource::kSpool});
   extent_end_ = begin + bytes;
   return begin;
 }
 
 // Where the stored bytes of the chunk at `at` are, of length 0 if there are none. copied: in the
 // spool.
-BlockIn::Run BlockIn::find_chunk(const std::string& object, hid_t data_set, const hsize_t* at,
-                                 bool copied, unsigned* mask) {
+Result<BlockIn::Run> BlockIn::find_chunk(const std::string& object, hid_t data_set,
+                                         const hsize_t* at, bool copied, unsigned* mask) {
   hsize_t length = 0;
   if (copied) {
-    // It fails for chunks that are not there.
+    // This call fails for missing chunks.
     if (H5Dget_chunk_storage_size(data_set, at, &length) < 0 || length == 0)
-      return {0, 0, 0, RunSource::kSpool};
+      return Run{0, 0, 0, RunSource::kSpool};
     if (length > file_.size)
-      throw Failure(Code::kDamaged, object + ": found a chunk of " + std::to_string(length) +
-                                        " bytes, expected at most the file's " +
-                                        std::to_string(file_.size));
+      return damaged(object + ": found a chunk of " + std::to_string(length) +
+                     " bytes, expected at most the file's " + std::to_string(file_.size));
     std::vector<std::byte> bytes(length);
-    checked(H5Dread_chunk(data_set, H5P_DEFAULT, at, mask, bytes.data()), object);
-    return {0, length, file_.spool->append(bytes, object), RunSource::kSpool};
+    NMB_TRY(check_read(H5Dread_chunk(data_set, H5P_DEFAULT, at, mask, bytes.data()), object));
+    NMB_ASSIGN(const std::uint64_t place, file_.spool->append(bytes, object));
+    return Run{0, length, place, RunSource::kSpool};
   }
   haddr_t place = HADDR_UNDEF;
-  checked(H5Dget_chunk_info_by_coord(data_set, at, mask, &place, &length), object);
-  if (place == HADDR_UNDEF) return {0, 0, 0, RunSource::kFile};
+  NMB_TRY(check_read(H5Dget_chunk_info_by_coord(data_set, at, mask, &place, &length), object));
+  if (place == HADDR_UNDEF) return Run{0, 0, 0, RunSource::kFile};
   place += file_.chunk_base;
   if (place > file_.size || length > file_.size - place)
-    throw Failure(Code::kDamaged, object + ": found a chunk of " + std::to_string(length) +
-                                      " bytes at " + std::to_string(place) +
-                                      ", expected an end within the file's " +
-                                      std::to_string(file_.size));
-  return {0, length, place, RunSource::kFile};
+    return damaged(object + ": found a chunk of " + std::to_string(length) + " bytes at " +
+                   std::to_string(place) + ", expected an end within the file's " +
+                   std::to_string(file_.size));
+  return Run{0, length, place, RunSource::kFile};
 }
 
-// Adds to the last run what follows it in the same source.
+// Adds a run; it extends the last one if it follows it in the same source.
 void BlockIn::add_run(const Run& run) {
   if (!runs_.empty()) {
     Run& last = runs_.back();
@@ -439,23 +451,18 @@ void BlockIn::add_run(const Run& run) {
   runs_.push_back(run);
 }
 
-std::uint64_t BlockIn::add_read(VarId variable, const std::string& object, hid_t data_set,
-                                hid_t type, Type code, const Space& space) {
+Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& object, hid_t data_set,
+                                        hid_t type, Type code, const Space& space) {
   const TypeTable& table = types_.table();
   const std::uint64_t size = table.value_size(code), step = H5Tget_size(type);
-  const std::uint64_t count = elements_of(space, object);
+  NMB_ASSIGN(const std::uint64_t count, elements_of(space, object));
   const std::uint64_t array = count * size, begin = next_begin();
-  const std::uint64_t elements_at = file_.spool->reserve(array, object);
+  NMB_ASSIGN(const std::uint64_t elements_at, file_.spool->reserve(array, object));
   Heap heap(array);
-  const auto flush = [&] {
-    const std::vector<std::byte> bytes = heap.take();
-    if (bytes.empty()) return;
-    const std::uint64_t at = file_.spool->append(bytes, object);
-    runs_.push_back({begin + heap.end() - bytes.size(), bytes.size(), at, RunSource::kSpool});
-  };
   runs_.push_back({begin, array, elements_at, RunSource::kSpool});
 
-  // Slabs of whole rows: from axis `split` on they are whole, along it up to `rows` at a time.
+  // Read slabs of whole rows: dimensions from `split` on are whole, and up to `rows` indexes along
+  // the dimension before it are read at a time.
   const std::size_t rank = space.lengths.size();
   std::vector<hsize_t> start(rank, 0), length(space.lengths.begin(), space.lengths.end());
   std::uint64_t inner = 1;
@@ -466,39 +473,42 @@ std::uint64_t BlockIn::add_read(VarId variable, const std::string& object, hid_t
   const std::uint64_t rows =
       split == 0 ? (rank == 0 ? 1 : space.lengths[0]) : std::max<std::uint64_t>(1, most / inner);
   for (std::size_t i = 0; i < along; ++i) length[i] = 1;
-  const Id file_space(H5Dget_space(data_set), H5Sclose, object);
+  NMB_ASSIGN(const Handle file_space, read_handle(H5Dget_space(data_set), object));
   std::uint64_t done = 0;
   while (done < count) {
     std::uint64_t slab = count;
-    Id memory_space;
+    Handle memory_space;
     if (rank == 0) {
-      memory_space = Id(H5Screate(H5S_SCALAR), H5Sclose, object);
+      NMB_ASSIGN(memory_space, read_handle(H5Screate(H5S_SCALAR), object));
     } else {
       length[along] = std::min<std::uint64_t>(rows, space.lengths[along] - start[along]);
       slab = 1;
       for (const hsize_t n : length) slab *= n;
-      checked(H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start.data(), nullptr, length.data(),
-                                  nullptr),
-              object);
+      NMB_TRY(check_read(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(),
+                                             nullptr, length.data(), nullptr),
+                         object));
       const hsize_t elements = slab;
-      memory_space = Id(H5Screate_simple(1, &elements, nullptr), H5Sclose, object);
+      NMB_ASSIGN(memory_space, read_handle(H5Screate_simple(1, &elements, nullptr), object));
     }
     ReadValues read{std::vector<std::byte>(slab * step), type, -1};
     {
       const OpeningAllowed filters;
-      checked(H5Dread(data_set, type, memory_space,
-                      rank == 0 ? H5S_ALL : static_cast<hid_t>(file_space), H5P_DEFAULT,
-                      read.bytes.data()),
-              object);
+      NMB_TRY(check_read(
+          H5Dread(data_set, type, memory_space.get(), rank == 0 ? H5S_ALL : file_space.get(),
+                  H5P_DEFAULT, read.bytes.data()),
+          object));
     }
-    read.space = memory_space;
+    read.space = memory_space.get();
     std::vector<std::byte> values;
-    encode_values(table, code, file_.references, read.bytes.data(), slab, &values, &heap);
-    file_.spool->write_at(elements_at + done * size, values);
-    flush();
+    NMB_TRY(encode_values(table, code, file_.references, read.bytes.data(), slab, &values, &heap));
+    NMB_TRY(file_.spool->write_at(elements_at + done * size, values));
+    if (const std::vector<std::byte> led_to = heap.take(); !led_to.empty()) {
+      NMB_ASSIGN(const std::uint64_t at, file_.spool->append(led_to, object));
+      runs_.push_back({begin + heap.end() - led_to.size(), led_to.size(), at, RunSource::kSpool});
+    }
     done += slab;
     if (rank == 0) break;
-    // The next slab.
+    // Advance to the next slab.
     start[along] += length[along];
     for (std::size_t i = along; i > 0 && start[i] == space.lengths[i]; --i) {
       start[i] = 0;
@@ -512,45 +522,49 @@ std::uint64_t BlockIn::add_read(VarId variable, const std::string& object, hid_t
 }
 
 // HDF5 reads fill values where a source is not there.
-void BlockIn::check_sources(const std::string& object, hid_t plist) const {
-  if (H5Pget_layout(plist) != H5D_VIRTUAL) return;
+Status BlockIn::check_sources(const std::string& object, hid_t plist) const {
+  if (H5Pget_layout(plist) != H5D_VIRTUAL) return {};
   std::size_t count = 0;
-  checked(H5Pget_virtual_count(plist, &count), object);
+  NMB_TRY(check_read(H5Pget_virtual_count(plist, &count), object));
   namespace fs = std::filesystem;
   for (std::size_t i = 0; i < count; ++i) {
     char name[4097] = {};
-    checked(H5Pget_virtual_filename(plist, i, name, sizeof name - 1), object);
+    NMB_TRY(check_read(H5Pget_virtual_filename(plist, i, name, sizeof name - 1), object));
     const std::string source = name;
     if (source == ".") continue;
     if (source.find('%') != source.npos)
-      throw Failure(Code::kUnsupported, object + ": found sources by pattern, " + source +
+      return Status(Code::kUnsupported, object + ": found sources by pattern, " + source +
                                             ", expected names of files to copy values from");
     std::error_code none;
     if (!fs::exists(fs::path(file_.path).parent_path() / source, none) && !fs::exists(source, none))
-      throw Failure(Code::kNotFound,
+      return Status(Code::kNotFound,
                     object + ": found no file " + source + ", expected it to copy values from");
   }
+  return {};
 }
 
-std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid_t data_set,
-                                  hid_t plist, const Space& space) {
+Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& object, hid_t data_set,
+                                          hid_t plist, const Space& space) {
   const std::size_t rank = space.lengths.size();
-  Storage storage{variable, StorageKind::kChunked, 0, {}, filters_in(plist, object)};
+  Storage storage{variable, StorageKind::kChunked, 0, {}, {}};
+  NMB_ASSIGN(storage.filters, filters_in(plist, object));
   std::vector<hsize_t> chunk(rank);
-  if (checked(H5Pget_chunk(plist, static_cast<int>(rank), chunk.data()), object) !=
-      static_cast<int>(rank))
-    throw Failure(Code::kDamaged, object + ": found a chunk of another rank");
+  NMB_ASSIGN(const int chunk_rank,
+             read_value(H5Pget_chunk(plist, static_cast<int>(rank), chunk.data()), object));
+  if (chunk_rank != static_cast<int>(rank))
+    return damaged(object + ": found a chunk of another rank");
   storage.chunk.assign(chunk.begin(), chunk.end());
   std::uint64_t chunks = 1;
   for (std::size_t i = 0; i < rank; ++i) {
-    if (chunk[i] == 0) throw Failure(Code::kDamaged, object + ": found a chunk of length 0");
+    if (chunk[i] == 0) return damaged(object + ": found a chunk of length 0");
     const std::uint64_t n = space.lengths[i] / chunk[i] + (space.lengths[i] % chunk[i] != 0);
     if (!checked_mul(chunks, n, &chunks) || chunks > kMostTable / ChunkRow::kLength)
-      throw Failure(Code::kLimit, object + ": found more than " +
+      return Status(Code::kLimit, object + ": found more than " +
                                       std::to_string(kMostTable / ChunkRow::kLength) + " chunks");
   }
   const std::uint64_t begin = next_begin();
-  const std::uint64_t table_at = file_.spool->reserve(chunks * ChunkRow::kLength, object);
+  NMB_ASSIGN(const std::uint64_t table_at,
+             file_.spool->reserve(chunks * ChunkRow::kLength, object));
   std::vector<std::byte> table(chunks * ChunkRow::kLength);
   std::uint64_t end = table.size();
   const auto put_row = [&](std::uint64_t number, std::uint64_t offset, std::uint64_t length,
@@ -561,13 +575,16 @@ std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid
     store_le(row + 16, mask);
   };
   std::vector<hsize_t> at(rank, 0);
-  const std::uint64_t present = chunks == 0 ? 0 : chunks_present(data_set, object);
+  std::uint64_t present = 0;
+  if (chunks > 0) {
+    NMB_ASSIGN(present, chunks_present(data_set, object));
+  }
   const bool misplaced = has_misplaced_chunks(space);
   const bool copied = misplaced || costs_less_to_copy(data_set, present);
   std::uint64_t found = 0;
   for (std::uint64_t n = 0; n < chunks && found < present; ++n) {
     unsigned mask = 0;
-    Run run = find_chunk(object, data_set, at.data(), copied, &mask);
+    NMB_ASSIGN(Run run, find_chunk(object, data_set, at.data(), copied, &mask));
     if (run.length > 0) {
       ++found;
       run.offset = begin + end;
@@ -581,13 +598,12 @@ std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid
       at[i] = 0;
     }
   }
-  // Of misplaced chunks HDF5 finds some nowhere, and reads fill values there.
+  // HDF5 does not find some misplaced chunks, and reads fill values there.
   if (copied && !misplaced && found < present)
-    throw Failure(Code::kDamaged, object + ": found " + std::to_string(found) +
-                                      " chunks in their places, expected " +
-                                      std::to_string(present));
+    return damaged(object + ": found " + std::to_string(found) +
+                   " chunks in their places, expected " + std::to_string(present));
   if (!table.empty()) {
-    file_.spool->write_at(table_at, table);
+    NMB_TRY(file_.spool->write_at(table_at, table));
     runs_.push_back({begin, table.size(), table_at, RunSource::kSpool});
   }
   storage.region_length = end;
@@ -596,46 +612,51 @@ std::uint64_t BlockIn::add_chunks(VarId variable, const std::string& object, hid
   return begin;
 }
 
-void BlockIn::add_external(VarId variable, const std::string& object, hid_t plist) {
+Status BlockIn::add_external(VarId variable, const std::string& object, hid_t plist) {
   Property p = property(Property::Number::kExternalFiles, variable);
-  const int count = checked(H5Pget_external_count(plist), object);
+  NMB_ASSIGN(const int count, read_value(H5Pget_external_count(plist), object));
   for (int i = 0; i < count; ++i) {
     ExternalFile file;
     char name[4097] = {};
     off_t offset = 0;
     hsize_t size = 0;
-    checked(H5Pget_external(plist, static_cast<unsigned>(i), 4096, name, &offset, &size), object);
+    NMB_TRY(check_read(H5Pget_external(plist, static_cast<unsigned>(i), 4096, name, &offset, &size),
+                       object));
     file.name = name;
     file.offset = static_cast<std::uint64_t>(offset);
     file.size = size;
     p.external_files.push_back(std::move(file));
   }
   add_property(std::move(p));
+  return {};
 }
 
-void BlockIn::add_virtual(VarId variable, const std::string& object, hid_t plist) {
+Status BlockIn::add_virtual(VarId variable, const std::string& object, hid_t plist) {
   Property p = property(Property::Number::kVirtual, variable);
   std::size_t count = 0;
-  checked(H5Pget_virtual_count(plist, &count), object);
-  const auto name = [&](ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), std::size_t i) {
-    std::string text(static_cast<std::size_t>(checked(get(plist, i, nullptr, 0), object)), '\0');
-    checked(get(plist, i, text.data(), text.size() + 1), object);
+  NMB_TRY(check_read(H5Pget_virtual_count(plist, &count), object));
+  const auto name = [&](ssize_t (*get)(hid_t, std::size_t, char*, std::size_t),
+                        std::size_t i) -> Result<std::string> {
+    NMB_ASSIGN(const ssize_t length, read_value(get(plist, i, nullptr, 0), object));
+    std::string text(static_cast<std::size_t>(length), '\0');
+    NMB_TRY(check_read(get(plist, i, text.data(), text.size() + 1), object));
     return text;
   };
   for (std::size_t i = 0; i < count; ++i) {
     VirtualSource source;
-    source.file = name(H5Pget_virtual_filename, i);
-    source.data_set = name(H5Pget_virtual_dsetname, i);
-    const Id here(H5Pget_virtual_vspace(plist, i), H5Sclose, object);
-    const Id there(H5Pget_virtual_srcspace(plist, i), H5Sclose, object);
-    source.here = encoded_selection(here, object, Extent::kOfVirtual);
-    source.there = encoded_selection(there, object);
+    NMB_ASSIGN(source.file, name(H5Pget_virtual_filename, i));
+    NMB_ASSIGN(source.data_set, name(H5Pget_virtual_dsetname, i));
+    NMB_ASSIGN(const Handle here, read_handle(H5Pget_virtual_vspace(plist, i), object));
+    NMB_ASSIGN(const Handle there, read_handle(H5Pget_virtual_srcspace(plist, i), object));
+    NMB_ASSIGN(source.here, encoded_selection(here.get(), object, Extent::kOfVirtual));
+    NMB_ASSIGN(source.there, encoded_selection(there.get(), object));
     p.sources.push_back(std::move(source));
   }
   add_property(std::move(p));
+  return {};
 }
 
-// Whether the links are what a reader takes them for where nothing is said.
+// Returns whether the links are those that a reader assumes without the property.
 bool BlockIn::has_default_links() const {
   VarId variable = 0;
   const std::string* last_group = nullptr;
@@ -655,7 +676,7 @@ bool BlockIn::has_default_links() const {
   return true;
 }
 
-BlockIn::Told BlockIn::finish() {
+Result<BlockIn::Content> BlockIn::finish() {
   if (!has_default_links()) {
     Property p = property(Property::Number::kLinks, kGlobal);
     p.links = std::move(links_);
@@ -670,26 +691,25 @@ BlockIn::Told BlockIn::finish() {
   variable_section_ = {};
   metadata_.set_extension(std::move(extension));
   Result<std::vector<std::byte>> body = encode_extended_body(metadata_, 0);
-  if (!body.ok())
-    throw Failure(body.status().code(), "group /" + name_ + ": " + body.status().message());
+  if (!body.ok()) return body.status().of_object("group /" + name_);
 
-  Told told;
-  told.body = std::move(*body);
-  ItemsOut head(&told.head);
+  Content content;
+  content.body = std::move(*body);
+  ItemsOut head(&content.head);
   head.put_text(name_);
   head.pad();
   head.put(extent_end_);
-  head.put(std::uint64_t{told.body.size()});
+  head.put(std::uint64_t{content.body.size()});
   std::sort(runs_.begin(), runs_.end(),
             [](const Run& a, const Run& b) { return a.offset < b.offset; });
-  ItemsOut runs(&told.runs);
+  ItemsOut runs(&content.runs);
   for (const Run& run : runs_) {
     runs.put(run.offset);
     runs.put(run.length);
     runs.put(run.source);
     runs.put(static_cast<std::uint64_t>(run.from));
   }
-  return told;
+  return content;
 }
 
 }  // namespace nmb::hdf5

@@ -1,4 +1,4 @@
-// BlockIn: a group on its way from an HDF5 file to a block of kind 6 (spec/format.md, section 15;
+// BlockIn: converts a group of an HDF5 file to a block of kind 6 (spec/format.md, section 15;
 // spec/hdf5_section.md).
 #pragma once
 
@@ -13,8 +13,9 @@
 #include "attributes_in.h"
 #include "file_in.h"
 #include "hdf5/client/hdf5_stream.h"
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/metadata.h"
+#include "nmb/status.h"
 #include "types_in.h"
 
 namespace nmb::hdf5 {
@@ -26,24 +27,24 @@ class BlockIn {
   // name: of the block.
   BlockIn(FileIn& file, std::string name);
 
-  // Attributes of the group itself. Throws Failure, as all here.
-  void add_group(hid_t group);
-  void add_variable(const std::string& name, hid_t data_set);
+  // Attributes of the group itself.
+  Status add_group(hid_t group);
+  Status add_variable(const std::string& name, hid_t data_set);
   // The same of the data set whose header is at `address`, without opening it, where one like it
   // was added before. false: it is to be opened.
-  bool add_alike(const std::string& name, std::uint64_t address);
+  Result<bool> add_alike(const std::string& name, std::uint64_t address);
   void add_link(Link link) { links_.push_back(std::move(link)); }
   void add_user_block(std::vector<std::byte> bytes);
   // Attributes of a named datatype, whose code is returned.
-  Type add_named_type(hid_t type);
+  Result<Type> add_named_type(hid_t type);
   // The code that the next variable gets.
   VarId next_variable() const { return metadata_.variable_count(); }
 
-  // The content of the block's message, in three parts. The block is of no use then.
-  struct Told {
+  // The content of the block's message, in three parts. The last call.
+  struct Content {
     std::vector<std::byte> head, body, runs;
   };
-  Told finish();
+  Result<Content> finish();
 
  private:
   struct Run {
@@ -51,32 +52,33 @@ class BlockIn {
     RunSource from;
   };
 
-  void add_attributes(std::vector<AttributeIn> attributes, VarId owner, Metadata* to,
-                      bool keep_properties);
-  void add_comment(hid_t object, VarId owner, const std::string& text);
-  std::vector<DimId> dimensions_of(const std::string& path,
-                                   const std::vector<AttributeIn>& attributes, const Space& space);
-  DimId dimension(const std::string& key, const std::string& name, std::uint64_t length,
-                  bool unlimited);
+  Status add_attributes(std::vector<AttributeIn> attributes, VarId owner, Metadata* to,
+                        bool keep_properties);
+  Status add_comment(hid_t object, VarId owner, const std::string& text);
+  Result<std::vector<DimId>> dimensions_of(const std::string& path,
+                                           const std::vector<AttributeIn>& attributes,
+                                           const Space& space);
+  Result<DimId> dimension(const std::string& key, const std::string& name, std::uint64_t length,
+                          bool unlimited);
   std::string path_of(const std::string& name) const;
-  VarId declare(const std::string& name, const std::string& path, const DataSetIn& found);
-  void complete(VarId variable, std::uint64_t begin, DataSetIn found);
-  std::uint64_t length_of(const DataSetIn& found, const std::string& object) const;
+  Result<VarId> declare(const std::string& name, const std::string& path, const DataSetIn& found);
+  Status complete(VarId variable, std::uint64_t begin, DataSetIn found);
+  Result<std::uint64_t> length_of(const DataSetIn& found, const std::string& object) const;
   // Where the values go: regions, runs, storage. Returns the variable's begin.
-  std::uint64_t add_values(VarId variable, const std::string& object, hid_t data_set, hid_t plist,
-                           hid_t type, DataSetIn* found);
-  std::uint64_t add_contiguous(VarId variable, const std::string& object, std::uint64_t at,
-                               std::uint64_t bytes);
-  std::uint64_t add_chunks(VarId variable, const std::string& object, hid_t data_set, hid_t plist,
-                           const Space& space);
+  Result<std::uint64_t> add_values(VarId variable, const std::string& object, hid_t data_set,
+                                   hid_t plist, hid_t type, DataSetIn* found);
+  Result<std::uint64_t> add_contiguous(VarId variable, const std::string& object, std::uint64_t at,
+                                       std::uint64_t bytes);
+  Result<std::uint64_t> add_chunks(VarId variable, const std::string& object, hid_t data_set,
+                                   hid_t plist, const Space& space);
   // Through HDF5: values of variable length, and those that lie in other files.
-  std::uint64_t add_read(VarId variable, const std::string& object, hid_t data_set, hid_t type,
-                         Type code, const Space& space);
-  void check_sources(const std::string& object, hid_t plist) const;
-  void add_external(VarId variable, const std::string& object, hid_t plist);
-  void add_virtual(VarId variable, const std::string& object, hid_t plist);
-  Run find_chunk(const std::string& object, hid_t data_set, const hsize_t* at, bool copied,
-                 unsigned* mask);
+  Result<std::uint64_t> add_read(VarId variable, const std::string& object, hid_t data_set,
+                                 hid_t type, Type code, const Space& space);
+  Status check_sources(const std::string& object, hid_t plist) const;
+  Status add_external(VarId variable, const std::string& object, hid_t plist);
+  Status add_virtual(VarId variable, const std::string& object, hid_t plist);
+  Result<Run> find_chunk(const std::string& object, hid_t data_set, const hsize_t* at, bool copied,
+                         unsigned* mask);
   void add_run(const Run& run);
   std::uint64_t next_begin() const { return (extent_end_ + 7) & ~std::uint64_t{7}; }
   void add_property(Property property);
@@ -90,11 +92,11 @@ class BlockIn {
   std::vector<Unlimited> unlimited_;
   std::vector<Storage> storage_;
   std::vector<Property> properties_;           // of the group
-  std::vector<Property> variable_properties_;  // of the variable that is looked at
-  std::vector<std::byte> variable_section_;    // those of all variables before
+  std::vector<Property> variable_properties_;  // of the current variable
+  std::vector<std::byte> variable_section_;    // of all variables before it
   std::vector<Link> links_;
   std::vector<Run> runs_;
-  std::map<std::string, DimId> dimensions_;  // by what tells them apart
+  std::map<std::string, DimId> dimensions_;  // by the facts that distinguish them
   std::uint32_t phony_ = 0;                  // dimensions without a name so far
   std::uint64_t extent_end_ = 0;
 };

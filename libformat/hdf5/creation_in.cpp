@@ -1,71 +1,75 @@
-// What data sets were created with (see creation_in.h).
+// Reads creation properties of data sets (see creation_in.h).
 #include "creation_in.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "hdf5_id.h"
+#include "hdf5_error.h"
 #include "values_in.h"
 
 namespace nmb::hdf5 {
 
 namespace {
 
-// HDF5 leaves parameters of the scale-offset filter that it does not use as they happen to be.
+// HDF5 leaves unused parameters of the scale-offset filter undefined.
 void clear_unused(std::vector<std::uint32_t>* parameters) {
   constexpr std::size_t kClass = 3, kSize = 4, kSign = 5, kHasFill = 7, kFill = 8;
   if (parameters->size() <= kFill) return;
   std::vector<std::uint32_t>& p = *parameters;
-  if (p[kClass] != 0) p[kSign] = 0;  // of floats
+  if (p[kClass] != 0) p[kSign] = 0;  // only for floats
   const std::size_t fill = p[kHasFill] == 0 ? 0 : (std::min<std::size_t>(p[kSize], 256) + 3) / 4;
   for (std::size_t i = kFill + fill; i < p.size(); ++i) p[i] = 0;
 }
 
 }  // namespace
 
-Creation creation_in(const FileIn& file, const TypeTable& table, hid_t plist, hid_t type, Type code,
-                     const std::string& object) {
+Result<Creation> creation_in(const FileIn& file, const TypeTable& table, hid_t plist, hid_t type,
+                             Type code, const std::string& object) {
   Creation creation;
   const H5D_layout_t layout = H5Pget_layout(plist);
-  if (layout < H5D_COMPACT || layout > H5D_VIRTUAL) fail(object);
+  if (layout < H5D_COMPACT || layout > H5D_VIRTUAL) return hdf5_failure(object, Code::kDamaged);
   creation.layout = static_cast<Layout>(layout);
   H5D_alloc_time_t allocation;
-  checked(H5Pget_alloc_time(plist, &allocation), object);
+  NMB_TRY(check_read(H5Pget_alloc_time(plist, &allocation), object));
   creation.allocation = allocation == H5D_ALLOC_TIME_DEFAULT ? Allocation::kLate
                                                              : static_cast<Allocation>(allocation);
   H5D_fill_time_t fill_time;
-  checked(H5Pget_fill_time(plist, &fill_time), object);
+  NMB_TRY(check_read(H5Pget_fill_time(plist, &fill_time), object));
   creation.fill_time = static_cast<FillTime>(fill_time);
   H5D_fill_value_t state;
-  checked(H5Pfill_value_defined(plist, &state), object);
+  NMB_TRY(check_read(H5Pfill_value_defined(plist, &state), object));
   creation.fill_state = state == H5D_FILL_VALUE_UNDEFINED ? FillState::kUndefined
                         : state == H5D_FILL_VALUE_DEFAULT ? FillState::kDefault
                                                           : FillState::kUser;
   if (creation.fill_state != FillState::kUser) return creation;
-  const Id scalar(H5Screate(H5S_SCALAR), H5Sclose, object);
+  NMB_ASSIGN(const Handle scalar, read_handle(H5Screate(H5S_SCALAR), object));
   ReadValues read{std::vector<std::byte>(H5Tget_size(type)), type, -1};
-  checked(H5Pget_fill_value(plist, type, read.bytes.data()), object);
-  if (table.needs_heap(code)) read.space = scalar;
+  NMB_TRY(check_read(H5Pget_fill_value(plist, type, read.bytes.data()), object));
+  if (table.needs_heap(code)) read.space = scalar.get();
   Heap heap(table.value_size(code));
-  encode_values(table, code, file.references, read.bytes.data(), 1, &creation.fill_value, &heap);
+  NMB_TRY(encode_values(table, code, file.references, read.bytes.data(), 1, &creation.fill_value,
+                        &heap));
   const std::vector<std::byte> rest = heap.take();
   creation.fill_value.insert(creation.fill_value.end(), rest.begin(), rest.end());
   return creation;
 }
 
-std::vector<Filter> filters_in(hid_t plist, const std::string& object) {
+Result<std::vector<Filter>> filters_in(hid_t plist, const std::string& object) {
   std::vector<Filter> filters;
-  const int count = checked(H5Pget_nfilters(plist), object);
+  NMB_ASSIGN(const int count, read_value(H5Pget_nfilters(plist), object));
   for (int i = 0; i < count; ++i) {
     Filter filter;
     unsigned flags = 0, config = 0;
     std::size_t parameters = 0;
     char name[257] = {};
     const auto n = static_cast<unsigned>(i);
-    checked(H5Pget_filter2(plist, n, &flags, &parameters, nullptr, 256, name, &config), object);
+    NMB_TRY(check_read(H5Pget_filter2(plist, n, &flags, &parameters, nullptr, 256, name, &config),
+                       object));
     std::vector<unsigned> values(parameters);
-    filter.id = static_cast<std::uint32_t>(checked(
-        H5Pget_filter2(plist, n, &flags, &parameters, values.data(), 256, name, &config), object));
+    NMB_ASSIGN(const H5Z_filter_t id, read_value(H5Pget_filter2(plist, n, &flags, &parameters,
+                                                                values.data(), 256, name, &config),
+                                                 object));
+    filter.id = static_cast<std::uint32_t>(id);
     filter.flags = flags;
     filter.name = name;
     filter.parameters.assign(values.begin(), values.end());

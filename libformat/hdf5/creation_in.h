@@ -1,4 +1,4 @@
-// What a data set of HDF5 was created with, as a block has it.
+// Reads the creation properties of an HDF5 data set in the form of a block.
 #pragma once
 
 #include <hdf5.h>
@@ -7,16 +7,15 @@
 #include <vector>
 
 #include "file_in.h"
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
+#include "nmb/status.h"
 
 namespace nmb::hdf5 {
 
-// Without chunk and filters. type, code: of the data set, in memory and in `table`. object: for the
-// message. Throws Failure.
-Creation creation_in(const FileIn& file, const TypeTable& table, hid_t plist, hid_t type, Type code,
-                     const std::string& object);
+// Without chunk and filters. type, code: of the data set, in memory and in `table`.
+Result<Creation> creation_in(const FileIn& file, const TypeTable& table, hid_t plist, hid_t type,
+                             Type code, const std::string& object);
 
-// Throws Failure.
-std::vector<Filter> filters_in(hid_t plist, const std::string& object);
+Result<std::vector<Filter>> filters_in(hid_t plist, const std::string& object);
 
 }  // namespace nmb::hdf5

@@ -1,4 +1,4 @@
-// Data sets (see data_set_out.h).
+// Makes data sets (see data_set_out.h).
 #include "data_set_out.h"
 
 #include <algorithm>
@@ -13,14 +13,14 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Space that is allocated at once is filled at once: more than this, and than what values there are
-// may expand to, is not asked for on the word of a file.
+// Space that is allocated at once is also filled at once. More than this, and more than the stored
+// values may expand to, is not allocated, because the file may be malicious.
 constexpr std::uint64_t kMostFilled = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMostExpansion = 1024;
 constexpr std::uint64_t kMostFillValue = 64 << 20;
 
-// Lengths of chunks where none are said: at most 1 MiB, one value in dimensions that grow; more of
-// them where that would make less than 64 KiB, as each chunk has its price.
+// Returns default lengths of chunks: at most 1 MiB, one value along unlimited dimensions; more
+// values if the chunk would have less than 64 KiB, because each chunk has a fixed cost.
 std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_size) {
   constexpr std::uint64_t kMost = 1 << 20, kLeast = 64 << 10, kEnough = 256 << 10;
   std::vector<std::uint64_t> chunk(space.lengths.size(), 1);
@@ -38,7 +38,7 @@ std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_s
   return chunk;
 }
 
-// Cuts an array of a classic block as was asked for.
+// Sets the requested chunks for an array of a classic block.
 void set_classic_chunk(const SourceBlock& source, VarId variable, const Space& space,
                        Creation* creation) {
   if (space.space_class != SpaceClass::kSimple) return;
@@ -91,8 +91,8 @@ Status set_external(const Property& p, hid_t dcpl) {
   return {};
 }
 
-// Elements of a selection; of an unlimited one those of its first block, which one file of sources
-// by pattern has.
+// Returns the number of elements of a selection; for an unlimited one, of its first block, which
+// corresponds to one file of sources by pattern.
 hsize_t elements_of_block(hid_t space) {
   const hssize_t all = H5Sget_select_npoints(space);
   if (static_cast<hsize_t>(all) != H5S_UNLIMITED) return static_cast<hsize_t>(all);
@@ -109,8 +109,8 @@ hsize_t elements_of_block(hid_t space) {
   return elements;
 }
 
-// HDF5 keeps no lengths of a source of which all is selected, and takes none but the right number
-// of elements.
+// If a source is selected completely, HDF5 does not store its lengths, and requires the right
+// number of elements.
 Status set_lengths_of_whole(hid_t here, Handle* there) {
   if (H5Sget_select_type(there->get()) != H5S_SEL_ALL ||
       H5Sget_simple_extent_type(there->get()) != H5S_SCALAR)
@@ -173,7 +173,7 @@ Status set_fill_value(SourceBlock& source, VarId variable, const Creation& creat
   return check_hdf5(H5Pset_fill_value(dcpl, datatype, memory.data()), "fill value");
 }
 
-// What HDF5 would fill as soon as the data set is made.
+// Checks the space that HDF5 would fill when the data set is made.
 Status check_filled(const SourceBlock& source, VarId variable, const Creation& creation,
                     const Space& space) {
   if (creation.allocation != Allocation::kEarly || space.space_class != SpaceClass::kSimple)
@@ -244,7 +244,7 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
     creation.layout = Layout::kChunked;
     creation.allocation = Allocation::kIncremental;
   } else if (space.space_class == SpaceClass::kSimple && space.lengths != space.maximum) {
-    // HDF5 has no other layout for what may grow.
+    // HDF5 supports only chunks for data sets that may grow.
     creation.layout = Layout::kChunked;
     creation.allocation = Allocation::kIncremental;
     creation.chunk =

@@ -1,4 +1,4 @@
-// Data sets of HDF5 from variables: everything but links, attributes and values.
+// Makes HDF5 data sets from variables, except links, attributes and values.
 #pragma once
 
 #include "handle.h"
@@ -8,14 +8,14 @@
 
 namespace nmb::hdf5 {
 
-// How a variable is stored as a data set, what is not said filled in.
+// Returns how a variable is stored as a data set, with defaults for properties that are not set.
 Creation creation_of(const SourceBlock& source, VarId variable, const Space& space);
 
-// A data set without a link. Its fill value may lead to objects, which find_object has.
+// Makes a data set without a link. Its fill value may refer to objects, which find_object returns.
 Result<Handle> make_data_set(SourceBlock& source, VarId variable, hid_t file,
                              const FindObject& find_object);
 
-// The flags of the order of an object's attributes. Of a creation property list.
+// Sets the flags for the order of an object's attributes in a creation property list.
 Status set_attribute_order(hid_t list, std::uint32_t flags);
 
 }  // namespace nmb::hdf5

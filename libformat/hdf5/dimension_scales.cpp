@@ -1,5 +1,5 @@
-// Dimension scales (see dimension_scales.h). The lists are written once and whole: HDF5's own
-// interface writes a scale's list again for each data set that comes to use it.
+// Dimension scales (see dimension_scales.h). Each list is written once, completely: HDF5's own
+// interface writes a scale's list again for each data set that uses it.
 #include "dimension_scales.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr hsize_t kChunk = 1024;  // of a scale that may grow and has no values
+constexpr hsize_t kChunk = 1024;  // for an unlimited scale without values
 
 Status put_attribute(hid_t object, const char* name, hid_t stored, hid_t memory, hsize_t count,
                      const void* values) {
@@ -98,7 +98,7 @@ Result<Handle> DimensionScales::open_scale(DimId dimension) const {
                       object_text("dimension", path));
 }
 
-// Without the first '/'.
+// Returns the path without the first '/'.
 std::string DimensionScales::path_of(DimId dimension) const {
   if (above_[dimension]) return above_[dimension]->path;
   const std::string name(source_.metadata().dimension(dimension).name);
@@ -179,7 +179,7 @@ Status DimensionScales::attach_variable(VarId variable, const std::vector<hobj_r
   if (is_scale(variable)) {
     NMB_TRY(mark_scale(data_set.get(), v.dimensions[0], std::string(v.name)));
     if (rank == 1) return {};
-    // A scale has no list of scales. netCDF-C reads these as they are stored.
+    // A scale has no list of scales. netCDF-C reads these in their stored form.
     std::vector<int> ids;
     for (const DimId d : v.dimensions) ids.push_back(id_of(d));
     return put_attribute(data_set.get(), "_Netcdf4Coordinates", H5T_NATIVE_INT, H5T_NATIVE_INT,

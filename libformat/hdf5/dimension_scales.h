@@ -1,5 +1,6 @@
-// Dimensions of classic blocks as netCDF-4 has them in HDF5: dimension scales, and lists of which
-// data set uses which (HDF5 Dimension Scale Specification; "Interoperability with HDF5" of netCDF).
+// Writes dimensions of classic blocks as netCDF-4 does in HDF5: dimension scales, and lists of the
+// data sets that use them (HDF5 Dimension Scale Specification; "Interoperability with HDF5" of
+// netCDF).
 #pragma once
 
 #include <map>
@@ -16,25 +17,26 @@ namespace nmb::hdf5 {
 
 class DimensionScales {
  public:
-  struct Use {  // of a dimension, in the form of HDF5's own list
+  struct Use {  // one use of a dimension, in the form of HDF5's own list
     hobj_ref_t data_set;
     int place;
   };
-  // Of dimensions that several groups use, by their paths.
+  // Uses of dimensions that belong to several groups, by path.
   using SharedUses = std::map<std::string, std::vector<Use>>;
 
-  // group: of the block, in the file. ids: has the block's. shared: takes the uses of dimensions
-  // that other blocks use too. source, ids and shared outlive this.
+  // group: of the block, in the file. ids: includes those of the block. shared: receives the uses
+  // of dimensions that other blocks use, too. source, ids and shared must outlive the object.
   static Result<DimensionScales> make(const SourceBlock& source, hid_t group,
                                       const DimensionIds& ids, SharedUses* shared);
-  // Tells the scales of their users; when all groups are there.
+  // Writes the lists of users to shared scales; call this after all groups were made.
   static Status tell_shared(hid_t file, const SharedUses& shared);
 
-  // The name of the link to a variable: that of a dimension is the scale's.
+  // Returns the name of the link to a variable: the name of a dimension is used for its scale.
   std::string name_of(VarId variable) const;
-  // Makes the scales of dimensions that no variable is the scale of; ahead of the variables.
+  // Makes scales for dimensions that have no variable as their scale; call this before the
+  // variables are made.
   Status make_scales();
-  // Tells scales and variables of each other; behind the variables.
+  // Links scales and variables to each other; call this after the variables were made.
   Status attach();
 
  private:
@@ -56,8 +58,8 @@ class DimensionScales {
   const hid_t group_;
   const DimensionIds& ids_;
   SharedUses& shared_;
-  // Of each dimension: what it is in a group above, the variable that is its scale (kGlobal: none),
-  // whether a data set stands for it.
+  // For each dimension: the dimension in a group above that it is, the variable that is its scale
+  // (kGlobal: none), and whether a data set represents it.
   std::vector<std::optional<DimensionIds::Dimension>> above_;
   std::vector<VarId> scales_;
   std::vector<bool> has_scale_;

@@ -1,4 +1,4 @@
-// The spool, and paths of what is put elsewhere (see file_in.h).
+// The spool, and paths of objects in a renamed root group (see file_in.h).
 #include "file_in.h"
 
 #include <sys/stat.h>
@@ -8,48 +8,49 @@
 #include <cstring>
 #include <utility>
 
-#include "hdf5_id.h"
-
 namespace nmb::hdf5 {
 
-Spool::Spool(int descriptor) : descriptor_(descriptor) {
+Status Spool::open(int descriptor) {
   struct stat about {};
-  if (fstat(descriptor_, &about) != 0)
-    throw Failure(Code::kIo, std::string("reading the spool: ") + std::strerror(errno));
+  if (fstat(descriptor, &about) != 0)
+    return Status(Code::kIo, std::string("reading the spool: ") + std::strerror(errno));
+  descriptor_ = descriptor;
   begin_ = static_cast<std::uint64_t>(about.st_size);
+  return {};
 }
 
-std::uint64_t Spool::append(std::span<const std::byte> bytes, const std::string& object) {
-  const std::uint64_t at = reserve(bytes.size(), object);
-  write_at(at, bytes);
+Result<std::uint64_t> Spool::append(std::span<const std::byte> bytes, const std::string& object) {
+  NMB_ASSIGN(const std::uint64_t at, reserve(bytes.size(), object));
+  NMB_TRY(write_at(at, bytes));
   return at;
 }
 
-std::uint64_t Spool::reserve(std::uint64_t bytes, const std::string& object) {
+Result<std::uint64_t> Spool::reserve(std::uint64_t bytes, const std::string& object) {
   if (bytes > most_ - size_)
-    throw Failure(Code::kLimit, object + ": found more than " + std::to_string(most_) +
+    return Status(Code::kLimit, object + ": found more than " + std::to_string(most_) +
                                     " bytes of values to decode and of chunks' places, expected at "
                                     "most that for a file of this size");
   return begin_ + std::exchange(size_, size_ + bytes);
 }
 
-void Spool::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+Status Spool::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t n = pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0)
-      throw Failure(errno == ENOSPC ? Code::kNoSpace : Code::kIo,
+      return Status(errno == ENOSPC ? Code::kNoSpace : Code::kIo,
                     std::string("writing the spool: ") + std::strerror(errno));
     offset += static_cast<std::uint64_t>(n);
     bytes = bytes.subspan(static_cast<std::size_t>(n));
   }
+  return {};
 }
 
 std::string FileIn::placed(const std::string& path_in_file) const {
   if (place.empty() || path_in_file.empty()) return path_in_file;
   const std::string root = "/" + place;
   if (path_in_file == "/") return root;
-  // Named datatypes that no link leads to have no path.
+  // Named datatypes without a link have no path.
   return path_in_file.starts_with("//") ? "/" + root + path_in_file.substr(1) : root + path_in_file;
 }
 

@@ -1,7 +1,8 @@
-// Filters (see filters_out.h). HDF5 refuses a mandatory filter that it does not have, and lets one
-// that it has change its parameters. So where chunks come filtered, a filter that is not HDF5's own
-// is stood in for by one of the same number that does nothing; nothing runs through it but the fill
-// values of space that is allocated at once, and chunks replace those.
+// Filters (see filters_out.h). HDF5 refuses a mandatory filter that it does not have, and lets
+// available filters change their parameters. Therefore, if chunks are written in filtered form, a
+// filter that is not HDF5's own is replaced by a stand-in with the same number that does nothing.
+// Only the fill values of space that is allocated at once pass through it, and chunks replace
+// those.
 #include "filters_out.h"
 
 #include <list>
@@ -14,13 +15,14 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::uint32_t kFirstForeign = 256;  // those below are HDF5's own and cannot be replaced
+constexpr std::uint32_t kFirstForeign = 256;  // filters below this number are HDF5's own and cannot
+                                              // be replaced
 
 std::size_t keep(unsigned, std::size_t, const unsigned[], std::size_t bytes, std::size_t*, void**) {
   return bytes;
 }
 
-// HDF5's table of filters is the process's, and so is what is known of it. The names outlive HDF5.
+// Global, because HDF5's table of filters is. The names must outlive HDF5.
 std::map<std::uint32_t, std::string>& stand_ins() {
   static std::map<std::uint32_t, std::string> all;
   return all;
@@ -34,7 +36,7 @@ Status stand_in(const Filter& filter, hid_t file) {
   const auto there = stand_ins().find(filter.id);
   if (there != stand_ins().end() && there->second == filter.name) return {};
   NMB_ASSIGN(const std::string name, c_text(filter.name, "filter"));
-  // Headers with the name that was known until now, whose lengths are settled.
+  // Write headers with the old name before it changes, because their lengths are fixed.
   NMB_TRY(check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush"));
   const H5Z_class2_t filter_class = {H5Z_CLASS_T_VERS,
                                      static_cast<H5Z_filter_t>(filter.id),

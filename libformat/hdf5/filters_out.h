@@ -1,4 +1,4 @@
-// Filters of data sets to be made, whether they are installed or not.
+// Filters of data sets to be made, whether the filters are installed or not.
 #pragma once
 
 #include <hdf5.h>
@@ -10,15 +10,16 @@
 
 namespace nmb::hdf5 {
 
-// What filters are to HDF5 from now on, for data sets that are made or written next.
+// How HDF5 applies filters from now on, to data sets that are made or written next.
 enum class FilterUse : std::uint8_t {
-  kRun,   // values pass through them
-  kKeep,  // chunks come filtered: parameters stay as they are, and none need be installed
+  kRun,   // values pass through the filters
+  kKeep,  // chunks are written in filtered form: parameters stay as they are, and no filter need be
+          // installed
 };
 
-// Adds filters to a creation property list. `file` is where data sets made before lie.
+// Adds filters to a creation property list. `file`: the file of data sets that were made before.
 Status add_filters(const std::vector<Filter>& filters, FilterUse use, hid_t file, hid_t dcpl);
-// Ahead of writing values through them.
+// Call this before values are written through the filters.
 Status use_filters(const std::vector<Filter>& filters, FilterUse use, hid_t file);
 
 }  // namespace nmb::hdf5

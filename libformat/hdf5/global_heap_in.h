@@ -1,5 +1,5 @@
-// The global heap, which values of variable length of attributes lie in, read from the file's bytes
-// (HDF5 File Format Specification 3.0, III.E).
+// Reads the global heap, which has the attribute values of variable length, from the bytes of the
+// file (HDF5 File Format Specification 3.0, III.E).
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace nmb::hdf5 {
 
 class GlobalHeapIn {
  public:
-  // As ObjectHeaderIn's.
+  // Like that of ObjectHeaderIn.
   GlobalHeapIn(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
 
-  // An object of the collection at `address`, until the next call; nothing: it is not there, or the
-  // collection is a large one.
+  // Returns an object of the collection at `address`, valid until the next call; nullopt: it does
+  // not exist, or the collection is large.
   std::optional<std::span<const std::byte>> object(std::uint64_t address, std::uint32_t index);
 
  private:

@@ -1,4 +1,4 @@
-// An HDF5 handle that closes itself, whatever it is of, where failures are Status.
+// An HDF5 handle that closes itself, whatever it is of.
 #pragma once
 
 #include <hdf5.h>
@@ -10,7 +10,7 @@ namespace nmb::hdf5 {
 class Handle {
  public:
   Handle() = default;
-  // Takes over a handle; a negative one is none.
+  // Takes ownership of a handle; a negative one counts as none.
   explicit Handle(hid_t id) : id_(id) {}
   ~Handle() { close(); }
   Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)) {}
@@ -21,7 +21,7 @@ class Handle {
     }
     return *this;
   }
-  // A second owner of what is open already.
+  // Returns a second owner of the same open object.
   Handle share() const {
     H5Iinc_ref(id_);
     return Handle(id_);

@@ -3,26 +3,27 @@
 
 #include <cerrno>
 
+#include "hdf5_visitor.h"
+
 namespace nmb::hdf5 {
 
 namespace {
 
 // Which is cleared.
-std::string innermost_of_stack() {
+Result<std::string> innermost_of_stack() {
   std::string innermost;
-  H5Ewalk2(
-      H5E_DEFAULT, H5E_WALK_UPWARD,
-      [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
-        auto* text = static_cast<std::string*>(out);
-        if (text->empty() && error->desc) *text = error->desc;
-        return 0;
-      },
-      &innermost);
+  Hdf5Visitor<unsigned, const H5E_error2_t*> visitor(
+      [&](unsigned, const H5E_error2_t* error) -> Status {
+        if (innermost.empty() && error->desc) innermost = error->desc;
+        return {};
+      });
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, visitor.call, &visitor);
   H5Eclear2(H5E_DEFAULT);
+  NMB_TRY(visitor.status());
   return innermost;
 }
 
-// Without what differs from run to run.
+// Removes parts that differ from run to run.
 std::string repeatable(const std::string& message) {
   if (message.empty()) return "failed without a message";
   // "file write failed: time = .., errno = 28, error message = 'No space left on device', buf = .."
@@ -42,14 +43,12 @@ std::string repeatable(const std::string& message) {
 
 void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
-std::string last_hdf5_error() { return repeatable(innermost_of_stack()); }
-
-Status hdf5_failure(std::string_view what) {
-  const std::string message = innermost_of_stack();
+Status hdf5_failure(std::string_view what, Code code) {
+  NMB_ASSIGN(const std::string message, innermost_of_stack());
   const auto has = [&](int error) {
     return message.find("errno = " + std::to_string(error)) != message.npos;
   };
-  return Status(has(ENOSPC) || has(EDQUOT) || has(EFBIG) ? Code::kNoSpace : Code::kUnsupported,
+  return Status(has(ENOSPC) || has(EDQUOT) || has(EFBIG) ? Code::kNoSpace : code,
                 std::string(what) + ": HDF5: " + repeatable(message));
 }
 

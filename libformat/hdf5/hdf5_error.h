@@ -1,8 +1,9 @@
-// What HDF5 says of a failure, as a Status.
+// Converts failures of HDF5 to Status.
 #pragma once
 
 #include <hdf5.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,23 +13,34 @@
 
 namespace nmb::hdf5 {
 
-// HDF5 prints nothing from now on.
+// HDF5 prints no messages from now on.
 void silence_hdf5();
 
-// What HDF5 found wrong: the innermost message of its error stack, which is cleared, without times
-// and addresses in memory.
-std::string last_hdf5_error();
+// "WHAT: HDF5: REASON". The reason is the innermost message of HDF5's error stack, without times
+// and addresses in memory; the stack is cleared. kNoSpace where the reason is a full device, else
+// `code`.
+Status hdf5_failure(std::string_view what, Code code = Code::kUnsupported);
 
-// kUnsupported with last_hdf5_error(); kNoSpace where
-// that tells of a full device.
-Status hdf5_failure(std::string_view what);
-
-// The same where a call of HDF5 returned a negative number.
+// Calls of HDF5 return a negative number where they fail. Of those that write:
 inline Status check_hdf5(herr_t result, std::string_view what) {
   return result < 0 ? hdf5_failure(what) : Status();
 }
 inline Result<Handle> check_handle(hid_t id, std::string_view what) {
   if (id < 0) return hdf5_failure(what);
+  return Handle(id);
+}
+
+// Of those that read, where a failure is kDamaged:
+inline Status check_read(std::int64_t result, std::string_view object) {
+  return result < 0 ? hdf5_failure(object, Code::kDamaged) : Status();
+}
+template <class T>
+Result<T> read_value(T result, std::string_view object) {
+  if (result < 0) return hdf5_failure(object, Code::kDamaged);
+  return result;
+}
+inline Result<Handle> read_handle(hid_t id, std::string_view object) {
+  if (id < 0) return hdf5_failure(object, Code::kDamaged);
   return Handle(id);
 }
 
@@ -40,15 +52,15 @@ inline Result<Handle> new_object_properties(hid_t property_class, std::string_vi
   return properties;
 }
 
-// Of what a file has of HDF5's in sections and tables, and should not.
 inline Status damaged(std::string message) { return Status(Code::kDamaged, std::move(message)); }
 
-// "data set \"a/b\"", as messages name objects.
+// Returns "data set \"a/b\"", the form in which messages name objects.
 std::string object_text(std::string_view kind, std::string_view name);
 
-// HDF5 takes names that end with a NUL. kUnsupported: one that has a NUL inside.
+// Returns a string that ends with a NUL, as HDF5 requires for names. Errors: kUnsupported if the
+// text contains a NUL.
 Result<std::string> c_text(std::string_view text, std::string_view what);
-// The same of a link, which has no '/' and is neither "" nor ".".
+// The same for the name of a link, which must not contain '/' nor be "" or ".".
 Result<std::string> link_name(std::string_view name);
 
 }  // namespace nmb::hdf5

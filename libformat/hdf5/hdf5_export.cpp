@@ -1,5 +1,5 @@
-// An NMB file as HDF5 (see hdf5_export.h), in two passes over its blocks: objects, links,
-// attributes and values in the first; values that lead to objects when all of these are there.
+// Writes an NMB file as HDF5 (see hdf5_export.h), in two passes over its blocks: first objects,
+// links, attributes and values; then values that refer to objects, when all objects exist.
 #include "hdf5_export.h"
 
 #include <fcntl.h>
@@ -7,6 +7,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include "attributes_out.h"
@@ -14,7 +17,9 @@
 #include "hdf5/client/hdf5_form.h"
 #include "hdf5_error.h"
 #include "links_out.h"
+#include "nmb/reader.h"
 #include "object_maker.h"
+#include "send_message.h"
 #include "type_attributes.h"
 #include "values_out.h"
 
@@ -41,10 +46,10 @@ class Hdf5Export {
   }
 
  private:
-  // Values of a block that lead to objects, of an object's attribute or of a variable.
+  // Values of a block that refer to objects: of an attribute or of a variable.
   struct LaterItem {
     std::uint32_t owner = kGlobal;
-    std::uint32_t attribute = kNoAttribute;  // none: the variable's values
+    std::uint32_t attribute = kNoAttribute;  // kNoAttribute: the variable's values
   };
   struct Later {
     std::string block;
@@ -52,13 +57,13 @@ class Hdf5Export {
     bool type_attributes = false;
   };
 
-  // The group of a block, which has a link from now on.
+  // Returns the group of a block, which is linked from now on.
   Result<Handle> group_of(SourceBlock& source) {
     if (source.name().empty()) return maker_.object_at("/");
     NMB_ASSIGN(const std::string name, c_text(source.name(), "block"));
     std::size_t begin = 0;
     NMB_ASSIGN(Handle group, maker_.object_at("/"));
-    // A link that leads there by another name would give another group its definitions.
+    // A link to the group by another name would merge the definitions of two groups.
     while (true) {
       const std::size_t slash = name.find('/', begin);
       const bool last = slash == name.npos;
@@ -139,7 +144,7 @@ class Hdf5Export {
     return check_hdf5(H5Oset_comment(type, text.c_str()), "comment");
   }
 
-  // Makes the attributes of a group; of any object: writes what leads to no object.
+  // Makes the attributes of an object and writes those that do not refer to objects.
   Status define_attributes(SourceBlock& source, std::uint32_t owner, hid_t object, Later* later,
                            bool make) {
     Status status = define_comment(source, owner, object);
@@ -195,7 +200,7 @@ class Hdf5Export {
     return {};
   }
 
-  // Named datatypes that no link of the hdf5 section leads to: at their paths.
+  // Links named datatypes that no link of the hdf5 section leads to, at their paths.
   Status link_types() {
     for (const auto& [path, type] : maker_.named()) {
       if (path.starts_with('/')) continue;  // it had no link
@@ -247,7 +252,7 @@ class Hdf5Export {
   ObjectMaker maker_;
   std::vector<Later> later_;
   DimensionScales::SharedUses shared_uses_;
-  std::vector<std::pair<VarId, Handle>> columns_;  // of the block that is defined
+  std::vector<std::pair<VarId, Handle>> columns_;  // of the current block
 };
 
 Result<Handle> creation_properties(const SourceBlock* root, std::size_t user_block) {
@@ -257,7 +262,7 @@ Result<Handle> creation_properties(const SourceBlock* root, std::size_t user_blo
   return fcpl;
 }
 
-// As old programs read it, unless something in the file cannot be said that way.
+// Uses the format of old programs, unless the file needs a newer one.
 Result<Handle> access_properties(bool new_headers) {
   NMB_ASSIGN(Handle fapl, check_handle(H5Pcreate(H5P_FILE_ACCESS), "properties"));
   NMB_TRY(check_hdf5(
@@ -297,9 +302,8 @@ Result<std::shared_ptr<SourceBlock>> root_of(const Reader& reader, NamedTypes& n
   return SourceBlock::make(std::move(block), H5I_INVALID_HID, named);
 }
 
-}  // namespace
-
-Status export_hdf5(const Reader& reader, const std::string& path, ClassicStyle style) {
+// Makes the file `path`. kExists: there is one. After any other failure there is none.
+Status export_to(const std::string& path, const Reader& reader, ClassicStyle style) {
   silence_hdf5();
   NMB_TRY(forbid_leaving());
   NamedTypes none;
@@ -313,7 +317,7 @@ Status export_hdf5(const Reader& reader, const std::string& path, ClassicStyle s
   NMB_ASSIGN(const Handle fcpl, creation_properties(root.get(), before.size()));
   NMB_ASSIGN(const Handle fapl,
              access_properties(root && has_large_attribute(root->metadata(), kGlobal)));
-  // The name is taken here: HDF5 does not tell why it could not create a file.
+  // Create the file here first: HDF5 does not report why it could not create it.
   const int taken = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (taken < 0)
     return Status(errno == EEXIST ? Code::kExists : Code::kIo, path, kNoOffset, {},
@@ -326,6 +330,30 @@ Status export_hdf5(const Reader& reader, const std::string& path, ClassicStyle s
   if (status.ok() && !before.empty()) status = write_user_block(path, before);
   if (!status.ok()) ::unlink(path.c_str());
   return status;
+}
+
+Status convert_file(const std::string& input, const std::string& output, ClassicStyle style,
+                    std::string_view chunk) {
+  if (!chunk.empty()) {
+    Compression asked;
+    NMB_TRY(asked.set_chunk(chunk));
+    style.chunk = std::move(asked.chunk);
+  }
+  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input));
+  return export_to(output, *reader, std::move(style)).in_file(input);
+}
+
+}  // namespace
+
+int export_file(const std::string& input, const std::string& output, ClassicStyle style,
+                std::string_view chunk) {
+  // All is closed by the end of this; HDF5 would try again then what has failed.
+  H5dont_atexit();
+  try {
+    return send_end(convert_file(input, output, std::move(style), chunk));
+  } catch (const std::bad_alloc&) {
+    return send_end(Status(Code::kLimit, input, kNoOffset, {}, "out of memory"));
+  }
 }
 
 }  // namespace nmb::hdf5

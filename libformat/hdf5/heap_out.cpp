@@ -1,4 +1,4 @@
-// From a region to HDF5's memory (see heap_out.h).
+// Converts a region to HDF5's form in memory (see heap_out.h).
 #include "heap_out.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void HeapOut::release() {
 }
 
 std::byte* HeapOut::hold(std::uint64_t bytes) {
-  // The pointer that holds it counts too.
+  // The pointer that holds the memory counts, too.
   const std::uint64_t cost = sizeof(void*) * 4;
   if (bytes > most_ || held_bytes_ + cost > most_ - bytes) {
     too_much_ = true;
@@ -61,7 +61,7 @@ Status HeapOut::read(std::uint64_t offset, std::span<std::byte> out) {
 Status HeapOut::led_to(std::uint64_t bytes) {
   if (!checked_add(all_bytes_, bytes, &all_bytes_) || all_bytes_ > most_bytes_)
     return Status(Code::kLimit,
-                  "found values that lead to the same bytes over and over, expected "
+                  "found values that refer to the same bytes again and again, expected "
                   "at most 1024 times the bytes that there are");
   return {};
 }
@@ -75,7 +75,7 @@ Status HeapOut::convert(Type type, std::span<const std::byte> values, std::uint6
   for (std::uint64_t i = 0; i < count; ++i) {
     const Status status = convert_one(type, values.data() + i * from, out + i * to);
     if (status.ok()) continue;
-    if (too_much_) all_bytes_ = all;  // they come again
+    if (too_much_) all_bytes_ = all;  // these bytes come again
     return status;
   }
   return {};
@@ -102,7 +102,7 @@ Status HeapOut::convert_one(Type type, const std::byte* value, std::byte* out) {
   }
   const auto count = load_le<std::uint64_t>(value), offset = load_le<std::uint64_t>(value + 8);
   if (offset == 0) {
-    if (count == 0) return {};  // as `out` is: a null pointer, no elements, a null reference
+    if (count == 0) return {};  // `out` is already a null pointer, no elements or a null reference
     return Status(Code::kDamaged,
                   "found " + std::to_string(count) + " elements that are nowhere, expected 0");
   }
@@ -110,7 +110,7 @@ Status HeapOut::convert_one(Type type, const std::byte* value, std::byte* out) {
   std::uint64_t bytes = 0;
   if (!checked_mul(count, is_sequence ? types_.table().value_size(t.base) : 1, &bytes) ||
       offset > region_.size() || bytes > region_.size() - offset)
-    return Status(Code::kDamaged, "found a value that leads to " + std::to_string(count) +
+    return Status(Code::kDamaged, "found a value that refers to " + std::to_string(count) +
                                       " elements at " + std::to_string(offset) +
                                       ", expected an end within " + std::to_string(region_.size()) +
                                       " bytes");
@@ -136,7 +136,7 @@ Status HeapOut::convert_sequence(Type base, std::uint64_t count, std::uint64_t o
   if (count == 0) return {};
   const std::uint64_t from = types_.table().value_size(base);
   const std::size_t to = types_.memory_bytes(base);
-  // In memory an element takes no more than in the region.
+  // An element takes at most as many bytes in memory as in the region.
   std::byte* const elements = hold(count * to);
   if (!elements)
     return Status(Code::kLimit, "found a sequence of " + std::to_string(count * from) + " bytes");

@@ -1,4 +1,4 @@
-// Values of variable length, from a region of a block to the form that HDF5 has in memory
+// Converts values of variable length from a region of a block to the form that HDF5 has in memory
 // (spec/format.md, section 15.1): pointers, hvl_t, references.
 #pragma once
 
@@ -12,27 +12,28 @@
 #include <vector>
 
 #include "handle.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/status.h"
 #include "types_out.h"
 
 namespace nmb::hdf5 {
 
-// The object of the file being written that has a path.
+// Returns the object with a path in the file being written.
 using FindObject = std::function<Result<Handle>(std::string_view path)>;
 
 class HeapOut {
  public:
-  // region: offsets of values count from its first byte. All outlive this.
+  // region: offsets in values count from its first byte. All arguments must outlive the object.
   HeapOut(TypesOut& types, const ByteSource& region, const FindObject& find_object);
 
-  // Makes `count` values at `out` (memory_bytes each) of those at `values`. kLimit: they lead to
-  // more than `most` bytes in memory that is held; kDamaged: they lead out of the region.
+  // Makes `count` values at `out` (memory_bytes each) from those at `values`. Errors: kLimit if
+  // their contents take more than `most` bytes of memory; kDamaged if they refer to bytes outside
+  // the region.
   Status convert(Type type, std::span<const std::byte> values, std::uint64_t count,
                  std::uint64_t most, std::byte* out);
-  // Whether convert() failed for `most` alone: fewer values at once may do.
+  // Returns whether convert() failed only because of `most`: fewer values at a time may succeed.
   bool too_much() const { return too_much_; }
-  // Gives back what the values made so far lead to.
+  // Releases the memory of all values made so far.
   void release();
 
  private:
@@ -41,9 +42,9 @@ class HeapOut {
   Status convert_sequence(Type base, std::uint64_t count, std::uint64_t offset, std::byte* out);
   Status convert_reference(ReferenceKind kind, std::uint64_t count, std::uint64_t offset,
                            std::byte* out);
-  // Room for so many bytes, zero, until release(); nullptr: past `most`.
+  // Returns this many zero bytes, valid until release(); nullptr: they would exceed `most`.
   std::byte* hold(std::uint64_t bytes);
-  // Bytes of the region, by way of a window.
+  // Reads bytes of the region through a window.
   Status read(std::uint64_t offset, std::span<std::byte> out);
   Status led_to(std::uint64_t bytes);
 
@@ -53,7 +54,7 @@ class HeapOut {
   std::vector<std::unique_ptr<std::byte[]>> held_;
   std::uint64_t held_bytes_ = 0, most_ = 0;
   bool too_much_ = false;
-  // What values lead to may be shared, but not without end (as a codec's expansion).
+  // Values may share contents, but not without limit (like the expansion by a codec).
   std::uint64_t all_bytes_ = 0, most_bytes_;
   std::vector<std::byte> window_;
   std::uint64_t window_begin_ = 0;

@@ -1,4 +1,4 @@
-// Links (see links_out.h).
+// Makes links (see links_out.h).
 #include "links_out.h"
 
 #include <set>
@@ -14,7 +14,7 @@ constexpr std::uint32_t kFirstUserDefined = 65, kLastUserDefined = 255;
 
 hid_t refuse(const char*, hid_t, const void*, std::size_t, hid_t, hid_t) { return H5I_INVALID_HID; }
 
-// HDF5 makes links of classes that it knows; what they would do does not count.
+// HDF5 makes only links of registered classes; the functions of the class are never used.
 Status register_class(std::uint32_t number) {
   static std::set<std::uint32_t> known;
   if (!known.insert(number).second) return {};

@@ -1,5 +1,5 @@
-// nmb-hdf5: what the tools need the HDF5 library for, as a program of its own. Not for people: its
-// commands are this version's.
+// nmb-hdf5: the uses of the HDF5 library by the tools, as a separate program. It is not for users:
+// its commands are those of this version.
 #include <unistd.h>
 
 #include <cstdio>
@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
-#include "export_command.h"
-#include "import.h"
+#include "hdf5_export.h"
+#include "hdf5_import.h"
 #include "resource_limits.h"
 #include "send_message.h"
 #include "serve.h"
@@ -32,16 +32,12 @@ constexpr Command kCommands[] = {
        nmb::hdf5::limit_resources(a[0]);
        return nmb::hdf5::import_file(a[0], std::atoi(a[1]), a[2], nmb::hdf5::OtherFiles::kLeft);
      }},
-    // The same with the values that lie in other files, which may be of any size.
+    // The same as `import`, with the values that lie in other files, which may have any size.
     {"materialise", 3,
      [](char** a) {
        return nmb::hdf5::import_file(a[0], std::atoi(a[1]), a[2], nmb::hdf5::OtherFiles::kCopied);
      }},
 };
-
-}  // namespace
-
-namespace {
 
 int run(std::span<char*> words) {
   for (const Command& command : kCommands)

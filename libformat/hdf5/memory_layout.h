@@ -1,7 +1,7 @@
-// How values lie in the memory of the HDF5 library where ours take more room: a string of variable
-// length is a pointer there, a sequence an hvl_t, a reference 8 or 12 bytes; here each takes 16
-// (spec/format.md, section 15.1). Fields of a compound are as far apart as there, plus what the
-// fields before them take more.
+// The sizes of values in the memory of the HDF5 library, which differ from ours: there a string of
+// variable length is a pointer, a sequence an hvl_t, a reference 8 or 12 bytes; here each takes 16
+// (spec/format.md, section 15.1). Fields of a compound have the same padding in both; the offset of
+// a field differs by the sizes of the fields before it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace nmb::hdf5 {
 
-// Bytes of a value of `type` in the memory of the HDF5 library (H5Tget_size of a type in memory).
+// Returns the size of a value of `type` in the memory of the HDF5 library (H5Tget_size of a type in
+// memory).
 inline std::uint64_t memory_size(const TypeTable& types, Type type) {
   if (!TypeTable::is_extended(type) || !types.needs_heap(type)) return types.value_size(type);
   const ExtendedType& t = types.at(type);
@@ -35,7 +36,7 @@ inline std::uint64_t memory_size(const TypeTable& types, Type type) {
   }
 }
 
-// The offset of a field in that memory.
+// Returns the offset of a field in that memory.
 inline std::uint64_t memory_offset(const TypeTable& types, const ExtendedType& compound,
                                    const ExtendedType::Field& field) {
   std::uint64_t more = 0;

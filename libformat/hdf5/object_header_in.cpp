@@ -1,4 +1,4 @@
-// Object headers of data sets (see object_header_in.h).
+// Reads object headers of data sets (see object_header_in.h).
 #include "object_header_in.h"
 
 #include <unistd.h>
@@ -13,9 +13,9 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::size_t kMostHeader = 64 << 10;  // bytes of all chunks
+constexpr std::size_t kMostHeader = 64 << 10;  // largest number of bytes of all chunks
 constexpr std::size_t kMostRank = 32;
-constexpr std::size_t kFirstRead = 512;  // most headers have less
+constexpr std::size_t kFirstRead = 512;  // most headers are shorter
 constexpr std::size_t kSum = 4;
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
@@ -48,7 +48,7 @@ ObjectHeaderIn::Attribute ObjectHeaderIn::attribute(std::size_t number) const {
           {at(parts.values.begin), parts.values.length}};
 }
 
-// Behind what bytes_ has.
+// Appends the bytes to bytes_.
 bool ObjectHeaderIn::read_chunk(std::uint64_t offset, std::uint64_t length) {
   if (offset > size_ || length > size_ - offset || length > kMostHeader - bytes_.size())
     return false;
@@ -136,7 +136,7 @@ bool ObjectHeaderIn::read_version_2(std::uint64_t address) {
   return true;
 }
 
-// head: bytes of what a message begins with, 8 in version 1.
+// head: number of bytes before a message's content, 8 in version 1.
 bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags) {
   const bool is_version_1 = head == 8;
   std::size_t position = chunk.begin;
@@ -160,14 +160,14 @@ bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags)
     message.content = {position + head, length};
     ++messages_;
     if (message.type != kNil && message.type != kContinuation) {
-      // What it begins with, but for reserved bytes.
+      // Read the message's prefix, without reserved bytes.
       const std::size_t order = (flags & kOrderTracked) != 0 ? 2 : 0;
       add_to_pattern({position, is_version_1 ? 5 : 4 + order});
     }
     if (!take(message)) return false;
     position += head + length;
   }
-  // In version 2, what is left is a gap.
+  // In version 2, the remaining bytes are a gap.
   return !is_version_1 || position == end;
 }
 
@@ -200,7 +200,8 @@ bool ObjectHeaderIn::take(const Message& message) {
   if (message.type == kDataspace) return take_space(content);
   if (message.type == kDataLayout) return take_layout(content);
   if (message.type == kAttributeInfo) {
-    // Version, flags, a number if the order is tracked, then where many attributes lie.
+    // The content is: version, flags, a number if the order is tracked, then the place of dense
+    // attributes.
     if (content.length < 2) return false;
     const std::size_t heap = (bytes_[content.begin + 1] & std::byte{1}) != std::byte{0} ? 4 : 2;
     if (content.length < heap + 8 || load_le<std::uint64_t>(at(content.begin + heap)) != kNowhere)
@@ -252,7 +253,7 @@ bool ObjectHeaderIn::take_attribute(Part content) {
   if (content.length < 9) return false;
   const std::byte* const from = at(content.begin);
   const auto version = std::to_integer<unsigned>(from[0]);
-  // Flags tell of named datatypes and dataspaces that are shared.
+  // The flags mark named datatypes and shared dataspaces.
   if (version < 1 || version > 3 || (version > 1 && from[1] != std::byte{0})) return false;
   const auto length = [&](std::size_t offset) {
     const std::size_t n = load_le<std::uint16_t>(from + offset);
@@ -260,7 +261,7 @@ bool ObjectHeaderIn::take_attribute(Part content) {
   };
   const std::size_t head = version == 3 ? 9 : 8, name = load_le<std::uint16_t>(from + 2);
   const std::size_t values = head + length(2) + length(4) + length(6);
-  // With the zero behind it.
+  // The length of the name includes its NUL.
   if (name < 2 || values > content.length || from[head + name - 1] != std::byte{0}) return false;
   add_to_pattern({content.begin, values});
   attributes_.push_back(

@@ -1,7 +1,7 @@
-// Object headers of data sets, read from the file's bytes (HDF5 File Format Specification 3.0,
-// IV.A). Only headers of one kind are understood: of data sets whose values lie in the file as they
-// are in one run, without filters, named datatypes, comments, and many attributes. All others are
-// for the HDF5 library.
+// Reads object headers of data sets from the bytes of the file (HDF5 File Format Specification 3.0,
+// IV.A). It understands only headers of one kind: of data sets whose values are stored in one run
+// in the same form, without filters, named datatypes, comments or many attributes. The HDF5 library
+// must read all others.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 
 namespace nmb::hdf5 {
 
@@ -19,22 +19,22 @@ class ObjectHeaderIn {
  public:
   struct Attribute {
     std::string_view name;
-    std::span<const std::byte> values;  // and padding
+    std::span<const std::byte> values;  // with padding
   };
 
   // descriptor: of a file of `size` bytes without a user block, whose addresses and lengths have 8
-  // bytes. It stays the caller's.
+  // bytes. The caller keeps it and closes it.
   ObjectHeaderIn(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
 
-  // Whether the header at `address` is of that kind. What the functions below tell is of the last
-  // header for which it was, until the next call.
+  // Returns whether the header at `address` is of that kind. The functions below describe the last
+  // header for which this is true, until the next call.
   bool read(std::uint64_t address);
 
-  // The header without what data sets that are alike differ in: lengths, where the values are, the
-  // values of attributes, times.
+  // Returns the header without the facts in which similar data sets differ: lengths, the place of
+  // the values, the values of attributes, times.
   const std::string& pattern() const { return pattern_; }
   const Space& space() const { return space_; }
-  // Where the values are, ~0: nowhere, and how many bytes.
+  // Return the place of the values, ~0 if there are none, and their number of bytes.
   std::uint64_t values_offset() const { return values_offset_; }
   std::uint64_t values_length() const { return values_length_; }
   std::size_t attribute_count() const { return attributes_.size(); }
@@ -53,7 +53,7 @@ class ObjectHeaderIn {
   bool read_version_1(std::uint64_t address);
   bool read_version_2(std::uint64_t address);
   bool has_sum(std::size_t begin) const;
-  // Messages of a chunk; adds chunks that go on to next_.
+  // Reads the messages of a chunk; adds continuation chunks to next_.
   bool take_messages(Part chunk, std::size_t head, unsigned flags);
   bool take(const Message& message);
   bool take_space(Part content);
@@ -72,9 +72,9 @@ class ObjectHeaderIn {
   const int descriptor_;
   const std::uint64_t size_;
   std::vector<std::byte> bytes_;  // of the chunks
-  std::vector<Place> next_;       // chunks to be read
+  std::vector<Place> next_;       // chunks that are still to be read
   std::size_t messages_ = 0;
-  unsigned seen_ = 0;  // messages of which there is one, by bits
+  unsigned seen_ = 0;  // bits of the messages that may occur once
   std::string pattern_;
   Space space_;
   std::uint64_t values_offset_ = 0, values_length_ = 0;

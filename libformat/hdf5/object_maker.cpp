@@ -1,4 +1,4 @@
-// Objects by path (see object_maker.h).
+// Makes objects by path (see object_maker.h).
 #include "object_maker.h"
 
 #include "data_set_out.h"
@@ -33,7 +33,7 @@ Result<Handle> ObjectMaker::object_at(std::string_view path) {
   H5Eclear2(H5E_DEFAULT);
   if (!being_made_.insert(name).second)
     return Status(Code::kDamaged,
-                  object_text("object", name) + ": found a fill value that leads to itself");
+                  object_text("object", name) + ": found a fill value that refers to itself");
   Result<Handle> made = make(name);
   being_made_.erase(name);
   if (!made.ok()) return made;

@@ -1,6 +1,6 @@
-// ObjectMaker: groups, data sets and named datatypes of the file that is being written, by path.
-// What is asked for before its turn (a named datatype, the target of a hard link or of a reference
-// in a fill value) is made at once and gets its link later.
+// ObjectMaker: makes groups, data sets and named datatypes of the file being written, by path. An
+// object that is needed early (a named datatype, the target of a hard link or of a reference in a
+// fill value) is made at once and gets its link later.
 #pragma once
 
 #include <map>
@@ -20,18 +20,19 @@ namespace nmb::hdf5 {
 
 class ObjectMaker {
  public:
-  // All outlive this; file: that of the handle, which stays open.
+  // All arguments must outlive the object; `file` is the file of the handle, which must stay open.
   ObjectMaker(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style);
 
   hid_t file() const { return file_; }
   NamedTypes& named() { return named_; }
-  // As it is to be written. kNotFound: no block of that name.
+  // Returns the block in the form in which it is written. Errors: kNotFound if no block has that
+  // name.
   Result<std::shared_ptr<SourceBlock>> block(const std::string& name);
-  // By path, with or without '/' in front; made without a link if it is not there. kDamaged: no
-  // block, variable or named datatype has that path.
+  // Returns an object by path, with or without '/' in front; makes it without a link if it does not
+  // exist. Errors: kDamaged if no block, variable or named datatype has that path.
   Result<Handle> object_at(std::string_view path);
   const FindObject& find_object() const { return find_object_; }
-  // For the link that leads to it: what was made before its turn, or a new one.
+  // For the caller that makes the link: returns the object that was made early, or a new one.
   Result<Handle> data_set(SourceBlock& source, VarId variable);
   Result<Handle> group(SourceBlock& source);
   Result<Handle> empty_group(const std::string& name);
@@ -49,13 +50,13 @@ class ObjectMaker {
   const ClassicStyle style_;
   const FindObject find_object_;
   NamedTypes named_;
-  std::map<std::string, Handle, std::less<>> waiting_;  // made, without a link
+  std::map<std::string, Handle, std::less<>> waiting_;  // made early, without a link
   std::set<std::string, std::less<>> being_made_;
   std::shared_ptr<SourceBlock> last_;
   bool new_headers_ = false;
 };
 
-// The creation properties of a group.
+// Sets the creation properties of a group.
 Status set_group_order(hid_t gcpl, const Order& order);
 bool has_large_attribute(const Metadata& metadata, std::uint32_t owner);
 

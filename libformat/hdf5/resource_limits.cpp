@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <utility>
 
-// Sanitizers set apart more addresses than any limit allows, and look at memory through pipes that
-// they open.
+// Sanitizers reserve more addresses than any limit allows, and probe memory through pipes that they
+// open.
 #ifdef __SANITIZE_ADDRESS__
 #define NMB_SANITIZED
 #elif defined(__has_feature)
@@ -30,11 +30,12 @@ constexpr std::uint64_t kSeconds = 1;
 
 void limit(int what, std::uint64_t value) {
   const rlimit both{value, value};
-  // Not to be had only where a lower one is set.
+  // Fails only if a lower limit is set already.
   (void)setrlimit(static_cast<__rlimit_resource_t>(what), &both);
 }
 
-// A descriptor must be below the number, but for those that are open. Returns the one before.
+// Descriptors must be below the number, except those that are already open. Returns the limit
+// before.
 rlim_t limit_descriptors([[maybe_unused]] rlim_t below) {
 #ifndef NMB_SANITIZED
   rlimit both{};
@@ -53,8 +54,8 @@ void limit_resources(const std::string& path) {
   struct stat about {};
   const std::uint64_t size =
       stat(path.c_str(), &about) == 0 ? static_cast<std::uint64_t>(about.st_size) : 0;
-  // A damaged heap alone makes HDF5 loop for ever: of a small file it is known soon. Files of
-  // many small objects took at most 0.1 s for each 64 KiB.
+  // Damaged heaps can make HDF5 loop forever: for a small file this is noticed soon. Files of many
+  // small objects took at most 0.1 s for each 64 KiB.
   limit(RLIMIT_CPU, kSeconds + std::min<std::uint64_t>(size >> 16, 60) + (size >> 20));
   limit(RLIMIT_CORE, 0);
 #ifndef NMB_SANITIZED

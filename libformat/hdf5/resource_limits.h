@@ -1,4 +1,4 @@
-// Limits of this process, for files that are made to take all there is.
+// Limits of this process, against files that are made to exhaust resources.
 #pragma once
 
 #include <sys/resource.h>
@@ -7,14 +7,14 @@
 
 namespace nmb::hdf5 {
 
-// CPU time and memory, by the size of the file.
+// Limits CPU time and memory according to the size of the file.
 void limit_resources(const std::string& path);
 
-// From now on this process opens no file: virtual data sets make HDF5 open whatever files they
-// name.
+// From now on this process opens no files: virtual data sets would make HDF5 open any file that
+// they name.
 void refuse_opening();
 
-// While one lives, files may be opened: the plug-ins of filters.
+// As long as one exists, files may be opened: the plug-ins of filters.
 class OpeningAllowed {
  public:
   OpeningAllowed();

@@ -1,4 +1,4 @@
-// Names of dimensions (see scales_in.h).
+// Finds the scales of dimensions (see scales_in.h).
 #include "scales_in.h"
 
 #include <algorithm>
@@ -17,7 +17,8 @@ const AttributeIn* find(const std::vector<AttributeIn>& attributes, std::string_
   return found == attributes.end() ? nullptr : &*found;
 }
 
-// The values of an attribute of `count` integers, in the sizes and orders that netCDF writes.
+// Returns the values of an attribute of `count` integers, in the sizes and byte orders that netCDF
+// writes.
 std::vector<std::int64_t> integers_of(const AttributeIn* attribute, const TypeTable& types,
                                       std::size_t count) {
   if (!attribute || attribute->count != count) return {};

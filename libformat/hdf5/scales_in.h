@@ -1,5 +1,5 @@
-// Which dimension scales give a data set's dimensions their names: of HDF5's own (DIMENSION_LIST)
-// and as netCDF-4 keeps them.
+// Finds the dimension scales from which a data set's dimensions get their names: those of HDF5
+// (DIMENSION_LIST) and those of netCDF-4.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,10 @@
 
 namespace nmb::hdf5 {
 
-// The path of the scale of each of `rank` dimensions of the data set at `path`; empty: none. A
-// scale of one dimension is its own. types: of the attributes. Notes the number of a netCDF-4
-// dimension in the file. What is not as HDF5 and netCDF write it names nothing.
+// Returns the path of the scale for each of `rank` dimensions of the data set at `path`; empty:
+// none. A scale of one dimension is its own scale. types: of the attributes. Records the number of
+// a netCDF-4 dimension in the file. Attributes in any other form than HDF5 and netCDF write them
+// are ignored.
 std::vector<std::string> scales_of(FileIn& file, const std::string& path,
                                    const std::vector<AttributeIn>& attributes,
                                    const TypeTable& types, std::size_t rank);

@@ -1,4 +1,4 @@
-// Messages on standard output (see send_message.h).
+// Writes messages to standard output (see send_message.h).
 #include "send_message.h"
 
 #include <unistd.h>

@@ -9,7 +9,7 @@
 
 namespace nmb::hdf5 {
 
-// Its content is all of `contents`, one behind the other. kIo.
+// The content consists of all of `contents`, one after another. Errors: kIo.
 Status send_message(Message kind, std::initializer_list<std::span<const std::byte>> contents);
 
 // Sends kDone, or the failure; returns the exit code, 0 or 1.

@@ -1,4 +1,4 @@
-// A process for each request (see serve.h).
+// Handles each request in its own process (see serve.h).
 #include "serve.h"
 
 #include <fcntl.h>
@@ -22,11 +22,11 @@ namespace {
 
 struct Request {
   ServerRequest head;
-  std::vector<char*> words;  // the working directory, then those of the command
+  std::vector<char*> words;  // the working directory, then the words of the command
   int output = -1, shared = -1;
 };
 
-// Into `bytes`, which the words lie in. false: there is none any more.
+// Receives into `bytes`, which holds the words. Returns false after the last request.
 bool receive(int socket, std::vector<char>& bytes, Request* request) {
   int descriptors[2] = {-1, -1};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptors)];
@@ -55,12 +55,12 @@ bool receive(int socket, std::vector<char>& bytes, Request* request) {
 
 [[noreturn]] void work(Request& request, pid_t server,
                        const std::function<int(std::span<char*>)>& run) {
-  // Who asked ends the server to end this.
+  // The client ends the server to end this process.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != server) _exit(2);
   signal(SIGINT, SIG_DFL);
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  // Higher than the number that `shared` gets.
+  // A descriptor above the number of `shared`.
   const int output = fcntl(request.output, F_DUPFD_CLOEXEC, kShared + 1);
   if (nothing < 0 || output < 0 || dup2(nothing, STDIN_FILENO) < 0 ||
       (request.shared >= 0 && request.shared != kShared && dup2(request.shared, kShared) < 0) ||
@@ -70,13 +70,13 @@ bool receive(int socket, std::vector<char>& bytes, Request* request) {
   close(output);
   const int code = run(std::span(request.words).subspan(1));
   std::fflush(nullptr);
-  _exit(code);  // closing what HDF5 has open takes time and helps nobody
+  _exit(code);  // closing the objects of HDF5 takes time and has no use
 }
 
 }  // namespace
 
 int serve(int socket, const std::function<int(std::span<char*>)>& run) {
-  // What whoever asks has open is none of its business.
+  // Close descriptors that were inherited from the client.
   close_range(STDERR_FILENO + 1, ~0u, 0);
   signal(SIGINT, SIG_IGN);
   H5open();
@@ -89,7 +89,7 @@ int serve(int socket, const std::function<int(std::span<char*>)>& run) {
     if (child == 0) work(request, server, run);
     close(request.output);
     if (request.shared >= 0) close(request.shared);
-    int status = 2 << 8;  // as if it had said 2
+    int status = 2 << 8;  // as if the exit code were 2
     if (child > 0)
       while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
       }

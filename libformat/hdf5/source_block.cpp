@@ -41,7 +41,7 @@ Status SourceBlock::take_properties() {
       return damaged("found " + which + ", attribute " + std::to_string(p.attribute) +
                      ", expected one of " + std::to_string(metadata().attribute_count(p.owner)));
     if (p.number == Property::Number::kTypeAttributes || p.number == Property::Number::kTypeComment)
-      continue;  // of types
+      continue;  // attributes of named datatypes
     if (!places_.emplace(std::tuple(p.owner, p.attribute, static_cast<std::uint16_t>(p.number)), i)
              .second)
       return damaged("found " + which + " twice");

@@ -1,5 +1,5 @@
-// A block of an NMB file as it is to be written to HDF5: its definitions, and what its hdf5 section
-// says of each of them (spec/hdf5_section.md).
+// A block of an NMB file in the form in which it is written to HDF5: its definitions, and the
+// properties of each in its hdf5 section (spec/hdf5_section.md).
 #pragma once
 
 #include <map>
@@ -9,32 +9,33 @@
 #include <utility>
 #include <vector>
 
+#include "hdf5/model/hdf5_section.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/compression.h"
-#include "nmb/hdf5_section.h"
 #include "nmb/reader.h"
+#include "nmb/values.h"
 #include "types_out.h"
 
 namespace nmb::hdf5 {
 
 // How classic blocks are written.
 struct ClassicStyle {
-  int deflate = 0;  // of values: level, 1 to 9; 0: none
+  int deflate = 0;  // level for values, 1 to 9; 0: none
   bool shuffle = false;
-  bool plain = false;  // without scales of dimensions that netCDF made up
-  std::vector<Compression::ChunkLength> chunk{};  // of data sets with these dimensions
+  bool plain = false;  // without scales for dimensions that netCDF made up
+  std::vector<Compression::ChunkLength> chunk{};  // for data sets with these dimensions
 };
 
 class SourceBlock {
  public:
-  // kDamaged: properties of what is not there, or twice. file and named outlive this.
+  // Errors: kDamaged for properties of objects that do not exist, or that occur twice. file and
+  // named must outlive the result.
   static Result<std::shared_ptr<SourceBlock>> make(std::shared_ptr<const Block> block, hid_t file,
                                                    NamedTypes& named);
 
   const std::string& name() const { return block_->name; }
   const Block& block() const { return *block_; }
   const Metadata& metadata() const { return block_->metadata; }
-  // A classic dataset: written as netCDF-4 writes it.
+  // Returns whether it is a classic dataset, which is written like netCDF-4 does.
   bool is_classic() const { return is_classic_; }
   void set_classic_style(ClassicStyle style) { classic_style_ = std::move(style); }
   const ClassicStyle& classic_style() const { return classic_style_; }
@@ -42,16 +43,16 @@ class SourceBlock {
   const Storage* storage_of(VarId variable) const {
     return metadata().extension() ? metadata().extension()->storage_of(variable) : nullptr;
   }
-  // nullptr: what is not said has the default.
+  // nullptr: the property is not set and has its default.
   const Property* find(Property::Number number, std::uint32_t owner = kGlobal,
                        std::uint32_t attribute = kNoAttribute) const;
   Order order(std::uint32_t owner) const;
   const std::vector<Property>& properties() const { return properties_; }
 
-  // Of a variable, of an attribute of `owner`.
+  // Return the space of a variable or of an attribute of `owner`.
   Result<Space> space(VarId variable) const;
   Result<Space> space(std::uint32_t owner, std::uint32_t number, const Attribute& attribute) const;
-  // "data set \"a/b\"", of a variable; of an owner's attribute.
+  // Return the name of a variable, "data set \"a/b\"", or of an owner's attribute, for messages.
   std::string text(VarId variable) const;
   std::string path(VarId variable) const;
 

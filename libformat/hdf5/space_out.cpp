@@ -33,12 +33,12 @@ bool take_lengths(ItemsIn* in, std::size_t rank, unsigned bytes, std::vector<hsi
   return in->ok();
 }
 
-// The space without a selection.
+// Returns the space without a selection.
 Result<Handle> take_extent(ItemsIn* in, unsigned bytes) {
   const auto version = in->number<std::uint8_t>(kRule);
   const std::size_t rank = in->number<std::uint8_t>(kRule);
   const auto flags = in->number<std::uint8_t>(kRule);
-  auto space_class = in->number<std::uint8_t>(kRule);  // of version 1: reserved
+  auto space_class = in->number<std::uint8_t>(kRule);  // reserved in version 1
   if (version == 1) {
     in->zeros(4, kRule);
     space_class = rank > 0 ? 1 : 0;
@@ -61,9 +61,9 @@ Result<Handle> take_extent(ItemsIn* in, unsigned bytes) {
   return make_space(space);
 }
 
-// Whether it can be told where `count` blocks of `block` every `stride` from `start` on end.
-// Whether that is in the space is for those who use it: what a virtual data set is made of may
-// grow.
+// Returns whether the end of `count` blocks of `block` every `stride` from `start` on can be
+// computed. Callers check whether it is inside the space, because the sources of a virtual data set
+// may grow.
 bool has_end(std::uint64_t start, std::uint64_t stride, std::uint64_t count, std::uint64_t block) {
   if (count == H5S_UNLIMITED || block == H5S_UNLIMITED) return true;
   std::uint64_t end = 0;
@@ -84,7 +84,8 @@ Status select_points(ItemsIn* in, hid_t space, std::size_t rank) {
 
 // Version 1: blocks by their first and last elements.
 Status select_blocks(ItemsIn* in, hid_t space, std::size_t rank) {
-  constexpr std::uint64_t kMostBlocks = 65536;  // HDF5 takes time for each that grows with all
+  constexpr std::uint64_t kMostBlocks = 65536;  // HDF5 takes time for each block that grows with
+                                                // their number
   const std::uint64_t count = in->count(8 * rank, kRule);
   if (count > kMostBlocks)
     return Status(Code::kLimit, "found a selection of " + std::to_string(count) +
@@ -107,7 +108,7 @@ Status select_blocks(ItemsIn* in, hid_t space, std::size_t rank) {
   return {};
 }
 
-// Version 2: one that is regular.
+// Version 2: a regular hyperslab.
 Status select_regular(ItemsIn* in, hid_t space, std::size_t rank) {
   std::vector<hsize_t> start, stride, count, block;
   for (std::size_t i = 0; i < rank; ++i)
@@ -132,7 +133,8 @@ Status take_selection(ItemsIn* in, hid_t space) {
   } else {
     in->zeros(4, kRule);
   }
-  (void)in->number<std::uint32_t>(kRule);  // length of what follows, which rank and count tell
+  (void)in->number<std::uint32_t>(kRule);  // length of the rest, which also follows from rank and
+                                           // count
   if (!in->ok()) return in->status();
   if (kind == kNone) return check_hdf5(H5Sselect_none(space), "a selection");
   if (kind == kAll) return check_hdf5(H5Sselect_all(space), "a selection");

@@ -1,19 +1,20 @@
-// Dataspaces and selections of HDF5. Encoded selections (H5Sencode) are taken apart here and made
-// anew: HDF5's own decoder trusts their counts.
+// Makes dataspaces and selections of HDF5. Encoded selections (H5Sencode) are decoded here and made
+// again, because HDF5's own decoder trusts their counts.
 #pragma once
 
 #include <cstddef>
 #include <span>
 
 #include "handle.h"
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/status.h"
 
 namespace nmb::hdf5 {
 
 Result<Handle> make_space(const Space& space);
 
-// kDamaged: not what H5Sencode of HDF5 1.8 to 1.10 writes. The selection may leave the space.
+// Errors: kDamaged if it is not what H5Sencode of HDF5 1.8 to 1.10 writes. The selection may extend
+// beyond the space.
 Result<Handle> decode_selection(std::span<const std::byte> encoded);
 
 }  // namespace nmb::hdf5

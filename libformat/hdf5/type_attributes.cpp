@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "hdf5_error.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 
@@ -12,7 +12,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::size_t kLengthField = 12;  // behind magic and records
+constexpr std::size_t kLengthField = 12;  // after magic and numrecs
 
 Result<std::size_t> header_length(std::span<const std::byte> header) {
   if (header.size() >= kLengthField + 8) {
@@ -24,7 +24,7 @@ Result<std::size_t> header_length(std::span<const std::byte> header) {
                 "found no header of attributes in " + std::to_string(header.size()) + " bytes");
 }
 
-// The header becomes a body by the sections of a block that has the same types and nothing else.
+// The header becomes a body with the sections of a block that has only these types.
 Result<ClassicHeader> decode(std::span<const std::byte> header, const TypeTable& types) {
   auto extension = std::make_shared<Extension>();
   extension->types = types;

@@ -1,4 +1,4 @@
-// Attributes of named datatypes: headers of their own within the hdf5 section of a block
+// Attributes of named datatypes, which are separate headers in the hdf5 section of a block
 // (spec/hdf5_section.md, property 5).
 #pragma once
 
@@ -9,13 +9,14 @@ namespace nmb::hdf5 {
 
 class TypeAttributes {
  public:
-  // property: of `source`; both outlive this.
+  // property: of `source`; both must outlive the object.
   TypeAttributes(SourceBlock& source, const Property& property)
       : source_(source), property_(property) {}
 
-  // Makes them and writes the values that lead to no object; sets *references where others do.
+  // Makes the attributes and writes the values that refer to no object; sets *references if other
+  // values do.
   Status define(bool* references, const FindObject& find_object);
-  // Writes these others.
+  // Writes the values that refer to objects.
   Status write_references(const FindObject& find_object);
 
  private:

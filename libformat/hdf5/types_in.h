@@ -1,4 +1,4 @@
-// Datatypes of HDF5 as types of a block (spec/format.md, section 15.1).
+// Converts datatypes of HDF5 to types of a block (spec/format.md, section 15.1).
 #pragma once
 
 #include <hdf5.h>
@@ -9,28 +9,31 @@
 #include <vector>
 
 #include "nmb/extension.h"
+#include "nmb/status.h"
 
 namespace nmb::hdf5 {
 
-// The types of one block, each once. Throws Failure.
+// The types of one block, each once.
 class TypesIn {
  public:
   // path_of: where a named datatype lies.
-  explicit TypesIn(std::function<std::string(hid_t named)> path_of)
+  explicit TypesIn(std::function<Result<std::string>(hid_t named)> path_of)
       : path_of_(std::move(path_of)) {}
 
   // The code of a type in memory, as H5Dget_type and H5Aget_type return it.
-  Type code_of(hid_t type);
+  Result<Type> code_of(hid_t type);
   const TypeTable& table() const { return table_; }
 
  private:
-  Type add(ExtendedType type);
-  ExtendedType describe(hid_t type);
+  Result<Type> add(ExtendedType type);
+  Result<ExtendedType> describe(hid_t type);
+  Status describe_fields(hid_t compound, ExtendedType* out);
+  Result<Type> base_of(hid_t type);
 
-  std::function<std::string(hid_t)> path_of_;
+  std::function<Result<std::string>(hid_t)> path_of_;
   TypeTable table_;
   std::map<std::vector<std::byte>, Type> known_;  // by encoded form
-  std::map<std::string, Type, std::less<>> met_;  // those without a name, by what HDF5 encodes
+  std::map<std::string, Type, std::less<>> met_;  // types without a name, by HDF5's encoded form
 };
 
 }  // namespace nmb::hdf5

@@ -1,5 +1,5 @@
-// Types to datatypes of HDF5 (see types_out.h). HDF5 copies a type into each that contains it, so
-// types are made when they are asked for, and how many that makes in all is bounded.
+// Types to datatypes of HDF5 (see types_out.h). HDF5 copies a type into each type that contains it,
+// so types are made on demand, and their total number is limited.
 #include "types_out.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace nmb::hdf5 {
 namespace {
 
 constexpr std::uint64_t kMostNodes = 1'000'000;
-// What the message of a datatype has bits for.
+// Limits of the message of a datatype.
 constexpr std::uint32_t kMostMembers = 65535, kMostBits = 65535, kMostFloatBits = 255;
 
 Status unsupported(std::string message) { return Status(Code::kUnsupported, std::move(message)); }
@@ -72,8 +72,8 @@ H5T_norm_t norm_of(Normalization normalization) {
   return H5T_NORM_ERROR;
 }
 
-// HDF5 checks each property of a float against the others as they are at that moment, so it is
-// first made wide enough for any.
+// HDF5 checks each property of a float against the current values of the others, so it is first
+// made wide enough for any.
 bool set_float(hid_t id, const ExtendedType& t) {
   const std::size_t wide = static_cast<std::size_t>(t.size) + 64;
   return H5Tset_size(id, wide) >= 0 && H5Tset_precision(id, wide * 8) >= 0 &&
@@ -159,7 +159,7 @@ Result<hid_t> TypesOut::stored(Type type) {
   std::string path = path_of(types_.at(type));
   for (auto there = named_.find(path); there != named_.end(); there = named_.find(path)) {
     if (H5Tequal(there->second.get(), made) > 0) return there->second.get();
-    // Numbers of those that no link leads to may be those of another file.
+    // The number of a type without a link may be that of another file.
     if (path.starts_with('/')) {
       path += '/';
       continue;
@@ -275,8 +275,8 @@ Result<Handle> TypesOut::make_atomic(const ExtendedType& t) {
   return id;
 }
 
-// Fields are as far apart in memory as in our form, less what the fields before them take less
-// there.
+// The distances of fields in memory are those in our form, minus the difference in size of the
+// fields before.
 Result<Handle> TypesOut::make_compound(Type code, const ExtendedType& t,
                                        std::vector<std::uint64_t>* offsets) {
   const std::string what = types_.text(code);

@@ -1,5 +1,5 @@
-// The types of a block as datatypes of HDF5, exactly (spec/format.md, section 15.1): classic ones
-// are the big-endian standard types, kChar a string of one byte.
+// Converts the types of a block exactly to datatypes of HDF5 (spec/format.md, section 15.1):
+// classic types become the big-endian standard types, kChar becomes a string of one byte.
 #pragma once
 
 #include <cstdint>
@@ -20,29 +20,29 @@ std::string path_of(const ExtendedType& type);
 
 class TypesOut {
  public:
-  // All outlive this.
+  // All arguments must outlive the object.
   TypesOut(const TypeTable& types, hid_t file, NamedTypes& named)
       : types_(types), file_(file), named_(named), made_(types.size()), nodes_(types.size()) {}
 
   const TypeTable& table() const { return types_; }
-  // Of values in memory, of fields and elements. Valid as long as this. kUnsupported: HDF5 has no
-  // such type.
+  // Returns the type for values in memory, for fields and elements; valid as long as the object.
+  // Errors: kUnsupported if HDF5 has no such type.
   Result<hid_t> plain(Type type);
-  // Of data sets and attributes: the named datatype where it is one, made (without a link) if it is
-  // not there yet. kDamaged: the one that is there is another.
+  // Returns the type for data sets and attributes: the named datatype if it is one, which is made
+  // without a link if it does not exist yet. Errors: kDamaged if the existing one differs.
   Result<hid_t> stored(Type type);
-  // Bytes of a value in memory, and where its fields lie there (as memory_layout.h says, worked out
-  // once). Of a type that plain() gave.
+  // Return the size of a value in memory and the offsets of its fields there (computed once by
+  // memory_layout.h). `type`: plain() must have been called for it.
   std::size_t memory_bytes(Type type) const {
     return TypeTable::is_extended(type) ? of(type).bytes : type_size(type);
   }
   const std::vector<std::uint64_t>& field_offsets(Type type) const { return of(type).offsets; }
-  // Whether values lead to objects.
+  // Returns whether values refer to objects.
   bool has_reference(Type type) const;
 
  private:
   struct Made {
-    Handle id;  // none: not made yet
+    Handle id;  // invalid: not made yet
     std::size_t bytes = 0;
     std::vector<std::uint64_t> offsets;  // of a compound's fields
   };
@@ -60,8 +60,8 @@ class TypesOut {
   const hid_t file_;
   NamedTypes& named_;
   std::vector<Made> made_;
-  std::vector<std::uint64_t> nodes_;  // types within it, itself included; 0: not counted yet
-  std::uint64_t all_nodes_ = 0;       // of those made
+  std::vector<std::uint64_t> nodes_;  // number of types in it, including itself; 0: not counted yet
+  std::uint64_t all_nodes_ = 0;       // in all types that were made
 };
 
 }  // namespace nmb::hdf5

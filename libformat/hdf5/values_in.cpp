@@ -1,4 +1,4 @@
-// Values of variable length, from HDF5's memory (see values_in.h).
+// Encodes values of variable length from HDF5's form in memory (see values_in.h).
 #include "values_in.h"
 
 #include <cstring>
@@ -21,37 +21,38 @@ class Encoder {
       : types_(types), references_(references), heap_(heap) {}
 
   // to: room for one value, zero.
-  void put(Type type, const std::byte* from, std::byte* to) {
+  Status put(Type type, const std::byte* from, std::byte* to) {
     if (!types_.needs_heap(type)) {
       std::memcpy(to, from, types_.value_size(type));
-      return;
+      return {};
     }
     const ExtendedType& t = types_.at(type);
     switch (t.type_class) {
       case TypeClass::kString:
         put_string(from, to);
-        break;
+        return {};
       case TypeClass::kReference: {
         if (t.reference == ReferenceKind::kObject) {
-          const std::string path = references_.object(from);
+          NMB_ASSIGN(const std::string path, references_.object(from));
           put_bytes(std::as_bytes(std::span(path.data(), path.size())), to);
         } else {
-          put_bytes(references_.region(from), to);
+          NMB_ASSIGN(const std::vector<std::byte> region, references_.region(from));
+          put_bytes(region, to);
         }
-        break;
+        return {};
       }
       case TypeClass::kVlen:
-        put_sequence(t.base, from, to);
-        break;
+        return put_sequence(t.base, from, to);
       case TypeClass::kArray: {
         const std::uint64_t size = types_.value_size(t.base), step = memory_size(types_, t.base);
         for (std::uint64_t at = 0; at < t.size; at += size, from += step)
-          put(t.base, from, to + at);
-        break;
+          NMB_TRY(put(t.base, from, to + at));
+        return {};
       }
       default:
         for (const ExtendedType::Field& field : t.fields)
-          put(field.type, from + memory_offset(types_, t, field), to + field.offset);
+          NMB_TRY(put(field.type, from + memory_offset(types_, t, field), to + field.offset));
+        return {};
     }
   }
 
@@ -64,19 +65,20 @@ class Encoder {
     std::memcpy(&text, from, sizeof text);
     if (!text) return;
     const std::size_t length = std::strlen(text);
-    // An empty string is none that is null: it has a place.
+    // An empty string differs from a null string: it has a place.
     put_heap_value(length, heap_->add(std::as_bytes(std::span(text, length))), to);
   }
-  void put_sequence(Type base, const std::byte* from, std::byte* to) {
+  Status put_sequence(Type base, const std::byte* from, std::byte* to) {
     hvl_t sequence;
     std::memcpy(&sequence, from, sizeof sequence);
-    if (sequence.len == 0) return;
+    if (sequence.len == 0) return {};
     const std::uint64_t size = types_.value_size(base), step = memory_size(types_, base);
     std::vector<std::byte> elements(sequence.len * size);
     const auto* element = static_cast<const std::byte*>(sequence.p);
     for (std::size_t i = 0; i < sequence.len; ++i)
-      put(base, element + i * step, elements.data() + i * size);
+      NMB_TRY(put(base, element + i * step, elements.data() + i * size));
     put_heap_value(sequence.len, heap_->add(elements), to);
+    return {};
   }
 
   const TypeTable& types_;
@@ -93,15 +95,16 @@ std::uint64_t Heap::add(std::span<const std::byte> bytes) {
   return offset;
 }
 
-void encode_values(const TypeTable& types, Type type, const References& references,
-                   const std::byte* from, std::uint64_t count, std::vector<std::byte>* out,
-                   Heap* heap) {
+Status encode_values(const TypeTable& types, Type type, const References& references,
+                     const std::byte* from, std::uint64_t count, std::vector<std::byte>* out,
+                     Heap* heap) {
   const std::uint64_t size = types.value_size(type), step = memory_size(types, type);
   const std::size_t at = out->size();
   out->resize(at + count * size);
   Encoder encoder(types, references, heap);
   for (std::uint64_t i = 0; i < count; ++i)
-    encoder.put(type, from + i * step, out->data() + at + i * size);
+    NMB_TRY(encoder.put(type, from + i * step, out->data() + at + i * size));
+  return {};
 }
 
 }  // namespace nmb::hdf5

@@ -1,4 +1,4 @@
-// Values as the HDF5 library has them in memory, in the form of a region of kind heap
+// Encodes values that the HDF5 library has in memory, in the form of a region of kind heap
 // (spec/format.md, section 15.1).
 #pragma once
 
@@ -12,27 +12,28 @@
 #include <vector>
 
 #include "nmb/extension.h"
+#include "nmb/status.h"
 
 namespace nmb::hdf5 {
 
-// Where references lead to.
+// How to find the targets of references.
 struct References {
-  // The path of an object by its reference in memory; empty: null or dangling. Throws Failure.
-  std::function<std::string(const void* reference)> object;
+  // The path of an object by its reference in memory; empty: null.
+  std::function<Result<std::string>(const void* reference)> object;
   // What a reference to a region is stored as; empty: null.
-  std::function<std::vector<std::byte>(const void* reference)> region;
+  std::function<Result<std::vector<std::byte>>(const void* reference)> region;
 };
 
-// The bytes that values of variable length lead to.
+// The bytes to which values of variable length refer.
 class Heap {
  public:
   // begin: of the heap, from the region's begin.
   explicit Heap(std::uint64_t begin) : end_(begin) {}
-  // Room for `bytes`; returns their offset from the region's begin.
+  // Appends `bytes`; returns their offset from the region's begin.
   std::uint64_t add(std::span<const std::byte> bytes);
-  // Where the next bytes go.
+  // Returns the offset of the next bytes.
   std::uint64_t end() const { return end_; }
-  // What was added since the last call.
+  // Returns the bytes that were added since the last call.
   std::vector<std::byte> take() { return std::exchange(bytes_, {}); }
   std::size_t held() const { return bytes_.size(); }
 
@@ -41,19 +42,19 @@ class Heap {
   std::uint64_t end_;
 };
 
-// Values in memory that HDF5 read.
+// Values in memory that HDF5 has read.
 struct ReadValues {
   std::vector<std::byte> bytes;
   hid_t type, space;
-  // Gives back what HDF5 allocated for values of variable length.
+  // Frees the memory that HDF5 allocated for values of variable length.
   ~ReadValues() {
     if (space >= 0) H5Dvlen_reclaim(type, space, H5P_DEFAULT, bytes.data());
   }
 };
 
 // Appends `count` values at `from`, of `type`, to `out`.
-void encode_values(const TypeTable& types, Type type, const References& references,
-                   const std::byte* from, std::uint64_t count, std::vector<std::byte>* out,
-                   Heap* heap);
+Status encode_values(const TypeTable& types, Type type, const References& references,
+                     const std::byte* from, std::uint64_t count, std::vector<std::byte>* out,
+                     Heap* heap);
 
 }  // namespace nmb::hdf5

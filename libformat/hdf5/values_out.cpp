@@ -1,5 +1,6 @@
-// Values (see values_out.h): arrays in slabs, in the data set's own type so that no byte changes;
-// values of variable length by way of HDF5's memory form; chunks as they are stored.
+// Values (see values_out.h): arrays are written in slabs, in the data set's own type, so that no
+// byte changes; values of variable length by way of HDF5's form in memory; chunks in their stored
+// form.
 #include "values_out.h"
 
 #include <algorithm>
@@ -18,19 +19,19 @@ namespace nmb::hdf5 {
 namespace {
 
 constexpr std::uint64_t kSlab = 8 << 20;       // bytes of values at once
-constexpr std::uint64_t kWindow = 16 << 20;    // of records
-constexpr std::uint64_t kMostHeld = 64 << 20;  // bytes that those of a slab lead to
-constexpr std::uint64_t kMostOfOne = 1 << 30;  // that one value leads to
+constexpr std::uint64_t kWindow = 16 << 20;    // bytes of records
+constexpr std::uint64_t kMostHeld = 64 << 20;  // bytes to which the values of a slab lead
+constexpr std::uint64_t kMostOfOne = 1 << 30;  // bytes to which one value leads
 constexpr std::uint64_t kMostChunk = ~std::uint32_t{0};
 
-// A box of elements that are one run in row-major order.
+// A box of elements that is one run in row-major order.
 struct Slab {
   std::vector<hsize_t> start, count;
-  std::uint64_t first = 0, elements = 1;  // of the array
+  std::uint64_t first = 0, elements = 1;  // elements of the array
 };
 
 // Divides an array into slabs of at most `most` elements (at least one); the rows of a slab are a
-// multiple of `rows` where that many fit.
+// multiple of `rows` if that many fit.
 Status for_each_slab(const std::vector<std::uint64_t>& lengths, std::uint64_t most,
                      std::uint64_t rows, const std::function<Status(const Slab&)>& visit) {
   const std::size_t rank = lengths.size();
@@ -38,9 +39,10 @@ Status for_each_slab(const std::vector<std::uint64_t>& lengths, std::uint64_t mo
   for (const std::uint64_t length : lengths)
     if (!checked_mul(all, length, &all)) return damaged("found more than 2^64 values");
   if (all == 0) return {};
-  // The dimension that is cut; those behind it are whole, of those before it one index at a time.
+  // The dimension that is cut: those after it are whole, and of those before it one index at a time
+  // is used.
   std::size_t cut = rank;
-  std::uint64_t inner = 1;  // elements behind the cut
+  std::uint64_t inner = 1;  // number of elements in the dimensions after the cut
   while (cut > 0 && inner * lengths[cut - 1] <= most) inner *= lengths[--cut];
   if (cut > 0)
     --cut;
@@ -95,8 +97,8 @@ class ValuesOut {
     creation_ = creation_of(source_, id_, space_);
     return check_region();
   }
-  // After prepare(), of a record variable: those of `count` records from `first` on, which lie
-  // record_size apart from `from` on, where the extent's byte `offset` is.
+  // Call after prepare(), for a record variable. Writes `count` records from `first` on. They lie
+  // record_size apart in `from`, which begins at the extent's byte `offset`.
   Status put_column(std::uint64_t first, std::uint64_t count, const std::byte* from,
                     std::uint64_t offset, std::vector<std::byte>* column) {
     column->resize(static_cast<std::size_t>(count * region_));
@@ -111,11 +113,11 @@ class ValuesOut {
     return put(slab, column->data());
   }
   std::uint64_t begin() const { return begin_; }
-  std::uint64_t end() const { return begin_ + region_; }  // of those of the first record
+  std::uint64_t end() const { return begin_ + region_; }  // end of the values of the first record
   Status named(const Status& status) const { return status.of_object(source_.text(id_)); }
 
  private:
-  // The bytes that the variable has of the extent.
+  // Checks the bytes of the extent that belong to the variable.
   Status check_region() {
     const std::uint64_t header = source_.block().layout.header_length;
     const std::uint64_t size = source_.block().extent->size();
@@ -140,11 +142,11 @@ class ValuesOut {
                                                                             : 1;
   }
 
-  // Elements of a slab as bytes; records lie apart.
+  // Reads the elements of a slab as bytes; records are not adjacent.
   Status read_elements(const Slab& slab, std::span<std::byte> out) const {
     const ByteSource& extent = *source_.block().extent;
     if (record_size_ == 0) return extent.read_at(begin_ + slab.first * value_size_, out);
-    const std::uint64_t record = region_;  // bytes of one
+    const std::uint64_t record = region_;  // bytes of one record
     std::uint64_t at = slab.first * value_size_;
     while (!out.empty()) {
       const std::uint64_t within = at % record;
@@ -187,14 +189,14 @@ class ValuesOut {
 
   Status write_heap() {
     NMB_TRY(source_.types().plain(variable_.type).status());
-    const RangeSource region(*source_.block().extent, begin_, region_);
+    const RangeSource region(source_.block().extent, begin_, region_);
     HeapOut heap(source_.types(), region, find_object_);
     const std::uint64_t most = std::max<std::uint64_t>(kSlab / value_size_, 1);
     return for_each_slab(space_.lengths, most, rows_of_chunk(),
                          [&](const Slab& slab) { return put_heap(slab, region, heap); });
   }
 
-  // A slab whose values lead to too much at once is halved.
+  // If the values of a slab lead to too many bytes at once, it is halved.
   Status put_heap(const Slab& slab, const ByteSource& region, HeapOut& heap) {
     std::vector<std::byte> values(static_cast<std::size_t>(slab.elements * value_size_));
     NMB_TRY(region.read_at(slab.first * value_size_, values));
@@ -237,10 +239,10 @@ class ValuesOut {
     if (!checked_mul(chunks, ChunkRow::kLength, &table) || table > region_)
       return damaged("found a table of " + std::to_string(chunks) + " chunks in " +
                      std::to_string(region_) + " bytes");
-    constexpr std::uint64_t kRows = 4096;  // at once
+    constexpr std::uint64_t kRows = 4096;  // rows at once
     const ByteSource& extent = *source_.block().extent;
     std::vector<std::byte> rows, bytes;
-    std::vector<hsize_t> place(rank, 0);  // in chunks
+    std::vector<hsize_t> place(rank, 0);  // counted in chunks
     for (std::uint64_t n = 0; n < chunks; ++n) {
       if (n % kRows == 0) {
         rows.resize(static_cast<std::size_t>(std::min(kRows, chunks - n) * ChunkRow::kLength));
@@ -282,8 +284,9 @@ class ValuesOut {
                       "a chunk");
   }
 
-  // HDF5 keeps the filter mask of an allocated chunk that is written over with one of its length.
-  // So a chunk of `bytes` bytes gets another length first. The first write may allocate it, too.
+  // HDF5 keeps the filter mask of an allocated chunk that is overwritten with a chunk of the same
+  // length. Therefore a chunk of `bytes` bytes gets another length first. The first write may also
+  // allocate it.
   Status forget_mask(const std::vector<hsize_t>& start, std::size_t bytes) {
     hsize_t allocated = 0;
     NMB_TRY(check_hdf5(H5Dget_chunk_storage_size(data_set_, start.data(), &allocated), "a chunk"));
@@ -303,7 +306,7 @@ class ValuesOut {
   Space space_;
   Creation creation_;
   std::uint64_t begin_ = 0;   // in the extent
-  std::uint64_t region_ = 0;  // bytes, of a record variable those of one record
+  std::uint64_t region_ = 0;  // bytes; for a record variable, those of one record
   std::uint64_t record_size_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Values of variables into data sets of HDF5, in bounded memory.
+// Writes values of variables to data sets of HDF5, with limited memory.
 #pragma once
 
 #include <span>
@@ -10,14 +10,14 @@
 
 namespace nmb::hdf5 {
 
-// Writes all values there are of a variable into its data set.
+// Writes all values of a variable to its data set.
 Status write_values(SourceBlock& source, VarId variable, hid_t data_set,
                     const FindObject& find_object);
 
-// Whether a variable's values are small parts of records that hold those of several: read for each
-// variable alone, all records would be read as often as there are variables.
+// Returns whether a variable's values are small parts of records that contain those of several
+// variables: if each variable was read alone, all records would be read once for each.
 bool is_column(const SourceBlock& source, VarId variable);
-// Writes all values of such variables, which are open, record by record.
+// Writes all values of such variables, whose data sets are open, record by record.
 Status write_columns(SourceBlock& source, std::span<const std::pair<VarId, hid_t>> data_sets,
                      const FindObject& find_object);
 

@@ -1,4 +1,4 @@
-// What a call to MPI returned, as a Status.
+// Converts results of MPI calls to Status.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +10,7 @@
 
 namespace nmb {
 
-// What the library says of a code, in one line.
+// Returns the library's text for a code, in one line.
 inline std::string mpi_error_text(int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;

@@ -1,5 +1,5 @@
-// A file read and written by MPI-IO, by each rank for itself. What a call says is not believed
-// before its count is looked at: OMPIO calls a write that wrote nothing a success.
+// A file that each rank reads and writes by MPI-IO independently. A call succeeds only if its count
+// is right too: OMPIO returns success for a write that wrote nothing.
 #include "mpi_file.h"
 
 #include <fcntl.h>
@@ -21,11 +21,11 @@ namespace nmb {
 
 namespace {
 
-// Bytes of a call, whose count is an int.
+// The largest number of bytes of a call, whose count is an int.
 constexpr std::size_t kMostBytes = 1 << 30;
 constexpr std::size_t kLongestName = 200;
 
-// What a call returned, and the errno that it left: often the only trace of why it failed.
+// The return code of a call, and its errno, which is often the only hint why it failed.
 struct Outcome {
   int code = MPI_SUCCESS;
   int error = 0;
@@ -44,7 +44,7 @@ Code code_of(int mpi_class) {
   return mpi_class == MPI_ERR_NO_SPACE || mpi_class == MPI_ERR_QUOTA ? Code::kNoSpace : Code::kIo;
 }
 
-// Of a call that failed, or did nothing.
+// Returns the error of a call that failed or did nothing.
 Status failure(const std::string& name, const std::string& doing, const Outcome& outcome) {
   const int error = outcome.error;
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) return system_error(error, name, doing);
@@ -60,7 +60,7 @@ Status failure(const std::string& name, const std::string& doing, const Outcome&
 
 class MpiFile final : public OutputFile {
  public:
-  // Takes over `handle`.
+  // Takes ownership of `handle`.
   MpiFile(std::unique_ptr<OutputFile> file, MPI_File handle)
       : file_(std::move(file)), handle_(handle) {}
   ~MpiFile() override {
@@ -97,7 +97,7 @@ class MpiFile final : public OutputFile {
       NMB_ASSIGN(const std::size_t count,
                  count_of("read at " + std::to_string(at), outcome, status, ask));
       if (count == 0) {
-        // The end, if it lies there.
+        // Stop at the end of the file.
         NMB_ASSIGN(const std::uint64_t length, length_now());
         if (offset + done < length)
           return failure(name(), "read at " + std::to_string(at), outcome);
@@ -116,8 +116,8 @@ class MpiFile final : public OutputFile {
                       }));
   }
 
-  // Not by MPI_File_preallocate(), for which both libraries read all of the file and write it
-  // again (OMPIO elsewhere), and zeros behind it. Reserving changes no byte that MPI-IO may keep.
+  // MPI_File_preallocate() is not used: both libraries read the whole file and write it again
+  // (OMPIO elsewhere), and zeros after it. Reserving changes no byte that MPI-IO may cache.
   Status reserve(std::uint64_t offset, std::uint64_t length) override {
     const std::lock_guard lock(mutex_);
     return file_->reserve(offset, length);
@@ -143,7 +143,7 @@ class MpiFile final : public OutputFile {
     return outcome.code == MPI_SUCCESS ? Status() : failure(name(), doing, outcome);
   }
 
-  // Bytes that a call did, of those it was asked to do.
+  // Returns the number of bytes that a call processed.
   Result<std::size_t> count_of(const std::string& doing, const Outcome& outcome,
                                const MPI_Status& status, int asked) const {
     NMB_TRY(check_done(doing, outcome));
@@ -164,7 +164,7 @@ class MpiFile final : public OutputFile {
   }
 
   std::unique_ptr<OutputFile> file_;
-  // MPI may be in use by one thread at a time only, and both libraries lock a file for each call.
+  // MPI may be used by one thread at a time only, and both libraries lock a file for each call.
   mutable std::mutex mutex_;
   MPI_File handle_;
 };
@@ -174,7 +174,7 @@ struct Info {
   ~Info() {
     if (info != MPI_INFO_NULL) MPI_Info_free(&info);
   }
-  // Checked first: a failure in MPI may end the program.
+  // Check first, because a failure in MPI may end the program.
   Status set(const MpiIo::Hints& hints) {
     if (hints.empty()) return {};
     NMB_TRY(check("MPI_Info_create", MPI_Info_create(&info)));
@@ -198,8 +198,8 @@ struct Folder {
   }
 };
 
-// The file is named from its folder, which is opened: Open MPI writes past its memory for paths of
-// more than about 240 bytes, and what is ahead of a colon is the name of a file system's driver.
+// The path begins with the opened folder: Open MPI writes past its memory for paths of more than
+// about 240 bytes, and the part before a colon is the name of a file system's driver.
 Result<MPI_File> open_handle(const std::string& path, int mode, const MpiIo::Hints& hints,
                              const std::string& doing) {
   const std::filesystem::path whole(path);

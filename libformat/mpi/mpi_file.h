@@ -1,7 +1,7 @@
-// Files read and written by MPI-IO, for the plug-in.
+// Reads and writes files with MPI-IO, for the plug-in.
 #pragma once
 
-#include "parallel/mpi_io.h"
+#include "nmb/communicator.h"
 
 namespace nmb {
 

@@ -1,5 +1,5 @@
 // The network between processes of an MPI job, as a plug-in: built once with each MPI library. It
-// sends messages from rank to rank only, so that what a communicator counts is what MPI counts.
+// only sends messages from rank to rank, so a communicator counts the same messages as MPI.
 #include <mpi.h>
 #include <sched.h>
 
@@ -22,16 +22,16 @@ namespace nmb {
 namespace {
 
 constexpr int kMessageTag = 0;
-// Why the network has failed: the last message of a rank to each of the others.
+// The reason why the network has failed: the last message of a rank to each of the others.
 constexpr int kFailureTag = 1;
 
-// Sends that are done are looked for when there are twice as many as were left last time, in
-// number or in bytes, and at least these.
+// Finished sends are collected when there are twice as many as remained last time, in number or in
+// bytes, and at least these.
 constexpr std::size_t kSweepSends = 16;
 constexpr std::size_t kSweepBytes = 1 << 20;
 
-// How long the end of a network waits for the other ranks' ends, or, where it has failed, for
-// another message.
+// How long the end of a network waits for the other ranks' ends or, after a failure, for another
+// message.
 constexpr std::chrono::seconds kEndWait{2};
 
 using Clock = std::chrono::steady_clock;
@@ -42,8 +42,8 @@ double thread_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// What a waiting rank does between two looks: first nothing, then it lets others run, then it
-// sleeps, for there may be fewer processors than ranks.
+// Pauses of a waiting rank between two checks: first none, then it yields to others, then it
+// sleeps, because there may be fewer processors than ranks.
 class Pause {
  public:
   void operator()() {
@@ -78,7 +78,7 @@ struct Group {
   }
 };
 
-// A message that was seen and is now this rank's to receive.
+// A message that was matched; only this rank can receive it.
 struct Match {
   MPI_Message message = MPI_MESSAGE_NULL;
   int from = 0;
@@ -110,22 +110,22 @@ class MpiTransport final : public Transport {
 
  private:
   Status find_node_leader();
-  // The network has failed when MPI has.
+  // If an MPI call fails, the network fails.
   Status check_or_fail(const char* call, int code);
   Status post(int to, int tag, std::vector<std::byte> bytes);
   Status sweep();
-  // The next message that has this tag (or MPI_ANY_TAG), if one is there.
+  // Finds the next message with this tag (or MPI_ANY_TAG), if there is one.
   Result<bool> look(int tag, Match* match);
   Result<Match> wait_for_message();
-  // `end`: when to give up, kLimit.
+  // end: when to give up with kLimit.
   Result<std::vector<std::byte>> receive(Match* match,
                                          Clock::time_point end = Clock::time_point::max());
-  // The message says that another rank has failed; returns why.
+  // The message says that another rank has failed; returns the reason.
   Status learn_failure(Match* match);
   Status look_for_failure();
   bool end_together();
   void end_failed();
-  // Puts the end off by what arrives.
+  // Postpones the end when messages arrive.
   Status discard_arrivals(Clock::time_point* end);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
@@ -135,7 +135,7 @@ class MpiTransport final : public Transport {
   Status failure_;
   int last_messages_ = 0;  // ranks that will send no more
   double waiting_seconds_ = 0;
-  // Sends that were not done when last seen: requests_[i] has buffers_[i].
+  // Sends that were unfinished at the last check: requests_[i] uses buffers_[i].
   std::vector<MPI_Request> requests_;
   std::vector<std::vector<std::byte>> buffers_;
   std::vector<int> done_;  // room for MPI_Testsome
@@ -144,8 +144,8 @@ class MpiTransport final : public Transport {
   std::size_t sweep_bytes_ = kSweepBytes;
 };
 
-// What MPI may still use of networks that have failed, until the process ends. Used on the thread
-// of MPI only.
+// Requests of failed networks that MPI may still use, kept until the process ends. Only for the
+// thread of MPI.
 std::vector<Transfer>& abandoned() {
   static auto* const transfers = new std::vector<Transfer>;
   return *transfers;
@@ -171,7 +171,7 @@ Status MpiTransport::open(MPI_Comm comm) {
     return Status(Code::kUsage, std::string("found ") +
                                     (inter != 0 ? "an intercommunicator" : "MPI_COMM_NULL") +
                                     ", expected an intracommunicator");
-  // Without the program's hints: they may promise that no message is asked for by any rank.
+  // The program's hints are not used: they may promise that no rank probes messages.
   NMB_TRY(check("MPI_Comm_dup_with_info", MPI_Comm_dup_with_info(comm, MPI_INFO_NULL, &comm_)));
   NMB_TRY(check("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN)));
   NMB_TRY(check("MPI_Comm_rank", MPI_Comm_rank(comm_, &rank_)));
@@ -189,8 +189,8 @@ void MpiTransport::end_with_program() {
 }
 
 Status MpiTransport::find_node_leader() {
-  // Found once for the ranks of MPI_COMM_WORLD: some MPI libraries take long where ranks are more
-  // than processors.
+  // Computed once for the ranks of MPI_COMM_WORLD: some MPI libraries take long if there are more
+  // ranks than processors.
   static std::optional<int> of_world;
   int likeness = MPI_UNEQUAL;
   NMB_TRY(check("MPI_Comm_compare", MPI_Comm_compare(comm_, MPI_COMM_WORLD, &likeness)));
@@ -218,7 +218,7 @@ Status MpiTransport::check_or_fail(const char* call, int code) {
 }
 
 Status MpiTransport::post(int to, int tag, std::vector<std::byte> bytes) {
-  // What MPI has begun to send must not be let go for want of memory.
+  // Reserve first: bytes that MPI has begun to send must not be freed for lack of memory.
   if (requests_.size() == requests_.capacity())
     requests_.reserve(2 * requests_.size() + kSweepSends);
   if (buffers_.size() == buffers_.capacity()) buffers_.reserve(2 * buffers_.size() + kSweepSends);
@@ -240,7 +240,7 @@ Status MpiTransport::send(int to, std::vector<std::byte> bytes) {
   return requests_.size() < sweep_sends_ && sent_bytes_ < sweep_bytes_ ? Status() : sweep();
 }
 
-// Frees the bytes of sends that are done.
+// Frees the bytes of finished sends.
 Status MpiTransport::sweep() {
   if (requests_.empty()) return {};
   done_.resize(requests_.size());
@@ -305,7 +305,7 @@ Result<std::vector<std::byte>> MpiTransport::receive(Match* match, Clock::time_p
     Status status =
         check_or_fail("MPI_Test", MPI_Test(&transfer.request, &done, MPI_STATUS_IGNORE));
     if (status.ok() && done != 0) return std::move(transfer.bytes);
-    // Whoever sends a long message and fails may not stay to send all of it.
+    // A rank that fails while it sends a long message may not send all of it.
     if (status.ok() && failure_.ok() && match->tag != kFailureTag) status = look_for_failure();
     if (status.ok() && Clock::now() > end)
       status = Status(Code::kLimit, "found a part of a message, expected all of it in time");
@@ -340,13 +340,13 @@ Status MpiTransport::look_for_failure() {
 void MpiTransport::fail(const Status& why) {
   if (!failure_.ok()) return;
   failure_ = why;
-  // A rank that cannot be told learns nothing: there is no other way to it.
+  // If sending fails, the rank learns nothing: there is no other way to inform it.
   for (int to = 0; to < size_; ++to)
     if (to != rank_) static_cast<void>(post(to, kFailureTag, status_bytes(why)).ok());
 }
 
-// Until the sends are done and all ranks have come here, but for these not without end. False: they
-// have not, or the network has failed.
+// Waits, with a limit, until the sends are done and all ranks have come here. Returns false if they
+// have not, or if the network has failed.
 bool MpiTransport::end_together() {
   for (Pause pause; !requests_.empty(); pause())
     if (!sweep().ok() || !look_for_failure().ok()) return false;
@@ -363,8 +363,9 @@ bool MpiTransport::end_together() {
   return false;
 }
 
-// Until the sends are done and all that was sent to this rank has arrived, unheard, so that MPI
-// ends in good order; but not without end, for a rank may have ended without a word.
+// Waits, with a limit, until the sends are done and all messages to this rank have arrived, and
+// discards them, so that MPI ends properly. There is a limit, because a rank may have ended without
+// a message.
 void MpiTransport::end_failed() {
   Clock::time_point end = Clock::now() + kEndWait;
   for (Pause pause; Clock::now() < end; pause()) {
@@ -397,12 +398,12 @@ MpiTransport::~MpiTransport() {
     std::ranges::move(kept_, std::back_inserter(kept_for_others()));
   for (std::size_t i = 0; i < requests_.size(); ++i)
     abandoned().push_back({requests_[i], std::move(buffers_[i])});
-  // Else the communicator stays: late messages must not reach another one, as Open MPI would have
-  // it even for one without the rank that sent them.
+  // Otherwise the communicator stays: late messages must not reach another communicator, which Open
+  // MPI would allow.
   if (all_ended) MPI_Comm_free(&comm_);
 }
 
-// At the program's end.
+// Called at the end of the program.
 void finalise() {
   int finalised = 0;
   MPI_Finalized(&finalised);
@@ -418,7 +419,7 @@ Status initialise() {
   if (finalised != 0) return Status(Code::kUsage, "found MPI finalised, expected it to be in use");
   if (initialised != 0) return {};
   int provided = 0;
-  // Messages are one thread's, but several may write to a file in turn.
+  // Only one thread sends messages, but several may write to a file in turn.
   NMB_TRY(check("MPI_Init_thread",
                 MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided)));
   if (std::atexit(finalise) != 0)

@@ -9,7 +9,7 @@
 
 #include "array_steps.h"
 #include "create_report.h"
-#include "nmb/mpi_ranks.h"
+#include "nmb/communicator.h"
 #include "nmb/writer.h"
 
 namespace nmb::bench {

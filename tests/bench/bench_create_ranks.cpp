@@ -10,8 +10,7 @@
 
 #include "create_report.h"
 #include "define_all.h"
-#include "nmb/mpi_ranks.h"
-#include "nmb/thread_ranks.h"
+#include "nmb/communicator.h"
 #include "nmb/writer.h"
 
 namespace nmb::bench {

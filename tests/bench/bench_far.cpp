@@ -10,11 +10,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 
 namespace {
@@ -47,7 +48,7 @@ Status read_value(const nmb::Block& block) {
   return block.read(
       0,
       nmb::Hyperslab{std::vector<std::uint64_t>(rank, 0), std::vector<std::uint64_t>(rank, 1), {}},
-      nmb::MemoryType::kDouble, &value);
+      std::span(&value, 1));
 }
 
 Status select(const nmb::Reader& reader, const std::string& variable, std::string* told) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "create_report.h"
-#include "nmb/mpi_ranks.h"
+#include "nmb/communicator.h"
 #include "nmb/writer.h"
 #include "time_steps.h"
 

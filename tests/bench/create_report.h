@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "description.h"
-#include "nmb/writer_report.h"
+#include "nmb/writer.h"
 #include "process_cost.h"
 
 namespace nmb::bench {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
+#include "nmb/files.h"
 #include "nmb/metadata.h"
-#include "nmb/output_file.h"
 
 namespace {
 
@@ -42,7 +42,7 @@ struct Options {
 };
 
 Status put_text(Metadata* metadata, nmb::VarId owner, const char* name, std::string_view text) {
-  return metadata->put_attribute(owner, name, Type::kChar, std::as_bytes(std::span(text)));
+  return metadata->put_att(owner, name, Type::kChar, std::as_bytes(std::span(text)));
 }
 
 Status define_samples(const Options& options, std::uint64_t file, Metadata* metadata) {
@@ -50,7 +50,7 @@ Status define_samples(const Options& options, std::uint64_t file, Metadata* meta
   NMB_TRY(put_text(metadata, nmb::kGlobal, "rank", std::to_string(file)));
   std::array<nmb::DimId, 4> widths{};
   for (std::uint64_t i = 0; i < widths.size(); ++i) {
-    NMB_ASSIGN(widths[i], metadata->add_dimension("width_" + std::to_string(i + 1), i + 1));
+    NMB_ASSIGN(widths[i], metadata->def_dim("width_" + std::to_string(i + 1), i + 1));
   }
   std::mt19937_64 random(options.seed * 1'000'003 + file);
   for (std::uint64_t s = 0; s < options.samples; ++s) {
@@ -63,9 +63,9 @@ Status define_samples(const Options& options, std::uint64_t file, Metadata* meta
       const std::uint64_t length =
           static_cast<std::uint64_t>(bytes) / (nmb::type_size(kind.type) * kind.width);
       const std::string name = std::string(sample.data()) + "_" + kind.key;
-      NMB_ASSIGN(const nmb::DimId own, metadata->add_dimension("n_" + name, length));
+      NMB_ASSIGN(const nmb::DimId own, metadata->def_dim("n_" + name, length));
       const std::array<nmb::DimId, 2> dimensions = {own, widths[kind.width - 1]};
-      NMB_ASSIGN(const nmb::VarId id, metadata->add_variable(name, kind.type, dimensions));
+      NMB_ASSIGN(const nmb::VarId id, metadata->def_var(name, kind.type, dimensions));
       NMB_TRY(put_text(metadata, id, "long_name", kind.key));
       NMB_TRY(put_text(metadata, id, "sample", sample.data()));
     }
@@ -74,9 +74,9 @@ Status define_samples(const Options& options, std::uint64_t file, Metadata* meta
 }
 
 Status define_plain(const Options& options, Metadata* metadata) {
-  NMB_ASSIGN(const nmb::DimId n, metadata->add_dimension("n", options.plain));
+  NMB_ASSIGN(const nmb::DimId n, metadata->def_dim("n", options.plain));
   NMB_ASSIGN([[maybe_unused]] const nmb::VarId id,
-             metadata->add_variable("bytes", Type::kByte, std::span(&n, 1)));
+             metadata->def_var("bytes", Type::kByte, std::span(&n, 1)));
   return {};
 }
 

@@ -426,7 +426,7 @@ def keep(command, options, job):
     about = f"{options.files:,} files, {options.megabytes:,} MB, load {os.getloadavg()[0]:.1f} at the end"
     all_[command] = {"about": about, "rows": job.rows, "problems": job.problems}
     path.write_text(json.dumps(all_, indent=1) + "\n")
-    text = ["# Merging by the processes of a job", "", "Written by `tests/bench/merge_ranks.py`, which says what is run.", ""]
+    text = ["# Merging by the processes of an MPI job", "", "`tests/bench/merge_ranks.py` wrote this page and describes the runs.", ""]
     for name, told in all_.items():
         text += [f"## {name.capitalize()}", "", told["about"] + ".", "", markdown(told["rows"]), ""]
         text += [f"- not so: {problem}" for problem in told["problems"]] + ([""] if told["problems"] else [])

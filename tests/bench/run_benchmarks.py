@@ -168,7 +168,7 @@ def cat(b, inputs, out, then=""):
 
 
 def bench_pack(b):
-    """64 files, 32,000 variables, 1.6 GB into one; cat is the floor of any program that copies."""
+    """Packs 64 files with 32,000 variables and 1.6 GB into one file. `cat` is a lower bound for every program that copies."""
     inputs = rank_files(b)
     ours, peer = b.work / "pack.nmb", b.work / "pack.cat"
 
@@ -189,8 +189,8 @@ def bench_pack(b):
 
 
 def bench_split(b):
-    """35,530 samples by name. The values are holes of the inputs; what moving as many costs is the CPU of packing files of
-    one variable each with as many bytes of holes."""
+    """Divides variables by name into 35,530 samples. The values are holes of the inputs. The cost of copying them is
+    measured by packing files with one variable each and as many bytes of holes."""
     samples = str(b.scaled(35530))
     graphs = b.make_once(b.work / "graphs", [b.program("make_graph_samples"), "OUT", "--files", "4", "--samples", samples,
                                              "--sparse"])
@@ -312,8 +312,9 @@ def made(path, make, *sizes):
 
 
 def bench_join(b):
-    """64 classic files, 1.6 GB, along their records, and HDF5 tables, row by row; nobody waits for the device. Peers that are
-    not there are left out; ph5_concat (NU-CUCIS/ph5concat) writes without compression, contiguous, all inputs in memory."""
+    """Joins 64 classic files of 1.6 GB along their records, and HDF5 tables row by row. No program waits for the device.
+    Peers that are not installed are left out. ph5_concat (NU-CUCIS/ph5concat) writes uncompressed, contiguous data sets
+    and holds all inputs in memory."""
     inputs = made(b.work / "steps", make_steps, 64, b.scaled(32))
     out, copy, classic = b.work / "join.nmb", b.work / "join.cat", b.work / "join.nc"
 
@@ -361,8 +362,8 @@ def bench_join(b):
 
 
 def bench_tiles(b):
-    """A model's output in 9 uneven parts, 1.5 GB, put together; nobody waits for the device. mppnccombine (NOAA-GFDL/FRE-NCtools)
-    where it is there."""
+    """Assembles a model's output of 1.5 GB from 9 uneven parts. No program waits for the device. mppnccombine
+    (NOAA-GFDL/FRE-NCtools) is the peer, if installed."""
     inputs = made(b.work / "tiles", make_tiles, b.scaled(24), 8)
     out, copy, classic = b.work / "tiles.nmb", b.work / "tiles.cat", b.work / "tiles.nc"
 
@@ -407,7 +408,7 @@ def make_conversions(folder, program, samples, megabytes):
 
 
 def bench_convert(b):
-    """Files one by one, read back and compared as by default; nobody waits for the device."""
+    """Converts files one by one; outputs are read back and compared, the default. No program waits for the device."""
     folder = b.work / "conversions"
     if not folder.exists():
         make_conversions(folder, b.program("make_rank_files"), b.scaled(6400), b.scaled(400))
@@ -445,7 +446,7 @@ def bench_convert(b):
 
 
 def bench_pack_hdf5(b):
-    """64 HDF5 files of 32,000 data sets and 1.6 GB into one; nobody waits for the device."""
+    """Packs 64 HDF5 files with 32,000 data sets and 1.6 GB into one file. No program waits for the device."""
     inputs = made(b.work / "samples_h5", make_sample_files, 64, b.scaled(100))
     out, copy = b.work / "samples.nmb", b.work / "samples.cat"
 
@@ -465,7 +466,7 @@ def bench_pack_hdf5(b):
 
 
 def bench_create(b):
-    """568,480 variables and 852,715 dimensions, all in one block or in 35,530, and ten times as many."""
+    """Creates 568,480 variables and 852,715 dimensions, all in one block or in 35,530 blocks, and ten times as many."""
     peer_command = b.pnetcdf_creation()
     ours, peer = b.work / "create.nmb", b.work / "create.nc"
 
@@ -495,17 +496,18 @@ def bench_create(b):
         b.add(f"create, {text}, metadata not compressed: CPU", none["cpu"])
         b.add(f"create, {text}: CPU per object at 10x, beside at 1x", ten["cpu"] / ten["variables"] * 1e9,
               once["cpu"] / once["variables"] * 1e9, unit="ns", target=1.0)
-        b.add(f"create, {text}: the same outside the system", ten["user"] / ten["variables"] * 1e9,
+        b.add(f"create, {text}: the same, user time only", ten["user"] / ten["variables"] * 1e9,
               once["user"] / once["variables"] * 1e9, unit="ns",
-              note="what the system takes grows with memory that its host has to find first")
+              note="system time grows if the host must find memory first")
         b.add(f"create, {text}: memory per object at 10x, beside at 1x", ten["peak_mb"] / ten["variables"] * 1e6,
               once["peak_mb"] / once["variables"] * 1e6, unit="B", target=1.0)
 
 
 def bench_ranks(b):
-    """The same dealt to ranks, in 35,530 blocks or one a rank. What a rank costs, times the ranks, beside one process: CPU
-    outside waits, and memory above that of the description and of MPI. PnetCDF's ranks learn all definitions and make them
-    all. Threads, of which thousands are run, show messages and memory of a rank; their time is that of a few cores."""
+    """Distributes the work of the create benchmark to ranks, in 35,530 blocks or in one block per rank. The cost of a rank
+    times the number of ranks is compared with one process: CPU outside waits, and memory above that of the description
+    and of MPI. Each rank of PnetCDF receives and makes all definitions. Thousands of threads show messages and memory
+    of a rank; their time is that of a few cores."""
     peer_command = b.pnetcdf_creation()
     ours, peer = b.work / "ranks.nmb", b.work / "ranks.nc"
 
@@ -568,8 +570,8 @@ def bench_ranks(b):
 
 
 def bench_arrays(b):
-    """10 steps of 537 MB: 8 variables that 4 ranks share, divided along one dimension or two, by a collective put a variable,
-    by one wait for the requests of a step or by each rank alone. Nobody waits for the device."""
+    """Writes 10 steps of 537 MB: 8 variables that 4 ranks share, divided along one dimension or two, by one collective put
+    per variable, by one wait for the requests of a step, or by each rank alone. No program waits for the device."""
     peer_command = b.pnetcdf("bench_arrays_pnetcdf")
     ours, peer = b.work / "arrays.nmb", b.work / "arrays.nc"
 
@@ -604,8 +606,8 @@ def bench_arrays(b):
 
 
 def bench_steps(b):
-    """Commits that go on and on, by 4 ranks: blocks that grow by a record each, one that grows thousands of times, and new
-    blocks in each step. Nobody waits for the device."""
+    """Makes many commits by 4 ranks: blocks that grow by one record each, a block that grows thousands of times, and new
+    blocks in each step. No program waits for the device."""
     ours, peer = b.work / "steps.nmb", b.work / "steps.nc"
     peer_command = b.pnetcdf("bench_steps_pnetcdf")
 
@@ -644,8 +646,8 @@ def bench_steps(b):
 
 
 def bench_lookup(b):
-    """One variable of one sample by name, each time with a fresh open. The larger NMB file has ten times as many blocks as
-    the larger HDF5 file has groups."""
+    """Finds one variable of one sample by name, and opens the file again each time. The larger NMB file has ten times as
+    many blocks as the larger HDF5 file has groups."""
     hdf5 = b.program("bench_make_hdf5")
     for shape, ours_samples, peer_samples, text in (
             ("samples", 35530, 35530, "of 35,530 samples"),
@@ -669,7 +671,7 @@ def bench_lookup(b):
 
 
 def bench_count(b):
-    """The number of objects of the files of the lookup benchmark."""
+    """Counts the objects of the files of the lookup benchmark."""
     for shape in ("samples", "one-object"):
         path = b.work / f"lookup_{shape}.nmb"
         if not path.exists():
@@ -732,7 +734,7 @@ def main():
     about = {**machine(), "runs": options.runs, "peer_runs": options.peer_runs, "scale": options.scale}
     text = ["# Benchmarks", "",
             f"Written by `tests/bench/run_benchmarks.py`. {about['cpu']}, {about['cores']} cores, {about['system']}, load "
-            f"{about['load']:.1f} at the start; medians of {options.runs} turns ({options.peer_runs} of PnetCDF "
+            f"{about['load']:.1f} at the start; medians of {options.runs} runs in turn ({options.peer_runs} of PnetCDF "
             f"{'.'.join(map(str, pnetcdf_version(bench)))}).", ""]
     if options.scale != 1:
         text += [f"A trial at {options.scale:g} of the size: not to be compared with the limits.", ""]

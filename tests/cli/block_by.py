@@ -359,9 +359,9 @@ def check_wrong(tools, netcdf):
         (source, ("--block-by", "vars:0"), 2, "expected group, prefix:REGEX, vars:N"),
         (source, ("--block-by", "dim:time"), 2, "expected group, prefix:REGEX, vars:N or one"),
         (source, ("--regroup", "one"), 2, "expected dim:NAME or key:ATT"),
-        (source, ("--block-by", "one", "--regroup", "dim:y"), 2, "found --block-by and --regroup"),
-        (source, ("--regroup", "dim:y", "--extract", "a"), 2, "found --extract with --regroup"),
-        (source, ("--regroup", "dim:y", "--to", "cdf5"), 2, "expected an NMB output"),
+        (source, ("--block-by", "one", "--regroup", "dim:y"), 2, "--block-by and --regroup exclude each other"),
+        (source, ("--regroup", "dim:y", "--extract", "a"), 2, "--extract and --regroup exclude each other"),
+        (source, ("--regroup", "dim:y", "--to", "cdf5"), 2, "need an NMB output"),
     ):
         done = tools.run("nmconvert", name, "out.nmb", *words, exit_code=code)
         tools.check(said in done.stderr.decode(), f"{name} {words}: said {done.stderr.decode()!r}, expected {said!r}")

@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from tool_runs import EVERY  # noqa: E402
+from tool_runs import EVERY, FIRST  # noqa: E402
 
 SKIPPED = 77
 FOLDERS = ("classic", "split")
@@ -102,7 +102,7 @@ def main():
     problems, files = [], 0
     with tempfile.TemporaryDirectory(prefix="nmb_cli_") as folder:
         for part in FOLDERS:
-            for path in sorted((Path(corpus) / part).rglob("*"))[::EVERY]:
+            for path in sorted((Path(corpus) / part).rglob("*"))[FIRST::EVERY]:
                 if not path.is_file() or path.stat().st_size > MOST_BYTES:
                     continue
                 with path.open("rb") as stream:

@@ -31,6 +31,22 @@ def write_classic(path):
         out.write(struct.pack(">%dd" % VARIABLES, *range(VARIABLES)))
 
 
+def write_wide(path):
+    """A CDF-5 file of one array of 16 rows, of 32 MiB."""
+    rows, columns = 16, 1 << 18
+
+    def named(name):
+        return struct.pack(">q4s", 1, name)
+
+    head = b"CDF\x05" + struct.pack(">qiq", 0, 10, 2) + named(b"y") + struct.pack(">q", rows) + named(b"x")
+    head += struct.pack(">q", columns) + bytes(12) + struct.pack(">iq", 11, 1) + named(b"v") + struct.pack(">qqq", 2, 0, 1)
+    head += bytes(12) + struct.pack(">iqq", 6, 8 * rows * columns, len(head) + 12 + 20)
+    with path.open("wb") as out:
+        out.write(head)
+        for row in range(rows):
+            out.write(struct.pack(">%dd" % columns, *range(row, columns + row)))
+
+
 def peak(command):
     """The process as it ended, and the most memory that it had."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -64,9 +80,19 @@ def test(tools):
             left = sorted(path.name for path in tools.work.iterdir())
             tools.check(left == ["many.nc", "many.nmb", "out.nmb"], f"{name}: left {left}")
         target.unlink()
+    test_wide(tools)
     for text, expected in (("0", "found 0"), ("1K", "expected more than"), ("much", "--mem")):
         done = tools.run("nmcat", source, "-o", target, "--mem", text, exit_code=2)
         tools.check(expected in done.stderr.decode(), f"--mem {text}: found {done.stderr.decode()}")
+
+
+def test_wide(tools):
+    """Chunks of which a row takes more than the process may: they are decoded more than once."""
+    wide, chunked, target = (tools.work / name for name in ("wide.nc", "wide.nc4", "wide_again.nc"))
+    write_wide(wide)
+    tools.run("nmconvert", wide, chunked, "--to", "nc4", "--compress", "deflate:1", "--chunk", "y:16,x:16384", "--no-sync")
+    tools.run("nmconvert", chunked, target, "--to", "cdf5", "--no-sync", "--mem", "24M")
+    tools.check_equal_bytes(wide, target, "a row of chunks of 32 MiB under --mem 24M")
 
 
 if __name__ == "__main__":

@@ -83,10 +83,10 @@ def check_tags(tools):
     # Blocks that do not stay whole.
     for options in (("--block-by", "vars:1"), ("--block-by", "one")):
         call = ("nmconvert", "tags.nmb", "out.nmb", *options)
-        run(tools, call, 1, "tags: of 1 block not taken over whole; not copied", "--lossy")
-        run(tools, (*call, "--lossy"), 0, "tags: of 1 block not taken over whole; not copied")
+        run(tools, call, 1, "tags: of 1 block not copied whole; left out", "--lossy")
+        run(tools, (*call, "--lossy"), 0, "tags: of 1 block not copied whole; left out")
     union = ("nmcat", "tags.nmb", "tags.nmb", "--mode", "union", "-o", "out.nmb")
-    run(tools, union, 0, "tags: of 1 block not taken over whole; not copied")
+    run(tools, union, 0, "tags: of 1 block not copied whole; left out")
     run(tools, (*union, "--strict"), 1, "tags: of 1 block")
 
 
@@ -99,11 +99,11 @@ def check_losses(tools):
         ("future_global_section", ["global section of type"]),
         ("future_column", ["column", "of pages of the index"]),
         ("future_columns_of_statistics", ["of pages of statistics"]),
-        ("future_places_of_the_superblock", ["structure at place 0 behind the superblock"]),
+        ("future_places_of_the_superblock", ["structure at place 0 after the superblock"]),
     ):
         vector(tools, name)
         call = ("nmconvert", "--repack", f"{name}.nmb", "out.nmb")
-        run(tools, call, 1, *words, "that the output cannot hold, expected none without --lossy; nothing was written")
+        run(tools, call, 1, *words, "the output cannot hold ", "; use --lossy to write the rest; nothing was written")
         done = run(tools, (*call, "--lossy", "--json"), 0, *words)
         losses = "\n".join(json.loads(done.stdout)["losses"])
         for word in words:
@@ -155,7 +155,7 @@ def check_statistics(tools):
     length = json.loads(plan.stdout)["bytes_out"]
     tools.check(length == (tools.work / "out.nmb").stat().st_size, f"a dry run says {length} bytes")
     # Of blocks that do not stay whole.
-    run(tools, ("nmconvert", "counted.nmb", "out.nmb", "--block-by", "vars:1"), 0, "the statistics of 2 blocks not taken over whole")
+    run(tools, ("nmconvert", "counted.nmb", "out.nmb", "--block-by", "vars:1"), 0, "the statistics of 2 blocks not copied whole")
     # A table that is damaged hinders nobody, and is told.
     vector(tools, "R-TB-1_state")
     run(tools, ("nmcat", "R-TB-1_state.nmb", "-o", "out.nmb"), 0, "not kept, since their table cannot be read", "R-TB-1")

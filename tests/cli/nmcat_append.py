@@ -59,11 +59,11 @@ def check_failures(tools):
         (["more.nc", "text.nc"], [], 2, "text.nc"),
         (["more.nc", "nowhere.nc"], [], 2, "No such file"),
         (["out.nmb"], [], 2, "is also the input"),
-        (["more.nc"], ["--mode", "join"], 2, "expected pack"),
-        (["more.nc"], ["-f"], 2, "found --append with -f"),
-        (["more.nc"], ["--resume"], 2, "found --append with --resume"),
-        (["more.nc"], ["--dry-run"], 2, "found --append with --dry-run"),
-        (["more.nc"], ["--to", "nc4"], 2, "found --append with an output of kind nc4"),
+        (["more.nc"], ["--mode", "join"], 2, "--append needs --mode pack"),
+        (["more.nc"], ["-f"], 2, "--append and -f exclude each other"),
+        (["more.nc"], ["--resume"], 2, "--append and --resume exclude each other"),
+        (["more.nc"], ["--dry-run"], 2, "--append and --dry-run exclude each other"),
+        (["more.nc"], ["--to", "nc4"], 2, "--append needs an output of kind nmb; OUT is nc4"),
     ):
         expect(tools, nmcat(tools, [], *inputs, "-o", "out.nmb", "--append", *options), code, says, f"{inputs} {options}")
         tools.check((tools.work / "out.nmb").read_bytes() == before, f"{inputs} {options}: the file was changed")
@@ -84,16 +84,16 @@ def check_uncommitted(tools):
     for command in (["nmcat", "stopped.nmb", "-o", "kept.nmb"], ["nmconvert", "--repack", "stopped.nmb", "kept.nmb"],
                     ["nmconvert", "stopped.nmb", "kept.nc", "--extract", "in0"]):
         done = tools.run(*command, exit_code=1)
-        tools.check(b"generation 2 is complete behind generation 1" in done.stderr and b"R-SB-13" in done.stderr,
+        tools.check(b"generation 2 is complete after generation 1" in done.stderr and b"R-SB-13" in done.stderr,
                     f"{command}: said {done.stderr!r}")
         tools.check(not list(tools.work.glob("kept*")), f"{command}: found an output")
     for wrong in ("nowhere.nc", "text.nc"):
         expect(tools, nmcat(tools, [], wrong, "-o", "stopped.nmb", "--append"), 2, wrong, wrong)
         tools.check((tools.work / "stopped.nmb").read_bytes() == stopped, f"{wrong}: the file was changed")
     done = nmcat(tools, [], "in1.nc", "-o", "stopped.nmb", "--append", "--json")
-    expect(tools, done, 1, "was complete and not committed; it is sound and taken over", "append in1 again")
+    expect(tools, done, 1, "was complete but not committed; it is sound and was accepted", "append in1 again")
     warnings = json.loads(done.stdout)["warnings"]
-    tools.check(len(warnings) == 2 and "taken over" in warnings[0] and "restored" in warnings[1], f"found warnings {warnings}")
+    tools.check(len(warnings) == 2 and "accepted" in warnings[0] and "restored" in warnings[1], f"found warnings {warnings}")
     tools.run("nmverify", "stopped.nmb")
     tools.run("nmcat", "stopped.nmb", "-o", "kept.nmb")
 

@@ -166,7 +166,7 @@ def check_changes(tools, inputs):
     changed = bytearray(kept)
     changed[len(kept) // 2] ^= 1
     source.write_bytes(changed)
-    check("R-EX-5", 1, "found values with a wrong sum", "one byte changed")
+    check("R-EX-5", 1, "found values with checksum 0x", "one byte changed")
     source.unlink()
     os.symlink(outside, source)
     check("R-FT-4", 2, "symbolic link", "one replaced by a link")
@@ -194,13 +194,13 @@ def check_refusals(tools, inputs):
     (tools.work / "text.nc").write_text("no netCDF file")
     for arguments, code, says in (
         ([*outside, "-o", "v.nmb", "--link"], 2, "a file that is not below the folder of the output"),
-        ([*outside, "-o", "v.nmb", "--link", "--external", "none"], 2, "found --link with --external none"),
-        ([*outside, "-o", "v.nmb", "--link", "--compress", "zstd"], 2, "found --link with --compress"),
-        ([*outside, "-o", "v.nmb", "--link", "--split-names", "a(b)"], 2, "found --link with --split-names"),
-        ([*outside, "-o", "v.nmb", "--link", "--mode", "union"], 2, "found --link with --mode union, expected pack"),
-        ([*outside, "-o", "v.nmb", "--link", "--mode", "join"], 2, "found --link with --mode join, expected pack"),
-        ([*outside, "-o", "v.nmb", "--link", "--mode", "tiles"], 2, "found --link with --mode tiles, expected pack"),
-        ([*outside, "-o", "v.h5", "--link"], 2, "found --link with an output of kind hdf5"),
+        ([*outside, "-o", "v.nmb", "--link", "--external", "none"], 2, "--link needs --external beneath or any"),
+        ([*outside, "-o", "v.nmb", "--link", "--compress", "zstd"], 2, "--link and --compress exclude each other"),
+        ([*outside, "-o", "v.nmb", "--link", "--split-names", "a(b)"], 2, "--link and --split-names exclude each other"),
+        ([*outside, "-o", "v.nmb", "--link", "--mode", "union"], 2, "--link needs --mode pack; the mode is union"),
+        ([*outside, "-o", "v.nmb", "--link", "--mode", "join"], 2, "--link needs --mode pack; the mode is join"),
+        ([*outside, "-o", "v.nmb", "--link", "--mode", "tiles"], 2, "--link needs --mode pack; the mode is tiles"),
+        ([*outside, "-o", "v.h5", "--link"], 2, "--link needs an output of kind nmb; OUT is hdf5"),
         ([*outside, "-o", "v.nmb", "--external", "some"], 2, "expected none, beneath or any"),
         (["../text.nc", "-o", "v.nmb", "--link", "--external", "any"], 2, "text.nc"),
     ):
@@ -365,7 +365,7 @@ def check_corpus(tools):
     for path in copies:
         tools.run("nmconvert", "corpus.nmb", "back.nc", "--extract", Path(path).stem, "-f", "--no-sync")
         tools.check_equal_bytes(tools.work / "back.nc", tools.work / path, path)
-    tools.check(len(copies) > 20, f"found {len(copies)} real files")
+    tools.check(len(copies) > 10, f"found {len(copies)} real files")
 
 
 def test(tools):

@@ -115,7 +115,7 @@ def check_nothing_told(tools):
     for name in ("quiet.nmb", "a.nc"):
         tools.check(runs_of(tools, name) == [], f"{name} tells something")
     done = nmcat(tools, [], "a.nc", "-o", "a.h5", "--no-provenance")
-    tools.check(done.returncode == 2 and "--no-provenance with an output of kind hdf5" in done.stderr, f"found {done.stderr}")
+    tools.check(done.returncode == 2 and "--no-provenance needs an output of kind nmb; OUT is hdf5" in done.stderr, f"found {done.stderr}")
 
 
 def check_size(tools):

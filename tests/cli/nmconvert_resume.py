@@ -181,7 +181,7 @@ def test_killed(tools, number):
         tools.check(process.returncode == expected, f"signal {number}: exit code {process.returncode}: {said}")
         if number == signal.SIGKILL:
             continue
-        tools.check("interrupted; what is done is in the report" in said, f"signal {number}: said {said}")
+        tools.check("interrupted; finished files are in the report" in said, f"signal {number}: said {said}")
         tools.check(not batch.left_over(), f"signal {number}: left over {batch.left_over()}")
         done = {line["output"] for line in batch.reported()}
         found = {f"out/in/{name}" for name in batch.outputs()}

@@ -9,7 +9,7 @@
 
 #include "fault/session_file.h"
 #include "format/superblock/head.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "nmb/verify.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
@@ -317,16 +317,16 @@ TEST_F(RepairsTest, AGenerationIsTakenOver) {
   EXPECT_EQ(repairs(file),
             (std::vector<std::string>{
                 "generation 9 (superblock at " + at +
-                    ") was complete and not committed; it is sound and taken over",
+                    ") was complete but not committed; it is sound and was accepted",
                 "the head was not that of generation 9: restored the slot at 4096, the mark"}));
   file[image(8).size() + 100] ^= std::byte{1};
   const std::string behind = std::to_string(file.size() - image(8).size());
   EXPECT_EQ(repairs(file),
             (std::vector<std::string>{
                 "generation 9 (superblock at " + at +
-                    ") was complete and not committed; it is not sound and not "
-                    "taken over",
-                behind + " bytes behind generation 8, which no generation has committed, "
+                    ") was complete but not committed; it is not sound and was not "
+                    "accepted",
+                behind + " bytes after generation 8, which no generation has committed, "
                          "stay as an abandoned range; nmconvert --repack leaves them "
                          "out"}));
 }
@@ -338,7 +338,7 @@ TEST_F(RepairsTest, PlacesOfTheHeadAreNamed) {
   std::memset(file.data(), 0xFF, kFirstSlot + kSlotUnit);
   const std::vector<std::string> told = repairs(file);
   ASSERT_EQ(told.size(), 2u);
-  EXPECT_EQ(told[0], "slots and mark are damaged; goes on from generation 9 (superblock at " +
+  EXPECT_EQ(told[0], "slots and mark are damaged; continues from generation 9 (superblock at " +
                          std::to_string(trailer) + "), which is sound");
   EXPECT_EQ(
       told[1],
@@ -360,8 +360,8 @@ TEST_F(RepairsTest, AGenerationThatMayBeLostIsTold) {
   const std::vector<std::string> told = repairs(file);
   ASSERT_EQ(told.size(), 2u);
   EXPECT_EQ(told[0], std::to_string(file.size() - image(8).size()) +
-                         " bytes behind generation 8, and a slot or the mark is damaged: a "
-                         "later generation may be lost, and none is found; the bytes stay as an "
+                         " bytes after generation 8, and a slot or the mark is damaged: a "
+                         "later generation may be lost, and none was found; the bytes stay as an "
                          "abandoned range");
   const auto reader = Reader::open(std::make_shared<MemorySource>(file, "image"));
   ASSERT_TRUE(reader.ok());

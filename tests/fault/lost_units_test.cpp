@@ -10,7 +10,7 @@
 
 #include "fault/session_file.h"
 #include "format/superblock/superblock.h"
-#include "nmb/file_kind.h"
+#include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "nmb/writer.h"
@@ -51,7 +51,7 @@ struct Options {
     if (const Status status = writer.end_define(); !status.ok()) stop(status);
     for (std::uint64_t g = 0; g < kGenerationsOfAFile; ++g) {
       const std::int32_t value = static_cast<std::int32_t>(g);
-      if (const Status status = writer.put(*block, *v, {{g}, {1}, {}}, MemoryType::kInt32, &value);
+      if (const Status status = writer.put(*block, *v, {{g}, {1}, {}}, std::span(&value, 1));
           !status.ok())
         stop(status);
       if (const Status status = writer.sync(); !status.ok()) stop(status);
@@ -89,8 +89,7 @@ std::string open_once(const std::string& path, bool verifies, Tally* tally) {
   if (!object.ok()) return object.status().text();
   const std::uint64_t records = (*object).block->records;
   std::vector<std::int32_t> values(records);
-  if (const Status status = object->block->read(object->variable, {{0}, {records}, {}},
-                                                MemoryType::kInt32, values.data());
+  if (const Status status = object->block->read(object->variable, {{0}, {records}, {}}, values);
       !status.ok())
     return status.text();
   for (std::uint64_t i = 0; i < records; ++i)

@@ -13,8 +13,7 @@
 #include <thread>
 
 #include "fault/failing_new.h"
-#include "nmb/mpi_ranks.h"
-#include "nmb/thread_ranks.h"
+#include "nmb/communicator.h"
 #include "parallel/message_codec.h"
 #include "parallel/mpi_plugin.h"
 #include "support/corpus.h"

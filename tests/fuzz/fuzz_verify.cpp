@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "fuzz/fuzz_target.h"
-#include "nmb/file_kind.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "support/corpus.h"

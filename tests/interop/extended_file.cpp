@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "nmb/writer.h"
 
 namespace nmb::test {
@@ -49,13 +49,13 @@ VarId ExtendedBlock::add(std::string_view name, Type type,
   std::vector<DimId> dimensions;
   for (const std::uint64_t length : lengths) {
     const auto id =
-        metadata_.add_dimension(std::string(name) + std::to_string(dimensions.size()), length);
+        metadata_.def_dim(std::string(name) + std::to_string(dimensions.size()), length);
     expect_ok(id.status());
     if (grows && dimensions.empty()) extension_.unlimited.push_back({*id, false});
     dimensions.push_back(*id);
   }
   share();
-  const auto id = metadata_.add_variable(name, type, dimensions);
+  const auto id = metadata_.def_var(name, type, dimensions);
   expect_ok(id.status());
   extent_.resize((extent_.size() + 7) / 8 * 8);
   metadata_.set_begin(*id, extent_.size());
@@ -82,8 +82,8 @@ void ExtendedBlock::attribute(VarId owner, std::string_view name, Type type, std
                               std::span<const std::byte> values) {
   share();
   expect_ok(TypeTable::is_extended(type)
-                ? metadata_.add_extended_attribute(owner, name, type, count, values)
-                : metadata_.add_attribute(owner, name, type, values));
+                ? metadata_.def_extended_att(owner, name, type, count, values)
+                : metadata_.def_att(owner, name, type, values));
 }
 
 std::uint64_t ExtendedBlock::records() const {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/extension.h"
-#include "nmb/hdf5_section.h"
 #include "nmb/metadata.h"
 
 namespace nmb::test {

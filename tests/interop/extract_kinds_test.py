@@ -62,8 +62,8 @@ def check_losses(test):
     for source in "wide.nc", "wide.nmb":
         for to in "cdf1", "cdf2":
             words = ("nmconvert", source, "narrow.nc", "--to", to, "--json", "-f")
-            refused = json.loads(test.run(*words, exit_code=1, says="found 32 things"))
-            test.check("18 more of this: found type int64" in test.said, f"{words}: said {test.said}")
+            refused = json.loads(test.run(*words, exit_code=1, says="cannot hold 32 things"))
+            test.check("18 more of this kind: found type int64" in test.said, f"{words}: said {test.said}")
             report = json.loads(test.run(*words, "--lossy", says="32 losses"))
             losses = report["losses"]
             test.check(losses == refused["losses"] and len(losses) == 32, f"{words}: losses {losses[:3]}")

@@ -210,7 +210,7 @@ def check_widen(test):
             make(test.work / files[i], first=3 * i, change=change(kind, fill=99, limit=77))
         for order in (files, files[::-1]):
             told = json.loads(test.run("nmcat", "--mode", "join", *order, "-o", "w.nmb", "-f", "--on-mismatch", "widen", "--json",
-                                       says="times values become those of a wider type: fixed"))
+                                       says="widened 2 variables: fixed"))
             test.check(told["widened"] and {one["object"] for one in told["widened"]} == {"t", "fixed"}, f"told {told['widened']}")
             test.run("nmverify", "w.nmb")
             test.run("nmconvert", "w.nmb", "w.nc", "-f")
@@ -288,7 +288,7 @@ def check_widen(test):
         for i, kind in enumerate(kinds):
             make(test.work / f"none{i}.nc", first=3 * i, change=replace_t(kind))
         test.run("nmcat", "--mode", "join", "none0.nc", "none1.nc", "-o", "none.nmb", "--on-mismatch=widen", exit_code=1, says="type t")
-    test.run("nmcat", "--mode", "tiles", "fill0.nc", "-o", "none.nmb", "--on-mismatch=widen", exit_code=2, says="--mode tiles")
+    test.run("nmcat", "--mode", "tiles", "fill0.nc", "-o", "none.nmb", "--on-mismatch=widen", exit_code=2, says="needs --mode union or join")
 
 
 def make_events(path, events, tables, kind="u4"):
@@ -324,7 +324,7 @@ def check_keys(test):
 
     join = ("--mode", "join", "--along", "axis:0", "key1.h5", "bad.h5", "-o", "bad.nmb", "--key", "evt")
     for events, rows, kind, says in (
-        ([1, 4, 2], {"a": [1], "b": []}, "u4", "partition key evt: found 2 at [2] behind 4, expected values that do not decrease: bad.h5"),
+        ([1, 4, 2], {"a": [1], "b": []}, "u4", "partition key evt: found 2 at [2] after 4, expected values that do not decrease: bad.h5"),
         ([1, 2], {"a": [2, 5], "b": []}, "u4", "partition key a/evt: found 5 at [1], expected one of the 2 events of its file: bad.h5"),
     ):
         make_events(test.work / "bad.h5", events, rows, kind)
@@ -362,7 +362,7 @@ def check_fill(test):
     test.run("nmcat", "--mode", "join", "m0.nc", "m2.nc", "-o", "skipped.nmb", "--on-mismatch", "skip", exit_code=1,
              says="attribute t@units")
     test.run("nmcat", "--mode", "join", "m0.nc", "m2.nc", "-o", "skipped.nmb", "--on-mismatch", "skip", "--missing",
-             "fill", says="1 objects that do not go with the first are left out")
+             "fill", says="left out 1 object that differs from the first file")
     found = values(test, "skipped.nmb", "t")
     expect(test, "skipped", found[:3], numpy.arange(3)[:, None] * 100 + numpy.arange(4))
     # Without the dimension nothing is filled: the values of the one that has it are all there are, which is told.
@@ -382,8 +382,8 @@ def check_fill(test):
             make(test.work / name, first=2 * i, count=2, change=two if i == place else None)
         for target in "once.nmb", "once.nc":
             told = json.loads(test.run("nmcat", "--mode", "join", *names, "-o", target, "-f", "--missing=fill", "--json",
-                                       says="6 times a variable that is not joined is missing, and that of other files stands for it: extra (6)"))
-            test.check("6 times fill values stand for what is missing: once (6)" in test.said, f"{target}, {place}: said {test.said}")
+                                       says="took from other files 1 missing constant variable: extra (6)"))
+            test.check("used fill values for 1 missing object: once (6)" in test.said, f"{target}, {place}: said {test.said}")
             test.check(sorted({(one["kind"], one["object"]) for one in told["filled"]}) ==
                        [("constant variable", "extra"), ("missing variable", "once")] and len(told["filled"]) == 12,
                        f"{target}, {place}: told {told['filled']}")
@@ -426,14 +426,14 @@ def check_missing_group(test):
     deep = {"m0.nc": [0, 0], "m1.nc": [-2, -2], "m2.nc": [-2, -2], "m3.nc": [6, 6]}
     orders = list(itertools.permutations(rows)) + [("m0.nc", "m1.nc"), ("m1.nc", "m2.nc", "m3.nc"), ("m2.nc", "m3.nc")]
     for order in orders:
-        test.run("nmcat", "--mode", "join", *order, "-o", "missing.nmb", "-f", "--missing=fill", says="fill values stand for")
+        test.run("nmcat", "--mode", "join", *order, "-o", "missing.nmb", "-f", "--missing=fill", says="used fill values for")
         for name, expected in (("g/w", rows), ("g/h/u", deep)):
             expect(test, f"{order}: {name}", values(test, "missing.nmb", name), numpy.concatenate([expected[one] for one in order]))
     # With a coordinate of its own the group has rows of its own.
     write("o0.nc", 0, own=True)
     write("o1.nc", 2, group=False)
     told = json.loads(test.run("nmcat", "--mode", "join", "o0.nc", "o1.nc", "o0.nc", "-o", "own.nmb", "--missing=fill", "--json",
-                               says="1 times a block is missing and has no rows of that input: g (1)"))
+                               says="added no rows for 1 missing block: g"))
     test.check("missing block, no rows" in [one["kind"] for one in told["filled"]], f"own: told {told['filled']}")
     expect(test, "own: g/time", values(test, "own.nmb", "g/time"), [0, 1, 0, 1])
 
@@ -660,7 +660,7 @@ def check_outputs(test):
         out.create_dataset("v", data=numpy.arange(3, dtype="u8"), maxshape=(None,))
     test.run("nmcat", "--mode", "join", "wide.h5", "wide.h5", "-o", "wide.nc", "--to", "cdf2", exit_code=1, says="uint64")
     test.run("nmcat", *files, "-o", "no.nc", "--to", "cdf5", exit_code=2, says="--mode pack")
-    test.run("nmcat", "--mode", "join", *files, "-o", "no.nc", "--dry-run", exit_code=2, says="expected nmb")
+    test.run("nmcat", "--mode", "join", *files, "-o", "no.nc", "--dry-run", exit_code=2, says="needs an output of kind nmb")
     test.run("nmcat", "--mode", "join", *files, "-o", "no.nc", "--compress", "zstd", exit_code=2, says="--compress")
     test.run("nmcat", "--mode", "join", "missing.nc", *files, "-o", "no.nc", exit_code=2, says="missing.nc")
     test.run("nmcat", "--mode", "join", *files, "-o", "nowhere/no.nc", exit_code=2, says="nowhere")
@@ -798,10 +798,10 @@ ROWS = {
     "missing variable, `--missing=fill`": Row(JOIN + " --missing=fill", 0, "", second=rename("flag", "u")),
     "extra variable": Row(JOIN, 1, "extra variable u", second=lambda out: out.createVariable("u", "f4", ("time",))),
     "extra variable, `--on-mismatch=skip`": Row(
-        JOIN + " --on-mismatch=skip", 0, "1 objects that do not go with the first are left out: u (1)",
+        JOIN + " --on-mismatch=skip", 0, "left out 1 object that differs from the first file: u",
         second=lambda out: out.createVariable("u", "f4", ("time",))),
     "other type": Row(JOIN, 1, "type t: found double, expected float", second=replace_t("f8")),
-    "other type, `--on-mismatch=widen`": Row(JOIN + " --on-mismatch=widen", 0, "1 times values become those of a wider type: t (1)",
+    "other type, `--on-mismatch=widen`": Row(JOIN + " --on-mismatch=widen", 0, "widened 1 variable: t",
                                              first=replace_t("f4"), second=replace_t("f8")),
     "other shape": Row(JOIN, 1, "shape t: found (time), expected (time, x)", second=replace_t(dimensions=("time",))),
     "other order of dimensions": Row(JOIN, 1, "shape p: found (y, x), expected (x, y)",
@@ -830,18 +830,18 @@ ROWS = {
                         second=set_att("flag", "scale_factor", 0.5)),
     "values of a flag": Row(JOIN, 1, 'attribute flag@flag_meanings: found "on off"',
                             second=set_att("flag", "flag_meanings", "on off")),
-    "history only": Row(JOIN, 0, "1 values of attributes differ from the first, which is kept: history (1)",
+    "history only": Row(JOIN, 0, "kept the first value of 1 attribute that differs: history",
                         second=lambda out: out.setncattr("history", "made again")),
-    "a comment in one file only": Row(JOIN, 0, "1 values of attributes differ from the first, which is kept: comment (1)",
+    "a comment in one file only": Row(JOIN, 0, "kept the first value of 1 attribute that differs: comment",
                                       second=set_att("t", "comment", "late")),
     "history only, `--atts=list`": Row(JOIN + " --atts=list", 0, 'attribute @history: found "made again", expected "made"',
                                        second=lambda out: out.setncattr("history", "made again")),
     "history only, `--atts=strict`": Row(JOIN + " --atts=strict", 1, "attribute @history",
                                          second=lambda out: out.setncattr("history", "made again")),
     "a coordinate with other values": Row(JOIN, 1, "values x: found 21.f at [2], expected 20.f", files=shifted),
-    "overlapping times": Row(JOIN, 0, "coordinate time: found 2 at index 3 behind 2", files=overlapping),
+    "overlapping times": Row(JOIN, 0, "coordinate time: found values out of order at index 3: 2, then 2", files=overlapping),
     "overlapping times, `--monotonic`": Row(JOIN + " --monotonic", 1, "coordinate time", files=overlapping),
-    "a time that is not a number": Row(JOIN, 0, "coordinate time: found nan at index 4", files=no_numbers),
+    "a time that is not a number": Row(JOIN, 0, "coordinate time: found values out of order at index 4", files=no_numbers),
     "time of fixed length in one file": Row(JOIN, 0, "", files=lambda work: subprocess.run(
         ["ncks", "-O", "--fix_rec_dmn", "time", "b.nc", "b.nc"], cwd=work, check=True) if shutil.which("ncks") else None),
     "no dimension to join along": Row(JOIN + " --along nothing", 1, "dimension nothing: found no block of several inputs"),
@@ -853,18 +853,18 @@ ROWS = {
     "a tile that no file has": Row(TILES, 1, "missing tile x 3 to 4: found no file that has it",
                                    files=tiles((1, 2, 0), (5, 6, 0))),
     "a tile that no file has, `--missing=fill`": Row(
-        TILES + " --missing=fill", 0, "1 times fill values stand for what is missing: x 3 to 4 (1)",
+        TILES + " --missing=fill", 0, "used fill values for 1 missing object: x 3 to 4",
         files=tiles((1, 2, 0), (5, 6, 0))),
     "tiles that overlap": Row(TILES, 0, "", files=tiles((1, 4, 0), (2, 6, 0))),
     "tiles that overlap, other values": Row(TILES, 1, "values x: found 12.f at [1], expected 2.f: a.nc and b.nc",
                                             files=tiles((1, 4, 0), (2, 6, 10))),
     "tiles that overlap, other values, `--shared=first`": Row(
-        TILES + " --shared=first", 0, "1 times values are those of the first file and are not compared: x (1)",
+        TILES + " --shared=first", 0, "used the first file's values without comparing for 1 variable: x",
         files=tiles((1, 4, 0), (2, 6, 10))),
     "a set of 3 of which 2 are given": Row(TILES, 1, "files in set /: found 2 files, expected 3 files (NumFilesInSet)",
                                            files=sets(3, 3)),
     "a set of 3 of which 2 are given, `--missing=fill`": Row(
-        TILES + " --missing=fill", 0, "1 times NumFilesInSet and the files given do not agree", files=sets(3, 3)),
+        TILES + " --missing=fill", 0, "NumFilesInSet does not match the number of files in 1 set", files=sets(3, 3)),
     "files that say sets of 2 and of 3": Row(TILES, 1, "files in set /: found a set of 3 files, expected one of 2 files",
                                              files=sets(2, 3)),
     "no tiles": Row(TILES, 1, "decomposition /: found no domain_decomposition"),
@@ -873,7 +873,7 @@ ROWS = {
     "two inputs of one name": Row("--block-name all", 1, "block name all: found two inputs with this block name"),
     "one variable, other values": Row("--mode union", 1, "values t: found 7.f at [1,2], expected 102.f", files=same_values),
     "one variable, other values, `--shared=first`": Row(
-        "--mode union --shared=first", 0, "times values are those of the first file and are not compared: ", files=same_values),
+        "--mode union --shared=first", 0, "used the first file's values without comparing for ", files=same_values),
     "a cut file": Row(JOIN, 1, "b.nc", files=cut),
     "an empty file": Row(JOIN, 2, "b.nc", files=instead("")),
     "a text file": Row(JOIN, 2, "b.nc", files=instead("time,t\n0,280\n")),
@@ -936,7 +936,7 @@ def can_trace():
 
 
 def check_table(test):
-    table = DOCS.read_text().split("## What does not go together")[1]
+    table = DOCS.read_text().split("## Mismatches and errors")[1]
     rows = re.findall(r"^\| (.*?) \| .*? \| (\d) \|$", table, re.M)
     test.check(
         rows == [(title, str(row.code)) for title, row in ROWS.items()],

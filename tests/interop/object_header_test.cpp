@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "hdf5/global_heap_in.h"
-#include "hdf5/hdf5_id.h"
+#include "hdf5/handle.h"
 #include "hdf5/object_header_in.h"
 #include "support/programs.h"
 #include "wire/endian.h"
@@ -24,27 +24,27 @@ constexpr const char* kUnits = "units";
 class ObjectHeaderTest : public testing::TestWithParam<H5F_libver_t> {
  protected:
   ObjectHeaderTest() {
-    const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "access");
-    H5Pset_libver_bounds(access, GetParam(), H5F_LIBVER_LATEST);
-    file_ = Id(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "file");
+    const Handle access(H5Pcreate(H5P_FILE_ACCESS));
+    H5Pset_libver_bounds(access.get(), GetParam(), H5F_LIBVER_LATEST);
+    file_ = Handle(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
+    EXPECT_TRUE(file_.ok());
   }
   ~ObjectHeaderTest() override {
     if (descriptor_ >= 0) close(descriptor_);
   }
 
   static void add_attribute(hid_t object, const std::string& name, int value) {
-    const Id scalar(H5Screate(H5S_SCALAR), H5Sclose, name);
-    const Id attribute(
-        H5Acreate2(object, name.c_str(), H5T_STD_I32LE, scalar, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
-        name);
-    checked(H5Awrite(attribute, H5T_NATIVE_INT, &value), name);
+    const Handle scalar(H5Screate(H5S_SCALAR));
+    const Handle attribute(
+        H5Acreate2(object, name.c_str(), H5T_STD_I32LE, scalar.get(), H5P_DEFAULT, H5P_DEFAULT));
+    EXPECT_GE(H5Awrite(attribute.get(), H5T_NATIVE_INT, &value), 0) << name;
   }
   static void add_text(hid_t object, const char* text) {
-    const Id scalar(H5Screate(H5S_SCALAR), H5Sclose, text), type(H5Tcopy(H5T_C_S1), H5Tclose, text);
-    H5Tset_size(type, H5T_VARIABLE);
-    const Id attribute(H5Acreate2(object, kUnits, type, scalar, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
-                       text);
-    checked(H5Awrite(attribute, type, &text), text);
+    const Handle scalar(H5Screate(H5S_SCALAR)), type(H5Tcopy(H5T_C_S1));
+    H5Tset_size(type.get(), H5T_VARIABLE);
+    const Handle attribute(
+        H5Acreate2(object, kUnits, type.get(), scalar.get(), H5P_DEFAULT, H5P_DEFAULT));
+    EXPECT_GE(H5Awrite(attribute.get(), type.get(), &text), 0) << text;
   }
 
   // A data set of integers, `rows` x 3, with its values. Returns its header's address.
@@ -52,21 +52,26 @@ class ObjectHeaderTest : public testing::TestWithParam<H5F_libver_t> {
               const std::function<void(hid_t plist)>& change_plist = {},
               const std::function<void(hid_t data_set)>& change = {}, hid_t type = H5T_STD_I32LE) {
     const hsize_t lengths[] = {rows, 3};
-    const Id space(H5Screate_simple(2, lengths, nullptr), H5Sclose, name);
-    const Id plist(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, name);
-    if (change_plist) change_plist(plist);
-    const Id data_set(H5Dcreate2(file_, name.c_str(), type, space, H5P_DEFAULT, plist, H5P_DEFAULT),
-                      H5Dclose, name);
+    const Handle space(H5Screate_simple(2, lengths, nullptr));
+    const Handle plist(H5Pcreate(H5P_DATASET_CREATE));
+    if (change_plist) change_plist(plist.get());
+    const Handle data_set(H5Dcreate2(file_.get(), name.c_str(), type, space.get(), H5P_DEFAULT,
+                                     plist.get(), H5P_DEFAULT));
     const std::vector<int> values(rows * 3, 7);
-    checked(H5Dwrite(data_set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), name);
-    if (change) change(data_set);
-    H5O_info_t info;
-    checked(H5Oget_info2(data_set, &info, H5O_INFO_BASIC), name);
+    EXPECT_GE(
+        H5Dwrite(data_set.get(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0)
+        << name;
+    if (change) change(data_set.get());
+    return header_of(data_set.get());
+  }
+  static haddr_t header_of(hid_t object) {
+    H5O_info_t info{};
+    EXPECT_GE(H5Oget_info2(object, &info, H5O_INFO_BASIC), 0);
     return info.addr;
   }
 
   haddr_t values_of(const std::string& name) const {
-    return H5Dget_offset(Id(H5Dopen2(file_, name.c_str(), H5P_DEFAULT), H5Dclose, name));
+    return H5Dget_offset(Handle(H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT)).get());
   }
 
   // Of what is written so far.
@@ -75,7 +80,7 @@ class ObjectHeaderTest : public testing::TestWithParam<H5F_libver_t> {
     return {descriptor_, std::filesystem::file_size(path_)};
   }
   void open_bytes() {
-    H5Fflush(file_, H5F_SCOPE_GLOBAL);
+    H5Fflush(file_.get(), H5F_SCOPE_GLOBAL);
     if (descriptor_ < 0) descriptor_ = open(path_.c_str(), O_RDWR | O_CLOEXEC);
   }
   std::byte byte_at(std::uint64_t offset) const {
@@ -90,7 +95,7 @@ class ObjectHeaderTest : public testing::TestWithParam<H5F_libver_t> {
 
   test::TemporaryFolder folder_;
   std::string path_ = (folder_.path() / "made.h5").string();
-  Id file_;
+  Handle file_;
   int descriptor_ = -1;
 };
 
@@ -152,8 +157,8 @@ TEST_P(ObjectHeaderTest, TellsKindsApart) {
 }
 
 TEST_P(ObjectHeaderTest, LeavesOtherObjectsToTheLibrary) {
-  const Id type(H5Tcopy(H5T_STD_I32LE), H5Tclose, "named");
-  checked(H5Tcommit2(file_, "named", type, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "named");
+  const Handle type(H5Tcopy(H5T_STD_I32LE));
+  ASSERT_GE(H5Tcommit2(file_.get(), "named", type.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), 0);
   const auto chunked = [](hid_t plist) {
     const hsize_t chunk[] = {1, 3};
     H5Pset_chunk(plist, 2, chunk);
@@ -166,17 +171,14 @@ TEST_P(ObjectHeaderTest, LeavesOtherObjectsToTheLibrary) {
             H5Pset_external(plist, (folder_.path() / "values").c_str(), 0, H5F_UNLIMITED);
           }),
       add("comment", 2, {}, [](hid_t data_set) { H5Oset_comment(data_set, "said"); }),
-      add("named type", 2, {}, {}, type),
+      add("named type", 2, {}, {}, type.get()),
   };
   if (is_newest())
     others.push_back(add("dense", 2, {}, [](hid_t data_set) {
       for (int i = 0; i < 9; ++i) add_attribute(data_set, "a" + std::to_string(i), i);
     }));
-  H5O_info_t info;
-  checked(H5Oget_info2(file_, &info, H5O_INFO_BASIC), "root");
-  others.push_back(info.addr);
-  checked(H5Oget_info2(type, &info, H5O_INFO_BASIC), "named");
-  others.push_back(info.addr);
+  others.push_back(header_of(file_.get()));
+  others.push_back(header_of(type.get()));
   ObjectHeaderIn header = reader();
   for (std::size_t i = 0; i < others.size(); ++i) EXPECT_FALSE(header.read(others[i])) << i;
   EXPECT_FALSE(header.read(std::filesystem::file_size(path_)));

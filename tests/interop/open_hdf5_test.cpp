@@ -1,14 +1,13 @@
 // open_hdf5(): the same blocks as those that pack() makes of a file, with values that are read when
 // they are asked for.
-#include "nmb/open_hdf5.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
 #include "extended_file.h"
-#include "nmb/file_source.h"
-#include "nmb/pack.h"
+#include "nmb/files.h"
+#include "nmb/hdf5.h"
+#include "nmb/merge.h"
 #include "support/counting_source.h"
 #include "support/programs.h"
 

@@ -8,16 +8,14 @@ Skipped (exit code 77) without h5py and netCDF4-python.
 """
 
 import json
-import os
 import random
 import sys
 
 sys.dont_write_bytecode = True
-from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
+from tool_runs import ALL, h5py, main, netCDF4, numpy  # noqa: E402
 
-ALL = "NMB_ALL" in os.environ
-SETS = 40 if ALL else 15
-TREES = 200 if ALL else 60
+SETS = 40 if ALL else 9
+TREES = 200 if ALL else 30
 
 
 def fill(group, random_, unlimited):

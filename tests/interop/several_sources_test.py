@@ -299,7 +299,7 @@ def check_endings(test):
             test.run(*arguments)
             found = (test.work / f"out{i}{ending}").read_bytes()[:4]
             test.check(found == first, f"{arguments}: {found}")
-    test.run("nmconvert", "k0.nc", "out.what", exit_code=2, says="cannot tell the kind from the name's ending")
+    test.run("nmconvert", "k0.nc", "out.what", exit_code=2, says="cannot determine the kind from the ending of the name")
 
 
 def check_joined_tables(test):
@@ -310,7 +310,7 @@ def check_joined_tables(test):
             file.create_dataset("e", data=numpy.full((3, 2), i, ">f4"), maxshape=(None, 2), chunks=(2, 2))
             file.create_dataset("hole", (3,), "i2", maxshape=(None,), fillvalue=-5 - i)[0] = i
     join = ["nmcat", "--mode", "join", "--along", "axis:0", "table0.h5", "table1.h5"]
-    lost = "fill values of data sets that no attribute _FillValue tells are not kept: hole (2)"
+    lost = "fill values of data sets without an attribute _FillValue are not kept: hole (2)"
     test.run(*join, "-o", "table.h5", says=lost)
     with h5py.File(test.work / "table.h5") as file:
         test.check(sorted(file) == ["e", "evt", "hole"], f"table.h5: {sorted(file)}")

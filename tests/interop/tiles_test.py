@@ -127,7 +127,7 @@ def check_gap(test):
     files = make_all(test.work, "gap")
     test.run("nmcat", "--mode", "tiles", *files[:4], files[5], "-o", "gap.nmb", exit_code=1,
              says="missing tile x 3 to 7, y 4 to 7")
-    test.run("nmcat", "--mode", "tiles", *files[:4], files[5], "-o", "gap.nmb", "--missing=fill", says="1 times fill values")
+    test.run("nmcat", "--mode", "tiles", *files[:4], files[5], "-o", "gap.nmb", "--missing=fill", says="used fill values for 1 missing object")
     expected = {name: whole.copy() for name, whole in WHOLE.items()}
     expected["t"][:, :, 3:, 2:7] = -9
     expected["mask"][3:, 2:7] = -7
@@ -168,7 +168,7 @@ def check_sets(test):
     for target in "no.nmb", "no.nc":
         test.run("nmcat", "--mode", "tiles", *wide, "-o", target, exit_code=1, says=says)
     told = json.loads(test.run("nmcat", "--mode", "tiles", *wide, "-o", "wide.nmb", "--missing=fill", "--json",
-                               says="1 times NumFilesInSet and the files given do not agree: / (1)"))
+                               says="NumFilesInSet does not match the number of files in 1 set: wide.nc.0000"))
     test.check([one["kind"] for one in told["filled"]] == ["files in set"], f"wide: told {told['filled']}")
     expect_whole(test, "wide.nmb")
     with netCDF4.Dataset(work / files[4], "a") as out:
@@ -186,7 +186,7 @@ def check_sets(test):
             test.run("nmcat", "--mode", mode, *ice, "-o", "ice.nmb", "-f")
             for some, missing in ((ice[:2], 2), (ice[::2], 1), (ice[1:], 0)):
                 test.run("nmcat", "--mode", mode, *some, "-o", "no.nmb", exit_code=1, says=f"none whose name ends in .{missing:04}, expected 3 files")
-                test.run("nmcat", "--mode", mode, *some, "-o", "ice.nmb", "-f", "--missing=fill", says="1 times NumFilesInSet")
+                test.run("nmcat", "--mode", mode, *some, "-o", "ice.nmb", "-f", "--missing=fill", says="NumFilesInSet does not match the number of files in 1 set")
             make_icebergs(work / "ice.nc.0003", 2, 2, kind)
             test.run("nmcat", "--mode", mode, ice[0], "ice.nc.0003", ice[2], "-o", "no.nmb", exit_code=1, says="found a set of 2 files, expected one of 3 files")
         test.run("nmcat", "--mode", "tiles", *ice, ice[0], "-o", "no.nmb", exit_code=1, says="found 4 files")
@@ -203,7 +203,7 @@ def check_sets(test):
         test.run("nmcat", "--mode", "join", *both, "-o", "ice.nmb", "-f")
         some = [one for one in both if not one.endswith("2")]
         test.run("nmcat", "--mode", "join", *some, "-o", "no.nmb", exit_code=1, says="found 2 files, none whose name ends in .0002, expected 3 files")
-        test.run("nmcat", "--mode", "join", *some, "-o", "ice.nmb", "-f", "--missing=fill", says="2 times NumFilesInSet")
+        test.run("nmcat", "--mode", "join", *some, "-o", "ice.nmb", "-f", "--missing=fill", says="NumFilesInSet does not match the number of files in 2 sets")
         with netCDF4.Dataset(work / "ice.nc.0000", "a") as out:
             out.NumFilesInSet = "3"
         for mode in "tiles", "join":
@@ -224,7 +224,7 @@ def check_overlap(test):
     test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1,
              says=f"values t: found {at}.f at [2,1,0,8], expected {at + 1}.f: {files[1]} and {files[2]}")
     told = json.loads(test.run("nmcat", "--mode", "tiles", *files, "-o", "first.nmb", "--shared=first", "--json",
-                               says="times values are those of the first file and are not compared: "))
+                               says="used the first file's values without comparing for "))
     shared = {(one["object"], tuple(one["files"])) for one in told["shared"]}
     test.check(("t", (files[0], files[2])) in shared and ("z", (files[0], files[5])) in shared, f"first: told {shared}")
     expected = WHOLE["t"].copy()

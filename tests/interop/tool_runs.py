@@ -8,6 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+ALL = "NMB_ALL" in os.environ
+
 try:
     import h5py  # noqa: F401
     import netCDF4  # noqa: F401

@@ -6,7 +6,7 @@ generator leaves out the dimension of length 0.
 
     workload_test.py --tools FOLDER
 
-With NMB_ALL=1 of 4, 16 and 64 processes, else of 4 and 64.
+With NMB_ALL=1 of 4, 16 and 64 processes, else of 4.
 
 Skipped (exit code 77) without h5py, and where there is no workload/gen_graphs.py beside the folder that NMB_CORPUS names.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "spec" / "reference"))
-from tool_runs import h5py, main, numpy  # noqa: E402
+from tool_runs import ALL, h5py, main, numpy  # noqa: E402
 
 SAMPLES = 400
 SPLIT = ["--split-names", r"^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_", "--block-name", "{group}"]
@@ -107,7 +107,7 @@ def check(test):
         print("skipped: no workload/gen_graphs.py")
         sys.exit(77)
     results = {}
-    for files in (4, 16, 64) if "NMB_ALL" in os.environ else (4, 64):
+    for files in (4, 16, 64) if ALL else (4,):
         for kind in ("cdf5", "h5"):
             folder = test.work / f"{kind}_{files}"
             subprocess.run([sys.executable, generator, "--out", folder, "--format", kind, "--samples", str(SAMPLES), "--nfiles", str(files),

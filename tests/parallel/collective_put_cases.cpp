@@ -367,7 +367,7 @@ RANK_CASE(ManyValuesWithoutSpace) {
     NMB_TRY(expect(read->records >= records, "as many records"));
     for (std::uint64_t record = 0; record < records; ++record) {
       int value = -1;
-      NMB_TRY(read->read(0, {{record, kCells - 1}, {1, 1}, {}}, memory_type_of<int>(), &value));
+      NMB_TRY(read->read(0, {{record, kCells - 1}, {1, 1}, {}}, std::span(&value, 1)));
       NMB_TRY(expect(value == static_cast<int>(record), "the values of each record"));
     }
     return {};

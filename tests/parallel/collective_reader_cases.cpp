@@ -3,7 +3,7 @@
 #include <numeric>
 #include <string>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "support/counting_source.h"
 #include "support/rank_cases.h"
@@ -43,8 +43,7 @@ RANK_CASE(OneRankReadsForAll) {
   const std::string_view names[] = {"b7", "b299"};
   NMB_ASSIGN(const auto blocks, reader->open_blocks(names));
   std::vector<int> values(5000);
-  NMB_TRY(reader->get_all_same({blocks[1], 0}, {{0}, {5000}, {}}, memory_type_of<int>(),
-                               values.data()));
+  NMB_TRY(reader->get_all_same({blocks[1], 0}, {{0}, {5000}, {}}, values));
   NMB_TRY(expect(values[0] == 299 % 127 && values[1] == 300 % 127, "the values"));
   NMB_TRY(expect(ranks.rank() == 0 || counted->reads() == 0, "no reads but by rank 0"));
   // Every rank another block: each has its own.

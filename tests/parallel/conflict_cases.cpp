@@ -400,7 +400,7 @@ RANK_CASE(ConflictOfCalls) {
   NMB_TRY(refuses_calls(ranks, true, &Writer::end_define, &Writer::sync,
                         "found sync()" + on_second(ranks) + " and end_define() on rank 0"));
   return refuses_calls(ranks, true, &Writer::sync, &Writer::sync,
-                       "found sync() in define mode, expected end_define() before");
+                       "sync() is not allowed in define mode; call end_define() first");
 }
 
 // Values of a shared block are put; none are dropped because another rank keeps it.

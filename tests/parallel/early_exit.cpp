@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "nmb/mpi_ranks.h"
+#include "nmb/communicator.h"
 #include "nmb/writer.h"
 
 int main(int, char** argv) {

@@ -8,7 +8,6 @@
 #include <random>
 
 #include "nmb/communicator.h"
-#include "nmb/thread_ranks.h"
 
 namespace nmb {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "support/corpus.h"
 #include "support/model.h"

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <random>
 
-#include "nmb/thread_ranks.h"
+#include "nmb/communicator.h"
 
 namespace nmb {
 namespace {

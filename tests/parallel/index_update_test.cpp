@@ -13,7 +13,7 @@
 
 #include "format/index/entry_codec.h"
 #include "format/index/index_build.h"
-#include "nmb/thread_ranks.h"
+#include "nmb/communicator.h"
 #include "wire/hash.h"
 
 namespace nmb {

@@ -93,8 +93,7 @@ RANK_CASE(VariablesPastFourGibibytes) {
       NMB_ASSIGN(const Object object, reader->object(name));
       for (int i = 0; i < 3; ++i) {
         signed char four[4];
-        NMB_TRY(object.block->read(object.variable, {{places[i]}, {4}, {}},
-                                   memory_type_of<signed char>(), four));
+        NMB_TRY(object.block->read(object.variable, {{places[i]}, {4}, {}}, four));
         NMB_TRY(expect(four[0] == 10 + i && four[3] == 10 + i, "values of " + name));
       }
     }

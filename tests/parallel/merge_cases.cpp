@@ -4,8 +4,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "nmb/classic_header.h"
-#include "nmb/pack.h"
+#include "nmb/classic.h"
+#include "nmb/merge.h"
 #include "support/faulty_output.h"
 #include "support/rank_cases.h"
 #include "support/rank_outcome.h"
@@ -26,13 +26,12 @@ struct Input {
 Status write_input(const std::string& path, const Input& input) {
   Metadata metadata;
   if (!input.title.empty())
-    NMB_TRY(metadata.put_attribute(kGlobal, "title", Type::kChar,
-                                   std::as_bytes(std::span(input.title))));
+    NMB_TRY(metadata.put_att(kGlobal, "title", Type::kChar, std::as_bytes(std::span(input.title))));
   for (const std::string& group : input.groups) {
     const std::string start = "_grp_" + group + "_";
-    NMB_ASSIGN(const DimId x, metadata.add_dimension(start + "x", input.length));
-    NMB_TRY(metadata.add_variable(start + "energy", Type::kDouble, {{x}}).status());
-    NMB_TRY(metadata.add_variable(start + "label", Type::kInt, {}).status());
+    NMB_ASSIGN(const DimId x, metadata.def_dim(start + "x", input.length));
+    NMB_TRY(metadata.def_var(start + "energy", Type::kDouble, {{x}}).status());
+    NMB_TRY(metadata.def_var(start + "label", Type::kInt, {}).status());
   }
   NMB_ASSIGN(const ClassicLayout layout, layout_classic(metadata, Kind::kCdf5));
   std::ofstream file(path, std::ios::binary);
@@ -56,8 +55,8 @@ std::string text_of(const PackReport& report) {
   std::string out = std::to_string(report.inputs) + " " + std::to_string(report.bytes_in) + " " +
                     std::to_string(report.value_bytes) + " " + std::to_string(report.bytes_out);
   for (const PackConflict& c : report.conflicts)
-    out += "\n" + c.kind + "; " + c.object + "; " + c.first_file + "; " + c.second_file + "; " +
-           c.found + "; " + c.expected;
+    out += "\n" + std::string(conflict_name(c.kind)) + "; " + c.object + "; " + c.first_file +
+           "; " + c.second_file + "; " + c.found + "; " + c.expected;
   for (const Status& status : report.unreadable) out += "\n" + status.text();
   for (const std::string& warning : report.warnings) out += "\n" + warning;
   return out;
@@ -122,7 +121,7 @@ std::vector<Input> many_inputs() {
 
 PackOptions by_groups(const std::string& block_name) {
   PackOptions options;
-  options.block_by = "prefix:^_grp_(r[0-9]+e[0-9]+)_";
+  options.block_by = {BlockRule::By::kPrefix, "^_grp_(r[0-9]+e[0-9]+)_"};
   options.block_name = block_name;
   return options;
 }
@@ -135,7 +134,7 @@ RANK_CASE(MergedWholeAsByOneProcess) {
 RANK_CASE(MergedByGroupsAsByOneProcess) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   PackOptions options = by_groups("{stem}/{group}");
-  options.samples = "vars:2";
+  options.samples = {.by = SampleRule::By::kVariables, .variables = 2};
   options.unique_groups = true;
   options.writer.threads = 2;
   return merge_both_ways(ranks, folder, many_inputs(), options, Code::kOk);

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/thread_ranks.h"
+#include "nmb/communicator.h"
 #include "nmb/writer.h"
 
 namespace nmb::test {
@@ -307,13 +307,13 @@ std::string table_of(const std::vector<int>& sizes, const std::vector<Calls>& of
 
 constexpr const char* kAbout = R"(# Messages of the collective calls
 
-For who runs the writer on many ranks: how many messages a rank sends in each collective call, and how much of others it holds. `tests/parallel/message_counts.cpp` counts them on ranks that are threads, and wrote this page:
+This page is for users who run the writer on many ranks. It says how many messages a rank sends in each collective call, and how many bytes of other ranks it holds. `tests/parallel/message_counts.cpp` counts messages with threads as ranks, and wrote this page:
 
     message_counts --ranks 512,1024,2048,4096 --report docs/message_counts.md
 
-Each rank has four blocks of its own, and an element, row or column of blocks that all ranks share. Each call should send at most c log2 P + min(blocks of a rank, P) messages a rank, with a c that does not grow with P. No rank should hold more than 16 MB of messages. A column "P = " has the messages of the rank that sends most; c is the largest over all P. "MB held" is the most that one rank holds of messages at a time. The figures for P = 100000 are extrapolated from those for P = 512 and more: messages by a line in log2 P, bytes by a line in P.
+Each rank has four blocks of its own, and an element, row or column of blocks that all ranks share. With P ranks, each rank should send at most c log2 P + min(blocks of a rank, P) messages in a call, where c does not grow with P. No rank should hold more than 16 MB of messages. A column "P = " has the messages of the rank that sends most; c is the largest over all P. "MB held" is the largest size of messages that one rank holds at a time. The figures for P = 100000 are extrapolated from those for P = 512 and more: messages by a line in log2 P, bytes by a line in P.
 
-Rank 0 makes rows of the growth and of the dead ranges of all ranks, and holds them besides the messages: 48 bytes for each piece of growth, at most 131,072 of them, and 40 bytes for each dead range, of which the format has one list a commit. 100,000 ranks that each replace four blocks have about a million dead ranges, 40 MB.
+Rank 0 makes the rows of growth pages and of dead ranges for all ranks, and holds them in addition to the messages: 48 bytes for each piece of growth, at most 131,072 of them, and 40 bytes for each dead range; the format has one list of these for each commit. 100,000 ranks that each replace four blocks have about a million dead ranges, 40 MB.
 
 )";
 

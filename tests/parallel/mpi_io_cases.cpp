@@ -55,7 +55,7 @@ Status expect_refusal(Communicator& ranks, const RankFolder& folder, const Write
 
 RANK_CASE(MpiIoNeedsRanksOfMpi) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
-  const std::string_view why = "found MPI-IO asked for without ranks of MPI";
+  const std::string_view why = "MPI-IO needs ranks of MPI";
   if (!ranks.mpi_io()) NMB_TRY(expect_refusal(ranks, folder, mpi_io(), why));
   const Status alone = Writer::create(folder.file("alone.nmb"), mpi_io()).status();
   return expect_failure_of_all(ranks, alone, Code::kUsage, why);
@@ -65,7 +65,7 @@ RANK_CASE(HintsNeedMpiIo) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   WriterOptions options;
   options.hints = {{"cb_nodes", "1"}};
-  return expect_refusal(ranks, folder, options, "expected hints with MPI-IO only");
+  return expect_refusal(ranks, folder, options, "needs MPI-IO");
 }
 
 RANK_CASE(MpiIoRefusesHintsThatMpiDoesNotTake) {

@@ -1,11 +1,11 @@
 // Which launcher started a process, and which plug-ins are refused, without any MPI.
-#include "nmb/mpi_ranks.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>
 #include <vector>
+
+#include "nmb/communicator.h"
 
 namespace nmb {
 namespace {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "nmb/thread_ranks.h"
+#include "nmb/communicator.h"
 
 namespace nmb {
 namespace {

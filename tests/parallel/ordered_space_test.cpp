@@ -9,7 +9,7 @@
 #include <mutex>
 #include <random>
 
-#include "nmb/thread_ranks.h"
+#include "nmb/communicator.h"
 #include "wire/checked.h"
 
 namespace nmb {

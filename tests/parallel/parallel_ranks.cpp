@@ -8,8 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "nmb/mpi_ranks.h"
-#include "nmb/thread_ranks.h"
+#include "nmb/communicator.h"
 #include "parallel/mpi_plugin.h"
 #include "support/narrow_transport.h"
 #include "support/rank_cases.h"

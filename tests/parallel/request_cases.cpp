@@ -4,7 +4,6 @@
 #include <numeric>
 #include <string>
 
-#include "nmb/get_requests.h"
 #include "nmb/reader.h"
 #include "support/corpus.h"
 #include "support/model.h"
@@ -243,7 +242,7 @@ RANK_CASE(OpenRequestsOfOneRankAreToldToAll) {
     requests.push_back(request);
   }
   for (const Status& status : {writer->sync(), writer->redefine(), writer->close()})
-    NMB_TRY(test::expect_failure_of_all(ranks, status, Code::kUsage, "found 1 request"));
+    NMB_TRY(test::expect_failure_of_all(ranks, status, Code::kUsage, "1 request is open"));
   NMB_TRY(writer->wait_all(requests));
   NMB_TRY(writer->close());
   auto check = [&]() -> Status {

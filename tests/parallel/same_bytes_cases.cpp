@@ -445,7 +445,7 @@ RANK_CASE(PutAllTakesTheHighestRanksValues) {
     for (int record = 0; record < ranks.size() + 3; ++record) {
       std::vector<int> values(1000);
       const Hyperslab slab{{static_cast<std::uint64_t>(record), 0}, {1, 1000}, {}};
-      NMB_TRY(block->read(0, slab, memory_type_of<int>(), values.data()));
+      NMB_TRY(block->read(0, slab, values));
       const int highest = std::min(record, ranks.size() - 1);
       const int first = record == 0 && ranks.size() > 1 ? 100 + ranks.size() - 1 : highest;
       NMB_TRY(expect(values[0] == first && values[999] == highest, "the highest rank's values"));
@@ -607,9 +607,9 @@ RANK_CASE(AGrownBlockIsOpenedByOthers) {
     for (const char* name : {"grown", "next"}) {
       if (!keeps) break;
       Metadata metadata;
-      NMB_ASSIGN(const DimId time, metadata.add_dimension("time", kUnlimited));
-      NMB_ASSIGN(const DimId x, metadata.add_dimension("x", kCells));
-      NMB_TRY(metadata.add_variable("v", Type::kInt, {{time, x}}).status());
+      NMB_ASSIGN(const DimId time, metadata.def_dim("time", kUnlimited));
+      NMB_ASSIGN(const DimId x, metadata.def_dim("x", kCells));
+      NMB_TRY(metadata.def_var("v", Type::kInt, {{time, x}}).status());
       NMB_TRY(writer->define_block(name, metadata, 1).status());
     }
     NMB_TRY(writer->end_define());

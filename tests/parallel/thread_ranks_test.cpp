@@ -1,11 +1,11 @@
 // What is so of threads only; the cases of parallel_ranks run on them too.
-#include "nmb/thread_ranks.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <functional>
 #include <new>
+
+#include "nmb/communicator.h"
 
 namespace nmb {
 namespace {

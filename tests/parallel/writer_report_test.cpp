@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "nmb/thread_ranks.h"
+#include "nmb/communicator.h"
 #include "nmb/writer.h"
 #include "support/rank_program.h"
 

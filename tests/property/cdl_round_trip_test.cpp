@@ -15,27 +15,27 @@ class RandomDataset {
  public:
   explicit RandomDataset(std::uint64_t seed) : random_(seed) {}
 
-  test::Dataset make() {
+  test::ClassicDataset make() {
     Metadata m;
-    const DimId time = *m.add_dimension("time", kUnlimited);
-    const DimId x = *m.add_dimension("x y", 1 + below(7));
-    const DimId y = *m.add_dimension("7up", 1 + below(4));
+    const DimId time = *m.def_dim("time", kUnlimited);
+    const DimId x = *m.def_dim("x y", 1 + below(7));
+    const DimId y = *m.def_dim("7up", 1 + below(4));
     const std::vector<DimId> shapes[] = {{}, {x}, {time}, {time, x}, {y, x}, {time, y, x}};
     put_attributes(&m, kGlobal);
     for (int v = 0; v < 12; ++v) {
       const Type type = random_type();
       // ncgen 4.9.0 makes variables of int64 variables of int.
       if (type == Type::kInt64) continue;
-      const VarId id = *m.add_variable("v:" + std::to_string(v), type, shapes[below(6)]);
+      const VarId id = *m.def_var("v:" + std::to_string(v), type, shapes[below(6)]);
       if (below(2) == 0) {
         const auto value = random_values(type, 1);
-        EXPECT_TRUE(m.put_attribute(id, "_FillValue", type, value).ok());
+        EXPECT_TRUE(m.put_att(id, "_FillValue", type, value).ok());
       }
       put_attributes(&m, id);
     }
     // Records are told by the values of a variable.
-    *m.add_variable("time", Type::kInt, std::vector{time});
-    test::Dataset out = test::make_dataset(std::move(m), Kind::kCdf5, below(5));
+    *m.def_var("time", Type::kInt, std::vector{time});
+    test::ClassicDataset out = test::make_dataset(std::move(m), Kind::kCdf5, below(5));
     for (VarId v = 0; v < out.metadata.variable_count(); ++v) set_values(&out, v);
     return out;
   }
@@ -60,12 +60,11 @@ class RandomDataset {
     for (std::uint64_t n = below(5); n > 0; --n) {
       const Type type = random_type();
       EXPECT_TRUE(
-          m->put_attribute(owner, "a" + std::to_string(n), type, random_values(type, 1 + below(6)))
-              .ok());
+          m->put_att(owner, "a" + std::to_string(n), type, random_values(type, 1 + below(6))).ok());
     }
   }
 
-  void set_values(test::Dataset* dataset, VarId id) {
+  void set_values(test::ClassicDataset* dataset, VarId id) {
     const Type type = dataset->metadata.variable(id).type;
     test::for_each_part(*dataset, id, [&](std::uint64_t offset, std::uint64_t count) {
       if (below(4) == 0) return;  // fill values
@@ -94,7 +93,7 @@ TEST(CdlRoundTrip, ThroughNcgen) {
   const test::TemporaryFolder folder;
   const auto cdl = folder.path() / "a.cdl", made = folder.path() / "a.nc";
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
-    const test::Dataset dataset = RandomDataset(seed).make();
+    const test::ClassicDataset dataset = RandomDataset(seed).make();
     const std::string text = test::text_of([&](const TextSink& sink) {
       return write_cdl(dataset.text("a"), dataset.layout, dataset.extent(), std::nullopt, sink);
     });

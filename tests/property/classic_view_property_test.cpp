@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "nmb/classic_view.h"
+#include "nmb/netcdf_view.h"
 #include "support/extended_dataset.h"
 
 namespace nmb::test {

@@ -131,7 +131,7 @@ TEST(HyperslabProperty, ReadsTheSelectedElements) {
                       : c.shape.element_size == 2 ? Type::kUShort
                       : c.shape.element_size == 4 ? Type::kUInt
                                                   : Type::kUInt64;
-    const VarId v = *metadata.add_variable("v", type, {});
+    const VarId v = *metadata.def_var("v", type, {});
     const std::vector<std::uint64_t> offsets = c.offsets();
     std::vector<std::uint64_t> expected;
     for (std::uint64_t offset : offsets) {
@@ -142,8 +142,7 @@ TEST(HyperslabProperty, ReadsTheSelectedElements) {
     }
     std::vector<std::uint64_t> out(expected.size());
     const test::CountingSource source(memory);
-    ASSERT_TRUE(
-        read_hyperslab(metadata, c.shape, v, source, c.slab, MemoryType::kUInt64, out.data()).ok());
+    ASSERT_TRUE(read_hyperslab(metadata, c.shape, v, source, c.slab, out).ok());
     ASSERT_EQ(out, expected) << "case " << i;
     // Reads are fewer than runs wherever holes are small.
     ASSERT_LE(source.reads(), longest_runs(offsets, c.shape.element_size).size());

@@ -6,7 +6,7 @@
 #include <memory>
 #include <random>
 
-#include "nmb/get_requests.h"
+#include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "support/corpus.h"
 #include "support/model.h"
@@ -180,8 +180,7 @@ TEST(RequestsProperty, GetTheSameValuesAsCallsOneByOne) {
       const Hyperslab slab = random.slab(block->shape(object.variable)->lengths);
       expected.emplace_back(element_count(slab));
       found.emplace_back(element_count(slab));
-      alone.push_back(
-          block->read(object.variable, slab, MemoryType::kInt16, expected.back().data()));
+      alone.push_back(block->read(object.variable, slab, expected.back()));
       // The arrays stay where they are.
       ids.push_back(*requests.iget(object, slab, std::span(found.back())));
     }

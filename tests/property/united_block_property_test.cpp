@@ -23,7 +23,7 @@ void copy_attributes(const Metadata& from, VarId owner, bool shuffle, Random& ra
   from.for_each_attribute(owner, [&](const Attribute& a) { attributes.push_back(a); });
   if (shuffle) std::shuffle(attributes.begin(), attributes.end(), random);
   for (const Attribute& a : attributes)
-    ASSERT_TRUE(to->add_attribute(new_owner, a.name, a.type, a.values).ok());
+    ASSERT_TRUE(to->def_att(new_owner, a.name, a.type, a.values).ok());
 }
 
 // What a rank defines of `all`, IDs of `all` by its own.
@@ -45,14 +45,13 @@ Share share(const Metadata& all, VarId first, VarId last, Random& random) {
       needed = std::max(needed, dimension + 1);
   }
   for (DimId id = 0; id < needed; ++id) {
-    EXPECT_TRUE(made.metadata.add_dimension(all.dimension(id).name, all.dimension(id).length).ok());
+    EXPECT_TRUE(made.metadata.def_dim(all.dimension(id).name, all.dimension(id).length).ok());
     made.origin.dimensions.push_back(id);
   }
   copy_attributes(all, kGlobal, first > 0, random, &made.metadata, kGlobal);
   for (const VarId id : variables) {
     const Variable variable = all.variable(id);
-    const auto local =
-        made.metadata.add_variable(variable.name, variable.type, variable.dimensions);
+    const auto local = made.metadata.def_var(variable.name, variable.type, variable.dimensions);
     EXPECT_TRUE(local.ok());
     copy_attributes(all, id, id < first, random, &made.metadata, *local);
     made.origin.variables.push_back(id);
@@ -67,7 +66,7 @@ Metadata shuffled(const Metadata& all, Random& random) {
   for (DimId id = 0; id < all.dimension_count(); ++id) dimensions[id] = id;
   std::shuffle(dimensions.begin(), dimensions.end(), random);
   for (const DimId id : dimensions)
-    places[id] = made.add_dimension(all.dimension(id).name, all.dimension(id).length).value();
+    places[id] = made.def_dim(all.dimension(id).name, all.dimension(id).length).value();
   std::vector<VarId> variables(all.variable_count());
   for (VarId id = 0; id < all.variable_count(); ++id) variables[id] = id;
   std::shuffle(variables.begin(), variables.end(), random);
@@ -76,7 +75,7 @@ Metadata shuffled(const Metadata& all, Random& random) {
     const Variable variable = all.variable(id);
     std::vector<DimId> shape;
     for (const DimId dimension : variable.dimensions) shape.push_back(places[dimension]);
-    const VarId local = made.add_variable(variable.name, variable.type, shape).value();
+    const VarId local = made.def_var(variable.name, variable.type, shape).value();
     copy_attributes(all, id, true, random, &made, local);
   }
   return made;
@@ -151,7 +150,7 @@ TEST(UnitedBlockProperty, FindsEveryChange) {
         std::vector<std::byte> values(a.values.begin(), a.values.end());
         values[random() % values.size()] ^= static_cast<std::byte>(1 << random() % 8);
         changed = all;
-        ASSERT_TRUE(changed.put_attribute(id, a.name, a.type, values).ok());
+        ASSERT_TRUE(changed.put_att(id, a.name, a.type, values).ok());
         EXPECT_TRUE(is_refused(changed));
       }
     }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb::test {
 

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "nmb/dump.h"
 
 namespace nmb::test {
 
-struct Dataset {
+struct ClassicDataset {
   Metadata metadata;
   ClassicLayout layout;
   std::vector<std::byte> values;  // the extent
@@ -28,15 +28,15 @@ struct Dataset {
 };
 
 // The file's bytes as a dataset.
-inline Result<Dataset> parse_dataset(std::span<const std::byte> bytes) {
+inline Result<ClassicDataset> parse_dataset(std::span<const std::byte> bytes) {
   NMB_ASSIGN(ClassicHeader header, decode_classic_header(MemorySource(bytes)));
   const auto values = bytes.subspan(header.layout.header_length);
-  return Dataset{std::move(header.metadata), header.layout, {values.begin(), values.end()}};
+  return ClassicDataset{std::move(header.metadata), header.layout, {values.begin(), values.end()}};
 }
 
 // Lays the definitions out, with values that are all their fill values.
-inline Dataset make_dataset(Metadata metadata, Kind kind, std::uint64_t records) {
-  Dataset out{std::move(metadata), {}, {}};
+inline ClassicDataset make_dataset(Metadata metadata, Kind kind, std::uint64_t records) {
+  ClassicDataset out{std::move(metadata), {}, {}};
   out.layout = *layout_classic(out.metadata, kind);
   out.layout.records = records;
   out.values.resize(out.layout.end(records) - out.layout.header_length);
@@ -45,7 +45,7 @@ inline Dataset make_dataset(Metadata metadata, Kind kind, std::uint64_t records)
 }
 
 // Visits the runs of all values of a variable: offset in the extent, elements.
-inline void for_each_part(const Dataset& dataset, VarId id,
+inline void for_each_part(const ClassicDataset& dataset, VarId id,
                           const std::function<void(std::uint64_t, std::uint64_t)>& visit) {
   const VariableShape shape =
       *shape_of(dataset.metadata, dataset.layout, id, dataset.layout.records);
@@ -57,7 +57,7 @@ inline void for_each_part(const Dataset& dataset, VarId id,
 }
 
 // The values of a variable in external form.
-inline std::vector<std::byte> values_of(const Dataset& dataset, VarId id) {
+inline std::vector<std::byte> values_of(const ClassicDataset& dataset, VarId id) {
   const std::size_t size = type_size(dataset.metadata.variable(id).type);
   std::vector<std::byte> out;
   for_each_part(dataset, id, [&](std::uint64_t offset, std::uint64_t count) {

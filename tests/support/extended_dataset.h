@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/dataset.h"
-#include "nmb/hdf5_section.h"
 #include "wire/endian.h"
 #include "wire/owned_bytes.h"
 
@@ -88,7 +88,7 @@ class ExtendedDataset {
     return added.ok() ? *added : Type::kByte;
   }
   DimId dimension(std::string_view name, std::uint64_t length, bool grows = false) {
-    const Result<DimId> id = metadata_.add_dimension(name, length);
+    const Result<DimId> id = metadata_.def_dim(name, length);
     EXPECT_TRUE(id.ok()) << id.status().text();
     if (grows) extension_.unlimited.push_back({*id, length == kUnlimited});
     return *id;
@@ -97,7 +97,7 @@ class ExtendedDataset {
   VarId variable(std::string_view name, Type type, const std::vector<DimId>& dimensions,
                  const ByteVector& values) {
     share();
-    const Result<VarId> id = metadata_.add_variable(name, type, dimensions);
+    const Result<VarId> id = metadata_.def_var(name, type, dimensions);
     EXPECT_TRUE(id.ok()) << id.status().text();
     extent_.resize((extent_.size() + 7) / 8 * 8);
     metadata_.set_begin(*id, extent_.size());
@@ -122,8 +122,8 @@ class ExtendedDataset {
                  const ByteVector& values) {
     share();
     const Status status = TypeTable::is_extended(type)
-                              ? metadata_.add_extended_attribute(owner, name, type, count, values)
-                              : metadata_.add_attribute(owner, name, type, values);
+                              ? metadata_.def_extended_att(owner, name, type, count, values)
+                              : metadata_.def_att(owner, name, type, values);
     EXPECT_TRUE(status.ok()) << status.text();
   }
   // A string of fixed length, with its NUL.
@@ -170,7 +170,7 @@ class ExtendedDataset {
   }
 
   std::shared_ptr<const nmb::Dataset> dataset(std::string name = "") {
-    return dataset(std::make_shared<OwnedBytes>(extent_, "made.nmb"), std::move(name));
+    return dataset(owned_bytes(extent_, "made.nmb"), std::move(name));
   }
   // The values from another source.
   std::shared_ptr<const nmb::Dataset> dataset(std::shared_ptr<const ByteSource> extent,

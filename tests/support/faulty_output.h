@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 
 namespace nmb::test {
 

@@ -31,7 +31,7 @@ void add_attributes(Metadata& metadata, VarId owner, Kind kind, Random& random) 
     const Type type = random_type(kind, random);
     std::vector<std::byte> values(below(random, 7) * type_size(type));
     for (std::byte& value : values) value = static_cast<std::byte>(random());
-    (void)metadata.put_attribute(owner, random_name(random, i), type, values).ok();
+    (void)metadata.put_att(owner, random_name(random, i), type, values).ok();
   }
 }
 
@@ -107,8 +107,7 @@ Metadata random_metadata(Kind kind, Random& random) {
   const std::uint64_t dimensions = below(random, 20) == 0 ? 50 : below(random, 6);
   const std::uint64_t record = below(random, 8);
   for (std::uint64_t i = 0; i < dimensions; ++i)
-    (void)metadata
-        .add_dimension(random_name(random, i), i == record ? kUnlimited : 1 + below(random, 5))
+    (void)metadata.def_dim(random_name(random, i), i == record ? kUnlimited : 1 + below(random, 5))
         .ok();
   add_attributes(metadata, kGlobal, kind, random);
   const std::uint64_t variables = below(random, 20) == 0 ? 50 : below(random, 6);
@@ -120,7 +119,7 @@ Metadata random_metadata(Kind kind, Random& random) {
       const DimId id = static_cast<DimId>(below(random, dimensions));
       if (id != first) shape.push_back(id);
     }
-    const auto id = metadata.add_variable(random_name(random, i), random_type(kind, random), shape);
+    const auto id = metadata.def_var(random_name(random, i), random_type(kind, random), shape);
     if (id.ok()) add_attributes(metadata, *id, kind, random);
   }
   return metadata;

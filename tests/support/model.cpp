@@ -7,9 +7,10 @@
 #include <memory>
 
 #include "format/extent/piece_codec.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/verify.h"
 #include "support/vectors.h"
+#include "writer/stored_values.h"
 
 namespace nmb::test {
 
@@ -38,19 +39,18 @@ Metadata metadata_of(const ModelBlock& block) {
   Metadata metadata;
   auto texts = [&](VarId owner, const std::map<std::string, std::string>& list) {
     for (const auto& [name, text] : list)
-      (void)metadata.put_attribute(owner, name, Type::kChar, std::as_bytes(std::span(text))).ok();
+      (void)metadata.put_att(owner, name, Type::kChar, std::as_bytes(std::span(text))).ok();
   };
-  for (const auto& [name, length] : block.dimensions)
-    (void)metadata.add_dimension(name, length).ok();
+  for (const auto& [name, length] : block.dimensions) (void)metadata.def_dim(name, length).ok();
   texts(kGlobal, block.texts);
   for (const ModelVariable& variable : block.variables) {
-    const VarId id = *metadata.add_variable(variable.name, variable.type, variable.dimensions);
+    const VarId id = *metadata.def_var(variable.name, variable.type, variable.dimensions);
     texts(id, variable.texts);
     if (!variable.fill) continue;
     std::vector<std::byte> value(type_size(variable.type));
     const double fill = *variable.fill;
     convert_to_external(MemoryType::kDouble, &fill, 1, variable.type, value.data());
-    (void)metadata.put_attribute(id, "_FillValue", variable.type, value).ok();
+    (void)metadata.put_att(id, "_FillValue", variable.type, value).ok();
   }
   return metadata;
 }
@@ -378,7 +378,7 @@ Status RandomSession::give_pieces(BlockId id, const ByteSource& extent) {
     all.insert(all.end(), bytes.begin(), bytes.end());
     at = end;
   }
-  return writer_.take_pieces(id, std::move(pieces), std::make_shared<OwnedSource>(std::move(all)));
+  return take_pieces(writer_, id, std::move(pieces), std::make_shared<OwnedSource>(std::move(all)));
 }
 
 Status RandomSession::add_definitions(Model::iterator at) {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/transport.h"
+#include "nmb/communicator.h"
 
 namespace nmb {
 

@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/thread_ranks.h"
-#include "nmb/transport.h"
+#include "nmb/communicator.h"
 
 namespace nmb::test {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/finding.h"
+#include "nmb/status.h"
 
 namespace nmb::test {
 

@@ -61,11 +61,10 @@ template <class T>
 Sample one(Type type, const std::vector<T>& values, const std::vector<T>& fill = {},
            const std::vector<T>& missing = {}) {
   Sample s;
-  const DimId x = *s.metadata.add_dimension("x", std::max<std::size_t>(values.size(), 1));
-  const VarId v = *s.metadata.add_variable("v", type, std::vector<DimId>{x});
+  const DimId x = *s.metadata.def_dim("x", std::max<std::size_t>(values.size(), 1));
+  const VarId v = *s.metadata.def_var("v", type, std::vector<DimId>{x});
   for (const auto& [name, stated] : {std::pair("_FillValue", &fill), {"missing_value", &missing}})
-    if (!stated->empty())
-      (void)s.metadata.put_attribute(v, name, type, external(type, *stated)).ok();
+    if (!stated->empty()) (void)s.metadata.put_att(v, name, type, external(type, *stated)).ok();
   s.layout = *layout_classic(s.metadata, Kind::kCdf5);
   s.extent = external(type, values);
   s.extent.resize((s.extent.size() + 3) / 4 * 4);
@@ -161,8 +160,8 @@ TEST(BlockCounter, CountsTextWithoutRange) {
 
 TEST(BlockCounter, CountsNothing) {
   Sample s;
-  const DimId t = *s.metadata.add_dimension("t", kUnlimited);
-  (void)*s.metadata.add_variable("v", Type::kInt, std::vector<DimId>{t});
+  const DimId t = *s.metadata.def_dim("t", kUnlimited);
+  (void)*s.metadata.def_var("v", Type::kInt, std::vector<DimId>{t});
   s.layout = *layout_classic(s.metadata, Kind::kCdf5);
   const VariableStatistics v = s.whole().variables[0];
   EXPECT_TRUE(v.computed);
@@ -175,17 +174,17 @@ TEST(BlockCounter, CountsNothing) {
 Sample many(unsigned seed, bool alone) {
   std::mt19937 random(seed);
   Sample s;
-  const DimId t = *s.metadata.add_dimension("t", kUnlimited);
-  const DimId x = *s.metadata.add_dimension("x", 7 + seed % 3);
+  const DimId t = *s.metadata.def_dim("t", kUnlimited);
+  const DimId x = *s.metadata.def_dim("x", 7 + seed % 3);
   const Type types[] = {Type::kShort, Type::kDouble, Type::kByte,  Type::kInt64, Type::kFloat,
                         Type::kChar,  Type::kUInt64, Type::kUByte, Type::kInt,   Type::kUShort};
   for (std::size_t i = 0; i < std::size(types); ++i)
-    (void)*s.metadata.add_variable("f" + std::to_string(i), types[i], std::vector<DimId>{x});
+    (void)*s.metadata.def_var("f" + std::to_string(i), types[i], std::vector<DimId>{x});
   if (alone)
-    (void)*s.metadata.add_variable("r", Type::kShort, std::vector<DimId>{t, x});
+    (void)*s.metadata.def_var("r", Type::kShort, std::vector<DimId>{t, x});
   else
     for (std::size_t i = 0; i < std::size(types); ++i)
-      (void)*s.metadata.add_variable("r" + std::to_string(i), types[i], std::vector<DimId>{t, x});
+      (void)*s.metadata.def_var("r" + std::to_string(i), types[i], std::vector<DimId>{t, x});
   s.records = s.layout.records = 5;
   s.layout = *layout_classic(s.metadata, Kind::kCdf5);
   s.extent.resize(s.layout.end(5) - s.layout.header_length);
@@ -246,10 +245,10 @@ TEST(BlockCounter, CountsHolesAsFillValues) {
 
 TEST(BlockCounter, CountsHugeHolesAtOnce) {
   Sample s;
-  const DimId t = *s.metadata.add_dimension("t", kUnlimited);
-  const DimId x = *s.metadata.add_dimension("x", 1 << 10);
-  (void)*s.metadata.add_variable("a", Type::kInt, std::vector<DimId>{t, x});
-  (void)*s.metadata.add_variable("b", Type::kUByte, std::vector<DimId>{t, x});
+  const DimId t = *s.metadata.def_dim("t", kUnlimited);
+  const DimId x = *s.metadata.def_dim("x", 1 << 10);
+  (void)*s.metadata.def_var("a", Type::kInt, std::vector<DimId>{t, x});
+  (void)*s.metadata.def_var("b", Type::kUByte, std::vector<DimId>{t, x});
   s.records = std::uint64_t{1} << 40;
   s.layout = *layout_classic(s.metadata, Kind::kCdf5);
   const auto counter = s.counter();

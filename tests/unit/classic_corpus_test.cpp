@@ -6,7 +6,7 @@
 #include <cctype>
 #include <ostream>
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "support/corpus.h"
 #include "support/header_bytes.h"
 

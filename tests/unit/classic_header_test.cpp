@@ -1,11 +1,10 @@
 // The rules of classic headers one by one, the layout, the encoder's limits, and the work done
 // (spec/format.md, "Classic header").
-#include "nmb/classic_header.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "nmb/classic.h"
 #include "support/counting_source.h"
 #include "support/header_bytes.h"
 
@@ -285,10 +284,10 @@ TEST(ClassicHeader, R_CH_15_LargeVariables) {
     for (const Case& c : cases) {
       SCOPED_TRACE(&c - cases);
       Metadata metadata;
-      ASSERT_TRUE(metadata.add_dimension("t", kUnlimited).ok());
-      ASSERT_TRUE(metadata.add_dimension("small", small).ok());
-      ASSERT_TRUE(metadata.add_dimension("half", large / 2 + 1).ok());
-      ASSERT_TRUE(metadata.add_dimension("two", 2).ok());
+      ASSERT_TRUE(metadata.def_dim("t", kUnlimited).ok());
+      ASSERT_TRUE(metadata.def_dim("small", small).ok());
+      ASSERT_TRUE(metadata.def_dim("half", large / 2 + 1).ok());
+      ASSERT_TRUE(metadata.def_dim("two", 2).ok());
       for (std::size_t i = 0; i < c.record.size(); ++i) {
         std::vector<DimId> shape;
         if (c.record[i]) shape.push_back(0);
@@ -296,7 +295,7 @@ TEST(ClassicHeader, R_CH_15_LargeVariables) {
           shape.insert(shape.end(), {2, 3});
         else
           shape.push_back(1);
-        ASSERT_TRUE(metadata.add_variable("v" + std::to_string(i), Type::kByte, shape).ok());
+        ASSERT_TRUE(metadata.def_var("v" + std::to_string(i), Type::kByte, shape).ok());
       }
       Metadata placed = metadata;
       const auto layout = layout_classic(placed, kind);
@@ -455,10 +454,10 @@ TEST(ClassicHeader, KeepsAHundredRemarks) {
 TEST(ClassicLayout, PadsRecordsUnlessThereIsOneVariable) {
   for (const Kind kind : kClassicKinds) {
     Metadata metadata;
-    const DimId t = *metadata.add_dimension("t", kUnlimited), x = *metadata.add_dimension("x", 3);
+    const DimId t = *metadata.def_dim("t", kUnlimited), x = *metadata.def_dim("x", 3);
     const DimId record[] = {t, x}, fixed[] = {x};
-    ASSERT_TRUE(metadata.add_variable("r1", Type::kShort, record).ok());
-    ASSERT_TRUE(metadata.add_variable("f", Type::kByte, fixed).ok());
+    ASSERT_TRUE(metadata.def_var("r1", Type::kShort, record).ok());
+    ASSERT_TRUE(metadata.def_var("f", Type::kByte, fixed).ok());
     auto layout = layout_classic(metadata, kind);
     ASSERT_TRUE(layout.ok());
     EXPECT_EQ(metadata.begin(1), layout->header_length);
@@ -467,7 +466,7 @@ TEST(ClassicLayout, PadsRecordsUnlessThereIsOneVariable) {
     EXPECT_EQ(metadata.begin(0), layout->record_begin);
     EXPECT_EQ(layout->record_size, 6u);
     EXPECT_EQ(layout->end(3), layout->record_begin + 18);
-    ASSERT_TRUE(metadata.add_variable("r2", Type::kByte, record).ok());
+    ASSERT_TRUE(metadata.def_var("r2", Type::kByte, record).ok());
     layout = layout_classic(metadata, kind);
     ASSERT_TRUE(layout.ok());
     EXPECT_EQ(metadata.begin(2), metadata.begin(0) + 8);
@@ -477,15 +476,15 @@ TEST(ClassicLayout, PadsRecordsUnlessThereIsOneVariable) {
 
 TEST(ClassicLayout, RefusesWhatAKindCannotHold) {
   Metadata unsigned_byte, wide_attribute, far, long_dimension, past;
-  ASSERT_TRUE(unsigned_byte.add_variable("v", Type::kUByte, {}).ok());
-  ASSERT_TRUE(wide_attribute.put_attribute(kGlobal, "a", Type::kInt64, {}).ok());
-  ASSERT_TRUE(long_dimension.add_dimension("x", std::uint64_t{1} << 32).ok());
-  const DimId x[] = {*far.add_dimension("x", 0x7FFFFFF0)}, y[] = {*far.add_dimension("y", 8)};
-  ASSERT_TRUE(far.add_variable("v", Type::kByte, x).ok());
-  ASSERT_TRUE(far.add_variable("w", Type::kByte, y).ok());
-  ASSERT_TRUE(far.add_variable("u", Type::kByte, y).ok());
-  const DimId all[] = {*past.add_dimension("x", ~std::uint64_t{0} >> 1)};
-  ASSERT_TRUE(past.add_variable("v", Type::kByte, all).ok());
+  ASSERT_TRUE(unsigned_byte.def_var("v", Type::kUByte, {}).ok());
+  ASSERT_TRUE(wide_attribute.put_att(kGlobal, "a", Type::kInt64, {}).ok());
+  ASSERT_TRUE(long_dimension.def_dim("x", std::uint64_t{1} << 32).ok());
+  const DimId x[] = {*far.def_dim("x", 0x7FFFFFF0)}, y[] = {*far.def_dim("y", 8)};
+  ASSERT_TRUE(far.def_var("v", Type::kByte, x).ok());
+  ASSERT_TRUE(far.def_var("w", Type::kByte, y).ok());
+  ASSERT_TRUE(far.def_var("u", Type::kByte, y).ok());
+  const DimId all[] = {*past.def_dim("x", ~std::uint64_t{0} >> 1)};
+  ASSERT_TRUE(past.def_var("v", Type::kByte, all).ok());
 
   const auto code = [](Metadata& metadata, Kind kind) {
     return layout_classic(metadata, kind).status().code();
@@ -503,11 +502,11 @@ TEST(ClassicLayout, RefusesWhatAKindCannotHold) {
 
 TEST(ClassicEncode, RefusesWhatAKindCannotHold) {
   Metadata metadata;
-  ASSERT_TRUE(metadata.add_variable("v", Type::kUByte, {}).ok());
+  ASSERT_TRUE(metadata.def_var("v", Type::kUByte, {}).ok());
   EXPECT_EQ(test::encode(metadata, Kind::kCdf2, 0).status().code(), Code::kUnsupported);
   EXPECT_TRUE(test::encode(metadata, Kind::kCdf5, 0).ok());
   Metadata far;
-  ASSERT_TRUE(far.add_variable("v", Type::kByte, {}).ok());
+  ASSERT_TRUE(far.def_var("v", Type::kByte, {}).ok());
   far.set_begin(0, 0x80000000);
   EXPECT_EQ(test::encode(far, Kind::kCdf1, 0).status().code(), Code::kUnsupported);
   EXPECT_TRUE(test::encode(far, Kind::kCdf2, 0).ok());
@@ -519,9 +518,9 @@ TEST(ClassicEncode, RefusesWhatAKindCannotHold) {
 Metadata large_metadata() {
   Metadata metadata;
   const std::vector<std::byte> values(600 * 1000);
-  EXPECT_TRUE(metadata.put_attribute(kGlobal, "large", Type::kByte, values).ok());
+  EXPECT_TRUE(metadata.put_att(kGlobal, "large", Type::kByte, values).ok());
   for (int i = 0; i < 20000; ++i)
-    EXPECT_TRUE(metadata.add_variable("variable_" + std::to_string(i), Type::kInt, {}).ok());
+    EXPECT_TRUE(metadata.def_var("variable_" + std::to_string(i), Type::kInt, {}).ok());
   return metadata;
 }
 

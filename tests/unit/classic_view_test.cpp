@@ -1,15 +1,14 @@
 // Blocks of kind 6 as classic datasets: what becomes of each type, shape and property, and what is
 // told as lost (docs/hdf5.md, "To classic netCDF").
-#include "nmb/classic_view.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <numeric>
 
+#include "nmb/convert.h"
 #include "nmb/dump.h"
-#include "nmb/extract.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
+#include "nmb/netcdf_view.h"
 #include "support/counting_source.h"
 #include "support/extended_dataset.h"
 #include "support/programs.h"
@@ -595,7 +594,7 @@ TEST(ClassicView, IsWrittenAsAnyClassicKind) {
     const ClassicView view = view_of(made, kind);
     const std::string path =
         (folder.path() / ("f" + std::to_string(static_cast<int>(kind)))).string();
-    ExtractOptions options;
+    ConvertOptions options;
     options.sync = false;
     options.threads = 2;
     const Status written = write_classic(*view.dataset, kind, path, options);
@@ -611,7 +610,7 @@ TEST(ClassicView, IsWrittenAsAnyClassicKind) {
 
 TEST(ClassicView, ClassicDatasetStaysAsItIs) {
   auto dataset = std::make_shared<Dataset>();
-  dataset->extent = std::make_shared<OwnedBytes>(ByteVector(), "f.nc");
+  dataset->extent = owned_bytes(ByteVector(), "f.nc");
   const Result<ClassicView> view = classic_view(dataset, Kind::kCdf1);
   ASSERT_TRUE(view.ok());
   EXPECT_EQ(view->dataset, dataset);
@@ -628,17 +627,17 @@ ByteVector external(const std::vector<T>& values, Type type) {
 // Variables of a classic dataset along a dimension of 3, each with its values and attributes.
 class Integers {
  public:
-  Integers() { three_ = *made_.add_dimension("three", 3); }
+  Integers() { three_ = *made_.def_dim("three", 3); }
 
   template <class T>
   void add(std::string_view name, Type type, const std::vector<T>& values) {
-    const VarId id = *made_.add_variable(name, type, std::vector{three_});
+    const VarId id = *made_.def_var(name, type, std::vector{three_});
     ASSERT_EQ(id, values_.size());
     values_.push_back(external(values, type));
   }
   template <class T>
   void attribute(VarId owner, std::string_view name, Type type, const std::vector<T>& values) {
-    ASSERT_TRUE(made_.put_attribute(owner, name, type, external(values, type)).ok());
+    ASSERT_TRUE(made_.put_att(owner, name, type, external(values, type)).ok());
   }
   ClassicView view(Kind target) {
     auto dataset = std::make_shared<Dataset>();
@@ -648,7 +647,7 @@ class Integers {
     for (VarId v = 0; v < values_.size(); ++v)
       std::ranges::copy(values_[v],
                         extent.begin() + static_cast<std::ptrdiff_t>(dataset->shape(v)->begin));
-    dataset->extent = std::make_shared<OwnedBytes>(std::move(extent), "f.nc");
+    dataset->extent = owned_bytes(std::move(extent), "f.nc");
     const Result<ClassicView> view = classic_view(dataset, target);
     EXPECT_TRUE(view.ok()) << view.status().text();
     return *view;

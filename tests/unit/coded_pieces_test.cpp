@@ -7,15 +7,16 @@
 #include <random>
 
 #include "format/extent/piece_codec.h"
-#include "nmb/get_requests.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
+#include "reader/extent_pieces.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "wire/owned_bytes.h"
+#include "writer/stored_values.h"
 
 namespace nmb::test {
 namespace {
@@ -73,14 +74,14 @@ class CodedPiecesTest : public testing::Test {
       out.pieces.push_back({window.size(), codecs[i], stored.size(), all.size()});
       all.insert(all.end(), stored.begin(), stored.end());
     }
-    out.stored = std::make_shared<OwnedBytes>(std::move(all), "pieces");
+    out.stored = owned_bytes(std::move(all), "pieces");
     return out;
   }
   void write(bool hole = false) {
     auto writer = *Writer::create(path(), options_);
     const BlockId block = define(*writer);
     Given given = give(hole);
-    ASSERT_TRUE(writer->take_pieces(block, std::move(given.pieces), given.stored).ok());
+    ASSERT_TRUE(take_pieces(*writer, block, std::move(given.pieces), given.stored).ok());
     ASSERT_TRUE(writer->close().ok());
     if (hole) std::fill_n(expected_.begin() + kPiece / 4, kPiece / 4, -2147483647);
     check();
@@ -93,7 +94,7 @@ class CodedPiecesTest : public testing::Test {
   }
   std::vector<ExtentPiece> coded() const {
     auto reader = *Reader::open(path());
-    return *reader->coded_pieces(**reader->find("b"));
+    return *coded_pieces(*reader, **reader->find("b"));
   }
   TemporaryFolder folder_;
   WriterOptions options_;
@@ -132,8 +133,8 @@ TEST_F(CodedPiecesTest, CrossMultiplesOfThePieceSize) {
     }
     auto writer = *Writer::create(path(), options_);
     const BlockId block = define(*writer);
-    const auto source = std::make_shared<OwnedBytes>(std::move(all), "pieces");
-    ASSERT_TRUE(writer->take_pieces(block, std::move(pieces), source).ok());
+    const auto source = owned_bytes(std::move(all), "pieces");
+    ASSERT_TRUE(take_pieces(*writer, block, std::move(pieces), source).ok());
     ASSERT_TRUE(writer->close().ok());
     check();
     EXPECT_EQ(coded().size(), (values.size() - first + kPiece - 1) / kPiece + 1);
@@ -144,9 +145,7 @@ TEST_F(CodedPiecesTest, CrossMultiplesOfThePieceSize) {
     const std::uint64_t from = kPiece / 4 - 1;
     const std::vector<int> changed{-5, -6, -7};
     std::ranges::copy(changed, expected_.begin() + static_cast<std::ptrdiff_t>(from));
-    ASSERT_TRUE(
-        again->put(same, 0, {{from}, {changed.size()}, {}}, memory_type_of<int>(), changed.data())
-            .ok());
+    ASSERT_TRUE(again->put(same, 0, {{from}, {changed.size()}, {}}, changed).ok());
     ASSERT_TRUE(again->close().ok());
     check();
   }
@@ -177,7 +176,7 @@ TEST_F(CodedPiecesTest, AreReadInPartsAndByRequests) {
       values.resize(count);
       starts.push_back(start);
       const Hyperslab slab{{start}, {count}, {}};
-      ASSERT_TRUE(object.block->read(0, slab, memory_type_of<int>(), values.data()).ok());
+      ASSERT_TRUE(object.block->read(0, slab, values).ok());
       ASSERT_TRUE(std::equal(values.begin(), values.end(),
                              expected_.begin() + static_cast<std::ptrdiff_t>(start)));
       std::ranges::fill(values, -1);
@@ -199,10 +198,10 @@ TEST_F(CodedPiecesTest, AreDecodedOnceForManySmallParts) {
   auto reader = *Reader::open(counted, ReadOptions());
   const Object object = *reader->object("b/v");
   int value = 0;
-  ASSERT_TRUE(object.block->read(0, {{1}, {1}, {}}, memory_type_of<int>(), &value).ok());
+  ASSERT_TRUE(object.block->read(0, {{1}, {1}, {}}, std::span(&value, 1)).ok());
   const std::uint64_t before = counted->reads();
   for (std::uint64_t i = 2; i < 1000; ++i)
-    ASSERT_TRUE(object.block->read(0, {{i}, {1}, {}}, memory_type_of<int>(), &value).ok());
+    ASSERT_TRUE(object.block->read(0, {{i}, {1}, {}}, std::span(&value, 1)).ok());
   EXPECT_EQ(counted->reads(), before);
 }
 
@@ -214,7 +213,7 @@ TEST_F(CodedPiecesTest, DamageIsFoundByEveryRead) {
   const Object object = *reader->object("b/v");
   std::vector<int> values(kInts);
   const auto read = [&](std::uint64_t start, std::uint64_t count) {
-    return object.block->read(0, {{start}, {count}, {}}, memory_type_of<int>(), values.data());
+    return object.block->read(0, {{start}, {count}, {}}, std::span(values).first(count));
   };
   EXPECT_TRUE(read(0, 100).ok());
   EXPECT_EQ(read(kPiece / 4 + 5, 1).rule(), "R-EX-5");
@@ -310,10 +309,9 @@ TEST_F(CodedPiecesTest, RecordsGrowBehindThem) {
     pieces.push_back({window.size(), PieceCodec::kZstd, stored.size(), all.size()});
     all.insert(all.end(), stored.begin(), stored.end());
   }
-  ASSERT_TRUE(writer
-                  ->take_pieces(coded_block, std::move(pieces),
-                                std::make_shared<OwnedBytes>(std::move(all), "pieces"))
-                  .ok());
+  ASSERT_TRUE(
+      take_pieces(*writer, coded_block, std::move(pieces), owned_bytes(std::move(all), "pieces"))
+          .ok());
   ASSERT_TRUE(writer->close().ok());
   check();
   writer = *Writer::open(path(), options_);
@@ -356,7 +354,7 @@ TEST_F(CodedPiecesTest, MergesKeepThem) {
     ASSERT_TRUE(status.ok()) << status.text();
     EXPECT_EQ(findings_of(std::filesystem::path(out)), "");
     auto reader = *Reader::open(out);
-    const std::vector<ExtentPiece> kept = *reader->coded_pieces(**reader->find("b"));
+    const std::vector<ExtentPiece> kept = *coded_pieces(*reader, **reader->find("b"));
     EXPECT_EQ(kept.size(), pieces) << piece_size;
     EXPECT_EQ(kept.at(0).codec, PieceCodec::kDeflate);
     EXPECT_TRUE(*(*reader->block("b"))->read_all<int>(0) == expected_);
@@ -370,7 +368,7 @@ TEST_F(CodedPiecesTest, DryRunsTellTheirSize) {
   auto writer = *Writer::create(path(), options_);
   const BlockId block = define(*writer);
   Given given = give();
-  ASSERT_TRUE(writer->take_pieces(block, std::move(given.pieces), given.stored).ok());
+  ASSERT_TRUE(take_pieces(*writer, block, std::move(given.pieces), given.stored).ok());
   ASSERT_TRUE(writer->close().ok());
   EXPECT_EQ(writer->planned()->file_length, std::filesystem::file_size(path()));
 }
@@ -381,7 +379,7 @@ TEST_F(CodedPiecesTest, PiecesThatAreNoneAreRefused) {
   const auto status = [&](auto change) {
     Given given = give();
     change(given.pieces);
-    return writer->take_pieces(block, std::move(given.pieces), given.stored).code();
+    return take_pieces(*writer, block, std::move(given.pieces), given.stored).code();
   };
   using Pieces = std::vector<StoredPiece>;
   EXPECT_EQ(status([](Pieces& p) { p[0].length += 4, p[1].length -= 4; }), Code::kUsage);

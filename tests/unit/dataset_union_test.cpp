@@ -22,7 +22,7 @@ class DatasetUnionTest : public testing::Test {
   // A group whose values count on from those of the groups before.
   void add(const std::string& group, Metadata metadata, std::uint64_t records = 0,
            bool is_record_unused = false) {
-    test::Dataset made = test::make_dataset(std::move(metadata), Kind::kCdf1, records);
+    test::ClassicDataset made = test::make_dataset(std::move(metadata), Kind::kCdf1, records);
     for (std::byte& value : made.values) value = static_cast<std::byte>(next_++ % 251);
     kept_.push_back(std::move(made));
     nmb::Dataset dataset;
@@ -37,7 +37,8 @@ class DatasetUnionTest : public testing::Test {
 
   // The values of a variable of the union.
   std::vector<std::byte> values(const nmb::Dataset& all, const char* name) {
-    test::Dataset whole{all.metadata, all.layout, std::vector<std::byte>(all.extent->size())};
+    test::ClassicDataset whole{all.metadata, all.layout,
+                               std::vector<std::byte>(all.extent->size())};
     EXPECT_TRUE(all.extent->read_at(0, whole.values).ok());
     return test::values_of(whole, *all.metadata.find_variable(name));
   }
@@ -48,12 +49,13 @@ class DatasetUnionTest : public testing::Test {
                     : note.what == UnionNote::What::kLeftOut ? left_out_
                     : note.what == UnionNote::What::kFilled  ? filled_
                                                              : differing_;
-      notes.push_back(note.kind + " " + note.object + ": " + note.found + "; " + note.expected);
+      notes.push_back(std::string(conflict_name(note.kind)) + " " + note.object + ": " +
+                      note.found + "; " + note.expected);
     });
   }
 
   unsigned next_ = 1;
-  std::deque<test::Dataset> kept_;
+  std::deque<test::ClassicDataset> kept_;
   std::vector<std::string> conflicts_, left_out_, filled_, differing_;
   std::unique_ptr<DatasetUnion> union_;
 };
@@ -69,15 +71,13 @@ using Along = UnionRules::Along;
 Metadata define(std::initializer_list<std::pair<const char*, std::uint64_t>> dimensions,
                 std::initializer_list<std::pair<const char*, std::vector<DimId>>> variables) {
   Metadata out;
-  for (const auto& [name, length] : dimensions) EXPECT_TRUE(out.add_dimension(name, length).ok());
-  for (const auto& [name, ids] : variables)
-    EXPECT_TRUE(out.add_variable(name, Type::kShort, ids).ok());
+  for (const auto& [name, length] : dimensions) EXPECT_TRUE(out.def_dim(name, length).ok());
+  for (const auto& [name, ids] : variables) EXPECT_TRUE(out.def_var(name, Type::kShort, ids).ok());
   return out;
 }
 
 void put_text(Metadata* metadata, const char* name, std::string_view text) {
-  EXPECT_TRUE(
-      metadata->put_attribute(kGlobal, name, Type::kChar, std::as_bytes(std::span(text))).ok());
+  EXPECT_TRUE(metadata->put_att(kGlobal, name, Type::kChar, std::as_bytes(std::span(text))).ok());
 }
 
 std::span<const std::byte> bytes_of_one() {
@@ -222,7 +222,7 @@ TEST_F(DatasetUnionTest, KeepsTheFirstOfAttributesThatDoNotTellMeaning) {
     Metadata metadata = define({{"t", kUnlimited}}, {{"a", {0}}});
     put_text(&metadata, "history", text);
     const auto bytes = std::as_bytes(std::span(std::string_view(text)));
-    EXPECT_TRUE(metadata.put_attribute(0, "units", Type::kChar, bytes).ok());
+    EXPECT_TRUE(metadata.put_att(0, "units", Type::kChar, bytes).ok());
     add("", std::move(metadata), 1);
   }
   EXPECT_EQ(differing_, std::vector<std::string>{"attribute @history: \"two\"; \"one\""});
@@ -243,7 +243,7 @@ TEST_F(DatasetUnionTest, AttributesThatTellMeaningAreInAllDatasets) {
       for (const bool has : {first, !first}) {
         Metadata metadata = define({{"t", kUnlimited}}, {{"a", {0}}});
         if (has) {
-          EXPECT_TRUE(metadata.put_attribute(0, name, Type::kShort, bytes_of_one()).ok());
+          EXPECT_TRUE(metadata.put_att(0, name, Type::kShort, bytes_of_one()).ok());
         }
         add("", std::move(metadata), 1);
       }
@@ -261,7 +261,7 @@ TEST_F(DatasetUnionTest, TellsOtherAttributesThatOneDatasetHas) {
       Metadata metadata = define({{"t", kUnlimited}}, {{"a", {0}}});
       put_text(&metadata, name, "text");
       if (!strict) {
-        EXPECT_TRUE(metadata.put_attribute(0, name, Type::kShort, bytes_of_one()).ok());
+        EXPECT_TRUE(metadata.put_att(0, name, Type::kShort, bytes_of_one()).ok());
       }
       add("", std::move(metadata), 1);
     }

@@ -54,7 +54,7 @@ TEST(DumpCorpus, HeadersComeBackThroughNcgen) {
   NMB_NEEDS_PROGRAM("ncdump");
   const test::TemporaryFolder folder;
   const auto cdl = folder.path() / "a.cdl", made = folder.path() / "a.nc";
-  for_each_file([&](const std::filesystem::path& path, const test::Dataset& dataset) {
+  for_each_file([&](const std::filesystem::path& path, const test::ClassicDataset& dataset) {
     test::write_file(cdl, test::text_of([&](const TextSink& sink) {
                        return write_cdl_header(dataset.text("a"), sink);
                      }));
@@ -77,7 +77,7 @@ bool is_nan(Type type, const std::byte* value) {
 }
 
 // The values of a variable in external form, NaN without its payload.
-std::vector<std::byte> comparable_values(const test::Dataset& dataset, VarId id) {
+std::vector<std::byte> comparable_values(const test::ClassicDataset& dataset, VarId id) {
   const Type type = dataset.metadata.variable(id).type;
   std::vector<std::byte> out = test::values_of(dataset, id);
   for (std::size_t i = 0; i < out.size(); i += type_size(type))
@@ -90,7 +90,7 @@ TEST(DumpCorpus, ValuesComeBackThroughNcgen) {
   NMB_NEEDS_PROGRAM("ncgen");
   const test::TemporaryFolder folder;
   const auto cdl = folder.path() / "a.cdl", made = folder.path() / "a.nc";
-  for_each_file([&](const std::filesystem::path&, const test::Dataset& dataset) {
+  for_each_file([&](const std::filesystem::path&, const test::ClassicDataset& dataset) {
     const Status written = [&] {
       std::string text;
       const Status status = write_cdl(dataset.text("a"), dataset.layout, dataset.extent(),
@@ -118,7 +118,7 @@ TEST(DumpCorpus, JsonIsJson) {
   NMB_NEEDS_CORPUS();
   NMB_NEEDS_PROGRAM("python3");
   const test::TemporaryFolder folder;
-  for_each_file([&](const std::filesystem::path& path, const test::Dataset& dataset) {
+  for_each_file([&](const std::filesystem::path& path, const test::ClassicDataset& dataset) {
     test::write_file(folder.path() / (std::to_string(hash_value(path)) + ".json"),
                      test::text_of([&](const TextSink& sink) {
                        return write_json_header(dataset.text("a"), sink);

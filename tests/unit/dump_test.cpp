@@ -14,7 +14,7 @@
 namespace nmb {
 namespace {
 
-using test::Dataset;
+using test::ClassicDataset;
 using test::text_of;
 
 template <class T>
@@ -24,25 +24,24 @@ void put_attribute(Metadata* metadata, VarId owner, std::string_view name, Type 
   ASSERT_EQ(
       convert_to_external(memory_type_of<T>(), values.data(), values.size(), type, external.data()),
       0u);
-  ASSERT_TRUE(metadata->put_attribute(owner, name, type, external).ok());
+  ASSERT_TRUE(metadata->put_att(owner, name, type, external).ok());
 }
 
 void put_text(Metadata* metadata, VarId owner, std::string_view name, std::string_view text) {
-  ASSERT_TRUE(
-      metadata->put_attribute(owner, name, Type::kChar, std::as_bytes(std::span(text))).ok());
+  ASSERT_TRUE(metadata->put_att(owner, name, Type::kChar, std::as_bytes(std::span(text))).ok());
 }
 
 using namespace std::string_view_literals;
 
-std::string cdl_header(const Dataset& dataset, std::string_view name = "x") {
+std::string cdl_header(const ClassicDataset& dataset, std::string_view name = "x") {
   return text_of([&](const TextSink& sink) { return write_cdl_header(dataset.text(name), sink); });
 }
 
-std::string json_header(const Dataset& dataset, std::string_view name = "x") {
+std::string json_header(const ClassicDataset& dataset, std::string_view name = "x") {
   return text_of([&](const TextSink& sink) { return write_json_header(dataset.text(name), sink); });
 }
 
-Dataset attributes_of_all_types() {
+ClassicDataset attributes_of_all_types() {
   Metadata m;
   put_attribute<std::int8_t>(&m, kGlobal, "b", Type::kByte, {-128, 127});
   put_text(&m, kGlobal, "c", "text");
@@ -138,11 +137,11 @@ TEST(Json, StringsAreEscaped) {
 
 TEST(Cdl, NamesAreEscaped) {
   Metadata m(Metadata::Names::kAsFound);
-  const DimId dim = *m.add_dimension("1 d", 2);
-  const VarId data = *m.add_variable("data", Type::kInt, std::vector{dim});
+  const DimId dim = *m.def_dim("1 d", 2);
+  const VarId data = *m.def_var("data", Type::kInt, std::vector{dim});
   put_attribute<std::int32_t>(&m, data, "_FillValue", Type::kInt, {0});
-  ASSERT_TRUE(m.add_variable("a,b\n\x1b[0m\xFF\xC2\x9B", Type::kInt, {}).ok());
-  ASSERT_TRUE(m.add_variable("p\0\0"sv, Type::kInt, {}).ok());
+  ASSERT_TRUE(m.def_var("a,b\n\x1b[0m\xFF\xC2\x9B", Type::kInt, {}).ok());
+  ASSERT_TRUE(m.def_var("p\0\0"sv, Type::kInt, {}).ok());
   EXPECT_EQ(cdl_header(test::make_dataset(std::move(m), Kind::kCdf1, 0), "a{b}"),
             "netcdf a\\%7bb\\} {\n"
             "dimensions:\n"
@@ -157,18 +156,18 @@ TEST(Cdl, NamesAreEscaped) {
 
 // tas(time, x) of float with a fill value, name(time, x) and label(x) of char, flag(x) of byte, n
 // of double; two records.
-Dataset example() {
+ClassicDataset example() {
   Metadata m;
-  const DimId time = *m.add_dimension("time", kUnlimited);
-  const DimId x = *m.add_dimension("x", 3);
-  const VarId tas = *m.add_variable("tas", Type::kFloat, std::vector{time, x});
+  const DimId time = *m.def_dim("time", kUnlimited);
+  const DimId x = *m.def_dim("x", 3);
+  const VarId tas = *m.def_var("tas", Type::kFloat, std::vector{time, x});
   put_attribute<float>(&m, tas, "_FillValue", Type::kFloat, {-9.f});
-  const VarId name = *m.add_variable("name", Type::kChar, std::vector{time, x});
-  const VarId label = *m.add_variable("label", Type::kChar, std::vector{x});
+  const VarId name = *m.def_var("name", Type::kChar, std::vector{time, x});
+  const VarId label = *m.def_var("label", Type::kChar, std::vector{x});
   put_text(&m, label, "_FillValue", "#");
-  *m.add_variable("flag", Type::kByte, std::vector{x});
-  const VarId n = *m.add_variable("n", Type::kDouble, {});
-  Dataset d = test::make_dataset(std::move(m), Kind::kCdf2, 2);
+  *m.def_var("flag", Type::kByte, std::vector{x});
+  const VarId n = *m.def_var("n", Type::kDouble, {});
+  ClassicDataset d = test::make_dataset(std::move(m), Kind::kCdf2, 2);
   const auto place = [&](VarId v) {
     return d.values.data() + (d.metadata.begin(v) - d.layout.header_length);
   };
@@ -185,7 +184,7 @@ Dataset example() {
 }
 
 TEST(Cdl, Data) {
-  const Dataset d = example();
+  const ClassicDataset d = example();
   const auto cdl = [&](std::optional<VarId> only) {
     return text_of([&](const TextSink& sink) {
       return write_cdl(d.text("x"), d.layout, d.extent(), only, sink);
@@ -217,9 +216,9 @@ TEST(Cdl, Data) {
 
 TEST(Cdl, LongRowsContinue) {
   Metadata m;
-  const DimId x = *m.add_dimension("x", 30);
-  *m.add_variable("v", Type::kShort, std::vector{x});
-  Dataset d = test::make_dataset(std::move(m), Kind::kCdf1, 0);
+  const DimId x = *m.def_dim("x", 30);
+  *m.def_var("v", Type::kShort, std::vector{x});
+  ClassicDataset d = test::make_dataset(std::move(m), Kind::kCdf1, 0);
   for (std::byte& b : d.values) b = std::byte{0x55};
   const std::string text = text_of([&](const TextSink& sink) {
     return write_cdl(d.text("x"), d.layout, d.extent(), std::nullopt, sink);
@@ -232,7 +231,7 @@ TEST(Cdl, LongRowsContinue) {
 }
 
 TEST(Values, OfAHyperslab) {
-  const Dataset d = example();
+  const ClassicDataset d = example();
   const auto values = [&](VarId v, const Hyperslab& slab, ValueFormat format) {
     return text_of([&](const TextSink& sink) {
       return write_values(d.text("x"), d.layout, d.extent(), v, slab, format, sink);
@@ -255,9 +254,9 @@ TEST(Values, OfAHyperslab) {
 
 TEST(Values, NestedArrays) {
   Metadata m;
-  const DimId two = *m.add_dimension("two", 2);
-  *m.add_variable("v", Type::kByte, std::vector{two, two, two});
-  Dataset d = test::make_dataset(std::move(m), Kind::kCdf1, 0);
+  const DimId two = *m.def_dim("two", 2);
+  *m.def_var("v", Type::kByte, std::vector{two, two, two});
+  ClassicDataset d = test::make_dataset(std::move(m), Kind::kCdf1, 0);
   for (std::size_t i = 0; i < 8; ++i) d.values[i] = static_cast<std::byte>(i);
   EXPECT_EQ(text_of([&](const TextSink& sink) {
               return write_values(d.text("x"), d.layout, d.extent(), 0, {{0, 0, 0}, {2, 2, 2}, {}},
@@ -292,10 +291,10 @@ TEST(Headers, OfAViewLeaveOutWhatItHides) {
 
 TEST(Values, MemoryAndReadsAreBounded) {
   Metadata m;
-  const DimId time = *m.add_dimension("time", kUnlimited);
-  *m.add_variable("a", Type::kInt, std::vector{time});
-  const VarId b = *m.add_variable("b", Type::kInt, std::vector{time});
-  const Dataset d = test::make_dataset(std::move(m), Kind::kCdf1, 200000);
+  const DimId time = *m.def_dim("time", kUnlimited);
+  *m.def_var("a", Type::kInt, std::vector{time});
+  const VarId b = *m.def_var("b", Type::kInt, std::vector{time});
+  const ClassicDataset d = test::make_dataset(std::move(m), Kind::kCdf1, 200000);
   const auto extent = d.extent();
   const auto source = std::make_shared<const test::CountingSource>(*extent);
   std::uint64_t bytes = 0, largest = 0;
@@ -328,10 +327,9 @@ class CutExtent final : public ByteSource {
 TEST(Values, AreWholeUpToWhereTheyCannotBeRead) {
   const auto values = [](Type type, std::uint64_t rows, std::uint64_t length, ValueFormat format) {
     Metadata m;
-    std::vector dims{*m.add_dimension("one", 1), *m.add_dimension("rows", rows),
-                     *m.add_dimension("x", length)};
-    *m.add_variable("v", type, dims);
-    const Dataset d = test::make_dataset(std::move(m), Kind::kCdf5, 0);
+    std::vector dims{*m.def_dim("one", 1), *m.def_dim("rows", rows), *m.def_dim("x", length)};
+    *m.def_var("v", type, dims);
+    const ClassicDataset d = test::make_dataset(std::move(m), Kind::kCdf5, 0);
     std::string text;
     const Status status =
         write_values(d.text("x"), d.layout, std::make_shared<CutExtent>(d.extent()), 0,
@@ -352,9 +350,9 @@ TEST(Values, AreWholeUpToWhereTheyCannotBeRead) {
 
 TEST(Values, AFailedSinkStopsTheReading) {
   Metadata m;
-  const DimId x = *m.add_dimension("x", 2000000);
-  *m.add_variable("v", Type::kInt, std::vector{x});
-  const Dataset d = test::make_dataset(std::move(m), Kind::kCdf1, 0);
+  const DimId x = *m.def_dim("x", 2000000);
+  *m.def_var("v", Type::kInt, std::vector{x});
+  const ClassicDataset d = test::make_dataset(std::move(m), Kind::kCdf1, 0);
   const auto extent = d.extent();
   const auto source = std::make_shared<const test::CountingSource>(*extent);
   const Status status = write_cdl(d.text("x"), d.layout, source, std::nullopt,

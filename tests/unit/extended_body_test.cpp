@@ -5,8 +5,8 @@
 #include <functional>
 #include <memory>
 
-#include "nmb/classic_header.h"
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
+#include "nmb/classic.h"
 #include "wire/endian.h"
 
 namespace nmb {
@@ -87,14 +87,14 @@ struct Example {
     t.tag = "date";
     EXPECT_TRUE(types.add(t).ok());
 
-    const DimId x = *metadata.add_dimension("x", 10);
-    const DimId empty = *metadata.add_dimension("empty", 0);
-    const DimId grows = *metadata.add_dimension("grows", 7);
-    const VarId a = *metadata.add_variable("a", integer, std::vector{x});
-    const VarId b = *metadata.add_variable("b", text, std::vector{grows});
-    const VarId c = *metadata.add_variable("c", Type::kDouble, std::vector{x, grows});
-    const VarId d = *metadata.add_variable("d", integer, std::vector{empty});
-    const VarId e = *metadata.add_variable("e", integer, std::vector{x});
+    const DimId x = *metadata.def_dim("x", 10);
+    const DimId empty = *metadata.def_dim("empty", 0);
+    const DimId grows = *metadata.def_dim("grows", 7);
+    const VarId a = *metadata.def_var("a", integer, std::vector{x});
+    const VarId b = *metadata.def_var("b", text, std::vector{grows});
+    const VarId c = *metadata.def_var("c", Type::kDouble, std::vector{x, grows});
+    const VarId d = *metadata.def_var("d", integer, std::vector{empty});
+    const VarId e = *metadata.def_var("e", integer, std::vector{x});
     metadata.set_begin(a, 0);
     metadata.set_begin(b, 40);
     metadata.set_begin(c, 160);
@@ -113,10 +113,10 @@ struct Example {
     std::vector<std::byte> value(2 * 16 + 5);
     store_le(value.data(), std::uint64_t{5});
     store_le(value.data() + 8, std::uint64_t{32});
-    EXPECT_TRUE(metadata.add_extended_attribute(a, "names", text, 2, value).ok());
+    EXPECT_TRUE(metadata.def_extended_att(a, "names", text, 2, value).ok());
     EXPECT_TRUE(metadata
-                    .add_extended_attribute(kGlobal, "version", integer, 1,
-                                            std::vector<std::byte>(4, std::byte{1}))
+                    .def_extended_att(kGlobal, "version", integer, 1,
+                                      std::vector<std::byte>(4, std::byte{1}))
                     .ok());
   }
   std::vector<std::byte> body() const { return *encode_extended_body(metadata, 0); }

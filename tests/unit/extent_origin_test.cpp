@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "support/programs.h"
 #include "wire/hash.h"
 
@@ -33,9 +33,9 @@ class ExtentOriginTest : public ::testing::Test {
 
   ExtentOriginTest() {
     for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = static_cast<std::byte>(i % 251);
-    const DimId x = *metadata_.add_dimension("x", kLength);
-    const VarId v = *metadata_.add_variable("v", Type::kUByte, std::array{x});
-    EXPECT_TRUE(metadata_.put_attribute(v, "_FillValue", Type::kUByte, kFill).ok());
+    const DimId x = *metadata_.def_dim("x", kLength);
+    const VarId v = *metadata_.def_var("v", Type::kUByte, std::array{x});
+    EXPECT_TRUE(metadata_.put_att(v, "_FillValue", Type::kUByte, kFill).ok());
     layout_ = *layout_classic(metadata_, Kind::kCdf5);
   }
 

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "support/counting_source.h"
@@ -87,10 +87,9 @@ class FarReadingTest : public testing::Test {
   }
   void read_value(const Block& block) {
     int value = 0;
-    ASSERT_TRUE(block
-                    .read(*block.metadata.find_variable("pos"), Hyperslab{{1}, {1}, {}},
-                          MemoryType::kInt32, &value)
-                    .ok());
+    ASSERT_TRUE(
+        block.read(*block.metadata.find_variable("pos"), {{1}, {1}, {}}, std::span(&value, 1))
+            .ok());
     EXPECT_EQ(value, 10 * (blocks_ - 1) + 2);
   }
   TemporaryFolder folder_;

@@ -59,13 +59,13 @@ TEST(FillValue, DefaultsAreNetcdfs) {
 
 TEST(FillValue, AttributeOfTheSameTypeAndOneValue) {
   Metadata metadata;
-  const VarId v = *metadata.add_variable("v", Type::kShort, {});
+  const VarId v = *metadata.def_var("v", Type::kShort, {});
   EXPECT_EQ(fill_value(metadata, v), bytes({0x80, 1}));
-  ASSERT_TRUE(metadata.put_attribute(v, "_FillValue", Type::kUShort, bytes({1, 2})).ok());
+  ASSERT_TRUE(metadata.put_att(v, "_FillValue", Type::kUShort, bytes({1, 2})).ok());
   EXPECT_EQ(fill_value(metadata, v), bytes({0x80, 1}));
-  ASSERT_TRUE(metadata.put_attribute(v, "_FillValue", Type::kShort, bytes({1, 2, 3, 4})).ok());
+  ASSERT_TRUE(metadata.put_att(v, "_FillValue", Type::kShort, bytes({1, 2, 3, 4})).ok());
   EXPECT_EQ(fill_value(metadata, v), bytes({0x80, 1}));
-  ASSERT_TRUE(metadata.put_attribute(v, "_FillValue", Type::kShort, bytes({1, 2})).ok());
+  ASSERT_TRUE(metadata.put_att(v, "_FillValue", Type::kShort, bytes({1, 2})).ok());
   EXPECT_EQ(fill_value(metadata, v), bytes({1, 2}));
 }
 
@@ -75,14 +75,14 @@ struct WithFillValues {
   Metadata metadata;
   ClassicLayout layout;
   WithFillValues() {
-    const DimId time = *metadata.add_dimension("time", kUnlimited);
-    const DimId three = *metadata.add_dimension("three", 3);
-    const VarId text = *metadata.add_variable("text", Type::kChar, std::vector{three});
-    const VarId series = *metadata.add_variable("series", Type::kShort, std::vector{time});
-    const VarId number = *metadata.add_variable("number", Type::kInt, {});
-    const VarId flags = *metadata.add_variable("flags", Type::kUByte, std::vector{time});
-    EXPECT_TRUE(metadata.put_attribute(text, "_FillValue", Type::kChar, bytes({'#'})).ok());
-    EXPECT_TRUE(metadata.put_attribute(series, "_FillValue", Type::kShort, bytes({1, 2})).ok());
+    const DimId time = *metadata.def_dim("time", kUnlimited);
+    const DimId three = *metadata.def_dim("three", 3);
+    const VarId text = *metadata.def_var("text", Type::kChar, std::vector{three});
+    const VarId series = *metadata.def_var("series", Type::kShort, std::vector{time});
+    const VarId number = *metadata.def_var("number", Type::kInt, {});
+    const VarId flags = *metadata.def_var("flags", Type::kUByte, std::vector{time});
+    EXPECT_TRUE(metadata.put_att(text, "_FillValue", Type::kChar, bytes({'#'})).ok());
+    EXPECT_TRUE(metadata.put_att(series, "_FillValue", Type::kShort, bytes({1, 2})).ok());
     layout.header_length = 64;
     metadata.set_begin(text, 64);
     metadata.set_begin(number, 72);

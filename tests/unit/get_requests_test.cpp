@@ -1,10 +1,9 @@
-// What nmb/get_requests.h promises: values as Dataset::read gives them, in few reads.
-#include "nmb/get_requests.h"
-
+// What nmb/reader.h promises: values as Dataset::read gives them, in few reads.
 #include <gtest/gtest.h>
 
 #include <numeric>
 
+#include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
@@ -104,14 +103,14 @@ TEST_F(GetRequestsTest, AreCheckedAtOnce) {
   GetRequests requests;
   std::vector<int> values(3);
   const std::span<int> out(values);
+  char text[3];
   EXPECT_EQ(requests.iget({object.block, 2}, {{0}, {3}, {}}, out).status().code(), Code::kUsage);
   EXPECT_EQ(requests.iget(object, {{8}, {3}, {}}, out).status().code(), Code::kUsage);
   EXPECT_EQ(requests.iget(object, {{0}, {2}, {}}, out).status().code(), Code::kUsage);
-  EXPECT_EQ(requests.iget(object, {{0}, {3}, {}}, MemoryType::kText, out.data()).status().code(),
-            Code::kUsage);
+  EXPECT_EQ(requests.iget(object, {{0}, {3}, {}}, text).status().code(), Code::kUsage);
   const auto foreign = std::make_shared<Block>();
-  DimId x = *foreign->metadata.add_dimension("x", 3);
-  ASSERT_TRUE(foreign->metadata.add_variable("v", Type::kInt, {{x}}).ok());
+  DimId x = *foreign->metadata.def_dim("x", 3);
+  ASSERT_TRUE(foreign->metadata.def_var("v", Type::kInt, {{x}}).ok());
   EXPECT_EQ(requests.iget({foreign, 0}, {{0}, {3}, {}}, out).status().code(), Code::kUsage);
   const RequestId id = *requests.iget(object, {{0}, {3}, {}}, out);
   EXPECT_EQ(requests.wait({{id, id}}).code(), Code::kUsage);
@@ -149,8 +148,7 @@ TEST_F(GetRequestsTest, ChecksThePiecesThatItReadsWhole) {
   ASSERT_NE(position, 0u);
   bytes_[position + 65536 + 77] ^= std::byte{1};  // in the second piece of v0
   std::vector<int> a(65536), b(65536), part(100);
-  ASSERT_EQ(first.block->read(0, {{0}, {65536}, {}}, MemoryType::kInt32, a.data()).code(),
-            Code::kDamaged);
+  ASSERT_EQ(first.block->read(0, {{0}, {65536}, {}}, a).code(), Code::kDamaged);
   GetRequests requests;
   const Hyperslab whole{{0}, {65536}, {}};
   const std::vector<RequestId> ids{*requests.iget(second, whole, std::span(b)),
@@ -246,8 +244,7 @@ TEST_F(GetRequestsTest, RangeErrorsAreEachRequestsOwn) {
   std::vector<Status> statuses(2);
   EXPECT_EQ(requests.wait(ids, statuses).code(), Code::kRange);
   EXPECT_TRUE(statuses[0].ok());
-  EXPECT_EQ(statuses[1].message(),
-            object.block->read(0, {{0}, {200}, {}}, MemoryType::kInt8, first.data()).message());
+  EXPECT_EQ(statuses[1].message(), object.block->read(0, {{0}, {200}, {}}, first).message());
   EXPECT_EQ(first[99], 99);
   EXPECT_EQ(part[99], 99);
 }

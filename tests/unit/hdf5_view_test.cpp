@@ -1,7 +1,5 @@
-// What nmb/hdf5_view.h and WriterOptions::hdf5_view promise; tests/interop/hdf5_view_test.py has
+// What nmb/writer.h and WriterOptions::hdf5_view promise; tests/interop/hdf5_view_test.py has
 // HDF5 programs read the views.
-#include "nmb/hdf5_view.h"
-
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -9,6 +7,7 @@
 #include "format/superblock/superblock.h"
 #include "hdf5/bytes/lookup3.h"
 #include "nmb/reader.h"
+#include "nmb/writer.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
 #include "support/model.h"

@@ -1,8 +1,11 @@
 // Shapes, checks and reads of hyperslabs.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 #include <numeric>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "nmb/values.h"
@@ -21,14 +24,14 @@ struct Arrays {
   VarId fixed = 0, series = 0, wide = 0, text = 0;
 
   Arrays() {
-    const DimId time = *metadata.add_dimension("time", kUnlimited);
-    const DimId two = *metadata.add_dimension("two", 2);
-    const DimId three = *metadata.add_dimension("three", 3);
-    const DimId four = *metadata.add_dimension("four", 4);
-    fixed = *metadata.add_variable("fixed", Type::kInt, std::vector{three, four});
-    text = *metadata.add_variable("text", Type::kChar, std::vector{three});
-    series = *metadata.add_variable("series", Type::kShort, std::vector{time, two});
-    wide = *metadata.add_variable("wide", Type::kDouble, std::vector{time, three});
+    const DimId time = *metadata.def_dim("time", kUnlimited);
+    const DimId two = *metadata.def_dim("two", 2);
+    const DimId three = *metadata.def_dim("three", 3);
+    const DimId four = *metadata.def_dim("four", 4);
+    fixed = *metadata.def_var("fixed", Type::kInt, std::vector{three, four});
+    text = *metadata.def_var("text", Type::kChar, std::vector{three});
+    series = *metadata.def_var("series", Type::kShort, std::vector{time, two});
+    wide = *metadata.def_var("wide", Type::kDouble, std::vector{time, three});
     metadata.set_begin(fixed, kHeader);
     metadata.set_begin(text, kHeader + 48);
     metadata.set_begin(series, kHeader + 52);
@@ -60,8 +63,8 @@ TEST(Shape, RefusesWhatDoesNotFit) {
   e.metadata.set_begin(e.fixed, kHeader - 1);
   EXPECT_EQ(shape_of(e.metadata, e.layout, e.fixed, 5).status().code(), Code::kDamaged);
   Metadata huge;
-  const DimId big = *huge.add_dimension("big", std::uint64_t{1} << 62);
-  const VarId v = *huge.add_variable("v", Type::kDouble, std::vector{big});
+  const DimId big = *huge.def_dim("big", std::uint64_t{1} << 62);
+  const VarId v = *huge.def_var("v", Type::kDouble, std::vector{big});
   huge.set_begin(v, kHeader);
   EXPECT_EQ(shape_of(huge, e.layout, v, 0).status().code(), Code::kDamaged);
 }
@@ -123,15 +126,11 @@ TEST(ReadHyperslab, Converts) {
   const test::CountingSource source(memory);
   const VariableShape wide = *shape_of(e.metadata, e.layout, e.wide, 4);
   std::vector<std::int16_t> out(4);
-  ASSERT_TRUE(read_hyperslab(e.metadata, wide, e.wide, source, {{1, 0}, {2, 2}, {2, 2}},
-                             MemoryType::kInt16, out.data())
-                  .ok());
+  ASSERT_TRUE(read_hyperslab(e.metadata, wide, e.wide, source, {{1, 0}, {2, 2}, {2, 2}}, out).ok());
   EXPECT_EQ(out, (std::vector<std::int16_t>{12, 14, 32, 34}));
   const VariableShape fixed = *shape_of(e.metadata, e.layout, e.fixed, 4);
   std::vector<std::int8_t> small(12);
-  EXPECT_EQ(read_hyperslab(e.metadata, fixed, e.fixed, source, {{0, 0}, {3, 4}, {}},
-                           MemoryType::kInt8, small.data())
-                .code(),
+  EXPECT_EQ(read_hyperslab(e.metadata, fixed, e.fixed, source, {{0, 0}, {3, 4}, {}}, small).code(),
             Code::kOk);
   EXPECT_EQ(small[11], 111);
 }
@@ -144,8 +143,8 @@ TEST(ReadHyperslab, ReportsRangeAfterConvertingAll) {
   const test::CountingSource source(memory);
   const VariableShape fixed = *shape_of(e.metadata, e.layout, e.fixed, 1);
   std::vector<std::int8_t> out(12);
-  const Status status = read_hyperslab(e.metadata, fixed, e.fixed, source, {{0, 0}, {3, 4}, {}},
-                                       MemoryType::kInt8, out.data());
+  const Status status =
+      read_hyperslab(e.metadata, fixed, e.fixed, source, {{0, 0}, {3, 4}, {}}, out);
   EXPECT_EQ(status.code(), Code::kRange);
   EXPECT_NE(status.message().find("fixed: found 1 values"), std::string::npos) << status.message();
   EXPECT_EQ(out[0], 100);
@@ -157,18 +156,35 @@ TEST(ReadHyperslab, RefusesTextForNumbers) {
   const std::vector<std::byte> bytes = extent_of(e, 1);
   const MemorySource memory(bytes);
   const test::CountingSource source(memory);
-  std::vector<std::byte> out(100);
+  std::array<char, 12> letters;
+  std::array<std::uint8_t, 3> numbers;
   const VariableShape fixed = *shape_of(e.metadata, e.layout, e.fixed, 1);
-  EXPECT_EQ(read_hyperslab(e.metadata, fixed, e.fixed, source, {{0, 0}, {3, 4}, {}},
-                           MemoryType::kText, out.data())
-                .code(),
-            Code::kUsage);
+  EXPECT_EQ(
+      read_hyperslab(e.metadata, fixed, e.fixed, source, {{0, 0}, {3, 4}, {}}, letters).code(),
+      Code::kUsage);
   const VariableShape text = *shape_of(e.metadata, e.layout, e.text, 1);
-  EXPECT_EQ(read_hyperslab(e.metadata, text, e.text, source, {{0}, {3}, {}}, MemoryType::kUInt8,
-                           out.data())
-                .code(),
+  EXPECT_EQ(read_hyperslab(e.metadata, text, e.text, source, {{0}, {3}, {}}, numbers).code(),
             Code::kUsage);
   EXPECT_EQ(source.reads(), 0u);
+}
+
+TEST(ReadHyperslab, RefusesAnotherNumberOfValues) {
+  const Arrays e;
+  const std::vector<std::byte> bytes = extent_of(e, 1);
+  const MemorySource memory(bytes);
+  const VariableShape fixed = *shape_of(e.metadata, e.layout, e.fixed, 1);
+  const Hyperslab slab{{0, 0}, {3, 4}, {}};
+  std::array<int, 13> out;
+  for (const std::size_t count : {11u, 13u}) {
+    const Status status =
+        read_hyperslab(e.metadata, fixed, e.fixed, memory, slab, std::span(out).first(count));
+    EXPECT_EQ(status.code(), Code::kUsage);
+    EXPECT_EQ(status.message(), "found " + std::to_string(count) + " values, expected 12");
+  }
+  // As bytes, of a type that is known when the program runs.
+  const MutableArray room(MemoryType::kInt32, std::as_writable_bytes(std::span(out).first(12)));
+  EXPECT_TRUE(read_hyperslab(e.metadata, fixed, e.fixed, memory, slab, room).ok());
+  EXPECT_EQ(out[11], 111);
 }
 
 TEST(ReadHyperslab, CutSourceIsDamaged) {
@@ -179,9 +195,7 @@ TEST(ReadHyperslab, CutSourceIsDamaged) {
   const test::CountingSource source(memory);
   const VariableShape wide = *shape_of(e.metadata, e.layout, e.wide, 2);
   std::vector<double> out(6);
-  EXPECT_EQ(read_hyperslab(e.metadata, wide, e.wide, source, {{0, 0}, {2, 3}, {}},
-                           MemoryType::kDouble, out.data())
-                .code(),
+  EXPECT_EQ(read_hyperslab(e.metadata, wide, e.wide, source, {{0, 0}, {2, 3}, {}}, out).code(),
             Code::kDamaged);
 }
 
@@ -193,8 +207,7 @@ TEST(ReadHyperslab, AFailedReadIsReported) {
   std::vector<double> out(30000 * 3);
   const Hyperslab all{{0, 0}, {30000, 3}, {}};
   const auto read = [&](const ByteSource& source) {
-    return read_hyperslab(e.metadata, wide, e.wide, source, all, MemoryType::kDouble, out.data())
-        .code();
+    return read_hyperslab(e.metadata, wide, e.wide, source, all, out).code();
   };
   const test::CountingSource sound(memory);
   ASSERT_EQ(read(sound), Code::kOk);
@@ -210,34 +223,30 @@ TEST(ReadHyperslab, SmallHolesAreReadOver) {
   const test::CountingSource source(memory);
   const VariableShape series = *shape_of(e.metadata, e.layout, e.series, 1000);
   std::vector<std::int32_t> out(2000);
-  ASSERT_TRUE(read_hyperslab(e.metadata, series, e.series, source, {{0, 0}, {1000, 2}, {}},
-                             MemoryType::kInt32, out.data())
-                  .ok());
+  ASSERT_TRUE(
+      read_hyperslab(e.metadata, series, e.series, source, {{0, 0}, {1000, 2}, {}}, out).ok());
   EXPECT_EQ(out[1999], 9991);
   EXPECT_EQ(source.reads(), 1u);
 }
 
 TEST(ReadHyperslab, LargeReadsAreBoundedAndLargeHolesSkipped) {
   Metadata metadata;
-  const DimId rows = *metadata.add_dimension("rows", 1000);
-  const DimId columns = *metadata.add_dimension("columns", 3000);
-  const VarId v = *metadata.add_variable("v", Type::kShort, std::vector{rows, columns});
+  const DimId rows = *metadata.def_dim("rows", 1000);
+  const DimId columns = *metadata.def_dim("columns", 3000);
+  const VarId v = *metadata.def_var("v", Type::kShort, std::vector{rows, columns});
   const VariableShape shape = *shape_of(metadata, ClassicLayout{}, v, 0);
   const std::vector<std::byte> bytes(1000 * 3000 * 2);
   const MemorySource memory(bytes);
   const test::CountingSource source(memory);
   std::vector<std::int16_t> out(1000 * 3000);
-  ASSERT_TRUE(read_hyperslab(metadata, shape, v, source, {{0, 0}, {1000, 3000}, {}},
-                             MemoryType::kInt16, out.data())
-                  .ok());
+  ASSERT_TRUE(read_hyperslab(metadata, shape, v, source, {{0, 0}, {1000, 3000}, {}}, out).ok());
   EXPECT_EQ(source.reads(), 6u);
   EXPECT_EQ(source.bytes(), 6000000u);
   EXPECT_LE(source.largest(), std::uint64_t{1} << 20);
   const test::CountingSource column(memory);
   // A column: rows lie 6,000 bytes apart, so each is a read of its own.
-  ASSERT_TRUE(read_hyperslab(metadata, shape, v, column, {{0, 7}, {1000, 1}, {}},
-                             MemoryType::kInt16, out.data())
-                  .ok());
+  const std::span<std::int16_t> of_column(out.data(), 1000);
+  ASSERT_TRUE(read_hyperslab(metadata, shape, v, column, {{0, 7}, {1000, 1}, {}}, of_column).ok());
   EXPECT_EQ(column.reads(), 1000u);
   EXPECT_EQ(column.bytes(), 2000u);
 }

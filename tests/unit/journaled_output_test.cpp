@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "support/programs.h"
 
 namespace nmb {

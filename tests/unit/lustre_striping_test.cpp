@@ -1,5 +1,5 @@
 // The rule for Lustre.
-#include "nmb/lustre_striping.h"
+#include "writer/lustre_striping.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-// Memory of long messages is used again, and not kept without end (nmb/transport.h).
+// Memory of long messages is used again, and not kept without end (nmb/communicator.h).
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <vector>
 
-#include "nmb/transport.h"
+#include "nmb/communicator.h"
 
 namespace nmb {
 namespace {

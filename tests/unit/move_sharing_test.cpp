@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "nmb/thread_ranks.h"
+#include "nmb/communicator.h"
 #include "support/programs.h"
 
 namespace nmb::test {

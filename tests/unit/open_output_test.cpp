@@ -11,8 +11,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "nmb/file_source.h"
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "support/programs.h"
 
 namespace {

@@ -1,6 +1,4 @@
 // Outputs that are inputs, or written twice, whatever they are called.
-#include "nmb/output_set.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -8,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "nmb/files.h"
 #include "support/programs.h"
 #include "wire/visited_files.h"
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "nmb/file_source.h"
-#include "nmb/pack.h"
+#include "nmb/files.h"
+#include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "support/model.h"
 #include "support/programs.h"
@@ -112,8 +112,7 @@ TEST_F(PackHolesTest, RecordsFarApartTakeNoRoomBetweenThem) {
   auto merged = *(*Reader::open(out()))->block("a");
   EXPECT_EQ(merged->records, 1000001u);
   std::vector<int> row(3000);
-  ASSERT_TRUE(
-      merged->read(0, {{999998, 0}, {3, 1000}, {}}, memory_type_of<int>(), row.data()).ok());
+  ASSERT_TRUE(merged->read(0, {{999998, 0}, {3, 1000}, {}}, row).ok());
   for (std::size_t i = 0; i < row.size(); ++i) ASSERT_EQ(row[i], i < 2000 ? -2147483647 : 5) << i;
 }
 

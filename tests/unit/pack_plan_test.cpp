@@ -9,9 +9,9 @@
 #include <limits>
 #include <string>
 
-#include "nmb/classic_header.h"
-#include "nmb/pack.h"
-#include "nmb/thread_ranks.h"
+#include "nmb/classic.h"
+#include "nmb/communicator.h"
+#include "nmb/merge.h"
 #include "support/programs.h"
 #include "support/sanitized.h"
 
@@ -56,15 +56,14 @@ class PackPlanTest : public testing::Test {
   void make_inputs(int files, int groups, std::uint64_t bytes) {
     for (int f = 0; f < files; ++f) {
       Metadata metadata;
-      const DimId x = *metadata.add_dimension("_grp_all_x", bytes);
+      const DimId x = *metadata.def_dim("_grp_all_x", bytes);
       ASSERT_TRUE(
-          metadata.add_variable("_grp_f" + std::to_string(f) + "_values", Type::kByte, {{x}}).ok());
+          metadata.def_var("_grp_f" + std::to_string(f) + "_values", Type::kByte, {{x}}).ok());
       for (int g = 0; g < groups; ++g) {
         const std::string start = "_grp_f" + std::to_string(f) + "g" + std::to_string(g) + "_";
-        const DimId y = *metadata.add_dimension(start + "y", 3);
+        const DimId y = *metadata.def_dim(start + "y", 3);
         for (int v = 0; v < 8; ++v)
-          ASSERT_TRUE(
-              metadata.add_variable(start + "v" + std::to_string(v), Type::kFloat, {{y}}).ok());
+          ASSERT_TRUE(metadata.def_var(start + "v" + std::to_string(v), Type::kFloat, {{y}}).ok());
       }
       const ClassicLayout layout = *layout_classic(metadata, Kind::kCdf5);
       const std::string path = folder_.path() / ("in" + std::to_string(f) + ".nc");
@@ -128,7 +127,7 @@ TEST_F(PackPlanTest, SaysLengthAndMemory) {
   if (test::kSanitized) GTEST_SKIP() << "sanitizers take memory of their own";
   make_inputs(64, 20, 200'000);
   check("whole files", 1.25);
-  options_.block_by = "prefix:^_grp_([a-z0-9]+)_";
+  options_.block_by = {BlockRule::By::kPrefix, "^_grp_([a-z0-9]+)_"};
   options_.block_name = "{stem}/{group}";
   check("groups", 1.25);
 }

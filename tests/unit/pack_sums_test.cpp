@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "support/programs.h"
 

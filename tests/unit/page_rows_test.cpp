@@ -6,7 +6,7 @@
 #include <string>
 
 #include "format/superblock/head.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "reader/reader_core.h"

@@ -13,7 +13,7 @@ namespace {
 KeyColumn column(const std::vector<std::int64_t>& values, Type type = Type::kShort) {
   std::vector<std::byte> bytes(values.size() * type_size(type));
   convert_to_external(MemoryType::kInt64, values.data(), values.size(), type, bytes.data());
-  return {std::make_shared<OwnedBytes>(std::move(bytes), "column"), type, values.size()};
+  return {owned_bytes(std::move(bytes), "column"), type, values.size()};
 }
 
 std::vector<std::uint64_t> numbers(const std::shared_ptr<PartitionKey>& key, std::size_t input,
@@ -57,7 +57,7 @@ TEST(PartitionKey, ManyValuesGoInParts) {
 TEST(PartitionKey, WhatIsNoListOfEvents) {
   PartitionKey key;
   EXPECT_EQ((*key.add(0, column({1, 2}, Type::kFloat)))->found, "float");
-  EXPECT_EQ((*key.add(0, column({1, 3, 2})))->found, "2 at [2] behind 3");
+  EXPECT_EQ((*key.add(0, column({1, 3, 2})))->found, "2 at [2] after 3");
   EXPECT_EQ((*key.check(0, column({1}, Type::kChar)))->expected, "integers");
   EXPECT_EQ((*key.add(0, column({1, -1}, Type::kUInt64)))->found, "a value past 2^63 - 1");
   // Of an input without events nothing is one.

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "nmb/extract.h"
-#include "nmb/pack.h"
+#include "nmb/convert.h"
+#include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "support/programs.h"
 
@@ -60,7 +60,7 @@ class ReadBack : public testing::Test {
     return pack(options, &report);
   }
   Status extract(bool check, std::size_t write) const {
-    ExtractOptions options;
+    ConvertOptions options;
     options.sync = false;
     options.check = check;
     options.layer = flips(&write);

@@ -21,8 +21,7 @@ class ReopenedSourceTest : public testing::Test {
         [this, value]() -> Result<std::shared_ptr<const ByteSource>> {
           ++opened_;
           if (fails_) return Status(Code::kIo, "gone");
-          return std::shared_ptr<const ByteSource>(
-              new OwnedBytes(std::vector<std::byte>{std::byte{value}}, "inner"));
+          return std::shared_ptr<const ByteSource>(owned_bytes({std::byte{value}}, "inner"));
         },
         pool_);
   }

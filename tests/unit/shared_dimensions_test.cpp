@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "hdf5/client/group_block.h"
-#include "nmb/classic_header.h"
-#include "nmb/classic_view.h"
+#include "nmb/classic.h"
+#include "nmb/netcdf_view.h"
 #include "support/dataset.h"
 #include "support/extended_dataset.h"
 
@@ -33,18 +33,18 @@ TEST(SharedDimensions, LevelsOfPaths) {
 }
 
 // Three records of one variable of five bytes, and a fixed-size one: odd lengths, where CDF-5 pads.
-Dataset three_records() {
+ClassicDataset three_records() {
   Metadata metadata(Metadata::Names::kAsFound);
-  const DimId t = *metadata.add_dimension("t", kUnlimited), x = *metadata.add_dimension("x", 5);
-  EXPECT_TRUE(metadata.add_variable("fixed", Type::kShort, std::vector<DimId>{x}).ok());
-  EXPECT_TRUE(metadata.add_variable("v", Type::kByte, std::vector<DimId>{t, x}).ok());
-  Dataset made = make_dataset(std::move(metadata), Kind::kCdf5, 3);
+  const DimId t = *metadata.def_dim("t", kUnlimited), x = *metadata.def_dim("x", 5);
+  EXPECT_TRUE(metadata.def_var("fixed", Type::kShort, std::vector<DimId>{x}).ok());
+  EXPECT_TRUE(metadata.def_var("v", Type::kByte, std::vector<DimId>{t, x}).ok());
+  ClassicDataset made = make_dataset(std::move(metadata), Kind::kCdf5, 3);
   for (std::size_t i = 0; i < made.values.size(); ++i) made.values[i] = static_cast<std::byte>(i);
   return made;
 }
 
 TEST(SharedDimensions, BodyIsReadAsItWasMade) {
-  const test::Dataset made = three_records();
+  const test::ClassicDataset made = three_records();
   nmb::Dataset classic;
   classic.metadata = made.metadata;
   classic.layout = made.layout;

@@ -18,15 +18,15 @@ namespace {
 class SplitDatasetTest : public testing::Test {
  protected:
   DimId dimension(const char* name, std::uint64_t length) {
-    return *definitions_.add_dimension(name, length);
+    return *definitions_.def_dim(name, length);
   }
   VarId variable(const char* name, Type type, std::initializer_list<DimId> dimensions) {
-    return *definitions_.add_variable(name, type,
-                                      std::vector<DimId>(dimensions.begin(), dimensions.end()));
+    return *definitions_.def_var(name, type,
+                                 std::vector<DimId>(dimensions.begin(), dimensions.end()));
   }
   void text(VarId owner, const char* name, std::string_view value) {
     ASSERT_TRUE(
-        definitions_.put_attribute(owner, name, Type::kChar, std::as_bytes(std::span(value))).ok());
+        definitions_.put_att(owner, name, Type::kChar, std::as_bytes(std::span(value))).ok());
   }
 
   // Each byte of the values tells its place: found again, it came from there.
@@ -34,17 +34,18 @@ class SplitDatasetTest : public testing::Test {
     dataset_ = test::make_dataset(std::move(definitions_), Kind::kCdf2, records);
     for (std::size_t i = 0; i < dataset_.values.size(); ++i)
       dataset_.values[i] = static_cast<std::byte>(i * 31 % 251);
-    Result<BlockRule> parsed = BlockRule::parse(rule);
-    ASSERT_TRUE(parsed.ok()) << parsed.status().text();
+    Result<BlockAssigner> assigner = BlockAssigner::make(*BlockRule::parse(rule));
+    ASSERT_TRUE(assigner.ok()) << assigner.status().text();
     SplitDataset splitter(
-        std::move(*parsed), keep_unmatched,
+        std::move(*assigner), keep_unmatched,
         [this](DatasetPart part) {
           take(std::move(part));
           return Status();
         },
         [this](SplitConflict conflict) {
-          conflicts_.push_back(conflict.kind + " " + conflict.group.value_or("-") + " " +
-                               conflict.object + ": " + conflict.found);
+          conflicts_.push_back(std::string(conflict_name(conflict.kind)) + " " +
+                               conflict.group.value_or("-") + " " + conflict.object + ": " +
+                               conflict.found);
         });
     const SplitDataset::Input input{dataset_.metadata, dataset_.layout, records, 1000};
     Result<bool> sorted = splitter.sort(input);
@@ -83,7 +84,7 @@ class SplitDatasetTest : public testing::Test {
 
   // The part's values as its block will have them, by variable.
   void keep_values(const DatasetPart& part) {
-    test::Dataset made = test::make_dataset(part.metadata, Kind::kCdf5, part.records);
+    test::ClassicDataset made = test::make_dataset(part.metadata, Kind::kCdf5, part.records);
     const PartBlock block{0, 0, part.begins, part.record_size, false};
     const RunSource source(dataset_.extent(), runs_of(block, made.metadata, made.layout),
                            made.values.size());
@@ -99,7 +100,7 @@ class SplitDatasetTest : public testing::Test {
   using Lines = std::vector<std::string>;
 
   Metadata definitions_;
-  test::Dataset dataset_;
+  test::ClassicDataset dataset_;
   Status status_;
   bool moves_ = false;
   Parts parts_;
@@ -189,7 +190,7 @@ TEST_F(SplitDatasetTest, AttributeThatIsNoName) {
   for (const char* name : {"a", "b"}) variable(name, Type::kInt, {});
   text(0, "k", "y");
   const std::byte real[8] = {};
-  ASSERT_TRUE(definitions_.put_attribute(1, "k", Type::kDouble, real).ok());
+  ASSERT_TRUE(definitions_.put_att(1, "k", Type::kDouble, real).ok());
   divide("key:k");
   EXPECT_EQ(conflicts_, Lines{"attribute value - b@k: floating point (double)"});
 }

@@ -24,6 +24,22 @@ TEST(StatusTest, TwoValuesMayBeBoundOnOneLine) {
   EXPECT_EQ(sum(false, true).status().message(), "no number");
 }
 
+TEST(StatusTest, EachCodeHasAName) {
+  EXPECT_EQ(code_name(Code::kOk), "ok");
+  EXPECT_EQ(code_name(Code::kUsage), "usage");
+  EXPECT_EQ(code_name(Code::kNotFound), "not_found");
+  EXPECT_EQ(code_name(Code::kExists), "exists");
+  EXPECT_EQ(code_name(Code::kConflict), "conflict");
+  EXPECT_EQ(code_name(Code::kDamaged), "damaged");
+  EXPECT_EQ(code_name(Code::kUnsupported), "unsupported");
+  EXPECT_EQ(code_name(Code::kUnknownKind), "unknown_kind");
+  EXPECT_EQ(code_name(Code::kIo), "io");
+  EXPECT_EQ(code_name(Code::kNoSpace), "no_space");
+  EXPECT_EQ(code_name(Code::kRange), "range");
+  EXPECT_EQ(code_name(Code::kLimit), "limit");
+  EXPECT_EQ(code_name(Code::kBusy), "busy");
+}
+
 TEST(StatusTest, TheObjectStandsAheadOfTheMessage) {
   const Status status(Code::kDamaged, "a.nmb", 12, "R-CH-4", "found 1, expected 2");
   EXPECT_EQ(status.of_object("variable t").text(),

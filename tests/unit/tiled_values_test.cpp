@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "merge/uniting/tile_cover.h"
-#include "netcdf/repeated_value.h"
+#include "wire/repeated_value.h"
 
 namespace nmb {
 namespace {

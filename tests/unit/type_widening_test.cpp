@@ -62,7 +62,7 @@ TEST(TypeWidening, ArraysAreReadInAnyPartsAndFillValuesStayFillValues) {
   const std::array<std::int16_t, 4> values{7, -32767, 9, 10};
   std::vector<std::byte> narrow(8);
   convert_to_external(MemoryType::kInt16, values.data(), 4, Type::kShort, narrow.data());
-  const auto source = std::make_shared<OwnedBytes>(narrow, "narrow");
+  const auto source = owned_bytes(narrow, "narrow");
   for (const bool maps : {false, true}) {
     const Source wide = widened_array(source, Type::kShort, Type::kInt, maps);
     ASSERT_EQ(wide->size(), 16u);
@@ -77,7 +77,7 @@ TEST(TypeWidening, ArraysAreReadInAnyPartsAndFillValuesStayFillValues) {
     EXPECT_EQ(found, (std::array<std::int32_t, 4>{7, maps ? -2147483647 : -32767, 9, 10}));
   }
   // Of one byte all values are valid.
-  const auto bytes = std::make_shared<OwnedBytes>(default_fill_value(Type::kByte), "byte");
+  const auto bytes = owned_bytes(default_fill_value(Type::kByte), "byte");
   std::vector<std::byte> one(2);
   ASSERT_TRUE(widened_array(bytes, Type::kByte, Type::kShort, true)->read_at(0, one).ok());
   EXPECT_EQ(one, widened_values(default_fill_value(Type::kByte), Type::kByte, Type::kShort));

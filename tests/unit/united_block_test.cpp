@@ -24,7 +24,7 @@ std::span<const std::byte> bytes(std::string_view text) {
 class Definitions {
  public:
   Definitions& dim(std::string_view name, std::uint64_t length) {
-    EXPECT_TRUE(metadata_.add_dimension(name, length).ok());
+    EXPECT_TRUE(metadata_.def_dim(name, length).ok());
     return *this;
   }
   Definitions& var(std::string_view name, Type type,
@@ -32,25 +32,25 @@ class Definitions {
     std::vector<DimId> ids;
     for (const std::string_view dimension : dimensions)
       ids.push_back(metadata_.find_dimension(dimension).value());
-    owner_ = metadata_.add_variable(name, type, ids).value();
+    owner_ = metadata_.def_var(name, type, ids).value();
     return *this;
   }
   // Of the last variable, or of the block before the first.
   Definitions& text(std::string_view name, std::string_view value) {
-    EXPECT_TRUE(metadata_.add_attribute(owner_, name, Type::kChar, bytes(value)).ok());
+    EXPECT_TRUE(metadata_.def_att(owner_, name, Type::kChar, bytes(value)).ok());
     return *this;
   }
   Definitions& ints(std::string_view name, const std::vector<int>& values) {
     std::vector<std::byte> external(values.size() * 4);
     for (std::size_t i = 0; i < values.size(); ++i)
       store_be(external.data() + 4 * i, static_cast<std::uint32_t>(values[i]));
-    EXPECT_TRUE(metadata_.add_attribute(owner_, name, Type::kInt, external).ok());
+    EXPECT_TRUE(metadata_.def_att(owner_, name, Type::kInt, external).ok());
     return *this;
   }
   Definitions& real(std::string_view name, std::uint64_t bits) {
     std::vector<std::byte> external(8);
     store_be(external.data(), bits);
-    EXPECT_TRUE(metadata_.add_attribute(owner_, name, Type::kDouble, external).ok());
+    EXPECT_TRUE(metadata_.def_att(owner_, name, Type::kDouble, external).ok());
     return *this;
   }
   operator const Metadata&() const { return metadata_; }
@@ -124,8 +124,8 @@ TEST(UnitedBlock, AppendsWhatIsNewByRank) {
 
 TEST(UnitedBlock, TakesNamesAndBeginsAsTheyAreFound) {
   Metadata found(Metadata::Names::kAsFound);
-  ASSERT_TRUE(found.add_dimension("a/b", 2).ok());
-  ASSERT_TRUE(found.add_variable("\xff", Type::kInt, {}).ok());
+  ASSERT_TRUE(found.def_dim("a/b", 2).ok());
+  ASSERT_TRUE(found.def_var("\xff", Type::kInt, {}).ok());
   Metadata moved = found;
   moved.set_begin(0, 4096);
   UnitedBlock block("events");
@@ -288,14 +288,13 @@ TEST(UnitedBlock, FindsEachOfVeryManyNames) {
   constexpr std::uint32_t kCount = 70000;
   Metadata forwards, backwards;
   for (std::uint32_t i = 0; i < kCount; ++i) {
-    ASSERT_TRUE(forwards.add_dimension("d" + std::to_string(i), 1 + i).ok());
-    ASSERT_TRUE(backwards.add_dimension("d" + std::to_string(kCount - i), 1 + kCount - i).ok());
+    ASSERT_TRUE(forwards.def_dim("d" + std::to_string(i), 1 + i).ok());
+    ASSERT_TRUE(backwards.def_dim("d" + std::to_string(kCount - i), 1 + kCount - i).ok());
   }
   for (std::uint32_t i = 0; i < kCount; ++i) {
+    ASSERT_TRUE(forwards.def_var("v" + std::to_string(i), Type::kInt, std::vector<DimId>{i}).ok());
     ASSERT_TRUE(
-        forwards.add_variable("v" + std::to_string(i), Type::kInt, std::vector<DimId>{i}).ok());
-    ASSERT_TRUE(
-        backwards.add_variable("v" + std::to_string(kCount - i), Type::kInt, std::vector<DimId>{i})
+        backwards.def_var("v" + std::to_string(kCount - i), Type::kInt, std::vector<DimId>{i})
             .ok());
   }
   UnitedBlock block("events");

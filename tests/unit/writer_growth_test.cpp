@@ -5,9 +5,10 @@
 #include <map>
 #include <random>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
+#include "reader/extent_pieces.h"
 #include "reader/reader_core.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
@@ -454,7 +455,7 @@ TEST_F(WriterGrowthTest, StridedValuesInAHoleShareTheirPieces) {
     ASSERT_TRUE(writer->close().ok());
   }
   const auto reader = *Reader::open(path());
-  EXPECT_LE(reader->extent_pieces(**reader->find("b"))->size(), kLength / 65536 + 2);
+  EXPECT_LE(extent_pieces(*reader, **reader->find("b"))->size(), kLength / 65536 + 2);
   const std::vector<signed char> all = *(*reader->block("b"))->read_all<signed char>(0);
   for (std::uint64_t i = 0; i < kLength; ++i) ASSERT_EQ(all[i], i % 3 == 0 ? 7 : -127) << i;
   EXPECT_TRUE(findings_of(std::filesystem::path(path())).empty());

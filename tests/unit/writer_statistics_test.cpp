@@ -7,7 +7,7 @@
 
 #include "format/superblock/head.h"
 #include "format/table/block_table.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "support/corpus.h"
@@ -165,7 +165,7 @@ TEST_F(WriterStatisticsTest, MovedValuesInManyForms) {
   std::vector<std::byte> extent(4 + 8 * n);
   (void)convert_to_external(MemoryType::kDouble, values.data(), n, Type::kDouble,
                             extent.data() + 4);
-  const auto source = std::make_shared<OwnedBytes>(extent, "values");
+  const auto source = owned_bytes(extent, "values");
   for (const unsigned threads : {1u, 3u}) {
     options_.threads = threads;
     const auto writer = create();

@@ -7,7 +7,7 @@
 
 #include "format/superblock/superblock.h"
 #include "model/sections.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "support/corpus.h"
 #include "support/faulty_output.h"
@@ -83,6 +83,11 @@ TEST_F(WriterTest, OptionsOutOfRangeAreRefused) {
   WriterOptions options;
   options.inline_limit = 65537;
   EXPECT_EQ(Writer::create(path(), options).status().code(), Code::kUsage);
+  for (const int level : {0, 20}) {
+    WriterOptions codec;
+    codec.compression_level = level;
+    EXPECT_EQ(Writer::create(path(), codec).status().code(), Code::kUsage) << level;
+  }
 }
 
 TEST_F(WriterTest, AnExistingTargetStaysUnlessReplaced) {
@@ -668,7 +673,7 @@ TEST_F(WriterTest, RecordsOfOneByteVariableHaveNoPadding) {
 }
 
 TEST_F(WriterTest, ValuesPutWithStridesAreWrittenTogether) {
-  constexpr std::uint64_t kLength = 3 << 20;
+  constexpr std::uint64_t kLength = 5 << 18;
   const auto all = pattern(kLength);
   const auto every = [&](std::uint64_t start, std::uint64_t stride) {
     std::vector<std::uint8_t> out;

@@ -11,7 +11,7 @@
 
 #include "format/index/entry_codec.h"
 #include "format/superblock/head.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "nmb/writer.h"
@@ -222,7 +222,7 @@ class FutureFileTest : public testing::Test {
       NMB_ASSIGN(const VarId v, writer.def_var(block, "v", Type::kInt, {{x}}));
       NMB_TRY(writer.end_define());
       const int values[] = {1, 2, 3};
-      return writer.put(block, v, {{0}, {3}, {}}, memory_type_of<int>(), values);
+      return writer.put(block, v, {{0}, {3}, {}}, values);
     });
   }
   Status rename(const std::string& name, const std::string& to) const {

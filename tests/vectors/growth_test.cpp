@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/values.h"
 #include "nmb/writer.h"
+#include "reader/extent_pieces.h"
 #include "support/corpus.h"
 #include "support/counting_source.h"
 #include "support/model.h"
@@ -31,8 +32,7 @@ TEST(Growth, BlocksAreReadAsTheyAre) {
     EXPECT_EQ(*(*reader->block("b"))->read_all<double>(0), (std::vector<double>{0.5, 1.5, 2.5}));
     // A part, across what the entry has and what growth pages add.
     int part[3];
-    ASSERT_TRUE(
-        (*reader->block("a"))->read(0, {{0, 1}, {3, 1}, {}}, memory_type_of<int>(), part).ok());
+    ASSERT_TRUE((*reader->block("a"))->read(0, {{0, 1}, {3, 1}, {}}, part).ok());
     EXPECT_EQ((std::vector<int>{part, part + 3}), (std::vector<int>{2, 4, 6}));
   }
 }
@@ -50,7 +50,7 @@ TEST(Growth, CountsInEntriesAndTotals) {
   EXPECT_GT(a.growth, 0u);
   EXPECT_GT(a.grown_records, 0u);
   std::uint64_t end = 0;
-  const std::vector<ExtentPiece> pieces = *reader->extent_pieces(a);
+  const std::vector<ExtentPiece> pieces = *extent_pieces(*reader, a);
   for (const ExtentPiece& piece : pieces) {
     EXPECT_EQ(piece.offset, end);
     end += piece.length;

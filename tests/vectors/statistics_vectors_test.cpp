@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "format/superblock/head.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "nmb/writer.h"
@@ -88,7 +88,7 @@ TEST_F(LaterStatisticsTest, RowsThatAreCopiedKeepWhatIsNotKnown) {
   const VarId v = *writer->def_var(c, "v", Type::kInt, {});
   ASSERT_TRUE(writer->end_define().ok());
   const int value = 9;
-  ASSERT_TRUE(writer->put(c, v, {}, memory_type_of<int>(), &value).ok());
+  ASSERT_TRUE(writer->put(c, v, {}, std::span(&value, 1)).ok());
   ASSERT_TRUE(writer->close().ok());
   // The tree before was taken into the new one.
   Unknown after = unknown(1);

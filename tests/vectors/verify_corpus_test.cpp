@@ -1,7 +1,7 @@
 // Damaged files of other projects: each classic one is told by its rule and offset.
 #include <gtest/gtest.h>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/verify.h"
 #include "support/corpus.h"
 #include "support/vectors.h"

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
 #include "nmb/values.h"
 #include "nmb/verify.h"

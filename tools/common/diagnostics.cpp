@@ -1,4 +1,4 @@
-// Standard error (see diagnostics.h).
+// Writes messages to standard error (see diagnostics.h).
 #include "common/diagnostics.h"
 
 #include <unistd.h>
@@ -15,8 +15,8 @@ void Diagnostics::line(std::string_view kind, std::string_view text) {
   std::string out = coloured(tool_ + ":", Colour::kBold, colour_) + " ";
   if (!kind.empty()) out += coloured(kind, Colour::kYellow, colour_) + " ";
   out += printable(text) + "\n";
-  // In one call, so that lines of several processes do not mix. There is nowhere to tell of a
-  // failure.
+  // One call, so that lines of several processes do not mix. If it fails, the failure cannot be
+  // reported anywhere.
   std::string_view rest = out;
   while (!rest.empty()) {
     const ssize_t done = ::write(STDERR_FILENO, rest.data(), rest.size());

@@ -1,4 +1,4 @@
-// Diagnostics: what a tool says on standard error, and the exit code that follows from it.
+// Diagnostics: writes a tool's messages to standard error and determines its exit code.
 #pragma once
 
 #include <cstdint>
@@ -6,33 +6,33 @@
 #include <string_view>
 
 #include "common/exit_code.h"
-#include "nmb/finding.h"
 #include "nmb/status.h"
 
 namespace nmb::tools {
 
-// Lines are "TOOL: FILE: at OFFSET: TEXT"; what comes from files is printable (nmb/text.h).
+// Lines are "TOOL: FILE: at OFFSET: TEXT". Texts from files are made printable (nmb/text.h).
 class Diagnostics {
  public:
   explicit Diagnostics(std::string tool) : tool_(std::move(tool)) {}
 
   void set_colour(bool on) { colour_ = on; }
-  // No warnings and notes; they count nevertheless. Warnings that a newer generation may be missing
-  // (R-SB-13) are shown: without them an older state would be taken for the file's.
+  // Shows no warnings and notes; they count nevertheless. Warnings that a newer generation may be
+  // missing (R-SB-13) are shown: otherwise an older state would be taken for the file's state.
   void set_quiet(bool on) { quiet_ = on; }
-  // Says nothing; the exit code follows nevertheless. For all ranks of a program but one.
+  // Shows nothing; the exit code is determined nevertheless. For all ranks of a program except one.
   void set_silent(bool on) { silent_ = on; }
-  // Warnings are findings: Exit::kFindings.
+  // Warnings count as findings: Exit::kFindings.
   void set_strict(bool on) { strict_ = on; }
 
-  // Raises the exit code to that of the status. Nothing if it is ok.
+  // Raises the exit code to that of the status. Does nothing if it is ok.
   void error(const Status& status);
-  // Shown are the first kMostWarnings, and all of a newer generation.
+  // Shows the first kMostWarnings, and all that say that a newer generation may be missing.
   void warning(std::string_view file, std::string_view text);
   void warning(std::string_view file, const Finding& finding) { warning(file, finding.text()); }
-  // Neither error nor warning, as --io-stats; shown under -q too where `asked_for`.
+  // Shows a text that is neither error nor warning, like that of --io-stats; with -q only if
+  // `asked_for`.
   void note(std::string_view text, bool asked_for = false);
-  // Says how many warnings were not shown.
+  // Reports how many warnings were not shown.
   void finish();
 
   void raise(Exit exit) { exit_ = worse(exit_, exit); }

@@ -1,16 +1,13 @@
-// What the tools' exit codes mean.
+// The meanings of the tools' exit codes.
 #pragma once
-
-#include <cstddef>
-#include <string_view>
 
 #include "nmb/status.h"
 
 namespace nmb::tools {
 
 enum class Exit : int {
-  kDone = 0,       // done and sound
-  kFindings = 1,   // a conflict, a difference, a file of a known kind that is damaged
+  kDone = 0,       // done without errors
+  kFindings = 1,   // a conflict, a difference, a damaged file of a known kind
   kCannotRun = 2,  // usage, unknown or unsupported kind of file, unreadable, no space
   kLoss = 3,       // done with loss (recovery only)
 };
@@ -28,15 +25,8 @@ constexpr Exit exit_of(Code code) {
   }
 }
 
-// The word for a code in JSON.
-constexpr std::string_view code_word(Code code) {
-  constexpr std::string_view kWords[] = {
-      "ok",           "usage", "not_found", "exists", "conflict", "damaged", "unsupported",
-      "unknown_kind", "io",    "no_space",  "range",  "limit",    "busy"};
-  return kWords[static_cast<std::size_t>(code)];
-}
-
-// Of two exit codes the one to report: could not run, then findings, then loss.
+// Returns the exit code to report of two: cannot run is worse than findings, findings are worse
+// than loss.
 constexpr Exit worse(Exit a, Exit b) {
   constexpr int weight[] = {0, 2, 3, 1};
   return weight[static_cast<int>(a)] >= weight[static_cast<int>(b)] ? a : b;

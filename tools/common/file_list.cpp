@@ -1,4 +1,4 @@
-// Lists of file names (see file_list.h).
+// Reads lists of file names (see file_list.h).
 #include "common/file_list.h"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ Result<std::string> read_all(int fd, const std::string& name) {
     if (got == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
     if (text.size() > kMostBytes)
-      return Status(Code::kLimit, name, kNoOffset, "", "found a list of more than 1 GiB");
+      return Status(Code::kLimit, name, kNoOffset, "", "the list has more than 1 GiB");
   }
 }
 

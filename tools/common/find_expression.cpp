@@ -1,4 +1,4 @@
-// Expressions of `nminspect find` (see find_expression.h).
+// Parses and evaluates expressions of `nminspect find` (see find_expression.h).
 #include "common/find_expression.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ class FindParser {
     return {};
   }
   Status parse_not() {
-    if (++depth_ > kMostDepth) return wrong("no more than 100 levels");
+    if (++depth_ > kMostDepth) return wrong("at most 100 levels");
     skip_blanks();
     if (!text_.substr(at_).starts_with("!=") && take("!")) {
       NMB_TRY(parse_not());
@@ -186,7 +186,7 @@ Result<std::optional<bool>> FindExpression::holds(const Node& node, const ValueO
     NMB_ASSIGN(const std::optional<bool> inner, holds(nodes_[node.children[0]], value));
     return inner ? std::optional(!*inner) : inner;
   }
-  // All parts are looked at, so that each name is: one that is nowhere is told.
+  // All parts are evaluated, so that every name is looked up: names that no block has are reported.
   const bool decides = node.kind == Node::Kind::kOr;
   bool unknown = false, decided = false;
   for (const std::size_t child : node.children) {

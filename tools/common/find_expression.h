@@ -1,4 +1,4 @@
-// FindExpression: what `nminspect find` looks for.
+// FindExpression: an expression of `nminspect find`.
 //
 //   or         = and { "||" and }
 //   and        = not { "&&" not }
@@ -7,8 +7,8 @@
 //   name       = word                an attribute of the block
 //              | word "@" word       an attribute of a variable
 //              | word "." statistic  of a variable: elements, missing, nan, min or max
-//   word       = letters, digits, "_", "-", "/", ":", "+" and bytes past 127, not a digit first;
-//                or any bytes in ` `
+//   word       = letters, digits, "_", "-", "/", ":", "+" and bytes above 127, beginning with any
+//                of them but a digit; or any bytes in ` `
 #pragma once
 
 #include <cstdint>
@@ -27,24 +27,24 @@ namespace nmb::tools {
 struct FindName {
   enum class Kind : std::uint8_t { kBlockAttribute, kVariableAttribute, kStatistic };
   Kind kind = Kind::kBlockAttribute;
-  std::string variable;  // empty: of the block
-  std::string name;      // of the attribute, or which statistic
-  std::string text;      // as it was written
+  std::string variable;  // empty: the block itself
+  std::string name;      // of the attribute or statistic
+  std::string text;      // as the user wrote it
 };
 
-// Numbers of all types are exact: a long double has 64 bits of mantissa and more.
+// Numbers of all types are exact: a long double has at least 64 bits of mantissa.
 using FindValue = std::variant<long double, std::string>;
 
 class FindExpression {
  public:
-  // kUsage: what is wrong with the text, and where.
+  // Errors: kUsage, with the error in the text and its place.
   static Result<FindExpression> parse(std::string_view text);
 
-  // All that are looked for, each once.
+  // Returns all names in the expression, each once.
   const std::vector<FindName>& names() const { return names_; }
-  // Whether it is so, where value(i) is that of names()[i], or nullopt: there is none. A comparison
-  // with nothing is neither true nor false, and nor is what depends on it: nullopt. kUsage: a
-  // number compared with text.
+  // Evaluates the expression; value(i) returns the value of names()[i], or nullopt if there is
+  // none. A comparison without a value is neither true nor false, and so is everything that depends
+  // on it: nullopt. Errors: kUsage for a comparison of a number with text.
   using ValueOf = std::function<Result<std::optional<FindValue>>(std::size_t)>;
   Result<std::optional<bool>> holds(const ValueOf& value) const;
 
@@ -66,7 +66,7 @@ class FindExpression {
   Result<std::optional<bool>> compared(const Node& node, const ValueOf& value) const;
 
   std::vector<FindName> names_;
-  std::vector<Node> nodes_;  // children ahead of their parents
+  std::vector<Node> nodes_;  // children precede their parents
 };
 
 }  // namespace nmb::tools

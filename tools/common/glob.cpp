@@ -9,7 +9,7 @@
 namespace nmb::tools {
 namespace {
 
-// A character that is not '/', whole: an invalid byte is one too.
+// One whole character other than '/'; an invalid byte counts as a character.
 constexpr std::string_view kCharacter = "(?>[^/][\\x80-\\xbf]{0,3})";
 
 void put_literal(std::string* expression, char c) {
@@ -20,7 +20,8 @@ void put_literal(std::string* expression, char c) {
   *expression += kDigits[byte & 15];
 }
 
-// A glob as a regular expression, and what is known of it without matching.
+// Translates a glob to a regular expression and determines which properties are known without
+// matching.
 class GlobTranslator {
  public:
   explicit GlobTranslator(std::string_view glob) : glob_(glob) {}
@@ -40,7 +41,7 @@ class GlobTranslator {
           NMB_TRY(set());
           break;
         case '\\':
-          if (at_ + 1 == glob_.size()) return wrong("a character behind the backslash");
+          if (at_ + 1 == glob_.size()) return wrong("a character after the backslash");
           ++at_;
           [[fallthrough]];
         default:
@@ -54,7 +55,7 @@ class GlobTranslator {
   std::string expression;
   std::string prefix;
   bool has_wildcard = false;
-  bool whole_prefix = false;  // ends with its only wildcard, "**"
+  bool whole_prefix = false;  // its only wildcard is "**" at the end
 
  private:
   Status wrong(const std::string& expected) const {
@@ -100,7 +101,7 @@ class GlobTranslator {
       put_literal(&members, high);
     }
     ++at_;
-    // '/' is never meant by a set.
+    // A set never contains '/'.
     wildcard(negated ? "(?>[^/" + members + "][\\x80-\\xbf]{0,3})" : "(?!/)[" + members + "]");
     return {};
   }
@@ -121,8 +122,8 @@ class GlobTranslator {
   std::size_t at_ = 0;
 };
 
-// What every match of an expression must begin with: plain characters behind "^", less one that a
-// quantifier makes optional. None where there are alternatives.
+// Returns the text with which every match of an expression begins: plain characters after "^",
+// without one that a quantifier makes optional. Empty if there are alternatives.
 std::string literal_prefix_of(std::string_view expression) {
   if (expression.empty() || expression[0] != '^' || expression.find('|') != expression.npos)
     return {};
@@ -131,7 +132,7 @@ std::string literal_prefix_of(std::string_view expression) {
   std::string prefix(rest.substr(0, end));
   if (end < rest.size() && !prefix.empty() &&
       std::string_view("?*+{").find(rest[end]) != std::string_view::npos) {
-    // The quantifier is that of a whole character.
+    // The quantifier applies to a whole character.
     while (!prefix.empty() && (static_cast<unsigned char>(prefix.back()) & 0xC0) == 0x80)
       prefix.pop_back();
     if (!prefix.empty()) prefix.pop_back();
@@ -168,8 +169,8 @@ Status NamePattern::compile(const std::string& expression, bool utf, std::string
     return Status(Code::kUsage, "found the expression \"" + std::string(shown) +
                                     "\": " + error_text(error) + " at character " +
                                     std::to_string(offset + 1));
-  // Without JIT (a processor it does not know, memory that must not be executed) matching is
-  // slower, not different.
+  // Without JIT (for an unknown processor, or if memory must not be executed) matching is slower,
+  // but gives the same results.
   (void)pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE);
   compiled->match = pcre2_match_data_create(1, nullptr);
   if (!compiled->match) return Status(Code::kLimit, "no memory for a pattern");

@@ -1,4 +1,4 @@
-// The option (see hdf5_view_option.h).
+// The option --hdf5-view (see hdf5_view_option.h).
 #include "common/hdf5_view_option.h"
 
 #include "common/tool.h"
@@ -6,11 +6,11 @@
 namespace nmb::tools {
 
 void offer_hdf5_view(CLI::App& app, std::string* word) {
-  app.add_option("--hdf5-view", *word,
-                 "of an NMB output: on, HDF5 and netCDF-4 programs open it as it is (ncdump -h "
-                 "OUT.nmb), or it is not written, where it has what they cannot be shown; auto, "
-                 "the same of up to 100,000 dimensions and variables, and else without; off "
-                 "(default)")
+  app.add_option(
+         "--hdf5-view", *word,
+         "HDF5 view of an NMB output: on: HDF5 and netCDF-4 programs can open it (ncdump -h "
+         "OUT.nmb); if a view is not possible, nothing is written; auto: with a view if "
+         "possible and if there are at most 100,000 dimensions and variables; off (default)")
       ->type_name("WHEN")
       ->check(one_of({"auto", "on", "off"}));
 }

@@ -8,7 +8,7 @@
 
 namespace nmb::tools {
 
-// `word`, which outlives the app, is what hdf5_view_of() takes.
+// `word` must outlive the app; pass it to hdf5_view_of().
 void offer_hdf5_view(CLI::App& app, std::string* word);
 // auto, on or off.
 Hdf5View hdf5_view_of(const std::string& word);

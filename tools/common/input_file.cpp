@@ -9,7 +9,7 @@ namespace nmb::tools {
 constexpr std::uint64_t kHead = 16384;
 
 Result<std::shared_ptr<const InputFile>> InputFile::open(const std::string& path) {
-  NMB_ASSIGN(std::unique_ptr<FileSource> source, FileSource::open(path));
+  NMB_ASSIGN(std::shared_ptr<const FileSource> source, FileSource::open(path));
   std::shared_ptr<InputFile> file(new InputFile(std::move(source)));
   file->head_.resize(static_cast<std::size_t>(std::min(file->size(), kHead)));
   NMB_TRY(file->file_->read_at(0, file->head_));

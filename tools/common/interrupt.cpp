@@ -21,7 +21,7 @@ extern "C" void on_interrupt(int number) {
 const std::atomic<bool>* catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
-  // A second signal finds the default action.
+  // A second signal has the default action.
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);

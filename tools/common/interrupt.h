@@ -1,4 +1,4 @@
-// Interrupts: SIGINT and SIGTERM set a flag that work looks at, so that it ends tidily.
+// Interrupts: SIGINT and SIGTERM set a flag, which long operations check so that they can clean up.
 #pragma once
 
 #include <atomic>
@@ -6,11 +6,11 @@
 namespace nmb::tools {
 
 // From now on the first SIGINT or SIGTERM only sets the flag; a second one ends the process. For
-// tools that write: others are best ended at once.
+// tools that write; others should end at once.
 const std::atomic<bool>* catch_interrupts();
 
-// The exit code for the signal that came (130, 143), 0 if none did. Of a tool that did not finish:
-// a signal that comes once the output has its name changes nothing.
+// Returns the exit code for the received signal (130, 143), or 0. It applies to a tool that did not
+// finish: a signal that arrives after the output got its name changes nothing.
 int interrupted_exit();
 
 }  // namespace nmb::tools

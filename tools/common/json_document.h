@@ -12,13 +12,13 @@ namespace nmb::tools {
 
 using Json = nlohmann::ordered_json;
 
-// {"schema": "nmb/NAME/1"}. Names from files go in as json_text (nmb/text.h).
+// Returns {"schema": "nmb/NAME/1"}. Add names from files as json_text (nmb/text.h).
 inline Json json_document(const std::string& name) {
   return Json{{"schema", "nmb/" + name + "/1"}};
 }
 
-// A text of which nobody knows who wrote it: nullopt where it is no JSON object, has more than 8
-// MiB, or values more than `most_depth` deep.
+// Parses a text from an untrusted source: nullopt if it is not a JSON object, is larger than 8 MiB,
+// or is nested more than `most_depth` deep.
 inline std::optional<Json> parse_object(std::string_view text, int most_depth) {
   constexpr std::size_t kMostBytes = 8 << 20;
   if (text.size() > kMostBytes) return std::nullopt;
@@ -34,7 +34,7 @@ inline std::optional<Json> parse_object(std::string_view text, int most_depth) {
 
 enum class JsonLayout : std::uint8_t { kDocument, kLine };
 
-// ASCII: characters beyond are \u escapes, so that a terminal shows any name without harm.
+// Writes ASCII only: other characters become \u escapes, so that no name can harm a terminal.
 inline Status write_json(Output& out, const Json& json, JsonLayout layout = JsonLayout::kDocument) {
   return out.write(json.dump(layout == JsonLayout::kDocument ? 1 : -1, ' ', true) + "\n");
 }

@@ -1,4 +1,4 @@
-// The bound of --mem (see memory_limit.h).
+// The limit of --mem (see memory_limit.h).
 #include "common/memory_limit.h"
 
 #include <pthread.h>
@@ -22,7 +22,7 @@ Status refused(int error) {
   return Status(Code::kIo, std::string("--mem: cannot be set: ") + std::strerror(error));
 }
 
-// Bytes that the limit counts.
+// Returns the bytes that count towards the limit.
 std::uint64_t used_by_now() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -38,8 +38,8 @@ std::uint64_t used_by_now() {
 Status limit_memory(std::uint64_t bytes) {
   const std::uint64_t used = used_by_now();
   if (used >= bytes)
-    return Status(Code::kLimit, "--mem: found " + human_bytes(bytes) + ", expected more than the " +
-                                    human_bytes(used) + " that the program begins with");
+    return Status(Code::kLimit, "--mem: found " + human_bytes(bytes) + ", expected more than " +
+                                    human_bytes(used) + ", which the program uses at start");
   pthread_attr_t threads;
   int failed = pthread_attr_init(&threads);
   if (failed == 0) {

@@ -1,4 +1,4 @@
-// The bound of --mem.
+// The limit of --mem.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,10 @@
 
 namespace nmb::tools {
 
-// From now on this process, and those that it starts, find no memory where that would make more
-// than `bytes` of their own: heap, stacks, writable private mappings, used or not (RLIMIT_DATA of
-// Linux). Threads to come have small stacks. kIo: the system refused; kLimit: there is more by now.
+// After this call, the process and those that it starts cannot allocate more than `bytes` of their
+// own memory: heap, stacks, writable private mappings, used or not (RLIMIT_DATA of Linux). New
+// threads have small stacks. Errors: kIo if the system refused; kLimit if more memory is already
+// used.
 Status limit_memory(std::uint64_t bytes);
 
 }  // namespace nmb::tools

@@ -5,7 +5,8 @@
 
 namespace nmb::tools {
 
-// Digit runs by value, other bytes by memcmp; names that are equal so (f1, f01) by memcmp.
+// Compares digit runs by value and other bytes by memcmp; names that are equal then (f1, f01) by
+// memcmp.
 bool natural_less(std::string_view a, std::string_view b);
 
 }  // namespace nmb::tools

@@ -1,4 +1,4 @@
-// What a netCDF or HDF5 file does not keep (see not_written.h).
+// Content that a netCDF or HDF5 file does not keep (see not_written.h).
 #include "common/not_written.h"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ std::vector<std::pair<std::string, std::string>> not_written_lines(
       case Kind::kTags:
         lines.emplace_back(
             at->path, fmt::format("the output has no place for tags of {} {}; an .nmb output keeps "
-                                  "tags of blocks that stay whole",
+                                  "tags of blocks that are copied whole",
                                   at->blocks, at->blocks == 1 ? "block" : "blocks"));
         break;
       case Kind::kTable:
@@ -66,13 +66,12 @@ std::vector<std::pair<std::string, std::string>> not_written_lines(
 
 Result<std::vector<std::string>> not_written_lines(const Reader& reader) {
   std::vector<std::string> lines;
-  // A table that cannot be read is no reason to refuse blocks that can.
+  // A damaged table must not prevent that intact blocks are converted.
   const auto failed = [&](const char* what, const Status& status) -> Status {
     if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return status;
-    lines.push_back(
-        fmt::format("the output has no place for {}, and they cannot be read: {}; nmverify says "
-                    "what is damaged",
-                    what, status.text()));
+    lines.push_back(fmt::format(
+        "the output has no place for {}, and they cannot be read: {}; nmverify reports the damage",
+        what, status.text()));
     return {};
   };
   if (const Result<TagCounts> tags = reader.tag_counts(); !tags.ok())

@@ -1,4 +1,4 @@
-// What netCDF and HDF5 files have no place for, of an NMB file that becomes one.
+// Content of an NMB file that netCDF and HDF5 files made from it cannot keep.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/pack.h"
+#include "nmb/convert.h"
+#include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
-#include "nmb/write_hdf5.h"
 
 namespace nmb::tools {
 
@@ -27,15 +27,15 @@ std::string no_place_for_originals(std::uint64_t count, const std::string& file)
 // a.nmb has it".
 std::string no_place_for_addition(const std::string& addition, const std::string& file);
 
-// Losses of pack() where the output is no NMB file, as lines behind the path of the input: one for
-// all originals of an input, one for each other thing.
+// Returns the losses of pack() for an output that is not an NMB file. Each line has the path of the
+// input and a text: one line for all originals of an input, one for each other loss.
 std::vector<std::pair<std::string, std::string>> not_written_lines(
     const std::vector<PackLoss>& losses);
 
-// A line for the tags of all blocks, one for originals, one for each addition of a later version
-// of the format; none where the file has none. Where tables are damaged a line says so. Statistics,
-// provenance and views are made from the rest, so no line names them. Reads all pages of the
-// file's tables. kIo.
+// Returns one line for the tags of all blocks, one for originals, and one for each addition of a
+// later version of the format, if the file has any. If tables are damaged, a line reports that.
+// Statistics, provenance and views are derived from other content, so no line names them. Reads all
+// pages of the file's tables. Errors: kIo.
 Result<std::vector<std::string>> not_written_lines(const Reader& reader);
 
 }  // namespace nmb::tools

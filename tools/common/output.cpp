@@ -14,8 +14,8 @@ namespace nmb::tools {
 
 namespace {
 
-// A standard descriptor that is closed is taken by one that nothing can be done with, so that no
-// file that is opened later gets its number and what is meant for standard output.
+// Opens standard descriptors that are closed. Otherwise a file that is opened later would get such
+// a number, and text for standard output would be written to it.
 void take_closed_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
@@ -27,7 +27,7 @@ void take_closed_descriptors() {
 Output::Output(int fd) : fd_(fd), terminal_(is_terminal(fd)) {
   take_closed_descriptors();
   std::signal(SIGPIPE, SIG_IGN);
-  // A limit on the size of files is an error of the write, not the end of the process.
+  // If a limit on the size of files is reached, the write fails; the process does not end.
   std::signal(SIGXFSZ, SIG_IGN);
   buffer_.reserve(kBuffer);
 }

@@ -1,4 +1,4 @@
-// Output: standard output, buffered, every write of it checked.
+// Output: buffered standard output; every write is checked.
 #pragma once
 
 #include <string>
@@ -9,25 +9,26 @@
 
 namespace nmb::tools {
 
-// Not thread-safe. From its construction on, SIGPIPE is ignored: a reader that went away is a
-// status.
+// Not thread-safe. The constructor makes the process ignore SIGPIPE: if the reader has gone, writes
+// fail.
 class Output {
  public:
   explicit Output(int fd);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  // The first failure sticks: nothing more is written after it.
+  // After the first failure nothing more is written and the failure is returned.
   Status write(std::string_view text);
   Status flush();
-  // Flushes and closes, since some file systems tell of failures only then. Nothing may follow.
+  // Flushes and closes, because some file systems report failures only then. No call may follow.
   Status close();
-  // The failure was a reader that went away, as `head` does: no reason to complain.
+  // Returns whether writing failed because the reader has gone, as `head` does: this is not an
+  // error.
   bool pipe_closed() const { return pipe_closed_; }
-  // `status` is the failure of this output.
+  // Returns whether `status` is the failure of this output.
   bool is_failure(const Status& status) const { return status.is_copy_of(status_); }
   bool terminal() const { return terminal_; }
-  // write() as a TextSink; the Output must outlive it.
+  // Returns write() as a TextSink; the Output must outlive it.
   TextSink sink();
 
  private:

@@ -1,4 +1,4 @@
-// Kinds of outputs by their endings (see output_kind.h).
+// Determines kinds of outputs by their endings (see output_kind.h).
 #include "common/output_kind.h"
 
 #include <utility>

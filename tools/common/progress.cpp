@@ -15,7 +15,7 @@ namespace {
 bool no_progress = false;
 
 void write_line(const std::string& text) {
-  // What a terminal makes of it does not matter to the work.
+  // A failure to write to the terminal does not matter.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 

@@ -1,4 +1,4 @@
-// Progress: one line on a terminal with what is done, the rate and the remaining time.
+// Progress: one line on a terminal with the bytes done, the rate and the remaining time.
 #pragma once
 
 #include <chrono>
@@ -13,11 +13,12 @@ namespace nmb::tools {
 // Adds --no-progress.
 void offer_progress(Tool& tool, CLI::App& command);
 
-// Shows nothing where standard error is no terminal, with -q and with --no-progress.
+// Shows nothing if standard error is not a terminal, with -q and with --no-progress.
 class Progress {
  public:
   Progress(Tool& tool, std::string what);
-  // For the library: bytes done and to do. Null if nothing is to be shown.
+  // Returns a function for the library, which passes bytes done and bytes in total. Null if nothing
+  // is shown.
   std::function<void(std::uint64_t, std::uint64_t)> callback();
   // Clears the line.
   void finish();

@@ -5,8 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "nmb/mpi_ranks.h"
-#include "nmb/thread_ranks.h"
+#include "nmb/communicator.h"
 
 namespace nmb::tools {
 
@@ -15,8 +14,7 @@ Status run_on_ranks(Tool& tool, const CLI::App& command, std::size_t parts, Need
   const unsigned threads = tool.options().threads;
   const std::optional<MpiLibrary> launcher = launched_by();
   if (needs == Needs::kMpi && !launcher)
-    return Status(Code::kUsage,
-                  "found MPI-IO asked for without MPI, expected to be started by mpiexec");
+    return Status(Code::kUsage, "MPI-IO needs MPI; start the program with mpiexec");
   if (launched_ranks() > 1 || needs == Needs::kMpi) {
     NMB_ASSIGN(const std::unique_ptr<Communicator> ranks, open_mpi_ranks(*launcher));
     tool.diagnostics().set_silent(ranks->rank() != 0);
@@ -26,7 +24,7 @@ Status run_on_ranks(Tool& tool, const CLI::App& command, std::size_t parts, Need
     } catch (const std::bad_alloc&) {
       status = Status(Code::kLimit, "out of memory on rank " + std::to_string(ranks->rank()));
     }
-    // Nobody waits for a rank that gave up alone.
+    // Other ranks do not wait for a rank that failed alone.
     if (!status.ok()) ranks->fail(status);
     return status;
   }

@@ -28,15 +28,14 @@ ReportFile::~ReportFile() { ::close(fd_); }
 
 Result<std::unique_ptr<ReportFile>> ReportFile::open(const std::string& path,
                                                      const std::string& schema) {
-  // O_NONBLOCK: a pipe in its place must not make us wait for its other end.
+  // O_NONBLOCK: if the path is a pipe, opening must not wait for its other end.
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   if (fd < 0) return failed(path, "open for writing");
   std::unique_ptr<ReportFile> file(new ReportFile(path, fd));
   struct stat info;
   if (::fstat(fd, &info) != 0) return failed(path, "stat");
   if (!S_ISREG(info.st_mode))
-    return Status(Code::kUsage, path, kNoOffset, "",
-                  "found something else, expected a regular file for the report");
+    return Status(Code::kUsage, path, kNoOffset, "", "the report must be a regular file");
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK)
       return Status(Code::kBusy, path, kNoOffset, "", "another run writes this report");
@@ -63,10 +62,11 @@ Result<std::string> ReportFile::read_some(std::uint64_t offset, std::size_t most
 Status ReportFile::check_schema(const std::string& schema) const {
   const std::string expected = "{\"schema\":\"" + schema + "\",";
   NMB_ASSIGN(const std::string found, read_some(0, expected.size()));
-  // All there is may be a first line that was cut.
+  // The file may contain only a part of the first line.
   if (expected.starts_with(found)) return {};
-  return Status(Code::kUsage, path_, kNoOffset, "",
-                "found a file that is no report of kind " + schema + ", expected one, or none");
+  return Status(
+      Code::kUsage, path_, kNoOffset, "",
+      "the file exists and is not a report of kind " + schema + "; choose another report");
 }
 
 Status ReportFile::drop_cut_line() {
@@ -111,13 +111,13 @@ Status ReportFile::for_each_line(const std::function<void(std::string_view)>& vi
 
 Status ReportFile::append(std::string_view line) {
   const std::string text = std::string(line) + "\n";
-  // One call: whoever looks while it is written sees whole lines.
+  // One call, so that anybody who reads meanwhile sees whole lines.
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t put = ::write(fd_, text.data() + done, text.size() - done);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
       Status status = failed(path_, "write");
-      // Else the next run drops it.
+      // If this fails, the next run removes the rest.
       [[maybe_unused]] const int cut = ::ftruncate(fd_, static_cast<off_t>(length_));
       return status;
     }

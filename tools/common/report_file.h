@@ -1,5 +1,6 @@
-// ReportFile: a report that is also the journal of a run: JSON documents, one a line, each written
-// when what it tells of is done, so that a run that was killed can be resumed.
+// ReportFile: a report that is also the journal of a run. It has one JSON document on each line,
+// which is written when the work that it describes is done, so that a run that was killed can be
+// resumed.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +15,20 @@ namespace nmb::tools {
 
 class ReportFile {
  public:
-  // Makes the file, or goes on with it. A last line that was cut is dropped. kUsage: what is there
-  // is no report whose documents begin with `schema`, or no regular file; kBusy: another process
-  // has it open; kIo.
+  // Makes the file or continues an existing one. An incomplete last line is removed. Errors: kUsage
+  // if the file is not a report whose documents begin with `schema`, or not a regular file; kBusy
+  // if another process has it open; kIo.
   static Result<std::unique_ptr<ReportFile>> open(const std::string& path,
                                                   const std::string& schema);
   ~ReportFile();
   ReportFile(const ReportFile&) = delete;
   ReportFile& operator=(const ReportFile&) = delete;
 
-  // The lines there are, without their ends, oldest first; none longer than kLongestLine.
+  // Visits the existing lines, without line ends, oldest first. No line is longer than
+  // kLongestLine.
   Status for_each_line(const std::function<void(std::string_view)>& visit) const;
-  // `line` without an end of line. Where it cannot be written whole nothing of it stays. kNoSpace,
-  // kIo.
+  // Appends `line`, which has no line end. If it cannot be written completely, nothing of it
+  // remains. Errors: kNoSpace, kIo.
   Status append(std::string_view line);
 
   static constexpr std::size_t kLongestLine = 1 << 20;

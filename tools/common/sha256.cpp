@@ -13,9 +13,7 @@ namespace {
 
 constexpr std::uint64_t kDigestPart = 1 << 20;
 
-Status no_sha256() {
-  return Status(Code::kUnsupported, "found no SHA-256 in OpenSSL's library, expected it there");
-}
+Status no_sha256() { return Status(Code::kUnsupported, "OpenSSL's library has no SHA-256"); }
 
 std::string hexadecimal(std::span<const unsigned char> bytes) {
   constexpr char kHexadecimal[] = "0123456789abcdef";

@@ -1,5 +1,5 @@
-// SHA-256 of files, for reports: it tells files apart where somebody may have meant them to look
-// alike, which the format's own sums do not (spec/format.md, section 1).
+// SHA-256 of files, for reports: unlike the sums of the format (spec/format.md, section 1), it
+// shows that files differ even if somebody tried to make them look alike.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ namespace nmb::tools {
 
 using ReadAt = std::function<Status(std::uint64_t offset, std::span<std::byte> out)>;
 
-// 64 hexadecimal digits of the `length` bytes that `read` gives, in parts of at most 1 MiB. cancel,
-// if set: kIo "interrupted".
+// Returns 64 hexadecimal digits for the `length` bytes that `read` supplies in parts of at most 1
+// MiB. cancel: if it is set, this fails with kIo "interrupted".
 Result<std::string> sha256(std::uint64_t length, const ReadAt& read,
                            const std::atomic<bool>* cancel);
 

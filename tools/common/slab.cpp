@@ -1,4 +1,4 @@
-// Hyperslabs as users write them (see slab.h).
+// Parses hyperslabs (see slab.h).
 #include "common/slab.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace nmb::tools {
 namespace {
 
-// The parts between separators: one more than there are separators.
+// Returns the parts between separators: one more than there are separators.
 std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t end; (end = text.find(separator)) != text.npos; text.remove_prefix(end + 1))

@@ -13,9 +13,9 @@ namespace nmb::tools {
 inline void offer_statistics(CLI::App& app, std::string* level) {
   app.add_option(
          "--stats", *level,
-         "of an NMB output, keep what values of each variable are: none; basic, how many are "
-         "there, missing and NaN, minimum and maximum; histogram, that too (nminspect stats "
-         "tells them). Default: none, but what NMB inputs have of blocks that stay whole")
+         "statistics of each variable in an NMB output: none; basic: counts, missing values, NaNs, "
+         "minimum, maximum; histogram: basic and a histogram; see nminspect stats (default: none, "
+         "but blocks of NMB inputs that are copied whole keep theirs)")
       ->type_name("LEVEL")
       ->check(one_of({"none", "basic", "histogram"}));
 }
@@ -26,10 +26,11 @@ inline StatisticsLevel statistics_level(std::string_view text) {
                                : StatisticsLevel::kNone;
 }
 
-// "FILE: 3 variables without statistics ...".
+// Returns "FILE: 3 variables without statistics ...".
 inline std::string without_statistics_text(const std::string& file, std::uint64_t count) {
   return file + ": " + std::to_string(count) + (count == 1 ? " variable" : " variables") +
-         " without statistics: neither numbers nor text, in other files, or in chunks that are "
+         " without statistics: neither numbers nor text, stored in other files, or in chunks that "
+         "are "
          "not decoded";
 }
 

@@ -18,10 +18,10 @@ class Table {
   // `out` must outlive it.
   Table(Output& out, std::vector<Column> columns);
 
-  // One cell a column; cells become printable (nmb/text.h). Widths come from the first rows, which
-  // are held back; the memory is theirs.
+  // Writes one row, which has a cell for each column; cells are made printable (nmb/text.h). The
+  // first rows are kept in memory to determine the widths of the columns.
   Status row(std::vector<std::string> cells);
-  // What is held back.
+  // Writes the rows that are still in memory.
   Status finish();
 
  private:

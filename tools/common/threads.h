@@ -1,4 +1,4 @@
-// The number of threads that -j stands for when it is not given.
+// The number of threads if -j is not given.
 #pragma once
 
 #include <sched.h>
@@ -7,7 +7,7 @@
 
 namespace nmb::tools {
 
-// The cores that this process may run on, at least 1.
+// Returns the number of cores that this process may use, at least 1.
 inline unsigned default_threads() {
   cpu_set_t cores;
   if (::sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 0)

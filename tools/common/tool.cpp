@@ -1,4 +1,4 @@
-// The frame of every tool (see tool.h).
+// The common parts of every tool (see tool.h).
 #include "common/tool.h"
 
 #include <unistd.h>
@@ -6,77 +6,16 @@
 #include <algorithm>
 #include <map>
 #include <new>
+#include <string_view>
 
+#include "common/help_formatter.h"
 #include "common/interrupt.h"
+#include "common/manual_page.h"
 #include "common/memory_limit.h"
 #include "common/threads.h"
 #include "common/units.h"
 
 namespace nmb::tools {
-namespace {
-
-// -h: usage and options, one screen. --help: the details and examples too, of all subcommands.
-class HelpFormatter final : public CLI::Formatter {
- public:
-  HelpFormatter() {
-    column_width(28);
-    label("REQUIRED", "");
-  }
-  std::string make_help(const CLI::App* app, std::string name,
-                        CLI::AppFormatMode mode) const override {
-    std::string out = Formatter::make_help(app, name, mode);
-    if (mode == CLI::AppFormatMode::All && !app->get_footer().empty())
-      out += "\n" + app->get_footer();
-    while (out.size() > 1 && out.ends_with("\n\n")) out.pop_back();
-    return out;
-  }
-  std::string make_expanded(const CLI::App* command) const override {
-    std::string out = Formatter::make_expanded(command);
-    if (!command->get_footer().empty()) out += "\n" + command->get_footer();
-    return out;
-  }
-  // A type's name alone: what an option needs, and what it takes, is for its text to say.
-  std::string make_option_opts(const CLI::Option* option) const override {
-    const std::string type = option->get_type_size() == 0 ? "" : option->get_type_name();
-    return (type.empty() ? "" : " " + type) + (option->get_expected_max() > 1 ? " ..." : "");
-  }
-  std::string make_footer(const CLI::App*) const override { return ""; }
-};
-
-// Paragraphs (lines of `text`) broken between words into lines of at most 80 characters.
-std::string wrapped(const std::string& text) {
-  constexpr std::size_t kWidth = 80;
-  std::string out;
-  std::size_t column = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    if (text[at] == '\n') {
-      out += '\n';
-      column = 0;
-      ++at;
-      continue;
-    }
-    const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
-    if (column > 0 && column + 1 + (end - at) > kWidth) {
-      out += '\n';
-      column = 0;
-    }
-    if (column > 0) out += ' ';
-    out.append(text, at, end - at);
-    column += (column > 0 ? 1 : 0) + end - at;
-    at = end < text.size() && text[end] == ' ' ? end + 1 : end;
-  }
-  return out;
-}
-
-std::string footer_of(const HelpText& help) {
-  std::string out = wrapped(help.details);
-  if (!out.empty()) out += "\n";
-  if (!help.examples.empty())
-    out += (out.empty() ? "" : "\n") + ("Examples:\n" + help.examples) + "\n";
-  return out;
-}
-
-}  // namespace
 
 CLI::Validator one_of(std::vector<std::string> words) {
   const auto check = [words = std::move(words)](std::string& found) -> std::string {
@@ -91,17 +30,17 @@ CLI::Validator one_of(std::vector<std::string> words) {
 
 Tool::Tool(const std::string& name, const HelpText& help)
     : name_(name), app_(help.summary, name), out_(STDOUT_FILENO), diagnostics_(name) {
-  app_.formatter(std::make_shared<HelpFormatter>());
+  help_texts_[&app_] = help;
+  app_.formatter(help_formatter(help_texts_));
   app_.set_help_flag("-h", "help on one screen");
   app_.set_help_all_flag("--help", "all help, with examples");
   app_.set_version_flag("--version", name + " " + NMB_VERSION, "the version");
-  app_.footer(footer_of(help));
   offer_manners(app_);
 }
 
 CLI::App& Tool::add_command(const std::string& name, const HelpText& help) {
   CLI::App& command = *app_.add_subcommand(name, help.summary);
-  command.footer(footer_of(help));
+  help_texts_[&command] = help;
   offer_manners(command);
   app_.require_subcommand(1, 1);
   return command;
@@ -111,7 +50,7 @@ void Tool::offer_manners(CLI::App& command) {
   static const std::map<std::string, ColourWhen> kWhen{
       {"auto", ColourWhen::kAuto}, {"always", ColourWhen::kAlways}, {"never", ColourWhen::kNever}};
   command.add_flag("-q,--quiet", options_.quiet,
-                   "no notes and no warnings, except that newer data may be missing");
+                   "no notes and no warnings, except about newer data that may be missing");
   command
       .add_option_function<std::string>(
           "--color", [this](const std::string& when) { options_.colour = kWhen.at(when); },
@@ -129,7 +68,7 @@ void Tool::offer_jsonl(CLI::App& command) {
   command.add_flag("--jsonl", options_.jsonl, "one JSON document a line");
 }
 void Tool::offer_bytes(CLI::App& command) {
-  command.add_flag("--bytes", options_.bytes, "exact numbers of bytes, not KiB, MiB, ...");
+  command.add_flag("--bytes", options_.bytes, "show exact numbers of bytes, not KiB, MiB, ...");
 }
 void Tool::offer_strict(CLI::App& command) {
   command.add_flag("--strict", options_.strict, "warnings are findings: exit code 1");
@@ -141,16 +80,16 @@ void Tool::offer_external(CLI::App& command) {
   command
       .add_option_function<std::string>(
           "--external", [this](const std::string& which) { options_.external = kWhich.at(which); },
-          "files that hold values of an NMB file: none is opened; beneath (default), those in its "
-          "folder or below, not by symbolic links; any")
+          "other files with values of an NMB file that may be opened: none; beneath (default): "
+          "those in its folder or below, without symbolic links; any")
       ->type_name("WHICH")
       ->check(one_of({"none", "beneath", "any"}));
 }
 void Tool::offer_threads(CLI::App& command) {
   options_.threads = default_threads();
-  command.add_option("-j", options_.threads, "threads (default: the cores)")
+  command.add_option("-j", options_.threads, "number of threads (default: number of cores)")
       ->type_name("N")
-      ->check(CLI::Range(1u, 4096u));
+      ->check(CLI::Range(1u, 4096u).description(""));
 }
 void Tool::offer_memory(CLI::App& command) {
   command
@@ -159,22 +98,23 @@ void Tool::offer_memory(CLI::App& command) {
           [this](const std::string& text) {
             const Result<std::uint64_t> bytes = parse_bytes(text);
             if (!bytes.ok()) throw CLI::ValidationError("--mem", bytes.status().message());
-            if (*bytes == 0) throw CLI::ValidationError("--mem", "found 0, expected some bytes");
+            if (*bytes == 0)
+              throw CLI::ValidationError("--mem", "found 0, expected at least 1 byte");
             options_.memory = *bytes;
           },
-          "memory that a process may take, as 64M or 1G (default: no limit)")
+          "most memory of a process, for example 64M or 1G (default: no limit)")
       ->type_name("BYTES");
 }
 void Tool::offer_file_list(CLI::App& command) {
   command
       .add_option("--files-from", options_.files_from,
-                  "read names of files from FILE; -: standard input")
+                  "read names of files from FILE (-: standard input)")
       ->type_name("FILE");
   command.add_flag("-0", options_.nul_separated,
                    "names in the list end with NUL, not with a line feed");
 }
 
-// CLI11 looks for a subcommand's name before options; here it may follow them, or be left out.
+// CLI11 expects the name of a subcommand before options; here it may follow them or be left out.
 std::vector<std::string> Tool::arguments(int argc, const char* const* argv) const {
   std::vector<std::string> out(argv + std::min(argc, 1), argv + argc);
   if (default_command_.empty()) return out;
@@ -211,7 +151,7 @@ bool Tool::parse(int argc, const char* const* argv) {
     return false;
   } catch (const CLI::ParseError& error) {
     diagnostics_.error(Status(Code::kUsage, error.what()));
-    diagnostics_.note("\"" + name_ + " -h\" tells how it is used", true);
+    diagnostics_.note("\"" + name_ + " -h\" shows usage", true);
     return false;
   }
   diagnostics_.set_colour(use_colour(options_.colour, STDERR_FILENO));
@@ -224,7 +164,8 @@ int Tool::finish() {
   const Status closed = out_.close();
   if (!closed.ok() && !out_.pipe_closed()) diagnostics_.error(closed);
   diagnostics_.finish();
-  // A signal that came when all was done, an output published among it, changed nothing.
+  // A signal that arrived after everything was done, including the publication of an output,
+  // changed nothing.
   const int interrupted = interrupted_exit();
   return interrupted != 0 && diagnostics_.exit() != Exit::kDone
              ? interrupted
@@ -232,20 +173,24 @@ int Tool::finish() {
 }
 
 int Tool::main(int argc, const char* const* argv, const std::function<Status()>& body) {
+  if (argc == 2 && argv[1] == std::string_view("--manual-page")) {
+    (void)out_.write(manual_page(app_, help_texts_));
+    return finish();
+  }
   if (!parse(argc, argv)) return finish();
   Status status;
   if (options_.nul_separated && options_.files_from.empty())
-    status = Status(Code::kUsage, "found -0 without --files-from, expected both");
+    status = Status(Code::kUsage, "-0 needs --files-from");
   if (status.ok() && options_.memory > 0) status = limit_memory(options_.memory);
   try {
     if (status.ok()) status = body();
   } catch (const std::bad_alloc&) {
     status = Status(Code::kLimit, "out of memory");
   }
-  // What the output failed with is told by finish().
+  // finish() reports the failure of the output.
   if (!out_.is_failure(status)) diagnostics_.error(status);
   if (options_.memory > 0 && status.code() == Code::kLimit)
-    diagnostics_.note("--mem allows " + human_bytes(options_.memory) + " a process");
+    diagnostics_.note("--mem allows " + human_bytes(options_.memory) + " per process");
   return finish();
 }
 

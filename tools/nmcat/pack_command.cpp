@@ -23,30 +23,25 @@
 #include "common/ranks.h"
 #include "common/sha256.h"
 #include "common/statistics_option.h"
-#include "common/temporary_name.h"
 #include "common/units.h"
-#include "nmb/extract.h"
-#include "nmb/file_source.h"
-#include "nmb/mpi_ranks.h"
-#include "nmb/output_file.h"
-#include "nmb/output_set.h"
+#include "nmb/communicator.h"
+#include "nmb/convert.h"
+#include "nmb/files.h"
 #include "nmb/reader.h"
-#include "nmb/references.h"
 #include "nmb/text.h"
-#include "nmb/write_hdf5.h"
 #include "nmcat/plan_text.h"
 
 namespace nmb::tools {
 
 namespace {
 
-// Conflicts of a kind that are written out; the rest is counted (--json has them all).
+// How many conflicts of each kind are shown; the others are only counted (--json shows all).
 constexpr std::size_t kShownConflicts = 10;
 
 Json conflicts_json(const std::vector<PackConflict>& conflicts) {
   Json all = Json::array();
   for (const PackConflict& conflict : conflicts) {
-    Json one{{"kind", conflict.kind},
+    Json one{{"kind", conflict_name(conflict.kind)},
              {"object", json_text(conflict.object)},
              {"files", Json::array({json_text(conflict.first_file)})},
              {"found", json_text(conflict.found)},
@@ -61,116 +56,11 @@ Json conflicts_json(const std::vector<PackConflict>& conflicts) {
 
 PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   CLI::App& app = tool.app();
-  app.add_option("inputs", options_.inputs, "files to merge, in this order")->type_name("INPUT");
-  app.add_option("-o,--output", options_.output, "the file to write")->type_name("OUT")->required();
-  app.add_option("--to", to_,
-                 "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending; .nc: "
-                 "cdf5, for pack nc4; else nmb)")
-      ->type_name("KIND")
-      ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));
-  app.add_option(
-         "--mode", mode_,
-         "how inputs are merged: pack, each a block (default); union, blocks of one name "
-         "are one; join, the same, and values follow one another along a dimension; tiles, each "
-         "has the part of a grid that its attributes domain_decomposition tell")
-      ->type_name("MODE")
-      ->check(one_of({"pack", "union", "join", "tiles"}));
-  app.add_option("--block-name", options_.block_name,
-                 "names of blocks from {stem}, {path}, {index} and {group} (default: {stem}; "
-                 "{stem}/{group} where there are groups; {group} for union, join and tiles)")
-      ->type_name("TEMPLATE");
+  offer_files(app);
   offer_agreement(app);
-  app.add_option("--split-names", split_names_,
-                 "divide variables into blocks by the first capture; what follows the match is the "
-                 "new name")
-      ->type_name("REGEX");
-  app.add_option("--unmatched", unmatched_,
-                 "keep: variables that --split-names does not match stay in the block above "
-                 "(default: a conflict)")
-      ->type_name("WHAT")
-      ->check(one_of({"keep"}));
-  app.add_option("--unique", unique_, "{group}: the same inner name in two inputs is a conflict")
-      ->type_name("WHAT")
-      ->check(one_of({"{group}"}));
-  app.add_option("--samples", options_.samples,
-                 "samples of a block: vars:N, dim:NAME, group or none (default: 1 with variables; "
-                 "blocks of NMB files "
-                 "keep theirs)")
-      ->type_name("RULE");
-  app.add_option(
-         "--sort", sort_,
-         "order of inputs: given (default); name, natural numeric; values:VAR, by the first "
-         "value of a variable")
-      ->type_name("ORDER");
-  app.add_option("--metadata-codec", codec_,
-                 "metadata: none, zstd or zstd-dictionary (default: with a dictionary where blocks "
-                 "are many and small)")
-      ->type_name("CODEC")
-      ->check(one_of({"none", "zstd", "zstd-dictionary"}));
-  app.add_option("--compress", compress_,
-                 "how values are stored: none, deflate[:1-9] or zstd[:1-19] (default: as they are; "
-                 "what is compressed in an NMB or HDF5 input stays so)")
-      ->type_name("CODEC[:LEVEL]");
-  offer_statistics(app, &statistics_);
-  app.add_option(
-         "--inline", inline_limit_,
-         "values of at most BYTES lie beside their block's metadata (default: 4096, at most 65536)")
-      ->type_name("BYTES");
-  app.add_option("--aggregators", options_.writer.aggregators,
-                 "ranks that write metadata and index (default: what suits the file system)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1 << 20));
-  app.add_option(
-         "--align", alignment_,
-         "stripes of the file, as 1M: values of at least so many bytes begin at a multiple, "
-         "and one of several ranks writes the metadata of a stripe; a power of 2 from 4096 "
-         "to 1G (default: what suits the file system)")
-      ->type_name("BYTES");
-  app.add_option("--io", io_,
-                 "how OUT is written: posix (default) or mpiio, by the MPI library of mpiexec")
-      ->type_name("HOW")
-      ->check(one_of({"posix", "mpiio"}));
-  app.add_option("--hint", hints_,
-                 "with mpiio: for the MPI library, as striping_factor=8; once for each")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  app.add_flag(
-      "--link", options_.link,
-      "pack: values stay where they are, in the inputs, and OUT, which tells where, has the "
-      "rest; inputs lie in the folder of OUT or below");
-  tool.offer_external(app);
-  offer_hdf5_view(app, &hdf5_view_);
-  app.add_flag("--append", options_.append,
-               "pack: add to OUT, an NMB file that is there; what it has stays as it is");
-  app.add_flag("--no-lock", no_lock_,
-               "with --append: write also where the file system has no locks; nothing else writes "
-               "to OUT");
-  app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
-  app.add_flag(
-      "--dry-run", options_.writer.dry_run,
-      "write nothing; tell what goes wrong as ever, else what OUT would be: blocks, bytes, "
-      "peak memory, how it should lie on Lustre");
-  app.add_flag("--resume", resume_,
-               "keep what is done if the run ends early, and go on from what the same call before "
-               "has done");
-  app.add_option(
-         "--report", report_path_,
-         "write what --json would say to FILE, however the run ends, unless FILE is another "
-         "file of the run; replaces an older report, with -f any file")
-      ->type_name("FILE");
-  app.add_option(
-         "--digest", digest_,
-         "sha256: tell that of all inputs and of OUT, which are read once more, by --json or "
-         "--report")
-      ->type_name("WHAT")
-      ->check(one_of({"sha256"}));
-  app.add_flag("--no-provenance", no_provenance_,
-               "do not keep names and sizes of the inputs, and the options, in OUT (nminspect "
-               "provenance tells them)");
-  app.add_flag("--lossy", lossy_,
-               "write an HDF5 or netCDF-4 OUT without what it cannot hold, user blocks of several "
-               "inputs; each is told");
-  app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
+  offer_blocks(app);
+  offer_storage(app);
+  offer_run(app);
   tool.offer_file_list(app);
   tool.offer_threads(app);
   tool.offer_memory(app);
@@ -179,43 +69,157 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
   offer_progress(tool, app);
 }
 
-// What must agree where inputs have blocks of one name.
+void PackCommand::offer_files(CLI::App& app) {
+  app.add_option("INPUT", options_.inputs, "files to merge, in this order");
+  app.add_option("-o,--output", options_.output, "output file")->type_name("OUT")->required();
+  app.add_option("--to", to_,
+                 "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT; "
+                 ".nc means cdf5, with pack nc4; no known ending means nmb)")
+      ->type_name("KIND")
+      ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));
+  app.add_option(
+         "--mode", mode_,
+         "how to merge inputs: pack (default): each input becomes its own block; union: blocks of "
+         "the same name become one; join: the same, and values are concatenated along a dimension; "
+         "tiles: each input has a part of a grid, described by its attributes domain_decomposition")
+      ->type_name("MODE")
+      ->check(one_of({"pack", "union", "join", "tiles"}));
+  app.add_option("--block-name", options_.block_name,
+                 "names of blocks, from {stem}, {path}, {index} and {group} (default: {stem}; "
+                 "{stem}/{group} for inputs with groups; {group} for union, join and tiles)")
+      ->type_name("TEMPLATE");
+}
+
+void PackCommand::offer_blocks(CLI::App& app) {
+  app.add_option("--split-names", split_names_,
+                 "divide variables into blocks by the first capture of REGEX; the part of the name "
+                 "after the match is the new name")
+      ->type_name("REGEX");
+  app.add_option("--unmatched", unmatched_,
+                 "keep: leave variables that --split-names does not match in the block above "
+                 "(default: a conflict)")
+      ->type_name("WHAT")
+      ->check(one_of({"keep"}));
+  app.add_option("--unique", unique_, "{group}: the same group name in two inputs is a conflict")
+      ->type_name("WHAT")
+      ->check(one_of({"{group}"}));
+  app.add_option("--samples", samples_,
+                 "number of samples of a block: vars:N, dim:NAME, group or none (default: 1 for a "
+                 "block with variables; blocks of NMB files keep theirs)")
+      ->type_name("RULE");
+  app.add_option("--sort", sort_,
+                 "order of inputs: given (default); name: natural numeric order; values:VAR: by "
+                 "the first value of a variable")
+      ->type_name("ORDER");
+}
+
+void PackCommand::offer_storage(CLI::App& app) {
+  app.add_option("--metadata-codec", codec_,
+                 "compression of metadata: none, zstd or zstd-dictionary (default: zstd-dictionary "
+                 "if blocks are many and small)")
+      ->type_name("CODEC")
+      ->check(one_of({"none", "zstd", "zstd-dictionary"}));
+  app.add_option("--compress", compress_,
+                 "compression of values: none, deflate[:1-9] or zstd[:1-19] (default: unchanged; "
+                 "values that are compressed in an NMB or HDF5 input stay so)")
+      ->type_name("CODEC[:LEVEL]");
+  offer_statistics(app, &statistics_);
+  app.add_option("--inline", inline_limit_,
+                 "store values of at most BYTES beside the metadata of their block (default: 4096, "
+                 "at most 65536)")
+      ->type_name("BYTES");
+  app.add_option("--aggregators", options_.writer.aggregators,
+                 "number of ranks that write metadata and index (default: chosen by file system)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1 << 20).description(""));
+  app.add_option("--align", alignment_,
+                 "stripe size of the file, for example 1M: values of at least this size begin at a "
+                 "multiple of it, and one rank writes the metadata of a stripe; a power of 2 from "
+                 "4096 to 1G (default: chosen by file system)")
+      ->type_name("BYTES");
+  app.add_option("--io", io_, "how to write OUT: posix (default) or mpiio (needs mpiexec)")
+      ->type_name("HOW")
+      ->check(one_of({"posix", "mpiio"}));
+  app.add_option("--hint", hints_,
+                 "hint for the MPI library, with --io mpiio, for example striping_factor=8; may be "
+                 "repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_flag(
+      "--link", options_.link,
+      "pack: values stay where they are, in the inputs, and OUT, which tells where, has the "
+      "rest; inputs lie in the folder of OUT or below");
+  tool_.offer_external(app);
+  offer_hdf5_view(app, &hdf5_view_);
+}
+
+void PackCommand::offer_run(CLI::App& app) {
+  app.add_flag("--append", options_.append,
+               "pack: add blocks to OUT, an existing NMB file; its contents do not change");
+  app.add_flag("--no-lock", no_lock_,
+               "with --append: write even if the file system has no locks; use it only if nothing "
+               "else writes to OUT");
+  app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
+  app.add_flag("--dry-run", options_.writer.dry_run,
+               "write nothing; report the errors of the run, or the blocks, bytes, peak memory and "
+               "Lustre striping of OUT");
+  app.add_flag("--resume", resume_,
+               "keep finished work if the run ends early, and continue from an earlier run of the "
+               "same call");
+  app.add_option("--report", report_path_,
+                 "write the JSON report to FILE, also when the run fails; replaces an older "
+                 "report, any other file only with -f")
+      ->type_name("FILE");
+  app.add_option("--digest", digest_,
+                 "sha256: add the SHA-256 of all inputs and of OUT, which are read once more, to "
+                 "the JSON report")
+      ->type_name("WHAT")
+      ->check(one_of({"sha256"}));
+  app.add_flag("--no-provenance", no_provenance_,
+               "do not record names and sizes of the inputs, and the options, in OUT (see "
+               "nminspect provenance)");
+  app.add_flag("--lossy", lossy_,
+               "write an HDF5 or netCDF-4 OUT without the things that it cannot hold (user blocks "
+               "of several inputs), with a warning for each");
+  app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
+}
+
+// Options for what must agree if inputs have blocks of the same name.
 void PackCommand::offer_agreement(CLI::App& app) {
   app.add_option("--along", options_.along,
-                 "join: the dimension along which values follow one another (default: the record "
-                 "dimension); axis:0: the first one of each variable")
+                 "join: the dimension along which values are concatenated (default: the record "
+                 "dimension); axis:0: the first dimension of each variable")
       ->type_name("DIM");
   app.add_option("--key", options_.key,
-                 "join: number the events that VARIABLE of a block lists (without BLOCK: spill), "
-                 "and give each block with a variable of this name the numbers of its rows, "
-                 "VARIABLE.seq")
+                 "join: number the events that VARIABLE of a block lists (default block: spill), "
+                 "and add a variable VARIABLE.seq with the event number of each row to each block "
+                 "with a variable of this name")
       ->type_name("[BLOCK/]VARIABLE");
   app.add_option("--shared", shared_,
-                 "union, tiles: first: values that several inputs have are the first one's "
-                 "(default: they must be the same)")
+                 "union, tiles: first: if several inputs have the same values, use the first "
+                 "input's without comparing (default: they must be equal)")
       ->type_name("WHAT")
       ->check(one_of({"first"}));
   app.add_option("--atts", atts_,
-                 "attributes that differ, but for those that say what values mean (units and their "
-                 "like), which must not: first: the first is kept (default); list: each is told; "
-                 "strict: a conflict")
+                 "attributes that differ: first (default): keep the first; list: keep the first "
+                 "and list each; strict: a conflict; attributes that determine the meaning of "
+                 "values (units, calendar, ...) must always agree")
       ->type_name("WHAT")
       ->check(one_of({"strict", "first", "list"}));
   app.add_option("--on-mismatch", on_mismatch_,
-                 "an object that does not go with the first of its name: error (default); skip, it "
-                 "is left out; widen (union, join), numbers of several types become those of one "
-                 "that holds all, else error")
+                 "an object that does not match the first one of its name: error (default); skip: "
+                 "leave it out; widen (union, join): convert numbers to the narrowest type that "
+                 "holds all of them, otherwise an error")
       ->type_name("WHAT")
       ->check(one_of({"error", "skip", "widen"}));
-  app.add_option(
-         "--missing", missing_,
-         "join, tiles: a variable or block that some inputs do not have, and a tile that none "
-         "has: error (default) or fill, with fill values")
+  app.add_option("--missing", missing_,
+                 "join, tiles: a variable or block that some inputs lack, or a tile that no input "
+                 "has: error (default) or fill (use fill values)")
       ->type_name("WHAT")
       ->check(one_of({"error", "fill"}));
-  app.add_flag("--monotonic", options_.monotonic,
-               "join: a coordinate that does not go on in one direction is a conflict (default: a "
-               "warning)");
+  app.add_flag(
+      "--monotonic", options_.monotonic,
+      "join: a coordinate that is not strictly monotonic is a conflict (default: a warning)");
 }
 
 Status PackCommand::take_agreement() {
@@ -226,14 +230,13 @@ Status PackCommand::take_agreement() {
                                      : MergeMode::kPack;
   const auto needs = [&](const char* option, bool is_right, const char* mode) {
     if (app.count(option) == 0 || is_right) return Status();
-    return Status(Code::kUsage, fmt::format("found {}, expected --mode {} with it", option, mode));
+    return Status(Code::kUsage, fmt::format("{} needs --mode {}", option, mode));
   };
   const bool joins = options_.mode == MergeMode::kJoin;
   NMB_TRY(needs("--along", joins, "join"));
   const bool tiles = options_.mode == MergeMode::kTiles;
   NMB_TRY(needs("--missing", joins || tiles, "join or tiles"));
   NMB_TRY(needs("--monotonic", joins, "join"));
-  NMB_TRY(needs("--key", joins, "join"));
   NMB_TRY(needs("--shared", options_.mode == MergeMode::kUnion || tiles, "union or tiles"));
   NMB_TRY(needs("--atts", options_.mode != MergeMode::kPack, "union, join or tiles"));
   NMB_TRY(needs("--on-mismatch", options_.mode != MergeMode::kPack, "union, join or tiles"));
@@ -242,8 +245,7 @@ Status PackCommand::take_agreement() {
   options_.skip_mismatches = on_mismatch_ == "skip";
   options_.widen_types = on_mismatch_ == "widen";
   if (options_.widen_types && tiles)
-    return Status(Code::kUsage,
-                  "found --on-mismatch widen with --mode tiles, expected error or skip");
+    return Status(Code::kUsage, "--on-mismatch widen needs --mode union or join");
   options_.fill_missing = missing_ == "fill";
   constexpr std::string_view kValues = "values:";
   if (sort_.starts_with(kValues) && sort_.size() > kValues.size())
@@ -253,113 +255,63 @@ Status PackCommand::take_agreement() {
   return {};
 }
 
-// The kind of OUT, by --to or its ending.
+// Determines the kind of OUT from --to or its ending.
 Status PackCommand::take_output() {
-  const bool packs = options_.mode == MergeMode::kPack;
   if (to_.empty()) {
     const std::string_view kind = kind_by_ending(options_.output);
-    // Blocks are groups, which classic netCDF does not have.
+    // Blocks become groups, which classic netCDF does not have.
     if (kind == "netcdf")
-      to_ = packs ? "nc4" : "cdf5";
+      to_ = options_.mode == MergeMode::kPack ? "nc4" : "cdf5";
     else if (kind == "classic")
       to_ = "cdf5";
     else
       to_ = kind.empty() ? "nmb" : kind;
   }
   if (lossy_ && to_ != "nc4" && to_ != "hdf5")
-    return Status(
-        Code::kUsage,
-        fmt::format("found --lossy with an output of kind {}, expected nc4 or hdf5", to_));
+    return Status(Code::kUsage,
+                  fmt::format("--lossy needs an output of kind nc4 or hdf5; OUT is {}", to_));
   if (to_ == "nmb") return {};
   for (const char* option :
        {"--samples", "--metadata-codec", "--inline", "--aggregators", "--align", "--io", "--hint",
-        "--dry-run", "--resume", "--append", "--link", "--no-provenance", "--hdf5-view", "--stats"})
+        "--no-provenance", "--hdf5-view", "--stats"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
-                    fmt::format("found {} with an output of kind {}, expected nmb", option, to_));
-  if (!to_.starts_with("cdf")) return {};
-  if (!compress_.empty() || packs)
-    return Status(Code::kUsage,
-                  fmt::format("found {} with an output of kind {}, expected {}",
-                              packs ? "--mode pack" : "--compress", to_,
-                              packs ? "nc4, hdf5 or nmb, which have groups" : "nmb, nc4 or hdf5"));
+                    fmt::format("{} needs an output of kind nmb; OUT is {}", option, to_));
+  if (!to_.starts_with("cdf")) {
+    options_.hdf5.emplace().plain = to_ == "hdf5";
+    return {};
+  }
   options_.classic = to_ == "cdf1" ? Kind::kCdf1 : to_ == "cdf2" ? Kind::kCdf2 : Kind::kCdf5;
   return {};
 }
 
-// HDF5 is written from an NMB file, which lies beside it meanwhile.
-Status PackCommand::write_through_nmb(const PackOptions& options, PackReport* report,
-                                      Communicator& ranks) {
-  const WriterOptions& writer = options.writer;
-  NMB_TRY(ranks.first(
-      [&] { return check_new_output(options.output, {.overwrite = writer.overwrite}); }));
-  NMB_ASSIGN(const TemporaryName between, TemporaryName::beside(options.output, ".nmb", ranks));
-  PackOptions first = options;
-  first.output = between.path();
-  first.code_pieces = false;
-  first.provenance = nullptr;
-  first.writer.sync = false;
-  // Nobody knows that file.
-  const auto named = [&](const Status& status) {
-    if (status.ok() || status.file() != between.path()) return status;
-    return Status(status.code(), options.output, kNoOffset, status.rule(), status.message());
-  };
-  const Status packed = pack(first, report, ranks);
-  for (std::string& text : report->warnings)
-    if (text.starts_with(between.path() + ": "))
-      text.replace(0, between.path().size(), options.output);
-  NMB_TRY(named(packed));
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-  std::vector<Loss> changes;
-  Result<std::vector<Loss>> losses = hdf5_losses(*reader, &changes);
-  NMB_TRY(ranks.agree(losses.status()));
-  NMB_TRY(ranks.first([&] { return warn_of_what_stays(*reader, changes, report); }));
-  if (ranks.rank() == 0)
-    for (const Loss& loss : *losses) losses_.push_back(loss.line());
-  if (!losses->empty() && !lossy_)
-    return Status(
-        Code::kConflict, options.output, kNoOffset, "",
-        fmt::format("found {} that an HDF5 file cannot hold, expected none without "
-                    "--lossy; nothing was written",
-                    losses->size() == 1 ? "1 thing" : fmt::format("{} things", losses->size())));
-  ExtractOptions extract;
-  extract.overwrite = writer.overwrite;
-  extract.sync = writer.sync;
-  extract.lossy = lossy_;
-  extract.cancel = writer.cancel;
-  extract.plain = to_ == "hdf5";
-  if (options.compression && options.compression->codec == ValueCodec::kDeflate)
-    extract.deflate = options.compression->level;
-  NMB_TRY(named(write_hdf5(*reader, between.path(), options.output, extract, ranks)));
-  if (ranks.rank() == 0) {
-    NMB_ASSIGN(const std::unique_ptr<FileSource> result, FileSource::open(options.output));
-    report->bytes_out = result->size();
-  }
-  return {};
-}
-
 // Blocks have brought their tags and records as far as the file in between.
-Status PackCommand::warn_of_what_stays(const Reader& between, const std::vector<Loss>& changes,
-                                       PackReport* report) const {
+Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
+                                  PackReport* report) {
   NMB_ASSIGN(const TagCounts counts, between.tag_counts());
-  NMB_ASSIGN(const LostRecords lost, lost_records(between));
   const std::size_t before = report->warnings.size();
-  for (const Loss& change : changes) report->warnings.push_back(change.line());
+  for (const Loss& change : lost.changes) report->warnings.push_back(change.line());
   if (counts.tags > 0)
     report->warnings.push_back(options_.output + ": " + no_place_for_tags(counts));
-  if (lost.blocks > 0)
-    report->warnings.push_back(options_.output + ": " + no_place_for_records(lost));
+  if (lost.records.blocks > 0)
+    report->warnings.push_back(options_.output + ": " + no_place_for_records(lost.records));
   const std::size_t warnings = report->warnings.size() - before;
-  if (!options_.strict || warnings == 0) return {};
-  return Status(Code::kConflict, options_.output, kNoOffset, "",
-                fmt::format("{} where none is allowed; nothing was written",
-                            warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings)));
+  if (options_.strict && warnings > 0)
+    return Status(Code::kConflict, options_.output, kNoOffset, "",
+                  fmt::format("{} with --strict; nothing was written",
+                              warnings == 1 ? "1 warning" : fmt::format("{} warnings", warnings)));
+  for (const Loss& loss : lost.losses) losses_.push_back(loss.line());
+  if (losses_.empty() || lossy_) return {};
+  return Status(
+      Code::kConflict, options_.output, kNoOffset, "",
+      fmt::format("an HDF5 file cannot hold {}; use --lossy to write the rest; nothing was written",
+                  losses_.size() == 1 ? "1 thing" : fmt::format("{} things", losses_.size())));
 }
 
-// All options that decide the bytes of OUT, as they were given.
+// Returns all options that determine the bytes of OUT, as they were given.
 Json PackCommand::decisive_options() const {
   constexpr std::string_view kOthers[] = {
-      "-h",     "--help",        "--version",  "-o",        "inputs",   "--files-from",
+      "-h",     "--help",        "--version",  "-o",        "INPUT",    "--files-from",
       "-0",     "--sort",        "-j",         "-f",        "--resume", "--io",
       "--hint", "--no-sync",     "--report",   "--digest",  "--strict", "--json",
       "-q",     "--aggregators", "--color",    "--dry-run", "--mpi",    "--progress",
@@ -376,8 +328,8 @@ Json PackCommand::decisive_options() const {
   return json;
 }
 
-// Nothing of where, when and by how many it was made. What inputs tell of theirs, and then what
-// they are, is left out where it is too much.
+// Contains nothing about place, time or number of processes. If there is too much, first the
+// provenance of inputs and then the list of inputs is left out.
 std::string PackCommand::provenance(const std::vector<PackSource>& sources) const {
   constexpr int kMostDepth = 128;
   constexpr std::size_t kMostBytes = 4 << 20;
@@ -412,15 +364,16 @@ std::string PackCommand::provenance(const std::vector<PackSource>& sources) cons
   return json.dump(-1, ' ', true);
 }
 
-// What a run that ended early has left.
+// Reports the files that remain from a run that ended early.
 void PackCommand::tell_what_stays() {
   const std::string hidden = resumable_name(options_.output);
   std::error_code none;
   if (resume_ && std::filesystem::exists(hidden, none))
-    tool_.diagnostics().note(options_.output + ": what is done stays in " + hidden +
-                             " and its journal; the same call goes on from there");
+    tool_.diagnostics().note(options_.output + ": finished work is kept in " + hidden +
+                             " and its journal; the same call continues from there");
 }
 
+// When all other options are known.
 Status PackCommand::gather_inputs() {
   const CommonOptions& common = tool_.options();
   if (!common.files_from.empty()) {
@@ -428,17 +381,28 @@ Status PackCommand::gather_inputs() {
                read_file_list(common.files_from, common.nul_separated));
     options_.inputs.insert(options_.inputs.end(), listed.begin(), listed.end());
   }
-  if (options_.inputs.empty())
-    return Status(Code::kUsage, "found no inputs, expected files or --files-from");
   if (sort_ == "name")
     std::stable_sort(options_.inputs.begin(), options_.inputs.end(), natural_less);
-  return {};
+  return check_options(options_, {.inputs = "files or use --files-from",
+                                  .output = "OUT",
+                                  .mode = "--mode",
+                                  .key = "--key",
+                                  .compression = "--compress",
+                                  .dry_run = "--dry-run",
+                                  .statistics = "--stats",
+                                  .resume = "--resume",
+                                  .append = "--append",
+                                  .link = "--link",
+                                  .block_by = "--split-names",
+                                  .hdf5_view = "--hdf5-view",
+                                  .external = "--external"});
 }
 
-// Collective, of several processes: the list may be standard input, which the first one alone has.
+// Collective, on several processes: the list may be standard input, which only the first process
+// has.
 Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   NMB_TRY(ranks.first([&] { return gather_inputs(); }));
-  std::string names;  // each with a NUL behind it
+  std::string names;  // each with a NUL after it
   for (const std::string& input : options_.inputs) names.append(input).push_back('\0');
   const auto own = std::as_bytes(std::span(names));
   std::vector<std::byte> bytes(own.begin(), own.end());
@@ -450,7 +414,7 @@ Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   return {};
 }
 
-// The files to write.
+// Adds the files to write.
 Status PackCommand::add_outputs() {
   const auto outputs = std::make_shared<OutputSet>();
   options_.outputs = outputs;
@@ -458,15 +422,15 @@ Status PackCommand::add_outputs() {
   return report_path_.empty() ? Status() : outputs->add(report_path_, "report");
 }
 
-// Before anything is written: that none of them is read, and that the report can be written. pack()
-// checks what else inputs refer to.
+// Checks before anything is written that no output is read and that the report can be written.
+// pack() checks the files to which inputs refer.
 Status PackCommand::check_files() {
   for (const std::string& input : options_.inputs)
     NMB_TRY(options_.outputs->check_input(input, "input"));
   NMB_TRY(check_file_list(*options_.outputs, tool_.options().files_from));
   if (report_path_.empty()) return {};
   if (!options_.append) return start_report();
-  // An output that blocks are added to is read too.
+  // An output to which blocks are added is also read.
   OutputSet report;
   NMB_TRY(report.add(report_path_, "report"));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader,
@@ -475,7 +439,7 @@ Status PackCommand::check_files() {
   return start_report();
 }
 
-// Without a name yet: whether it can be written is known before the output changes.
+// The report has no name yet: this shows whether it can be written before the output changes.
 Status PackCommand::start_report() {
   constexpr std::string_view kBegin = "{\n \"schema\": \"nmb/cat/";
   std::error_code none;
@@ -485,7 +449,7 @@ Status PackCommand::start_report() {
     old.read(begin.data(), static_cast<std::streamsize>(begin.size()));
     if (old.gcount() > 0 && begin != kBegin)
       return Status(Code::kExists, report_path_, kNoOffset, "",
-                    "the file exists and is no report of nmcat; use -f to replace it");
+                    "the file exists and is not a report of nmcat; use -f to replace it");
   }
   NMB_ASSIGN(report_file_, create_output(report_path_, {.overwrite = true, .sync = false}));
   return {};
@@ -494,8 +458,7 @@ Status PackCommand::start_report() {
 Status PackCommand::take_io() {
   if (io_ == "mpiio") options_.writer.io = Io::kMpiIo;
   for (const std::string& hint : hints_) {
-    if (io_ != "mpiio")
-      return Status(Code::kUsage, "found --hint " + hint + ", expected --io mpiio with it");
+    if (io_ != "mpiio") return Status(Code::kUsage, "--hint needs --io mpiio");
     const std::size_t equals = hint.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == hint.size())
       return Status(Code::kUsage, "found --hint " + hint + ", expected KEY=VALUE");
@@ -504,25 +467,7 @@ Status PackCommand::take_io() {
   return {};
 }
 
-// Values that stay where they are go into no other blocks, and are stored in no other way.
-Status PackCommand::check_link() const {
-  if (options_.mode != MergeMode::kPack)
-    return Status(Code::kUsage, "found --link with --mode " + mode_ + ", expected pack");
-  for (const char* option : {"--split-names", "--compress", "--inline"})
-    if (tool_.app().count(option) > 0)
-      return Status(Code::kUsage,
-                    fmt::format("found --link with {}, expected one of them", option));
-  if (options_.external == ExternalPaths::kNone)
-    return Status(Code::kUsage, "found --link with --external none, expected beneath or any");
-  return {};
-}
-
-Status PackCommand::execute() {
-  NMB_TRY(take_agreement());
-  NMB_TRY(take_output());
-  const bool one_process = launched_ranks() <= 1;
-  if (one_process) NMB_TRY(gather_inputs());
-  const CommonOptions& common = tool_.options();
+Status PackCommand::take_storage() {
   if (!inline_limit_.empty()) {
     NMB_ASSIGN(std::uint64_t limit, parse_bytes(inline_limit_));
     if (limit > 65536)
@@ -536,76 +481,94 @@ Status PackCommand::execute() {
   }
   options_.writer.statistics = statistics_level(statistics_);
   options_.keep_statistics = to_ == "nmb" && tool_.app().count("--stats") == 0;
-  if (options_.writer.statistics != StatisticsLevel::kNone && options_.writer.dry_run)
-    return Status(Code::kUsage, "found --dry-run with --stats " + statistics_ +
-                                    ", expected one of them: the length of statistics depends on "
-                                    "values");
   if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
-  NMB_TRY(take_io());
+  options_.external = tool_.options().external;
+  if (options_.link && tool_.app().count("--inline") > 0)
+    return Status(Code::kUsage, "--link and --inline exclude each other");
+  options_.writer.hdf5_view = hdf5_view_of(hdf5_view_);
+  options_.writer.metadata_codec = codec_ == "none"   ? MetadataCodec::kNone
+                                   : codec_ == "zstd" ? MetadataCodec::kZstd
+                                                      : MetadataCodec::kZstdDictionary;
+  return take_io();
+}
+
+Status PackCommand::take_blocks() {
   if (!unmatched_.empty() && split_names_.empty())
-    return Status(Code::kUsage, "found --unmatched, expected --split-names with it");
-  if (!split_names_.empty()) options_.block_by = "prefix:" + split_names_;
+    return Status(Code::kUsage, "--unmatched needs --split-names");
+  if (!split_names_.empty()) options_.block_by = {BlockRule::By::kPrefix, split_names_};
+  NMB_ASSIGN(options_.samples, SampleRule::parse(samples_));
+  options_.unique_groups = !unique_.empty();
+  options_.keep_unmatched = !unmatched_.empty();
+  return {};
+}
+
+Status PackCommand::take_run() {
+  const CommonOptions& common = tool_.options();
   if (!digest_.empty() && !common.json && report_path_.empty())
-    return Status(Code::kUsage, "found --digest, expected --json or --report with it");
+    return Status(Code::kUsage, "--digest needs --json or --report");
   if (options_.append)
     // The file keeps its limit of inline values.
-    for (const char* option : {"--dry-run", "--resume", "-f", "--inline"})
+    for (const char* option : {"-f", "--inline"})
       if (tool_.app().count(option) > 0)
-        return Status(Code::kUsage,
-                      fmt::format("found --append with {}, expected one of them", option));
-  if (no_lock_ && !options_.append)
-    return Status(Code::kUsage, "found --no-lock, expected --append with it");
+        return Status(Code::kUsage, fmt::format("--append and {} exclude each other", option));
+  if (no_lock_ && !options_.append) return Status(Code::kUsage, "--no-lock needs --append");
   if (no_lock_) options_.writer.locking = Locking::kIfPossible;
-  if (options_.append && options_.mode != MergeMode::kPack)
-    return Status(Code::kUsage, "found --append with --mode " + mode_ + ", expected pack");
-  if (resume_) {
-    if (options_.writer.dry_run)
-      return Status(Code::kUsage, "found --resume with --dry-run, expected one of them");
-    options_.resume = "nmcat " NMB_VERSION " " + decisive_options().dump(-1, ' ', true);
-  }
+  if (resume_) options_.resume = "nmcat " NMB_VERSION " " + decisive_options().dump(-1, ' ', true);
   if (!no_provenance_ && to_ == "nmb")
     options_.provenance = [this](const std::vector<PackSource>& sources) {
       return std::vector<std::string>{provenance(sources)};
     };
-  options_.external = common.external;
-  if (options_.link) NMB_TRY(check_link());
-  options_.writer.hdf5_view = hdf5_view_of(hdf5_view_);
-  options_.unique_groups = !unique_.empty();
-  options_.keep_unmatched = !unmatched_.empty();
   options_.strict = common.strict;
   options_.writer.sync = !no_sync_;
   options_.writer.cancel = catch_interrupts();
-  options_.writer.metadata_codec = codec_ == "none"   ? MetadataCodec::kNone
-                                   : codec_ == "zstd" ? MetadataCodec::kZstd
-                                                      : MetadataCodec::kZstdDictionary;
-  const Status added = add_outputs();
-  Progress progress(tool_, "moving values");
+  return {};
+}
+
+Status PackCommand::execute() {
+  NMB_TRY(take_agreement());
+  NMB_TRY(take_output());
+  NMB_TRY(take_storage());
+  NMB_TRY(take_blocks());
+  NMB_TRY(take_run());
+  if (launched_ranks() <= 1) NMB_TRY(gather_inputs());
   PackReport report;
   bool tells = true;
+  const Status status = merge(&report, &tells);
+  return tells ? conclude(report, status) : status;
+}
+
+// *tells: false if another process says what is to be said.
+Status PackCommand::merge(PackReport* report, bool* tells) {
+  const Status added = add_outputs();
+  Progress progress(tool_, "moving values");
   const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
-  // Blocks of several inputs are planned by one rank: in one process its threads move the values.
+  // One rank plans blocks that several inputs share; in a single process its threads move the
+  // values.
   const std::size_t parts = options_.mode == MergeMode::kPack ? options_.inputs.size() : 1;
-  const auto merge = [this](const PackOptions& options, PackReport* told, Communicator& ranks) {
-    const bool through_nmb = to_ == "nc4" || to_ == "hdf5";
-    return through_nmb ? write_through_nmb(options, told, ranks) : pack(options, told, ranks);
-  };
+  if (options_.hdf5)
+    options_.hdf5->on_losses = [&](const Reader& between, const Hdf5Losses& lost) {
+      return accept_losses(between, lost, report);
+    };
   const Status status =
       run_on_ranks(tool_, tool_.app(), parts, needs, [&](Communicator& ranks, unsigned threads) {
         NMB_TRY(added);
-        if (!one_process) NMB_TRY(gather_inputs_of_first(ranks));
+        if (launched_ranks() > 1) NMB_TRY(gather_inputs_of_first(ranks));
         NMB_TRY(ranks.first([&] { return check_files(); }));
         PackOptions options = options_;
         options.writer.threads = threads;
         if (ranks.rank() == 0) {
           options.progress = progress.callback();
-          return merge(options, &report, ranks);
+          return pack(options, report, ranks);
         }
-        if (!ranks.shares_memory()) tells = false;
+        if (!ranks.shares_memory()) *tells = false;
         PackReport other;
-        return merge(options, &other, ranks);
+        return pack(options, &other, ranks);
       });
   progress.finish();
-  if (!tells) return status;
+  return status;
+}
+
+Status PackCommand::conclude(const PackReport& report, const Status& status) {
   const auto names_report = [&](const Status& failure) {
     return failure.code() == Code::kUsage && failure.file() == report_path_;
   };
@@ -619,9 +582,9 @@ Status PackCommand::execute() {
   NMB_TRY(told);
   const std::uint64_t memory = tool_.options().memory;
   if (status.ok() && memory > 0 && report.plan && report.plan->peak_memory > memory)
-    return Status(Code::kLimit, "found a peak memory of " + human_bytes(report.plan->peak_memory) +
-                                    " planned, expected at most --mem");
-  // Inputs that cannot be used were told one by one.
+    return Status(Code::kLimit, "the run would take " + human_bytes(report.plan->peak_memory) +
+                                    " of memory; --mem allows " + human_bytes(memory));
+  // Inputs that cannot be used were reported one by one.
   return report.unreadable.empty() ? status : Status();
 }
 
@@ -635,7 +598,7 @@ Status PackCommand::tell_report(const PackReport& report, const Status& status) 
   return report.plan ? write_plan(tool_.out(), options_, report) : Status();
 }
 
-// Conflicts that many inputs have alike are told as one.
+// Groups conflicts that are the same in many inputs.
 std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& conflicts,
                                               std::size_t shown_of_kind) const {
   struct Group {
@@ -643,19 +606,19 @@ std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& c
     std::size_t count;
   };
   std::vector<Group> groups;
-  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, std::size_t> places;
+  std::map<std::tuple<ConflictKind, std::string_view, std::string_view>, std::size_t> places;
   for (const PackConflict& conflict : conflicts) {
-    const auto [place, is_new] = places.emplace(
-        std::tuple(std::string_view(conflict.kind), std::string_view(conflict.object),
-                   std::string_view(conflict.expected)),
-        groups.size());
+    const auto [place, is_new] =
+        places.emplace(std::tuple(conflict.kind, std::string_view(conflict.object),
+                                  std::string_view(conflict.expected)),
+                       groups.size());
     if (is_new) groups.push_back({&conflict, 0});
     ++groups[place->second].count;
   }
   std::vector<std::string> texts;
   std::map<std::string_view, std::size_t> shown;
   for (const auto& [first, count] : groups) {
-    if (++shown[first->kind] > shown_of_kind) continue;
+    if (++shown[conflict_name(first->kind)] > shown_of_kind) continue;
     std::string text = first->text();
     if (count > 1)
       text += fmt::format(", and {} more of {} files", count - 1, options_.inputs.size());
@@ -663,12 +626,12 @@ std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& c
   }
   for (const auto& [kind, count] : shown)
     if (count > shown_of_kind)
-      texts.push_back(fmt::format("{}: {} more such conflicts (--json lists them all)", kind,
+      texts.push_back(fmt::format("{}: {} more conflicts of this kind (--json lists all)", kind,
                                   count - shown_of_kind));
   return texts;
 }
 
-// What inputs have and OUT does not, behind the inputs' paths.
+// Returns the content of inputs that OUT does not have, as lines with the paths of the inputs.
 std::vector<std::pair<std::string, std::string>> PackCommand::loss_lines(
     const PackReport& report) const {
   if (to_ != "nmb") return not_written_lines(report.losses);
@@ -696,13 +659,13 @@ void PackCommand::tell(const PackReport& report) {
     diagnostics.error(Status(Code::kConflict, text));
 }
 
-// Of a file, as it is now.
+// Returns the digest of a file as it is now.
 Result<std::string> PackCommand::digest_of_file(const std::string& path) const {
   NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(path));
   return sha256(
       file->size(),
       [&](std::uint64_t offset, std::span<std::byte> out) { return file->read_at(offset, out); },
-      nullptr);  // OUT is there: an interrupt comes too late
+      nullptr);  // OUT exists already: an interrupt comes too late
 }
 
 Status PackCommand::write_report(const Json& json) {

@@ -1,4 +1,4 @@
-// nmcat: options, the call into the library, and what is told of it.
+// nmcat: options, the call of the library, and messages about the result.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,8 @@
 
 #include "common/json_document.h"
 #include "common/tool.h"
-#include "nmb/classic_view.h"
 #include "nmb/communicator.h"
-#include "nmb/pack.h"
-#include "nmb/reader.h"
+#include "nmb/merge.h"
 
 namespace nmb::tools {
 
@@ -21,12 +19,17 @@ class PackCommand {
   Status execute();
 
  private:
+  void offer_files(CLI::App& app);
   void offer_agreement(CLI::App& app);
+  void offer_blocks(CLI::App& app);
+  void offer_storage(CLI::App& app);
+  void offer_run(CLI::App& app);
   Status take_agreement();
   Status take_output();
-  Status write_through_nmb(const PackOptions& options, PackReport* report, Communicator& ranks);
-  Status warn_of_what_stays(const Reader& between, const std::vector<Loss>& changes,
-                            PackReport* report) const;
+  Status take_storage();
+  Status take_blocks();
+  Status take_run();
+  Status accept_losses(const Reader& between, const Hdf5Losses& lost, PackReport* report);
   Json decisive_options() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();
@@ -36,7 +39,8 @@ class PackCommand {
   Status check_files();
   Status start_report();
   Status take_io();
-  Status check_link() const;
+  Status merge(PackReport* report, bool* tells);
+  Status conclude(const PackReport& report, const Status& status);
   std::vector<std::pair<std::string, std::string>> loss_lines(const PackReport& report) const;
   void tell(const PackReport& report);
   std::vector<std::string> grouped(const std::vector<PackConflict>& conflicts,
@@ -52,13 +56,14 @@ class PackCommand {
                    missing_ = "error", statistics_ = "none";
   std::string split_names_, unique_, unmatched_, sort_ = "given", codec_ = "zstd-dictionary",
                                                  inline_limit_;
-  std::string alignment_, compress_, io_ = "posix", report_path_, digest_, hdf5_view_;
+  std::string alignment_, compress_, io_ = "posix", report_path_, digest_, hdf5_view_, samples_;
   std::vector<std::string> hints_;
   bool lossy_ = false;
-  std::vector<std::string> losses_;  // what OUT does not have, as told
+  std::vector<std::string> losses_;  // the content that OUT does not have, as shown
   bool no_sync_ = false;
   bool resume_ = false, no_provenance_ = false, no_lock_ = false;
-  std::unique_ptr<OutputFile> report_file_;  // unset: no report, or one that must not be written
+  std::unique_ptr<OutputFile> report_file_;  // nullptr: there is no report, or it must not be
+                                             // written
 };
 
 }  // namespace nmb::tools

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "common/table.h"
@@ -14,11 +13,6 @@
 namespace nmb::tools {
 
 namespace {
-
-std::string striping_command(const PackOptions& options, const PackPlan& plan) {
-  const std::string folder = std::filesystem::path(options.output).parent_path().string();
-  return lustre_command(plan.lustre, folder.empty() ? "." : folder);
-}
 
 std::string blocks_text(const PackReport& report) {
   const auto [fewest, most] = std::ranges::minmax(report.plan->blocks_of_input);
@@ -57,10 +51,10 @@ Status write_plan(Output& out, const PackOptions& options, const PackReport& rep
   NMB_TRY(row("index", human_bytes(plan.index_bytes)));
   NMB_TRY(row("fixed parts and gaps", human_bytes(other)));
   NMB_TRY(row("ranks", std::to_string(plan.ranks)));
-  NMB_TRY(row("memory", human_bytes(plan.peak_memory) + " a process at most"));
-  NMB_TRY(
-      row("on Lustre", striping_command(options, plan) +
-                           (plan.lustre.count > 1 ? " (-c: no more than there are OSTs)" : "")));
+  NMB_TRY(row("memory", human_bytes(plan.peak_memory) + " per process at most"));
+  NMB_TRY(row(
+      "on Lustre",
+      plan.lustre_command + (plan.stripe_count > 1 ? " (-c: no more than there are OSTs)" : "")));
   const char* key = "first blocks";
   for (const std::string& name : plan.first_blocks) NMB_TRY(row(std::exchange(key, ""), name));
   return table.finish();
@@ -72,9 +66,9 @@ Json plan_json(const PackOptions& options, const PackReport& report) {
             {"index_bytes", plan.index_bytes},
             {"ranks", plan.ranks},
             {"peak_memory", plan.peak_memory},
-            {"stripe_count", plan.lustre.count},
-            {"stripe_size", plan.lustre.size},
-            {"lustre", json_text(striping_command(options, plan))}};
+            {"stripe_count", plan.stripe_count},
+            {"stripe_size", plan.stripe_size},
+            {"lustre", json_text(plan.lustre_command)}};
   json["first_blocks"] = Json::array();
   for (const std::string& name : plan.first_blocks) json["first_blocks"].push_back(json_text(name));
   json["inputs"] = Json::array();

@@ -1,16 +1,17 @@
-// What nmcat --dry-run shows of a plan.
+// The plan that nmcat --dry-run shows.
 #pragma once
 
 #include "common/json_document.h"
 #include "common/output.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb::tools {
 
-// For people: at most a screenful, however many inputs there are. report.plan is there.
+// Writes text for users: at most one screen, however many inputs there are. report.plan must be
+// set.
 Status write_plan(Output& out, const PackOptions& options, const PackReport& report);
 
-// What other reports do not have.
+// Returns the parts that other reports do not have.
 Json plan_json(const PackOptions& options, const PackReport& report);
 
 }  // namespace nmb::tools

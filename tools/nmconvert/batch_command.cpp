@@ -1,4 +1,4 @@
-// Many conversions (see batch_command.h).
+// Converts many files (see batch_command.h).
 #include "nmconvert/batch_command.h"
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@
 #include "common/ranks.h"
 #include "common/report_file.h"
 #include "common/units.h"
-#include "nmb/file_source.h"
-#include "nmb/references.h"
+#include "nmb/convert.h"
+#include "nmb/files.h"
 #include "nmconvert/conversion_report.h"
 #include "nmconvert/file_workers.h"
 #include "nmconvert/output_names.h"
@@ -37,10 +37,10 @@ namespace {
 namespace fs = std::filesystem;
 using Outcome = ConversionRecord::Outcome;
 
-// Between two looks of processes at what the others have done.
+// The time after which processes exchange what they have done.
 constexpr std::chrono::milliseconds kFirstRound{5}, kLongestRound{100};
 
-// Files at a time for each core where each waits until it is on the device (spec/rationale.md,
+// How many files each core converts at a time if each file waits for the device (spec/rationale.md,
 // "Many conversions").
 constexpr unsigned kWaiting = 4;
 
@@ -69,7 +69,8 @@ class Batch {
         progress_(tool, "converting") {
     options_.folders = true;
     options_.accept_equal = arguments.resume;
-    // Where nobody said how many, files that wait for the device leave the cores to others.
+    // Unless the user gave a number, more files than cores: those that wait for the device need no
+    // core.
     const bool given = tool.app().count("-j") > 0;
     at_a_time_ = given || !options.sync ? threads : kWaiting * threads;
     options_.cache_bytes /= at_a_time_;
@@ -89,12 +90,12 @@ class Batch {
   }
 
  private:
-  // On rank 0: what is to be done, and what need not be. Nothing is written before it is known.
+  // On rank 0: determines which conversions must be done, before anything is written.
   Status prepare() {
     const CommonOptions& common = tool_.options();
     NMB_ASSIGN(std::vector<std::string> inputs,
                read_file_list(common.files_from, common.nul_separated));
-    if (inputs.empty()) return Status(Code::kUsage, "found an empty list, expected names of files");
+    if (inputs.empty()) return Status(Code::kUsage, "the list has no names of files");
     if (arguments_.sort == "name") std::stable_sort(inputs.begin(), inputs.end(), natural_less);
     NMB_ASSIGN(std::vector<Conversion> conversions,
                plan_conversions(inputs, arguments_.folder, arguments_.to, arguments_.block));
@@ -128,7 +129,8 @@ class Batch {
     return {};
   }
 
-  // Before anything is written: no output is an input, the list, the report, or written twice.
+  // Checks before anything is written: no output may be an input, the list or the report, or be
+  // written twice.
   Status check_files(const std::vector<Conversion>& conversions) {
     OutputSet all;
     for (const Conversion& conversion : conversions) NMB_TRY(all.add(conversion.output, "output"));
@@ -140,8 +142,8 @@ class Batch {
     return {};
   }
 
-  // What inputs refer to must be known before the first output is replaced, while others are still
-  // to be read. Reads their metadata once more.
+  // The files to which inputs refer must be known before the first output is replaced, while other
+  // inputs must still be read. Reads their metadata an additional time.
   Status check_references_of(const std::vector<Conversion>& conversions, bool replaces) const {
     OutputSet replaced;
     std::error_code none;
@@ -153,11 +155,11 @@ class Batch {
     if (!replaced.replaces()) return {};
     std::atomic<std::size_t> next = 0;
     std::mutex mutex;
-    std::map<std::size_t, Status> refused;  // by the input's place
+    std::map<std::size_t, Status> refused;  // by the input's index
     const auto check = [&] {
       for (std::size_t i; (i = next++) < conversions.size();) {
         Result<std::unique_ptr<FileSource>> opened = FileSource::open(conversions[i].input);
-        // What is wrong with an input is told when it is converted.
+        // An error of an input is reported when the input is converted.
         if (!opened.ok()) continue;
         const std::shared_ptr<const ByteSource> input = std::move(*opened);
         Status status = check_references(replaced, input);
@@ -174,7 +176,7 @@ class Batch {
     return refused.empty() ? Status() : refused.begin()->second;
   }
 
-  // On each rank: converts its share, while rank 0 is told what is done.
+  // On each rank: converts its share and reports progress to rank 0.
   Status convert_share(const std::vector<FileShare>& share) {
     std::vector<std::uint64_t> lengths;
     lengths.reserve(share.size());
@@ -186,7 +188,8 @@ class Batch {
     NMB_TRY(workers.start());
     std::chrono::milliseconds round = kFirstRound;
     while (true) {
-      // All ranks are back at about the same time: one that waits for a message takes a core.
+      // Rounds of all ranks end at about the same time: a rank that waits for a message uses a
+      // core.
       if (ranks_.size() > 1) std::this_thread::sleep_for(round);
       round = std::min(2 * round, kLongestRound);
       FileWorkers::Finished finished = workers.take_finished(ranks_.size() == 1);
@@ -194,7 +197,7 @@ class Batch {
       const bool more = !workers.is_done();
       NMB_ASSIGN(finished, gather_finished(ranks_, std::move(finished)));
       for (auto& [at, record] : finished) take(at, std::move(record));
-      // A rank that was interrupted, or cannot report, stops all.
+      // A rank that was interrupted, or whose report failed, stops all ranks.
       const bool stop = options_.cancel->load() || !report_status_.ok();
       NMB_ASSIGN(const bool any_stops, ranks_.all_reduce(stop, std::logical_or<>()));
       if (any_stops) workers.stop();
@@ -203,13 +206,13 @@ class Batch {
     }
   }
 
-  // Called by several threads at once.
+  // Several threads may call it at the same time.
   ConversionRecord convert_file(const FileShare& file, unsigned threads) const {
     try {
       ConversionOptions options = options_;
       const auto outputs = std::make_shared<OutputSet>();
       (void)outputs->add(file.conversion.output, "output");
-      // That these are two files is known.
+      // It was checked before that these are two files.
       if (!arguments_.report.empty()) (void)outputs->add(arguments_.report, "report");
       options.outputs = outputs;
       if (file.proof) {
@@ -229,7 +232,7 @@ class Batch {
     }
   }
 
-  // On rank 0, of any rank's file.
+  // On rank 0, for a file of any rank.
   void take(std::size_t at, ConversionRecord record) {
     const bool new_in_report =
         record.outcome == Outcome::kDone || record.outcome == Outcome::kFailed;
@@ -258,7 +261,7 @@ class Batch {
     untold_.erase(untold_.begin());
   }
 
-  // What an interrupt has left over, and the summary.
+  // Reports files that were not converted because of an interrupt, and the summary.
   void finish() {
     while (!untold_.empty()) tell_first();
     progress_.finish();
@@ -281,8 +284,8 @@ class Batch {
     if (told == count_) return;
     tool_.diagnostics().raise(Exit::kCannotRun);
     std::string why = options_.cancel->load() ? "interrupted" : "given up";
-    why += report_ ? "; what is done is in the report, and --resume goes on from there"
-                   : "; what is done stays";
+    why += report_ ? "; finished files are in the report, and --resume continues from there"
+                   : "; finished files are kept";
     tool_.diagnostics().note(why, true);
   }
 
@@ -294,13 +297,13 @@ class Batch {
   unsigned at_a_time_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 
-  // Of rank 0.
+  // on rank 0
   std::vector<FileShare> files_;
   std::unique_ptr<ReportFile> report_;
   Status report_status_;
   ConversionReport telling_;
   Progress progress_;
-  std::map<std::size_t, ConversionRecord> untold_;  // by their place in the list
+  std::map<std::size_t, ConversionRecord> untold_;  // by index in the list
   std::size_t next_told_ = 0;
   std::uint64_t count_ = 0, total_bytes_ = 0, done_bytes_ = 0, bytes_in_ = 0, bytes_out_ = 0;
   std::uint64_t counts_[4] = {};

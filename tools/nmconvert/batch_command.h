@@ -1,4 +1,4 @@
-// nmconvert --files-from: many files, by threads or by the processes of an MPI job.
+// nmconvert --files-from: converts many files on threads or on the processes of an MPI job.
 #pragma once
 
 #include <optional>
@@ -16,15 +16,15 @@ struct BatchArguments {
   std::optional<std::string> block;  // --extract
   std::string block_by;              // --block-by or --regroup
   std::string statistics = "none";   // --stats
-  std::string options;               // others that decide what outputs are, as they were given
+  std::string options;               // other options that determine the outputs, as they were given
   std::string sort;                  // --sort
   std::string report;                // --report
   bool resume = false;               // --resume
 };
 
-// Converts all files of the list (tool.options().files_from), goes on after failures, and tells of
-// each in the order of the list. The report has them in the order in which they were done: whatever
-// ends the run, it has all that is done but for what is in work.
+// Converts all files of the list (tool.options().files_from), continues after failures, and shows
+// the results in the order of the list. The report has them in the order in which they were done:
+// however the run ends, the report contains every finished conversion.
 Status run_batch(Tool& tool, const BatchArguments& arguments, const ConversionOptions& options);
 
 }  // namespace nmb::tools

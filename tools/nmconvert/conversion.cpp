@@ -1,4 +1,4 @@
-// One conversion (see conversion.h).
+// Conversion of a file (see conversion.h).
 #include "nmconvert/conversion.h"
 
 #include <algorithm>
@@ -7,22 +7,18 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 
-#include "common/not_written.h"
 #include "common/statistics_option.h"
-#include "common/temporary_name.h"
-#include "nmb/classic_view.h"
-#include "nmb/extract.h"
-#include "nmb/file_kind.h"
-#include "nmb/file_source.h"
-#include "nmb/open_hdf5.h"
-#include "nmb/output_file.h"
-#include "nmb/pack.h"
+#include "nmb/convert.h"
+#include "nmb/files.h"
+#include "nmb/hdf5.h"
+#include "nmb/merge.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/reader.h"
-#include "nmb/references.h"
 #include "nmb/text.h"
 #include "nmb/verify.h"
-#include "nmb/write_hdf5.h"
+#include "nmconvert/conversion_notes.h"
 #include "nmconvert/handed_over.h"
 
 namespace nmb::tools {
@@ -44,7 +40,11 @@ class Converter {
  public:
   Converter(const ConversionOptions& options, Communicator& ranks, unsigned threads,
             ConversionRecord* record)
-      : options_(options), ranks_(ranks), threads_(threads), record_(*record) {}
+      : options_(options),
+        ranks_(ranks),
+        threads_(threads),
+        record_(*record),
+        notes_(options, record) {}
 
   Status run() {
     const Conversion& what = record_.of;
@@ -56,10 +56,10 @@ class Converter {
     if (kind == FileKind::kUnknown) return refused_kind(*file_, kind);
     if (kind == FileKind::kHdf5 && what.to.empty())
       return Status(Code::kUsage, file_->name(), kNoOffset, "",
-                    "found an HDF5 file and an ending that does not tell the kind, expected --to "
-                    "nc4 or hdf5, cdf1, cdf2 or cdf5 with them");
+                    "the ending of OUTPUT does not determine its kind for an HDF5 input; use --to "
+                    "with nc4, hdf5, cdf1, cdf2 or cdf5");
     NMB_TRY(check_options(kind));
-    // Its digest would be that of a file which nobody has any more.
+    // Otherwise the digest could be that of a file that no longer exists.
     if (kind == FileKind::kNmb && !options_.digest) watch_generation();
     if (options_.folders) NMB_TRY(make_folders());
     std::error_code none;
@@ -68,19 +68,19 @@ class Converter {
     if (what.to == "nmb") return to_nmb(kind);
     if (kind == FileKind::kNmb) return from_nmb();
     if (what.block)
-      return Status(Code::kUsage, file_->name(), kNoOffset, "",
-                    "found --extract with a " + std::string(kind_name(kind)) +
-                        " input, expected an NMB file");
+      return Status(
+          Code::kUsage, file_->name(), kNoOffset, "",
+          "--extract needs an NMB input; this is a " + std::string(kind_name(kind)) + " file");
     if (what.to == "hdf5" || what.to == "nc4") return through_nmb();
     return kind == FileKind::kHdf5 ? from_hdf5() : from_classic();
   }
 
  private:
-  // Others may add to an NMB file while it is read.
+  // Other programs may add to an NMB file while it is read.
   void watch_generation() {
     const Result<std::unique_ptr<Reader>> reader = Reader::open(file_);
     if (reader.ok()) unchanged_ = (*reader)->generation_check();
-    // Otherwise what is wrong with the file is told where it is read.
+    // Any failure is reported when the file is read.
   }
 
   Status make_folders() {
@@ -92,29 +92,29 @@ class Converter {
                   folder.string(), kNoOffset, "", "cannot make the folder: " + error.message());
   }
 
-  // Options that the kinds of input and output leave nothing to do.
+  // Refuses options that have no effect for the kinds of input and output.
   Status check_options(FileKind kind) const {
     const std::string& to = record_.of.to;
-    const auto usage = [&](const char* option, const std::string& expected) {
+    const auto usage = [&](const std::string& options, const char* needed) {
       return Status(Code::kUsage, file_->name(), kNoOffset, "",
-                    std::string("found ") + option + " with a " + std::string(kind_name(kind)) +
-                        " input" + (to.empty() ? "" : " and --to " + to) + ", expected " +
-                        expected);
+                    options + needed + "; this is a " + std::string(kind_name(kind)) + " input" +
+                        (to.empty() ? "" : " with --to " + to));
     };
     if (options_.repack && (kind != FileKind::kNmb || to != "nmb"))
-      return usage("--repack", "an NMB file and an NMB output");
+      return usage("--repack", " needs an NMB input and an NMB output");
     if (options_.materialise && kind != FileKind::kHdf5)
-      return usage("--materialise", "an HDF5 file, which tells where its values are");
+      return usage("--materialise", " needs an HDF5 input");
     if (options_.compression && to != "nmb" && to != "hdf5" && to != "nc4")
-      return usage("--compress, --shuffle or --chunk", "an NMB or HDF5 output");
+      return usage("--compress, --shuffle and --chunk", " need an NMB or HDF5 output");
     if (options_.lossy && to == "nmb" && kind != FileKind::kNmb)
-      return usage("--lossy", "an output that may lose something");
-    if (options_.inline_limit && to != "nmb") return usage("--inline", "an NMB output");
+      return usage("--lossy", " has no effect here, because nothing can be lost");
+    if (options_.inline_limit && to != "nmb") return usage("--inline", " needs an NMB output");
     if (options_.hdf5_view.value_or(Hdf5View::kOff) != Hdf5View::kOff && to != "nmb")
-      return usage("--hdf5-view", "an NMB output");
-    if (record_.of.statistics != "none" && to != "nmb") return usage("--stats", "an NMB output");
+      return usage("--hdf5-view", " needs an NMB output");
+    if (record_.of.statistics != "none" && to != "nmb")
+      return usage("--stats", " needs an NMB output");
     if (!record_.of.block_by.empty() && to != "nmb")
-      return usage("--block-by or --regroup", "an NMB output");
+      return usage("--block-by and --regroup", " need an NMB output");
     return {};
   }
 
@@ -134,157 +134,89 @@ class Converter {
                  Reader::open(file_, {.external = ExternalPaths::kNone}));
       has_view = reader->has_hdf5_view();
     }
-    PackOptions options = pack_options(record_.of.output);
+    PackOptions options = pack_options();
     options.keep_statistics = options_.keep_statistics;
     options.refuse_losses = !options_.lossy;
-    options.writer.overwrite = may_replace();
-    options.writer.sync = options_.sync;
     options.writer.hdf5_view =
         has_view ? Hdf5View::kOn : options_.hdf5_view.value_or(Hdf5View::kOff);
-    options.writer.layer = layer();
     options.writer.statistics = statistics_level(record_.of.statistics);
     PackReport report;
-    const Status packed = pack_input(options, &report);
-    const Status status = take_losses(report, packed);
+    const Status packed = pack(options, &report, ranks_);
+    notes_.take_report(&report);
+    const Status status = notes_.take_losses(report, packed);
     if (!has_view || status.code() != Code::kUnsupported || status.file() != record_.of.output)
       return status;
     return Status(status.code(), status.file(), status.offset(), status.rule(),
                   status.message() + "; INPUT has a view: --hdf5-view off writes OUTPUT without");
   }
 
-  // HDF5 is written from NMB files: of another input, or one whose values are to be coded anew, one
-  // is made beside the output, and removed.
+  // HDF5 of another input, or of an NMB file whose values are to be coded anew.
   Status through_nmb() {
-    NMB_TRY(ranks_.first([&] {
-      return check_new_output(record_.of.output, {.overwrite = may_replace(), .sync = false});
-    }));
-    NMB_ASSIGN(const TemporaryName between,
-               TemporaryName::beside(record_.of.output, ".nmb", ranks_));
-    PackOptions options = pack_options(between.path());
-    options.code_pieces = false;
-    options.keep_statistics = false;
-    // Nobody knows that file.
-    const auto named = [&](const Status& status, const std::string& file) {
-      if (status.ok() || status.file() != between.path()) return status;
-      return Status(status.code(), file, kNoOffset, status.rule(), status.message());
-    };
+    PackOptions options = pack_options();
     PackReport report;
-    const Status packed = pack_input(options, &report);
-    for (std::string& text : record_.warnings)
-      if (text.starts_with(between.path() + ": "))
-        text.replace(0, between.path().size(), record_.of.output);
-    NMB_TRY(named(packed, record_.of.output));
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between.path()));
-    // Of a whole NMB file, from_nmb() has warned.
-    if (record_.of.block) {
-      for (const PackLoss& loss : report.losses) warn(loss.line());
-      NMB_TRY(ranks_.first([&] { return warn_of_tags(reader->tag_counts()); }));
-      NMB_TRY(ranks_.agree(check_warnings()));
-    }
-    const Status written = named(to_hdf5(*reader, between.path()), record_.of.input);
-    if (!record_.of.block || written.file() != record_.of.input ||
+    bool is_packed = false;
+    Hdf5Output& hdf5 = options.hdf5.emplace();
+    hdf5.plain = record_.of.to == "hdf5";
+    hdf5.check = options_.check;
+    hdf5.source = record_.of.input;
+    hdf5.on_losses = [&](const Reader& between, const Hdf5Losses& lost) -> Status {
+      is_packed = true;
+      notes_.take_report(&report);
+      // Of a whole NMB file, from_nmb() has warned.
+      if (record_.of.block) {
+        for (const PackLoss& loss : report.losses) notes_.warn(loss.line());
+        NMB_TRY(notes_.warn_of_tags(between.tag_counts()));
+        NMB_TRY(notes_.check_warnings());
+      }
+      return notes_.accept_losses(lost);
+    };
+    const Status written = pack(options, &report, ranks_);
+    notes_.take_report(&report);
+    if (!is_packed || !record_.of.block || written.file() != record_.of.input ||
         (written.code() != Code::kDamaged && written.code() != Code::kUnsupported))
       return written;
     return Status(Code::kConflict, written.file(), kNoOffset, written.rule(),
                   "block \"" + printable(*record_.of.block) +
                       "\" cannot be written alone: " + written.message() +
-                      "; if it refers to objects of other blocks, extract the block that they and "
-                      "it are below, or convert the whole file");
+                      "; if it refers to objects of other blocks, extract a block above all of "
+                      "them, or convert the whole file");
   }
 
-  Status to_hdf5(const Reader& reader, const std::string& path) {
-    std::vector<Loss> changes;
-    Result<std::vector<Loss>> losses = hdf5_losses(reader, &changes);
-    NMB_TRY(ranks_.agree(losses.status()));
-    for (const Loss& change : changes) warn(change.line());
-    NMB_TRY(ranks_.first([&] { return warn_of_records(reader); }));
-    NMB_TRY(ranks_.agree(check_warnings()));
-    NMB_TRY(check_losses(*losses, "an HDF5 file"));
-    return write_hdf5(reader, path, record_.of.output, extract_options(), ranks_);
+  Status to_hdf5(const Reader& reader) {
+    ConvertOptions options = extract_options();
+    options.plain = record_.of.to == "hdf5";
+    options.on_losses = [this](const Reader&, const Hdf5Losses& lost) {
+      return notes_.accept_losses(lost);
+    };
+    return write_hdf5(reader, record_.of.input, record_.of.output, options, ranks_);
   }
 
-  // Notes what the output will not have. kConflict without --lossy.
-  Status check_losses(const std::vector<Loss>& losses, const std::string& target) {
-    for (const Loss& loss : losses) record_.losses.push_back(loss.line());
-    return record_.losses.empty() || options_.lossy ? Status() : refused_losses(target);
-  }
-
-  Status refused_losses(const std::string& target) const {
-    const std::size_t count = record_.losses.size();
-    return Status(Code::kConflict, file_->name(), kNoOffset, "",
-                  "found " + std::to_string(count) +
-                      (count == 1 ? " thing that " : " things that ") + target +
-                      " cannot hold, expected none without --lossy; nothing was written");
-  }
-
-  PackOptions pack_options(const std::string& output) {
+  PackOptions pack_options() {
     PackOptions options;
     options.inputs = {record_.of.input};
-    options.output = output;
+    options.output = record_.of.output;
     // A classic file is the root block, an NMB file keeps its names.
     options.block_name = "{group}";
-    options.block_by = record_.of.block_by;
+    options.block_by = options_.block_by;
     options.only_block = record_.of.block;
     options.keep_unmatched = true;
     options.compression = options_.compression;
     options.materialise = options_.materialise;
     options.external = options_.external;
     options.outputs = options_.outputs;
-    // What an NMB file tells of its making stays true.
+    // The provenance of an NMB file remains true.
     options.provenance = [](const std::vector<PackSource>& sources) {
       return sources.front().provenance;
     };
     if (options_.inline_limit) options.writer.inline_limit = *options_.inline_limit;
-    options.writer.sync = false;
+    options.writer.overwrite = may_replace();
+    options.writer.sync = options_.sync;
+    options.writer.layer = layer();
     options.writer.threads = threads_;
     options.writer.cancel = options_.cancel;
     options.check = options_.check;
     options.strict = options_.strict;
     return options;
-  }
-
-  Status pack_input(const PackOptions& options, PackReport* report) {
-    const Status status = pack(options, report, ranks_);
-    // Those of opening an NMB file are among its own.
-    std::erase_if(record_.warnings, [&](const std::string& warning) {
-      return std::ranges::find(report->warnings, warning) != report->warnings.end();
-    });
-    record_.warnings.insert(record_.warnings.end(), report->warnings.begin(),
-                            report->warnings.end());
-    record_.without_statistics = report->without_statistics;
-    for (const PackConflict& conflict : report->conflicts)
-      record_.conflicts.push_back(conflict.text());
-    return status;
-  }
-
-  // Of an NMB output.
-  Status take_losses(const PackReport& report, const Status& status) {
-    for (const PackLoss& loss : report.losses) {
-      record_.losses.push_back(loss.line());
-      if (options_.lossy) warn(loss.line());
-    }
-    if (options_.lossy || report.losses.empty() || status.code() != Code::kConflict ||
-        !report.conflicts.empty())
-      return status;
-    return refused_losses("the output");
-  }
-
-  Status warn_of_tags(const Result<TagCounts>& counts) {
-    NMB_TRY(counts.status());
-    if (counts->tags > 0) warn(no_place_for_tags(*counts));
-    return {};
-  }
-
-  Status warn_of_records(const Reader& reader) {
-    NMB_ASSIGN(const LostRecords lost, lost_records(reader));
-    if (lost.blocks > 0) warn(no_place_for_records(lost));
-    return {};
-  }
-
-  Status warn_of_what_stays(const Reader& reader) {
-    NMB_ASSIGN(const std::vector<std::string> lines, not_written_lines(reader));
-    for (const std::string& line : lines) warn(line);
-    return {};
   }
 
   Status from_nmb() {
@@ -294,50 +226,62 @@ class Converter {
                                     .external = options_.external}));
     NMB_TRY(ranks_.first([&] { return check_nothing_pending(*reader); }));
     NMB_TRY(check_references(*options_.outputs, *reader));
-    for (const Finding& warning : reader->warnings()) warn(warning.text());
-    if (!record_.of.block) NMB_TRY(ranks_.first([&] { return warn_of_what_stays(*reader); }));
-    NMB_TRY(ranks_.agree(check_warnings()));
+    for (const Finding& warning : reader->warnings()) notes_.warn(warning.text());
+    if (!record_.of.block)
+      NMB_TRY(ranks_.first([&] { return notes_.warn_of_what_stays(*reader); }));
+    NMB_TRY(ranks_.agree(notes_.check_warnings()));
     const bool to_hdf5_file = wants_hdf5(*reader);
-    if (to_hdf5_file && !record_.of.block && !options_.compression)
-      return to_hdf5(*reader, record_.of.input);
-    if (to_hdf5_file && !record_.of.block) return through_nmb();
+    if (to_hdf5_file && !record_.of.block)
+      return options_.compression ? through_nmb() : to_hdf5(*reader);
+    NMB_ASSIGN(const BlockEntry entry, chosen_block(*reader));
+    if (to_hdf5_file) return through_nmb();
+    if (record_.of.block) {
+      NMB_TRY(ranks_.first([&] { return notes_.warn_of_tags(reader->tag_counts(entry)); }));
+      NMB_TRY(ranks_.agree(notes_.check_warnings()));
+    }
+    return classic_from_nmb(*reader, entry);
+  }
+
+  // The block that becomes a classic file.
+  Result<BlockEntry> chosen_block(const Reader& reader) const {
     std::optional<BlockEntry> entry;
     if (const std::optional<std::string>& block = record_.of.block) {
-      NMB_ASSIGN(entry, reader->find(*block));
-      if (!entry)
-        return Status(Code::kNotFound, file_->name(), kNoOffset, "",
-                      "found no block \"" + printable(*block) + "\"");
-      if (to_hdf5_file) return through_nmb();
-      NMB_TRY(ranks_.first([&] { return warn_of_tags(reader->tag_counts(entry)); }));
-      NMB_TRY(ranks_.agree(check_warnings()));
-    } else if (reader->totals().blocks != 1) {
-      NMB_ASSIGN(entry, reader->find(""));
-      if (!is_extended(entry))
-        return Status(Code::kConflict, file_->name(), kNoOffset, "",
-                      "found " + std::to_string(reader->totals().blocks) +
-                          " blocks, expected 1 for a classic file; --extract BLOCK writes one of "
-                          "them");
-    } else {
-      NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& only) -> Result<bool> {
-        entry = only;
-        return false;
-      }));
+      NMB_ASSIGN(entry, reader.find(*block));
+      if (entry) return *std::move(entry);
+      return Status(Code::kNotFound, file_->name(), kNoOffset, "",
+                    "found no block \"" + printable(*block) + "\"");
     }
-    const ExtractOptions extract = extract_options();
+    if (reader.totals().blocks != 1) {
+      NMB_ASSIGN(entry, reader.find(""));
+      if (is_extended(entry)) return *std::move(entry);
+      return Status(Code::kConflict, file_->name(), kNoOffset, "",
+                    "found " + std::to_string(reader.totals().blocks) +
+                        " blocks, expected 1 for a classic file; --extract BLOCK writes one of "
+                        "them");
+    }
+    NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& only) -> Result<bool> {
+      entry = only;
+      return false;
+    }));
+    return *std::move(entry);
+  }
+
+  Status classic_from_nmb(const Reader& reader, const BlockEntry& entry) {
+    const ConvertOptions extract = extract_options();
     if (!is_extended(entry) &&
-        (!extract.kind || entry->kind == static_cast<std::uint16_t>(*extract.kind)))
-      return extract_block(*reader, *entry, record_.of.output, extract, ranks_);
+        (!extract.kind || entry.kind == static_cast<std::uint16_t>(*extract.kind)))
+      return extract_block(reader, entry, record_.of.output, extract, ranks_);
     std::shared_ptr<const Block> block;
     std::vector<Loss> losses;
     FileDimensions dimensions;
     const auto load = [&]() -> Status {
-      NMB_ASSIGN(block, reader->block(*entry));
-      NMB_ASSIGN(dimensions, FileDimensionsReader(blocks_of(*reader)).of(*block));
+      NMB_ASSIGN(block, reader.block(entry));
+      NMB_ASSIGN(dimensions, FileDimensionsReader(blocks_of(reader)).of(*block));
       if (record_.of.block || !is_extended(entry)) return {};
-      return reader->for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
-        if (other.name == entry->name) return true;
+      return reader.for_each_entry("", [&](const BlockEntry& other) -> Result<bool> {
+        if (other.name == entry.name) return true;
         NMB_TRY(lose_group(
-            other, [&] { return reader->block(other); }, &losses));
+            other, [&] { return reader.block(other); }, &losses));
         return true;
       });
     };
@@ -361,7 +305,7 @@ class Converter {
     return entry && entry->kind == static_cast<std::uint16_t>(Kind::kExtended);
   }
 
-  // A classic file has no groups.
+  // Records the loss of a group: classic files have no groups.
   static Status lose_group(const BlockEntry& group,
                            const std::function<Result<std::shared_ptr<const Block>>()>& load,
                            std::vector<Loss>* losses) {
@@ -377,16 +321,16 @@ class Converter {
     return {};
   }
 
-  // losses: of what is around the dataset.
-  // dimensions: of groups that are left out, as far as the dataset's depend on these.
+  // losses: those outside the dataset. dimensions: set if groups that are left out determine
+  // lengths of the dataset's dimensions.
   Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses,
                     const FileDimensions& dimensions = {}) {
-    const ExtractOptions options = extract_options();
+    const ConvertOptions options = extract_options();
     Result<ClassicView> view =
         classic_view(std::move(dataset), kind, &dimensions.lengths, dimensions.first_made_up);
     NMB_TRY(ranks_.agree(view.status()));
     losses.insert(losses.begin(), view->losses.begin(), view->losses.end());
-    NMB_TRY(check_losses(losses, "a classic file"));
+    NMB_TRY(notes_.accept_losses(losses, "a classic file"));
     const Status written = write_classic(*view->dataset, kind, record_.of.output, options, ranks_);
     if (written.code() != Code::kConflict || !options_.lossy) return written;
     return Status(Code::kConflict, written.file(), kNoOffset, written.rule(),
@@ -396,7 +340,7 @@ class Converter {
   Status from_hdf5() {
     const auto blocks = open_hdf5(file_);
     NMB_TRY(ranks_.agree(blocks.status()));
-    // The root group comes first, and there is no file without it.
+    // The root group comes first; every HDF5 file has one.
     if (blocks->empty())
       return Status(Code::kDamaged, file_->name(), kNoOffset, "", "found no root group");
     for (const std::shared_ptr<const Block>& group : *blocks)
@@ -421,58 +365,42 @@ class Converter {
   Status from_classic() {
     NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, open_classic(file_));
     for (const HeaderRemark& remark : dataset->remarks)
-      if (remark.rule == "R-CH-6") warn(remark.text());
-    NMB_TRY(check_warnings());
+      if (remark.rule == "R-CH-6") notes_.warn(remark.text());
+    NMB_TRY(notes_.check_warnings());
     const Kind kind = classic_kind(record_.of.to).value_or(dataset->kind());
     return to_classic(std::move(dataset), kind, {});
   }
 
-  // By --to or the ending, or where the blocks came from HDF5 and the ending does not say what
-  // else.
+  // HDF5 is wanted by --to or the ending, or if the blocks came from HDF5 and the ending names no
+  // other kind.
   bool wants_hdf5(const Reader& reader) const {
     const Conversion& what = record_.of;
     if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";
-    // Without a kind, the block's own classic one.
+    // Without a kind, the classic kind of the block is used.
     if (what.block) return false;
     const Result<std::optional<BlockEntry>> root = reader.find("");
     return root.ok() && is_extended(*root);
   }
 
-  ExtractOptions extract_options() {
-    ExtractOptions options;
+  ConvertOptions extract_options() {
+    ConvertOptions options;
     options.kind = classic_kind(record_.of.to);
     options.overwrite = may_replace();
     options.sync = options_.sync;
     options.check = options_.check;
-    options.lossy = options_.lossy;
-    options.plain = record_.of.to == "hdf5";
-    if (options_.compression) options.chunk = options_.compression->chunk;
-    if (options_.compression && options_.compression->codec == ValueCodec::kDeflate) {
-      options.deflate = options_.compression->level;
-      options.shuffle = options_.compression->shuffle;
-    }
     options.threads = threads_;
     options.cancel = options_.cancel;
     options.layer = layer();
     return options;
   }
 
-  void warn(const std::string& text) { record_.warnings.push_back(file_->name() + ": " + text); }
-
-  Status check_warnings() const {
-    const std::size_t count = record_.warnings.size();
-    if (!options_.strict || count == 0) return {};
-    return Status(Code::kConflict, record_.of.output, kNoOffset, "",
-                  std::to_string(count) + (count == 1 ? " warning" : " warnings") +
-                      " where none is allowed; nothing was written");
-  }
-
   const ConversionOptions& options_;
   Communicator& ranks_;
   const unsigned threads_;
   ConversionRecord& record_;
+  ConversionNotes notes_;
   std::shared_ptr<const FileSource> file_;
-  std::function<Status(const ByteSource& now)> unchanged_;  // empty: by size and time
+  std::function<Status(const ByteSource& now)> unchanged_;  // empty: compares size and time
   bool compare_ = false;
 };
 
@@ -490,7 +418,7 @@ ConversionRecord convert(const Conversion& what, const ConversionOptions& option
                    : interrupted && record.status.code() == Code::kIo ? Outcome::kInterrupted
                                                                       : Outcome::kFailed;
   if (record.outcome == Outcome::kDone && ranks.rank() == 0) {
-    // A target that went away at once is nothing to fail of: no proof will hold.
+    // If the target has disappeared again, that is not a failure: no proof will hold.
     if (const auto output = FileSource::open(what.output); output.ok())
       record.modified_out = (*output)->stamp().modified_ns;
   }

@@ -1,4 +1,4 @@
-// convert: one conversion, as nmconvert does them, one or many.
+// One conversion as nmconvert does it, alone or in a list.
 #pragma once
 
 #include <atomic>
@@ -7,10 +7,11 @@
 #include <optional>
 
 #include "nmb/communicator.h"
-#include "nmb/compression.h"
-#include "nmb/external_file.h"
-#include "nmb/output_set.h"
+#include "nmb/external_files.h"
+#include "nmb/files.h"
+#include "nmb/merge.h"
 #include "nmb/status.h"
+#include "nmb/values.h"
 #include "nmb/writer.h"
 #include "nmconvert/conversion_record.h"
 
@@ -19,30 +20,33 @@ namespace nmb::tools {
 struct ConversionOptions {
   bool overwrite = false;
   bool sync = true;
-  bool check = true;     // read the result back
-  bool strict = false;   // a warning is a conflict
-  bool lossy = false;    // what the target cannot hold is left out and told, else it is a conflict
-  bool digest = false;   // SHA-256 of input and output
-  bool folders = false;  // make the folders of the output that are not there
-  // An output that exists is no failure if it is, byte for byte, what the conversion makes.
+  bool check = true;     // reads the result back
+  bool strict = false;   // a warning counts as a conflict
+  bool lossy = false;    // content that the target cannot hold is left out and reported; otherwise
+                         // it is a conflict
+  bool digest = false;   // computes SHA-256 of input and output
+  bool folders = false;  // makes missing folders of the output
+  // An existing output is not a failure if it is, byte for byte, what the conversion makes.
   bool accept_equal = false;
+  BlockRule block_by{};  // of what Conversion::block_by is the text
   std::optional<Compression> compression;
-  bool materialise = false;  // values of an HDF5 input in other files are copied
-  bool repack = false;       // an NMB file into another
-  ExternalPaths external = ExternalPaths::kBeneath;  // of an NMB input, which files are opened
-  std::optional<std::uint32_t> inline_limit;         // of an NMB output, in bytes
-  // Of an NMB output; nullopt: a view of one whose NMB input has one, which may not fail, else
-  // none.
+  bool materialise = false;  // copies values that an HDF5 input has in other files
+  bool repack = false;       // converts an NMB file to another
+  ExternalPaths external = ExternalPaths::kBeneath;  // for an NMB input: which files may be opened
+  std::optional<std::uint32_t> inline_limit;         // for an NMB output, in bytes
+  // For an NMB output; nullopt: a view if the NMB input has one, and making it must then succeed;
+  // otherwise none.
   std::optional<Hdf5View> hdf5_view{};
-  bool keep_statistics = true;  // those of an NMB input, of an NMB output without others
-  // Files to write, of which none may be the input or a file that the input refers to. Not nullptr.
+  bool keep_statistics = true;  // keeps statistics of an NMB input in an NMB output, unless others
+                                // are requested
+  // Files to write; none may be the input or a file to which the input refers. Not nullptr.
   std::shared_ptr<const OutputSet> outputs{};
-  std::size_t cache_bytes = 64 << 20;  // of a reader
+  std::size_t cache_bytes = 64 << 20;  // for a reader
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// By all ranks of `ranks`; options are the same on all. What is known of files is in rank 0's
-// record, whose status is the outcome.
+// Called on all ranks of `ranks`; options must be the same on all. The record of rank 0 describes
+// the files, and its status is the result.
 ConversionRecord convert(const Conversion& what, const ConversionOptions& options,
                          Communicator& ranks, unsigned threads);
 

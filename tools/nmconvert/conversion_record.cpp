@@ -22,7 +22,7 @@ Json known(const std::optional<T>& value) {
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
-// The value of a key, if it is there and of that type.
+// Returns the value of a key if it exists and has that type.
 template <class T>
 std::optional<T> number(const Json& json, const char* key) {
   const auto it = json.find(key);
@@ -51,7 +51,7 @@ Json record_json(const ConversionRecord& record) {
   json["options"] = json_text(record.of.options);
   json["status"] = outcome_word(record.outcome);
   json["exit"] = static_cast<int>(exit_of(record.status.code()));
-  json["code"] = code_word(record.status.code());
+  json["code"] = code_name(record.status.code());
   json["message"] = record.status.ok() ? Json() : Json(json_text(record.status.text()));
   json["warnings"] = Json::array();
   for (const std::string& warning : record.warnings) json["warnings"].push_back(json_text(warning));
@@ -71,7 +71,7 @@ Json record_json(const ConversionRecord& record) {
   return json;
 }
 
-// MessagePack: its strings may be any bytes.
+// MessagePack, because its strings may have any bytes.
 std::vector<std::uint8_t> record_message(const ConversionRecord& record) {
   return Json::to_msgpack(Json{{"input", record.of.input},
                                {"output", record.of.output},
@@ -99,8 +99,7 @@ std::vector<std::uint8_t> record_message(const ConversionRecord& record) {
 Result<ConversionRecord> record_from(const std::vector<std::uint8_t>& message) {
   const Json json = Json::from_msgpack(message, true, false);
   if (!json.is_object())
-    return Status(Code::kUsage,
-                  "found a message of another rank that is no record of a conversion");
+    return Status(Code::kUsage, "a message of another rank is not a record of a conversion");
   ConversionRecord record;
   record.of.input = text(json, "input").value_or("");
   record.of.output = text(json, "output").value_or("");
@@ -149,7 +148,7 @@ std::optional<ConversionRecord> done_record(std::string_view line) {
                text(json, "statistics").value_or("none"),
                text(json, "options").value_or("")};
   record.outcome = Outcome::kDone;
-  // Reports of before there were any have none.
+  // Reports of older versions have none.
   if (const auto losses = json.find("losses"); losses != json.end() && losses->is_array())
     for (const Json& loss : *losses)
       if (loss.is_string()) record.losses.push_back(loss.get<std::string>());

@@ -1,4 +1,4 @@
-// What is said of conversions (see conversion_report.h).
+// Messages about conversions (see conversion_report.h).
 #include "nmconvert/conversion_report.h"
 
 #include <fmt/format.h>
@@ -16,10 +16,10 @@ namespace {
 
 using Outcome = ConversionRecord::Outcome;
 
-// Losses of a kind that are written out.
+// How many losses of each kind are shown.
 constexpr std::size_t kShownLosses = 10;
 
-// What is lost, without the object that it is of.
+// Returns the loss without the name of its object.
 std::string_view kind_of(std::string_view loss) {
   const std::size_t end = loss.find("\": ");
   return end == loss.npos ? loss : loss.substr(end + 3);
@@ -80,16 +80,17 @@ void ConversionReport::diagnose_losses(const ConversionRecord& record) {
     tool_.diagnostics().note(record.of.input + ": " + std::to_string(count) +
                              (count == 1 ? " loss" : " losses") + ", listed in JSON reports");
   if (record.outcome != Outcome::kFailed) return;
-  // Of what is lost in the same way, some; reports have all.
+  // Shows only some losses of each kind; reports list all.
   std::map<std::string_view, std::size_t> counts;
   for (const std::string& loss : record.losses)
     if (++counts[kind_of(loss)] <= kShownLosses)
       tool_.diagnostics().error(Status(Code::kConflict, record.of.input, kNoOffset, "", loss));
   for (const auto& [kind, found] : counts)
     if (found > kShownLosses)
-      tool_.diagnostics().error(Status(
-          Code::kConflict, record.of.input, kNoOffset, "",
-          fmt::format("{} more of this: {} (JSON reports list all)", found - kShownLosses, kind)));
+      tool_.diagnostics().error(
+          Status(Code::kConflict, record.of.input, kNoOffset, "",
+                 fmt::format("{} more of this kind: {} (JSON reports list all)",
+                             found - kShownLosses, kind)));
 }
 
 void ConversionReport::finish() {

@@ -1,4 +1,4 @@
-// ConversionReport: what nmconvert says of conversions, a line or a document for each.
+// ConversionReport: writes a line or a document for each conversion.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,14 @@ class ConversionReport {
   // digests: lines have columns for them.
   ConversionReport(Tool& tool, bool digests);
 
-  // On standard output: with --json a document, with --jsonl a document a line, else a line of
-  // columns. A failure to write is told when the tool ends.
+  // Writes to standard output: a document with --json, a document on one line with --jsonl,
+  // otherwise a line of columns. A failure to write is reported when the tool ends.
   void tell(const ConversionRecord& record);
-  // Warnings, losses (each where they are why it failed, else their number), conflicts, and the
-  // failure if `failure` says so, on standard error; they make the exit code.
+  // Writes warnings, losses (one by one if the conversion failed because of them, otherwise their
+  // number), conflicts and, if `failure`, the failure to standard error. They determine the exit
+  // code.
   void diagnose(const ConversionRecord& record, bool failure);
-  // What is held back.
+  // Writes the rows that are still in memory.
   void finish();
 
  private:

@@ -7,93 +7,19 @@
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/statistics_option.h"
-#include "nmb/hdf5_view.h"
+#include "nmb/convert.h"
 #include "nmb/reader.h"
-#include "nmb/write_hdf5.h"
+#include "nmb/writer.h"
 #include "nmconvert/conversion_report.h"
 
 namespace nmb::tools {
 
 ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   CLI::App& app = tool.app();
-  app.add_option("input", input_, "the file to convert")->type_name("INPUT");
-  app.add_option("output", output_, "the file to write")->type_name("OUTPUT");
-  app.add_option(
-         "--to", batch_.to,
-         "kind of output: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending and, for .nc, "
-         "by "
-         "where the input came from; of a list, NMB, and .nc where the input's ending is .nmb)")
-      ->type_name("KIND")
-      ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));
-  app.add_option(
-         "--extract", batch_.block,
-         "of an NMB file, the one block to write, as the kind that --to or the ending names; "
-         ".nc without --to: as the classic kind that the block has, CDF-5 if it came from "
-         "HDF5")
-      ->type_name("BLOCK");
-  app.add_option("--block-by", block_by_,
-                 "of an NMB output, what becomes a block: group (default: a classic file, a group, "
-                 "a block), prefix:REGEX, vars:N or one")
-      ->type_name("RULE");
-  app.add_option(
-         "--regroup", regroup_,
-         "of an NMB output, blocks by what the data say: dim:NAME, one for each index along "
-         "a dimension, or key:ATT, by the value of an attribute")
-      ->type_name("RULE");
-  app.add_option("--compress", compress_,
-                 "of an NMB output: none, deflate[:1-9] or zstd[:1-19]; of an HDF5 one, what came "
-                 "from HDF5 (default: as in INPUT); HDF5 programs read zstd only with its plug-in")
-      ->type_name("CODEC[:LEVEL]");
-  app.add_flag("--shuffle", shuffle_,
-               "of what came from HDF5: bytes of one significance lie together ahead of the codec");
-  app.add_option(
-         "--chunk", chunk_,
-         "of what came from HDF5 and of an HDF5 output: lengths of chunks along dimensions: "
-         "time:1,lat:180,...")
-      ->type_name("DIM:LEN,...");
-  app.add_option("--inline", inline_limit_,
-                 "of an NMB output, blocks with at most so many bytes of values have them beside "
-                 "their metadata: 0 to 65536 (default: 4096)")
-      ->type_name("BYTES")
-      ->check(CLI::Range(0, 65536));
-  offer_hdf5_view(app, &hdf5_view_);
-  app.add_option("--add-hdf5-view", add_hdf5_view_,
-                 "add the view to FILE, an NMB file, in place; nothing else of it changes")
-      ->type_name("FILE");
-  app.add_flag("--no-lock", no_lock_,
-               "with --add-hdf5-view: write also where the file system has no locks; nothing else "
-               "writes to FILE");
-  offer_statistics(app, &batch_.statistics);
-  app.add_flag("--repack", repack_,
-               "of an NMB file, another without what changes left behind: dead space, old values; "
-               "values in other files are copied in, tags, statistics, provenance and an HDF5 view "
-               "are kept, and what cannot be is refused without --lossy");
-  app.add_flag("--materialise", materialise_,
-               "copy in what an HDF5 input has in external and virtual data sets; any file that it "
-               "names is opened");
-  tool.offer_external(app);
-  tool.offer_file_list(app);
-  app.add_option("--out-dir", batch_.folder,
-                 "folder for the files of a list: sub/a.nc becomes DIR/sub/a.nmb")
-      ->type_name("DIR");
-  app.add_option("--sort", batch_.sort,
-                 "order of the list: given (default) or name, natural numeric")
-      ->type_name("ORDER")
-      ->check(one_of({"given", "name"}));
-  app.add_option("--report", batch_.report,
-                 "add a JSON document, on one line, for each file of a list")
-      ->type_name("FILE");
-  app.add_flag("--resume", batch_.resume, "leave out what --report proves done");
-  app.add_option("--digest", digest_,
-                 "sha256: report that of input and output, which are read once more")
-      ->type_name("KIND")
-      ->check(one_of({"sha256"}));
-  app.add_flag("--lossy", lossy_,
-               "leave out, or write otherwise, what OUTPUT cannot hold; each is counted and "
-               "listed in JSON reports");
-  app.add_flag("-f,--force", force_, "replace existing outputs");
-  app.add_flag("--no-sync", no_sync_, "do not wait until output is on the device");
-  app.add_flag("--no-check", no_check_, "do not read the result back");
+  offer_files(app);
+  offer_storage(app);
+  offer_list(app);
+  offer_run(app);
   tool.offer_threads(app);
   tool.offer_memory(app);
   tool.offer_strict(app);
@@ -103,28 +29,111 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
   offer_progress(tool, app);
 }
 
+void ConvertCommand::offer_files(CLI::App& app) {
+  app.add_option("INPUT", input_, "the file to convert");
+  app.add_option("OUTPUT", output_, "output file");
+  app.add_option(
+         "--to", batch_.to,
+         "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending and, for .nc, "
+         "by the origin of the input; with --files-from: NMB, or .nc for inputs that end in .nmb)")
+      ->type_name("KIND")
+      ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));
+  app.add_option(
+         "--extract", batch_.block,
+         "write only this block of an NMB input, in the kind that --to or the ending names; .nc "
+         "without --to: the classic kind of the block, CDF-5 if it came from HDF5")
+      ->type_name("BLOCK");
+  app.add_option("--block-by", block_by_,
+                 "blocks of an NMB output: group (default): each file, group or block of the "
+                 "input; prefix:REGEX, vars:N or one")
+      ->type_name("RULE");
+  app.add_option("--regroup", regroup_,
+                 "blocks of an NMB output by content: dim:NAME: one block for each index along a "
+                 "dimension; key:ATT: one for each value of an attribute")
+      ->type_name("RULE");
+}
+
+void ConvertCommand::offer_storage(CLI::App& app) {
+  app.add_option("--compress", compress_,
+                 "compress values of an NMB output, or values from HDF5 in an HDF5 output: none, "
+                 "deflate[:1-9] or zstd[:1-19] (default: as in INPUT); HDF5 programs read zstd "
+                 "only with a plug-in")
+      ->type_name("CODEC[:LEVEL]");
+  app.add_flag("--shuffle", shuffle_, "values from HDF5: shuffle bytes before compression");
+  app.add_option(
+         "--chunk", chunk_,
+         "values from HDF5, and HDF5 outputs: chunk lengths along dimensions: time:1,lat:180,...")
+      ->type_name("DIM:LEN,...");
+  app.add_option("--inline", inline_limit_,
+                 "NMB outputs: store values of at most BYTES beside the metadata of their block: 0 "
+                 "to 65536 (default: 4096)")
+      ->type_name("BYTES")
+      ->check(CLI::Range(0, 65536).description(""));
+  offer_hdf5_view(app, &hdf5_view_);
+  app.add_option("--add-hdf5-view", add_hdf5_view_,
+                 "add an HDF5 view to FILE, an NMB file, in place; nothing else changes")
+      ->type_name("FILE");
+  app.add_flag("--no-lock", no_lock_,
+               "with --add-hdf5-view: write even if the file system has no locks; use it only if "
+               "nothing else writes to FILE");
+  offer_statistics(app, &batch_.statistics);
+  app.add_flag("--repack", repack_,
+               "copy an NMB file without dead space and old values; values in other files are "
+               "copied in; tags, statistics, provenance and an HDF5 view are kept; anything that "
+               "cannot be kept is refused without --lossy");
+  app.add_flag("--materialise", materialise_,
+               "copy in what an HDF5 input has in external and virtual data sets; any file that it "
+               "names is opened");
+  tool_.offer_external(app);
+}
+
+void ConvertCommand::offer_list(CLI::App& app) {
+  tool_.offer_file_list(app);
+  app.add_option("--out-dir", batch_.folder,
+                 "folder for the outputs of a list: sub/a.nc becomes DIR/sub/a.nmb")
+      ->type_name("DIR");
+  app.add_option("--sort", batch_.sort,
+                 "order of the list: given (default) or name (natural numeric order)")
+      ->type_name("ORDER")
+      ->check(one_of({"given", "name"}));
+  app.add_option("--report", batch_.report,
+                 "append a JSON document, on one line, for each file of a list")
+      ->type_name("FILE");
+  app.add_flag("--resume", batch_.resume, "leave out what --report proves done");
+}
+
+void ConvertCommand::offer_run(CLI::App& app) {
+  app.add_option("--digest", digest_,
+                 "sha256: report the SHA-256 of input and output, which are read once more")
+      ->type_name("KIND")
+      ->check(one_of({"sha256"}));
+  app.add_flag("--lossy", lossy_,
+               "leave out, or write in another way, what OUTPUT cannot hold; prints the number of "
+               "losses and lists them in JSON reports");
+  app.add_flag("-f,--force", force_, "replace existing outputs");
+  app.add_flag("--no-sync", no_sync_, "do not wait until output is on the device");
+  app.add_flag("--no-check", no_check_, "do not read the result back");
+}
+
 Status ConvertCommand::check_arguments() const {
   const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
   const CommonOptions& common = tool_.options();
   NMB_TRY(check_block_by());
-  if (common.json && common.jsonl) return usage("found --json and --jsonl, expected one of them");
+  if (common.json && common.jsonl) return usage("--json and --jsonl exclude each other");
   if (batch_.block && batch_.to == "nmb")
     return usage("--extract writes a classic, netCDF-4 or HDF5 file; OUTPUT is an NMB file");
   if (common.files_from.empty()) {
     if (output_.empty())
-      return usage("found " + std::string(input_.empty() ? "no INPUT" : "no OUTPUT") +
-                   ", expected INPUT and OUTPUT, or --files-from LIST and --out-dir DIR");
+      return usage(std::string(input_.empty() ? "INPUT" : "OUTPUT") +
+                   " is missing; name INPUT and OUTPUT, or use --files-from LIST --out-dir DIR");
     for (const char* option : {"--out-dir", "--sort", "--report", "--resume"})
-      if (tool_.app().count(option) > 0)
-        return usage(std::string("found ") + option + " without --files-from, expected both");
+      if (tool_.app().count(option) > 0) return usage(std::string(option) + " needs --files-from");
     return {};
   }
-  if (!input_.empty())
-    return usage("found INPUT \"" + input_ + "\" and --files-from, expected one of them");
-  if (batch_.folder.empty()) return usage("found --files-from without --out-dir, expected both");
-  if (common.json) return usage("found --json with --files-from, expected --jsonl");
-  if (batch_.resume && batch_.report.empty())
-    return usage("found --resume without --report, expected both");
+  if (!input_.empty()) return usage("INPUT \"" + input_ + "\" and --files-from exclude each other");
+  if (batch_.folder.empty()) return usage("--files-from needs --out-dir");
+  if (common.json) return usage("--json and --files-from exclude each other; use --jsonl");
+  if (batch_.resume && batch_.report.empty()) return usage("--resume needs --report");
   return {};
 }
 
@@ -132,14 +141,16 @@ Status ConvertCommand::check_block_by() const {
   const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
   const bool divides = tool_.app().count("--block-by") > 0;
   const bool regroups = tool_.app().count("--regroup") > 0;
-  if (divides && regroups) return usage("found --block-by and --regroup, expected one of them");
+  if (divides && regroups) return usage("--block-by and --regroup exclude each other");
   if ((divides || regroups) && batch_.block)
-    return usage("found --extract with " + std::string(divides ? "--block-by" : "--regroup") +
-                 ", expected one of them");
-  if (divides && block_by_ != "group" && block_by_ != "one" && !block_by_.starts_with("prefix:") &&
-      !block_by_.starts_with("vars:"))
+    return usage("--extract and " + std::string(divides ? "--block-by" : "--regroup") +
+                 " exclude each other");
+  const Result<BlockRule> rule = BlockRule::parse(regroups ? regroup_ : block_by_);
+  const bool names_object =
+      rule.ok() && (rule->by == BlockRule::By::kDimension || rule->by == BlockRule::By::kAttribute);
+  if (divides && (!rule.ok() || names_object))
     return usage("found --block-by " + block_by_ + ", expected group, prefix:REGEX, vars:N or one");
-  if (regroups && !regroup_.starts_with("dim:") && !regroup_.starts_with("key:"))
+  if (regroups && !names_object)
     return usage("found --regroup " + regroup_ + ", expected dim:NAME or key:ATT");
   return {};
 }
@@ -151,9 +162,9 @@ Result<std::optional<Compression>> ConvertCommand::compression() const {
   out->shuffle = shuffle_;
   if (!compress_.empty()) NMB_TRY(out->set_codec(compress_));
   if (shuffle_ && compress_ == "none")
-    return Status(Code::kUsage,
-                  "found --shuffle with --compress none, expected a codec: values that are stored "
-                  "as they are need no other order");
+    return Status(
+        Code::kUsage,
+        "--shuffle and --compress none exclude each other: shuffle has no effect without a codec");
   if (!chunk_.empty()) NMB_TRY(out->set_chunk(chunk_));
   return out;
 }
@@ -167,13 +178,13 @@ std::string ConvertCommand::deciding_options() const {
     out += (out.empty() ? "" : " ") + std::string(name);
     if (option.get_items_expected_max() > 0) out += "=" + option.as<std::string>();
   }
-  // Without it those of an NMB input are kept.
+  // Without --stats, statistics of an NMB input are kept.
   if (tool_.app().count("--stats") > 0 && batch_.statistics == "none")
     out += std::string(out.empty() ? "" : " ") + "--stats=none";
   return out;
 }
 
-// In place, by one rank.
+// Works in place, on one rank.
 Status ConvertCommand::add_view() {
   for (const CLI::Option* option : tool_.app().get_options())
     if (option->count() > 0 && !option->check_lname("add-hdf5-view") &&
@@ -182,7 +193,7 @@ Status ConvertCommand::add_view() {
         !option->check_lname("no-progress") && !option->check_lname("mpi") &&
         !option->check_lname("mem"))
       return Status(Code::kUsage,
-                    "found --add-hdf5-view with " + option->get_name() + ", expected FILE alone");
+                    "--add-hdf5-view and " + option->get_name() + " exclude each other");
   WriterOptions options;
   options.sync = !no_sync_;
   options.locking = no_lock_ ? Locking::kIfPossible : Locking::kRequired;
@@ -206,11 +217,12 @@ Status ConvertCommand::add_view() {
 
 Status ConvertCommand::execute() {
   if (!add_hdf5_view_.empty()) return add_view();
-  if (no_lock_) return Status(Code::kUsage, "found --no-lock, expected --add-hdf5-view with it");
+  if (no_lock_) return Status(Code::kUsage, "--no-lock needs --add-hdf5-view");
   NMB_TRY(check_arguments());
   batch_.block_by = regroup_.empty() ? block_by_ : regroup_;
   batch_.options = deciding_options();
   ConversionOptions options;
+  NMB_ASSIGN(options.block_by, BlockRule::parse(batch_.block_by));
   options.overwrite = force_;
   options.sync = !no_sync_;
   options.check = !no_check_;
@@ -235,10 +247,11 @@ Status ConvertCommand::execute_one(const ConversionOptions& options) {
   if (what.to.empty()) {
     const std::string_view kind = kind_by_ending(output_);
     if (kind.empty())
-      return Status(Code::kUsage, output_, kNoOffset, "",
-                    "cannot tell the kind from the name's ending; use --to or end it with " +
-                        std::string(kOutputEndings));
-    // Of the others the input says more.
+      return Status(
+          Code::kUsage, output_, kNoOffset, "",
+          "cannot determine the kind from the ending of the name; use --to, or end it with " +
+              std::string(kOutputEndings));
+    // For other endings, the kind depends on the input.
     if (kind != "netcdf" && kind != "classic") what.to = kind;
   }
   if (what.block && what.to == "nmb")

@@ -1,4 +1,4 @@
-// nmconvert: options and the calls into the library.
+// nmconvert: options and the calls of the library.
 #pragma once
 
 #include <optional>
@@ -16,6 +16,10 @@ class ConvertCommand {
   Status execute();
 
  private:
+  void offer_files(CLI::App& app);
+  void offer_storage(CLI::App& app);
+  void offer_list(CLI::App& app);
+  void offer_run(CLI::App& app);
   Status check_arguments() const;
   Status check_block_by() const;
   // --compress, --shuffle, --chunk.

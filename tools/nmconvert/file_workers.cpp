@@ -1,4 +1,4 @@
-// Threads for many files (see file_workers.h).
+// Runs threads for many files (see file_workers.h).
 #include "nmconvert/file_workers.h"
 
 #include <sys/resource.h>
@@ -10,10 +10,10 @@ namespace nmb::tools {
 
 namespace {
 
-// Open at a time for one conversion, generously.
+// A generous estimate of how many files one conversion has open at a time.
 constexpr rlim_t kFilesOfOne = 16;
 
-// So many that none fails for want of a file descriptor.
+// Returns a number for which no file fails for lack of a file descriptor.
 unsigned workers_for(std::size_t files, unsigned at_a_time) {
   rlimit limit;
   const rlim_t may_open = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 256;
@@ -39,7 +39,7 @@ Status FileWorkers::start() {
     try {
       workers_.emplace_back([this] { run(); });
     } catch (const std::system_error& error) {
-      // Those that there are do it all.
+      // The threads that could be made do all the work.
       if (!workers_.empty()) break;
       return Status(Code::kLimit, std::string("cannot start a thread: ") + error.what());
     }
@@ -78,7 +78,7 @@ void FileWorkers::run() {
     --in_work_;
     changed_.notify_all();
   }
-  // The last to find nothing more to begin may be who take_finished() waits for.
+  // take_finished() may be waiting for this thread, the last that finds nothing more to begin.
   const std::lock_guard lock(mutex_);
   changed_.notify_all();
 }

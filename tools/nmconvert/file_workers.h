@@ -1,5 +1,6 @@
-// FileWorkers: threads that each take one file of a list after the other. Files are done side by
-// side; a large one gets threads of its own where there are fewer large ones than threads.
+// FileWorkers: threads that take one file of a list after another. Files are converted
+// concurrently; if there are fewer large files than threads, several threads convert one large
+// file.
 #pragma once
 
 #include <atomic>
@@ -17,18 +18,18 @@ namespace nmb::tools {
 
 class FileWorkers {
  public:
-  // Does a file by this many threads. Called by several threads at once.
+  // Converts a file with this many threads. Several threads may call it at the same time.
   using Work = std::function<ConversionRecord(std::size_t file, unsigned threads)>;
-  // A file's place in the list, and what became of it.
+  // The index of a file in the list and its result.
   using Finished = std::vector<std::pair<std::size_t, ConversionRecord>>;
 
-  // From so many bytes on a file's values may be moved by several threads: it may well be in work
-  // when all others are done, and cores idle.
+  // Values of files of at least this size may be moved by several threads: such a file may still be
+  // in work when all others are done, and cores would be idle.
   static constexpr std::uint64_t kLarge = 64 << 20;
 
-  // lengths: of the files, in bytes. at_a_time: files in work; fewer where the process may not open
-  // as many. threads: for the values of large ones together. cancel: once set, no file is begun any
-  // more.
+  // lengths: of the files, in bytes. at_a_time: number of files in work; fewer if the process may
+  // not open as many. threads: for the values of all large files together. cancel: once it is set,
+  // no more files are begun.
   FileWorkers(std::vector<std::uint64_t> lengths, unsigned at_a_time, unsigned threads, Work work,
               const std::atomic<bool>* cancel);
   // Stops, and waits for the files in work.
@@ -36,15 +37,16 @@ class FileWorkers {
   FileWorkers(const FileWorkers&) = delete;
   FileWorkers& operator=(const FileWorkers&) = delete;
 
-  // Makes the threads, fewer where the system has no more. Once. kLimit: it has none.
+  // Makes the threads, fewer if the system has no more. Call it once. Errors: kLimit if no thread
+  // can be made.
   Status start();
 
-  // What was finished since the last call. wait: until something is, or nothing is in work and no
-  // file will be begun.
+  // Returns the files that were finished since the last call. wait: first waits until a file is
+  // finished, or none is in work and none will be begun.
   Finished take_finished(bool wait);
-  // All that is to be done is done and was taken.
+  // Returns whether all files are done and their results were taken.
   bool is_done();
-  // No file is begun any more.
+  // After this call no more files are begun.
   void stop();
 
  private:

@@ -1,4 +1,4 @@
-// Outputs before they get their names (see handed_over.h).
+// Checks outputs before they get their names (see handed_over.h).
 #include "nmconvert/handed_over.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace nmb::tools {
 namespace {
 
 constexpr std::uint64_t kComparedPart = 1 << 20;
-// Deferred where the system has no more threads.
+// Deferred if the system has no more threads.
 constexpr std::launch kSideBySide = std::launch::async | std::launch::deferred;
 
 class HandedOverFile final : public OutputFileLayer {

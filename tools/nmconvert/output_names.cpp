@@ -1,4 +1,4 @@
-// Names of outputs (see output_names.h).
+// Forms names of outputs (see output_names.h).
 #include "nmconvert/output_names.h"
 
 #include <filesystem>
@@ -26,9 +26,8 @@ Status check_distinct(const std::vector<Conversion>& conversions) {
     const auto [it, is_new] = first.emplace(conversions[i].output, i);
     if (is_new) continue;
     if (problem.empty())
-      problem = "found " + quoted(conversions[i].output) + " as the output of " +
-                quoted(conversions[it->second].input) + " and of " + quoted(conversions[i].input) +
-                ", expected one input for each output";
+      problem = quoted(conversions[it->second].input) + " and " + quoted(conversions[i].input) +
+                " have the same output " + quoted(conversions[i].output);
     else
       ++more;
   }
@@ -41,8 +40,8 @@ Status check_distinct(const std::vector<Conversion>& conversions) {
 Result<std::string> output_name(const std::string& input, const std::string& folder,
                                 const std::string& ending) {
   if (input.find('\0') != std::string::npos)
-    return Status(Code::kUsage, "found a NUL in the name " + quoted(input) +
-                                    ", expected none; -0 reads lists of names that end with one");
+    return Status(Code::kUsage, "the name " + quoted(input) +
+                                    " contains a NUL; use -0 for lists of names that end with NUL");
   const fs::path path = fs::path(input).lexically_normal().relative_path();
   auto part = path.begin();
   while (part != path.end() && *part == "..") ++part;
@@ -50,7 +49,7 @@ Result<std::string> output_name(const std::string& input, const std::string& fol
   for (; part != path.end(); ++part)
     if (!part->empty()) below /= *part;
   if (below.empty() || below == ".")
-    return Status(Code::kUsage, "found " + quoted(input) + ", expected the name of a file");
+    return Status(Code::kUsage, quoted(input) + " is not the name of a file");
   return (fs::path(folder) / below.parent_path() / (below.stem().string() + ending)).string();
 }
 

@@ -1,4 +1,4 @@
-// What the files that a list of inputs is converted to are called.
+// The names of the files to which a list of inputs is converted.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace nmb::tools {
 
-// The path of `input` below `folder`, its last ending replaced: "sub/a.nc" is FOLDER/sub/a.nmb. A
-// leading "/" and leading ".." fall away, as tar has it, so that nothing lies outside the folder.
-// kUsage: the path has no file name, or a NUL in it.
+// Returns the path of `input` below `folder` with its last ending replaced: "sub/a.nc" becomes
+// FOLDER/sub/a.nmb. A leading "/" and leading ".." are removed, like in tar, so that no output is
+// outside the folder. Errors: kUsage if the path has no file name, or contains a NUL.
 Result<std::string> output_name(const std::string& input, const std::string& folder,
                                 const std::string& ending);
 
-// Conversions to `to` (see Conversion) of all inputs, in their order. Where neither `to` nor
-// `block` say it, what ends in .nmb becomes a classic file of its block's kind, and all else NMB.
-// kUsage: two inputs have outputs of one name.
+// Returns conversions of all inputs to `to` (see Conversion), in their order. If neither `to` nor
+// `block` determines the kind, files ending in .nmb become classic files of their block's kind, and
+// all others become NMB. Errors: kUsage if two inputs have outputs of the same name.
 Result<std::vector<Conversion>> plan_conversions(const std::vector<std::string>& inputs,
                                                  const std::string& folder, const std::string& to,
                                                  const std::optional<std::string>& block);

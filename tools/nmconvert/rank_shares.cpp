@@ -1,4 +1,4 @@
-// Shares of ranks (see rank_shares.h).
+// Distributes files to ranks (see rank_shares.h).
 #include "nmconvert/rank_shares.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace nmb::tools {
 
 namespace {
 
-// What opening, checking and naming a file takes beside moving its bytes, as bytes moved.
+// The cost of opening, checking and naming a file, in bytes that could be moved in that time.
 constexpr std::uint64_t kCostOfFile = 256 << 10;
 
 struct Head {
@@ -28,14 +28,13 @@ std::vector<std::byte> message_of(const Head& head, const ConversionRecord& reco
 
 Result<ConversionRecord> read_message(const Message& message, Head* head) {
   const std::span<const std::byte> bytes = message.bytes();
-  if (bytes.size() < sizeof *head)
-    return Status(Code::kUsage, "found a message of another rank that is cut");
+  if (bytes.size() < sizeof *head) return Status(Code::kUsage, "a message of another rank is cut");
   std::memcpy(head, bytes.data(), sizeof *head);
   const auto* begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
   return record_from({begin + sizeof *head, begin + bytes.size()});
 }
 
-// The rank of each file: the largest first, each to who has the least to do.
+// Returns the rank of each file: the largest file first, each to the rank that has the least to do.
 std::vector<int> ranks_of(const std::vector<FileShare>& files, int ranks) {
   std::vector<std::size_t> order(files.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,4 +1,4 @@
-// The files of a list, dealt to the processes of an MPI job, and what these made of them.
+// Distributes the files of a list to the processes of an MPI job, and gathers their results.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,18 @@
 namespace nmb::tools {
 
 struct FileShare {
-  std::size_t at = 0;        // its place in the list
-  std::uint64_t length = 0;  // of the input, in bytes
+  std::size_t at = 0;        // its index in the list
+  std::uint64_t length = 0;  // size of the input in bytes
   Conversion conversion;
-  std::optional<ConversionRecord> proof;  // that it was done, if it still holds
+  std::optional<ConversionRecord> proof;  // of a conversion that need not be done if the proof
+                                          // still holds
 };
 
-// Collective. `files` of rank 0: each rank gets some, in the order of the list, of about as many
-// bytes as the others.
+// Collective. `files`: of rank 0. Each rank gets some of them, in the order of the list, with about
+// as many bytes as the others.
 Result<std::vector<FileShare>> deal_files(Communicator& ranks, std::vector<FileShare> files);
 
-// Collective. On rank 0 what all ranks have finished, else nothing.
+// Collective. Returns on rank 0 what all ranks have finished, on other ranks nothing.
 Result<FileWorkers::Finished> gather_finished(Communicator& ranks, FileWorkers::Finished own);
 
 }  // namespace nmb::tools

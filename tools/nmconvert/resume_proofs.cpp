@@ -1,10 +1,10 @@
-// What a report proves (see resume_proofs.h).
+// Checks proofs in a report (see resume_proofs.h).
 #include "nmconvert/resume_proofs.h"
 
 #include <unordered_set>
 
 #include "common/sha256.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "nmb/text.h"
 
 namespace nmb::tools {

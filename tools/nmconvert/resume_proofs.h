@@ -1,4 +1,4 @@
-// ResumeProofs: which conversions a report proves done, so that --resume leaves them out.
+// ResumeProofs: finds conversions that a report proves to be done, so that --resume skips them.
 #pragma once
 
 #include <atomic>
@@ -15,32 +15,32 @@ namespace nmb::tools {
 
 class ResumeProofs {
  public:
-  // What the report says of these conversions: the last line for each output counts.
+  // Reads the records of these conversions: for each output, the last line counts.
   static Result<ResumeProofs> read(const ReportFile& report,
                                    const std::vector<Conversion>& conversions);
 
-  // The record of a conversion that the report says was done as this call asks for it.
+  // Returns the record of a conversion if the report says that it was done with the same options.
   std::optional<ConversionRecord> claimed(const Conversion& what) const;
 
  private:
   std::unordered_map<std::string, ConversionRecord> done_;  // by the output, as json_text
 };
 
-// What a record says of a conversion, and what is so now.
+// Whether a record still describes the files.
 enum class Proof : std::uint8_t {
-  kHolds,     // nothing is to be done
-  kOutdated,  // the output is the one that was made then, but not of the input that there is now
-  kNone,      // whose the output is, if there is one, is not known
+  kHolds,     // nothing must be done
+  kOutdated,  // the output is the one that was made, but the input has changed
+  kNone,      // it is not known who made the output, or there is none
 };
 
-// Holds: the output has the length and, where the record has it, the SHA-256 of then; the input the
-// length and time of modification of then or, where the record has it, the SHA-256. The output is
-// known again by its SHA-256 or, without it, its time of modification. `digest`: a record without
-// SHA-256 does not hold. What cannot be read proves nothing, nor does an interrupted look.
+// A proof holds if the output still has its length and, if recorded, its SHA-256; and the input its
+// length and time of modification or, if recorded, its SHA-256. The output is recognized by its
+// SHA-256, or without it by its time of modification. `digest`: a record without SHA-256 does not
+// hold. A file that cannot be read proves nothing, nor does an interrupted check.
 Proof check_proof(const ConversionRecord& done, const Conversion& what, bool digest,
                   const std::atomic<bool>* cancel);
 
-// false: check_proof() will not find kOutdated. Reads no bytes.
+// false: check_proof() will not return kOutdated. Reads no bytes.
 bool may_be_outdated(const ConversionRecord& done, const Conversion& what, bool digest);
 
 }  // namespace nmb::tools

@@ -1,5 +1,5 @@
 // Names of blocks and objects as users give them: "/" stands for the block with the empty name, and
-// a "/" in front is left off.
+// a leading "/" is removed.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@ inline std::string_view name_from_user(std::string_view name) {
   return name;
 }
 
-// As listings show it.
+// Returns the name as listings show it.
 inline std::string_view name_for_user(std::string_view block) {
   return block.empty() ? "/" : block;
 }

@@ -21,14 +21,14 @@ std::uint64_t number_of(const Totals& totals, std::string_view what) {
 CountCommand::CountCommand(Tool& tool)
     : InspectCommand(
           tool, "count",
-          {"How many objects, blocks, samples ... there are: one integer.",
+          {"Counts objects, blocks, samples, ...: prints one integer.",
            std::string(
-               "Without GLOB the number stands in the file's head: one read of 16 KiB. With "
-               "GLOB, objects are counted by their full names (BLOCK/VARIABLE), all else by "
-               "the names of blocks: --what=samples 'r4952/*' adds the samples of the blocks "
-               "below r4952. A GLOB that ends with its only wildcard, \"**\", reads the edges "
-               "of a range of the index; patterns of variables load the blocks they may be "
-               "in.\n\n") +
+               "Without GLOB, the number comes from the head of the file: one read of 16 KiB. "
+               "With GLOB, objects are selected by their full names (BLOCK/VARIABLE), everything "
+               "else by the names of blocks: --what=samples 'r4952/*' adds the samples of the "
+               "blocks below r4952. If the only wildcard of GLOB is a final \"**\", only the "
+               "two ends of a range of the index are read. A pattern of variables loads every "
+               "block that may contain a match.\n\n") +
                PatternOption::kHelp,
            "  nminspect count run.nmb                            # objects\n"
            "  nminspect count run.nmb --what=samples             # samples\n"

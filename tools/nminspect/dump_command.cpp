@@ -1,6 +1,7 @@
 // nminspect dump (see dump_command.h).
 #include "nminspect/dump_command.h"
 
+#include <functional>
 #include <utility>
 
 #include "common/json_document.h"
@@ -13,8 +14,8 @@ namespace nmb::tools {
 
 namespace {
 
-// By the view's name, else by the one that is stored. Some files have names with NULs at the end,
-// which no argument can hold: there they need not be given.
+// Finds a variable by its name in the view, otherwise by its stored name. Some files have names
+// with NULs at the end, which arguments cannot contain: users may leave them out.
 std::optional<VarId> find_variable(const Metadata& metadata, const NetcdfView* view,
                                    std::string_view name) {
   if (view)
@@ -36,7 +37,8 @@ std::string shape_text(const std::vector<std::uint64_t>& lengths) {
   return out;
 }
 
-// What netCDF shows of a variable that is shorter than its dimensions; empty: what is stored.
+// Returns the shape that netCDF shows for a variable that is shorter than its dimensions; empty: it
+// shows the stored shape.
 std::string longer_shape(const NetcdfView& view, VarId id,
                          const std::vector<std::uint64_t>& stored) {
   for (const NetcdfView::Variable& variable : view.variables) {
@@ -48,29 +50,45 @@ std::string longer_shape(const NetcdfView& view, VarId id,
   return {};
 }
 
+// The values may be more than memory holds: they go out behind the document's other keys.
+Status write_with_values(Output& out, const Json& json,
+                         const std::function<Status(const TextSink&)>& write) {
+  std::string head = json.dump(-1, ' ', true);
+  head.back() = ',';
+  head += "\"values\":";
+  bool begun = false;
+  const Status status = write([&](std::string_view part) -> Status {
+    if (!std::exchange(begun, true)) NMB_TRY(out.write(head));
+    return out.write(part);
+  });
+  if (!begun) return status;
+  std::string tail = "}\n";
+  if (!status.ok())
+    tail = ",\"error\":" + Json(json_text(status.text())).dump(-1, ' ', true) + tail;
+  const Status ended = out.write(tail);
+  return status.ok() ? ended : status;
+}
+
 }  // namespace
 
 DumpCommand::DumpCommand(Tool& tool)
     : InspectCommand(
           tool, "dump",
-          {"The values of a variable, or of a hyperslab of it.",
-           "Values as CDL has them, one row (the last dimension) a line; `_` is the fill value. "
-           "--slab takes one selection a dimension, START:COUNT:STRIDE, whose parts may be left "
-           "out; a "
-           "number alone is one index.\n--json nests one array a dimension. A variable whose HDF5 "
-           "dataspace is null has no "
-           "values: NULL, null with --json.\nBytes of an NMB file are checked before their values "
-           "are shown; at a damaged piece the command ends with exit code 1. Values ahead of it "
-           "are "
-           "shown; with --json the document then has the key \"error\".\n\n"
-           "Values that are stored are shown. Where netCDF shows more, as an unlimited dimension "
-           "is "
-           "longer than the variable, a warning says so.\n\n"
-           "VAR is a name as `header` shows it with the same --view, or as it is stored.",
+          {"Shows the values of a variable, or of a hyperslab of it.",
+           "Values have the form of CDL, one row (the last dimension) per line; `_` is the fill "
+           "value. --slab takes one selection for each dimension, START:COUNT:STRIDE, whose parts "
+           "may be left out; a single number selects one index.\n--json nests one array for each "
+           "dimension. A variable with a null HDF5 dataspace has no values and is shown as NULL "
+           "(null with --json).\nBytes of an NMB file are checked before their values are shown. "
+           "At a damaged piece the command stops with exit code 1. Values before the piece are "
+           "shown; with --json, the document has the key \"error\".\n\n"
+           "The command shows the stored values. If netCDF would show more, because an unlimited "
+           "dimension is longer than the variable, a warning says so.\n\n"
+           "VAR is a name that `header` shows with the same --view, or the stored name.",
            "  nminspect dump run.nmb r4952/sr0/evt3/energy\n"
            "  nminspect dump tas.nc tas --slab 0,:,:10:2   # first step, all rows, 10 of every "
            "other column"}) {
-  command_.add_option("BLOCK/VAR", object_, "the variable's full name")->required()->type_name("");
+  command_.add_option("BLOCK/VAR", object_, "the variable's full name")->required();
   command_.add_option("--slab", slab_, "START:COUNT:STRIDE,... of each dimension")
       ->type_name("SLAB");
   view_.offer(command_);
@@ -92,10 +110,10 @@ Status DumpCommand::run(const InspectedFile& file) {
                                        "\" in block \"" + std::string(block) + "\"");
   NMB_ASSIGN(const VariableShape shape, dataset->shape(*id));
   if (const std::string shown = view ? longer_shape(*view, *id, shape.lengths) : ""; !shown.empty())
-    tool_.diagnostics().warning(
-        file.file().name(), std::string("variable \"") + printable(object) + "\"" +
-                                ": the values that are stored are " + shape_text(shape.lengths) +
-                                "; netCDF shows " + shown + ", with fill values behind them");
+    tool_.diagnostics().warning(file.file().name(),
+                                std::string("variable \"") + printable(object) + "\"" +
+                                    ": the stored values are " + shape_text(shape.lengths) +
+                                    "; netCDF shows " + shown + ", with fill values at the end");
   Hyperslab slab = whole_slab(shape.lengths);
   if (slab_) {
     NMB_ASSIGN(slab, parse_slab(*slab_, shape.lengths));
@@ -106,7 +124,6 @@ Status DumpCommand::run(const InspectedFile& file) {
   };
   if (!tool_.options().json) return write(ValueFormat::kCdl, tool_.out().sink());
 
-  // The values may be more than memory holds: they go out behind the document's other keys.
   Json json = json_document("dump");
   json["file"] = json_text(file.file().name());
   json["block"] = json_text(block);
@@ -114,20 +131,8 @@ Status DumpCommand::run(const InspectedFile& file) {
   json["type"] = type_text(dataset->metadata, dataset->metadata.variable(*id).type);
   json["shape"] = shape.lengths;
   json["slab"] = {{"start", slab.start}, {"count", slab.count}, {"stride", slab.stride}};
-  std::string head = json.dump(-1, ' ', true);
-  head.back() = ',';
-  head += "\"values\":";
-  bool begun = false;
-  const Status status = write(ValueFormat::kJson, [&](std::string_view part) -> Status {
-    if (!std::exchange(begun, true)) NMB_TRY(tool_.out().write(head));
-    return tool_.out().write(part);
-  });
-  if (!begun) return status;
-  std::string tail = "}\n";
-  if (!status.ok())
-    tail = ",\"error\":" + Json(json_text(status.text())).dump(-1, ' ', true) + tail;
-  const Status ended = tool_.out().write(tail);
-  return status.ok() ? ended : status;
+  return write_with_values(tool_.out(), json,
+                           [&](const TextSink& sink) { return write(ValueFormat::kJson, sink); });
 }
 
 }  // namespace nmb::tools

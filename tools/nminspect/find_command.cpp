@@ -25,7 +25,7 @@ namespace nmb::tools {
 
 namespace {
 
-// A number of a classic type, exact.
+// Returns the exact value of a number of a classic type.
 long double number_of(Type type, const std::byte* external) {
   const auto as = [&]<class T>(T value) {
     (void)convert_from_external(type, external, 1, memory_type_of<T>(), &value);
@@ -44,11 +44,11 @@ FindValue value_of(const TagValue& tag) {
   return static_cast<long double>(std::get<double>(tag));
 }
 
-// One word of a command line, as a shell takes it, without a backslash, which messages double.
+// Returns one word of a shell command line without backslashes, because messages double these.
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+=:,@%";
-  // A name that begins with - would be an option.
+  // A name that begins with - would be taken for an option.
   const std::string word = text.starts_with('-') ? "./" + text : text;
   if (word.find_first_not_of(kPlain) == word.npos) return word;
   std::string quoted = "'";
@@ -60,13 +60,14 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
-// Names of a block's tags, attributes and statistics, as values; which of them were anywhere.
+// The values of tags, attributes and statistics of a block, and which of the names any block has.
 class BlockValues {
  public:
   BlockValues(const FindExpression& expression, const Reader* reader)
       : expression_(expression), reader_(reader), found_(expression.names().size()) {}
 
-  // Reads the tags and statistics that are named, of all blocks: rows of one name lie together.
+  // Reads the tags and statistics in the expression for all blocks: rows of one name are stored
+  // together.
   Status read_tables() {
     NMB_TRY(read_tags());
     for (const FindName& name : expression_.names()) {
@@ -87,7 +88,8 @@ class BlockValues {
     }
     return {};
   }
-  // load: reads the block, called where an attribute is looked for; valid until the next begin().
+  // load: reads the block; called if an attribute is needed; the result is valid until the next
+  // begin().
   using Load = std::function<Result<std::shared_ptr<const Dataset>>()>;
   void begin(Load load, std::uint64_t order) {
     load_ = std::move(load);
@@ -118,11 +120,11 @@ class BlockValues {
     if (value) found_[i] = true;
     return value;
   }
-  // Blocks with a variable that is named, and no statistics of it.
+  // Returns the number of blocks that have a variable of the expression but no statistics of it.
   std::uint64_t without_statistics() const { return without_statistics_; }
-  // Of a variable that is named, in some block.
+  // Returns whether a block has a histogram of a variable of the expression.
   bool has_histograms() const { return has_histograms_; }
-  // The first that no block has.
+  // Returns the first name that no block has.
   const FindName* nowhere() const {
     const auto missing = std::ranges::find(found_, false);
     return missing == found_.end()
@@ -143,7 +145,7 @@ class BlockValues {
     }
     return {};
   }
-  // Of the block; nullptr: it has none of the name.
+  // Returns the block's tag; nullptr: it has no tag of this name.
   const FindValue* tag_of(const FindName& name) const {
     if (name.kind != FindName::Kind::kBlockAttribute) return nullptr;
     const auto rows = tags_.find(name.name);
@@ -161,12 +163,12 @@ class BlockValues {
     if (which == "elements") return static_cast<long double>(v.elements);
     if (which == "missing") return static_cast<long double>(v.missing);
     if (which == "nan") return static_cast<long double>(v.nans);
-    // A variable that is there, of which all values are missing.
+    // A variable that exists, but all of its values are missing.
     found_[i] = found_[i] || v.type != Type::kChar;
     if (!v.has_range) return std::nullopt;
     return number_of(v.type, (which == "min" ? v.minimum : v.maximum).data());
   }
-  // Blocks are read where statistics are missing, not where they are kept.
+  // Blocks are only read if their statistics are missing.
   Status note_missing(const FindName& name) {
     const auto rows = statistics_.find(name.variable);
     if (is_noted_ || rows == statistics_.end() || rows->second.empty() ||
@@ -194,8 +196,8 @@ class BlockValues {
     if (!type || type == Type::kChar || found->count != 1)
       return Status(
           Code::kUnsupported,
-          fmt::format("found attribute {} of {} values of type {} in block \"{}\", "
-                      "expected text or one number",
+          fmt::format("attribute {} has {} values of type {} in block \"{}\"; "
+                      "a comparison needs text or one number",
                       printable(name.text), found->count,
                       type_text(dataset_->metadata, found->type), printable(dataset_->name)));
     return std::optional<FindValue>(number_of(*type, value.data()));
@@ -206,8 +208,8 @@ class BlockValues {
   std::vector<bool> found_;
   Load load_;
   std::shared_ptr<const Dataset> dataset_;  // nullptr: not read yet
-  std::uint64_t order_ = 0;                 // of the block
-  bool is_noted_ = false;                   // it is one of these:
+  std::uint64_t order_ = 0;                 // of the current block
+  bool is_noted_ = false;                   // the block is counted in without_statistics_
   std::uint64_t without_statistics_ = 0;
   bool has_histograms_ = false;
   // By variable, then by order of the block.
@@ -222,26 +224,24 @@ class BlockValues {
 FindCommand::FindCommand(Tool& tool)
     : InspectCommand(
           tool, "find",
-          {"The blocks whose attributes and statistics are such as an expression says.",
+          {"Lists the blocks whose attributes and statistics match an expression.",
            std::string(
-               "Comparisons (== != < <= > >=) of numbers, texts in ' ' or \" \" and names, joined "
-               "by &&, || and !, with ( ). A name is a tag of the block, without one an attribute; "
-               "VARIABLE@NAME one "
-               "of a variable, text of any kind or one number; VARIABLE.min, .max, .elements, "
-               ".missing and .nan are statistics, "
-               "which an NMB file has that was written with --stats. ` ` is around a name with "
-               "other characters than letters, digits and _-/:+.\n"
+               "EXPR compares (== != < <= > >=) numbers, texts in ' ' or \" \", and names. Join "
+               "comparisons by &&, || and !, with ( ). A name is a tag of the block or, without "
+               "such a tag, an attribute. VARIABLE@NAME is an attribute of a variable: text of any "
+               "kind or one number. VARIABLE.min, .max, .elements, .missing and .nan are "
+               "statistics; the file must be an NMB file written with --stats. Put ` ` around a "
+               "name with characters other than letters, digits and _-/:+.\n"
                "Attributes are read with their blocks, tags and statistics by name; values are not "
-               "read. A "
-               "comparison with what a block does not have is "
-               "neither true nor false there: the block is not listed. A name that no block has is "
-               "an error (exit code 2), so that an empty answer always means what it says.\n\n") +
+               "read. A block without the named attribute or statistic never matches. A name that "
+               "no block has is an error (exit code 2), so that an empty answer always means that "
+               "no block matches.\n\n") +
                PatternOption::kHelp,
            "  nminspect find run.nmb 'energy.max > 10 && run == 4952'\n"
            "  nminspect find run.nmb 'tas@units == \"K\" && tas.min < 200' 'r4952/**'\n"
            "  nminspect find run.nmb 'tas.nan > 0 || tas.missing == tas.elements'"}) {
-  command_.add_option("EXPR", expression_, "what is looked for")->required()->type_name("");
-  pattern_.offer(command_, "blocks to look at");
+  command_.add_option("EXPR", expression_, "the expression")->required();
+  pattern_.offer(command_, "blocks to search");
   tool.offer_json(command_);
 }
 
@@ -264,17 +264,18 @@ Status FindCommand::run(const InspectedFile& file) {
   if (const FindName* name = values.nowhere())
     return Status(
         Code::kNotFound,
-        fmt::format("found no block with {} {}, expected one of {}{}",
-                    name->kind == FindName::Kind::kStatistic ? "statistic" : "attribute",
-                    printable(name->text),
-                    looked_at == 1 ? "1 block" : fmt::format("{} blocks", looked_at),
-                    name->kind == FindName::Kind::kStatistic ? " (written with --stats)" : ""));
+        fmt::format(
+            "{} {} {}{}",
+            looked_at == 1 ? "the block has no" : fmt::format("none of {} blocks has", looked_at),
+            name->kind == FindName::Kind::kStatistic ? "statistic" : "attribute",
+            printable(name->text),
+            name->kind == FindName::Kind::kStatistic ? "; --stats writes statistics" : ""));
   if (values.without_statistics() > 0)
     tool_.diagnostics().warning(
         file.file().name(),
         fmt::format(
-            "{} of {} blocks {} no statistics of a variable in the expression, whose comparisons "
-            "do not hold there; to count them: nmconvert --repack --stats {} {} counted.nmb",
+            "{} of {} blocks {} no statistics of a variable in the expression and cannot match; "
+            "to add statistics: nmconvert --repack --stats {} {} counted.nmb",
             values.without_statistics(), looked_at,
             values.without_statistics() == 1 ? "has" : "have",
             values.has_histograms() ? "histogram" : "basic", shell_word(file.file().name())));

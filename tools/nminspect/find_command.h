@@ -1,4 +1,4 @@
-// nminspect find: blocks by what their attributes and statistics are.
+// nminspect find: finds blocks by their attributes and statistics.
 #pragma once
 
 #include <string>

@@ -1,7 +1,10 @@
 // nminspect header (see header_command.h).
 #include "nminspect/header_command.h"
 
+#include <utility>
+
 #include "nmb/dump.h"
+#include "nmb/text.h"
 #include "nminspect/block_name.h"
 
 namespace nmb::tools {
@@ -9,15 +12,19 @@ namespace nmb::tools {
 HeaderCommand::HeaderCommand(Tool& tool)
     : InspectCommand(
           tool, "header",
-          {"The dimensions, variables and attributes of a block, as CDL or JSON.",
+          {"Shows the dimensions, variables and attributes of a block or of all, as CDL or JSON.",
            std::string(
-               "CDL is that of `ncdump -h`, and ncgen makes the same definitions from it (of types "
-               "that classic netCDF has). Without BLOCK, the only block of the file or else its "
-               "root block, whose name is empty or \"/\".\n\n") +
+               "CDL is the same as that of `ncdump -h`, and ncgen makes the same definitions from "
+               "it (for types of classic netCDF). Without BLOCK, all blocks of the file are shown "
+               "in the order of names. If there are several, a line \"// block NAME\" is before "
+               "each, and JSON has one line for each. The root block, whose name is empty, is "
+               "\"/\".\n\n") +
                ViewOption::kHelp,
            "  nminspect header run.nmb r4952/sr0/evt3\n"
-           "  nminspect header --json tas.nc"}) {
-  command_.add_option("BLOCK", block_, "the block's name")->type_name("");
+           "  nminspect header --json tas.nc\n"
+           "  nminspect header run.nmb | csplit -z - '/^\\/\\/ block /' '{*}'   # one file per "
+           "block"}) {
+  command_.add_option("BLOCK", block_, "the block's name");
   CLI::Option* cdl = command_.add_flag("--cdl", cdl_, "CDL (default)");
   tool.offer_json(command_);
   view_.offer(command_);
@@ -25,23 +32,31 @@ HeaderCommand::HeaderCommand(Tool& tool)
 }
 
 Status HeaderCommand::run(const InspectedFile& file) {
-  std::string block(name_from_user(block_.value_or("")));
-  if (!block_ && file.totals().blocks == 1)
-    NMB_TRY(file.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-      block = entry.name;
-      return false;
-    }));
-  NMB_ASSIGN(const std::optional<BlockEntry> entry, file.find(block));
-  if (!entry && !block_)
-    return Status(Code::kUsage, "found " + std::to_string(file.totals().blocks) +
-                                    " blocks, expected BLOCK to name one of them");
-  NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(block));
+  if (block_) {
+    const std::string_view name = name_from_user(*block_);
+    NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(name));
+    return write(file, name, *dataset);
+  }
+  const bool titled = file.totals().blocks > 1 && !tool_.options().json;
+  std::string_view space;
+  return file.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    if (titled)
+      NMB_TRY(tool_.out().write(std::string(std::exchange(space, "\n")) + "// block " +
+                                printable(name_for_user(entry.name)) + "\n"));
+    NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, file.dataset(entry));
+    NMB_TRY(write(file, entry.name, *dataset));
+    return true;
+  });
+}
+
+Status HeaderCommand::write(const InspectedFile& file, std::string_view block,
+                            const Dataset& dataset) {
   const bool json = tool_.options().json;
-  // CDL's name has no place for a path.
-  std::string name = block.empty() ? file.stem() : block;
+  // A CDL name cannot be a path.
+  std::string name = block.empty() ? file.stem() : std::string(block);
   if (!json) name.erase(0, name.rfind('/') + 1);
-  const DatasetText text{name, dataset->metadata, dataset->kind(), dataset->records};
-  NMB_ASSIGN(const std::optional<NetcdfView> found, view_.of(file, block, *dataset));
+  const DatasetText text{name, dataset.metadata, dataset.kind(), dataset.records};
+  NMB_ASSIGN(const std::optional<NetcdfView> found, view_.of(file, block, dataset));
   const NetcdfView* const view = found ? &*found : nullptr;
   if (!json) return write_cdl_header(text, tool_.out().sink(), view);
   NMB_TRY(write_json_header(text, tool_.out().sink(), view));

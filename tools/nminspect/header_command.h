@@ -1,7 +1,9 @@
-// nminspect header: the definitions of a block.
+// nminspect header: the definitions of a block, or of all.
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "nminspect/inspect_command.h"
 #include "nminspect/view_option.h"
@@ -14,6 +16,7 @@ class HeaderCommand final : public InspectCommand {
 
  private:
   Status run(const InspectedFile& file) override;
+  Status write(const InspectedFile& file, std::string_view block, const Dataset& dataset);
 
   std::optional<std::string> block_;
   bool cdl_ = false;

@@ -1,4 +1,4 @@
-// What the subcommands of nminspect share (see inspect_command.h).
+// The common parts of the subcommands of nminspect (see inspect_command.h).
 #include "nminspect/inspect_command.h"
 
 #include <fmt/format.h>
@@ -8,9 +8,9 @@ namespace nmb::tools {
 InspectCommand::InspectCommand(Tool& tool, const std::string& name, const HelpText& help)
     : tool_(tool), command_(tool.add_command(name, help)) {
   command_.add_option("FILE", path_, "an NMB, a classic netCDF, a netCDF-4 or an HDF5 file")
-      ->required()
-      ->type_name("");
-  command_.add_flag("--io-stats", io_stats_, "tell reads and bytes of FILE on standard error");
+      ->required();
+  command_.add_flag("--io-stats", io_stats_,
+                    "print the number of reads and bytes of FILE on standard error");
   tool.offer_external(command_);
   tool.offer_strict(command_);
 }

@@ -1,4 +1,4 @@
-// InspectCommand: a subcommand of nminspect: its options, and what it does with the file.
+// InspectCommand: a subcommand of nminspect with its options.
 #pragma once
 
 #include <string>
@@ -14,9 +14,10 @@ class InspectCommand {
   InspectCommand(const InspectCommand&) = delete;
   InspectCommand& operator=(const InspectCommand&) = delete;
 
-  // The user chose it.
+  // Returns whether the user chose it.
   bool chosen() const { return command_.parsed(); }
-  // Opens the file, tells its warnings, runs, and tells what was read if asked to.
+  // Opens the file, shows its warnings, runs the subcommand, and shows the counts of reads if
+  // requested.
   Status execute();
 
  protected:

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "nmb/open_hdf5.h"
+#include "nmb/hdf5.h"
 
 namespace nmb::tools {
 
@@ -33,7 +33,7 @@ Result<InspectedFile> InspectedFile::open(std::shared_ptr<const InputFile> file,
   out.file_ = std::move(file);
   const FileKind kind = out.file_->kind();
   if (kind == FileKind::kNmb) {
-    // Values that are shown are sound.
+    // Values are verified before they are shown.
     NMB_ASSIGN(out.reader_, Reader::open(out.file_, {.verify_values = true, .external = external}));
   } else if (kind == FileKind::kHdf5) {
     NMB_ASSIGN(std::vector<std::shared_ptr<const Block>> blocks, open_hdf5(out.file_));

@@ -1,4 +1,4 @@
-// InspectedFile: a file as blocks and totals. A classic file is one block with the empty name, an
+// InspectedFile: a file as blocks and totals. A classic file has one block with the empty name, an
 // HDF5 file one for each group.
 #pragma once
 
@@ -16,36 +16,36 @@ namespace nmb::tools {
 
 class InspectedFile {
  public:
-  // kNotFound, kIo, kDamaged; kUnsupported and kUnknownKind for other kinds; of HDF5 files what
-  // open_hdf5() gives. external: of an NMB file, which other files are opened.
+  // Errors: kNotFound, kIo, kDamaged; kUnsupported and kUnknownKind for other kinds; those of
+  // open_hdf5() for HDF5 files. external: which other files of an NMB file may be opened.
   static Result<InspectedFile> open(std::shared_ptr<const InputFile> file,
                                     ExternalPaths external = ExternalPaths::kBeneath);
 
   const InputFile& file() const { return *file_; }
-  // The file's name without folder and ending.
+  // Returns the file's name without folder and ending.
   std::string stem() const;
-  // nullptr: no NMB file.
+  // nullptr: it is not an NMB file.
   const Reader* reader() const { return reader_.get(); }
   bool is_classic() const { return nmb::is_classic(file_->kind()); }
 
-  // As the functions of Reader.
+  // Like the functions of Reader.
   const Totals& totals() const { return reader_ ? reader_->totals() : held_totals_; }
   Result<Totals> totals_of_prefix(std::string_view prefix) const;
   Result<std::optional<BlockEntry>> find(std::string_view block) const;
   Status for_each_entry(std::string_view prefix,
                         const std::function<Result<bool>(const BlockEntry&)>& visit) const;
   Result<std::shared_ptr<const Dataset>> dataset(const BlockEntry& entry) const;
-  // kNotFound where there is no such block.
+  // Errors: kNotFound if there is no such block.
   Result<std::shared_ptr<const Dataset>> dataset(std::string_view block) const;
 
  private:
-  // A block of a file that has no index: its metadata is in memory.
+  // A block of a file that has no index; its metadata is in memory.
   struct Held {
     BlockEntry entry;
     std::shared_ptr<const Dataset> dataset;
   };
   void hold(BlockEntry entry, std::shared_ptr<const Dataset> dataset);
-  // The first block whose name is not less.
+  // Returns the first block whose name is not less.
   std::vector<Held>::const_iterator at_or_behind(std::string_view name) const;
 
   std::shared_ptr<const InputFile> file_;

@@ -10,7 +10,7 @@
 namespace nmb::tools {
 namespace {
 
-// Rows as they go out: a table, lines of JSON, or one document.
+// Writes rows as a table, as lines of JSON, or as one document.
 template <class Row>
 class Listing {
  public:
@@ -63,18 +63,17 @@ typename OrderedRows<Row>::Less order_by(const std::string& key) {
 LsCommand::LsCommand(Tool& tool)
     : InspectCommand(
           tool, "ls",
-          {"The names of blocks or objects.",
+          {"Lists the names of blocks or objects.",
            std::string(
-               "Blocks of an NMB file come from the index alone, in its order (by bytes). "
-               "Objects are variables by their full names, for which the blocks they may be in "
-               "are read; a classic file has one block, \"/\", and lists objects unless told "
-               "otherwise. The blocks of an HDF5 file are its groups. -l shows counts and bytes: "
-               "of a block its stored header and its "
-               "values, of an object its values. --sort=name is natural (f9 before f10), "
-               "--sort=size the largest first.\n\n") +
+               "Blocks of an NMB file come from the index alone, in its order (by bytes). Objects "
+               "are variables with their full names; to list them, every block that may contain a "
+               "match is read. A classic file has one block, \"/\", and lists objects by default. "
+               "The blocks of an HDF5 file are its groups. -l shows counts and bytes: the stored "
+               "header and the values of a block, or the values of an object. --sort=name is "
+               "natural order (f9 before f10), --sort=size begins with the largest.\n\n") +
                ViewOption::kHelp +
-               " Names of objects are those that are stored, which patterns match; of blocks all "
-               "is counted.\n\n" +
+               " The names of objects are the stored names, and patterns match these. Counts of "
+               "blocks include everything that is stored.\n\n" +
                PatternOption::kHelp,
            "  nminspect ls run.nmb 'r4952/**'\n"
            "  nminspect ls -l --sort=size --limit 10 run.nmb\n"
@@ -82,14 +81,14 @@ LsCommand::LsCommand(Tool& tool)
            "  nminspect ls -l tas.nc"}) {
   pattern_.offer(command_, "names to list");
   view_.offer(command_);
-  command_.add_flag("-l", long_, "counts, shapes and bytes too");
+  command_.add_flag("-l", long_, "show counts, shapes and bytes too");
   command_.add_option("--what", what_, "blocks or objects")
       ->type_name("WHAT")
       ->check(one_of({"blocks", "objects"}));
-  command_.add_option("--sort", sort_, "by name or size")
+  command_.add_option("--sort", sort_, "sort by name or size")
       ->type_name("KEY")
       ->check(one_of({"name", "size"}));
-  command_.add_option("--limit", limit_, "at most N rows")->type_name("N");
+  command_.add_option("--limit", limit_, "show at most N rows")->type_name("N");
   tool.offer_json(command_);
   tool.offer_jsonl(command_);
   tool.offer_bytes(command_);

@@ -1,4 +1,5 @@
-// nminspect ls: the names of blocks or objects, and what the index or their block says of them.
+// nminspect ls: lists the names of blocks or objects, with facts from the index or from their
+// blocks.
 #pragma once
 
 #include <optional>
@@ -21,7 +22,7 @@ class LsCommand final : public InspectCommand {
   PatternOption pattern_;
   ViewOption view_;
   bool long_ = false;
-  std::string what_;  // empty: objects of a classic file, blocks of others
+  std::string what_;  // empty: lists objects of a classic file and blocks of other files
   std::string sort_;
   std::optional<std::uint64_t> limit_;
 };

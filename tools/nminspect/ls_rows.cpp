@@ -1,4 +1,4 @@
-// Rows of listings (see ls_rows.h).
+// Makes the rows of listings (see ls_rows.h).
 #include "nminspect/ls_rows.h"
 
 #include <fmt/format.h>
@@ -79,7 +79,7 @@ Status ObjectRow::for_each(const InspectedFile& file, const PatternOption& choic
                            const ViewOption& option,
                            const std::function<Result<bool>(ObjectRow)>& visit) {
   NMB_ASSIGN(const ObjectPattern pattern, choice.objects());
-  std::optional<std::string> viewed;  // the block that `view` is of
+  std::optional<std::string> viewed;  // the block to which `view` belongs
   std::optional<NetcdfView> view;
   return pattern.for_each(
       file, [&](const BlockEntry& holder, const Dataset& dataset, VarId id) -> Result<bool> {

@@ -15,11 +15,11 @@
 namespace nmb::tools {
 
 // Each kind of row has
-//   columns()                      of the long listing, the name last;
-//   for_each(file, choice, view, visit)  those chosen and shown, in order of the index, until visit
-//                                  returns false;
-//   name(), size()                 to show and to sort by, size in bytes;
-//   cells(exact), json()           the long listing's values.
+//   columns()                      the columns of the long listing, the name last;
+//   for_each(file, choice, view, visit)  visits the chosen rows in the order of the index, until
+//                                  visit returns false;
+//   name(), size()                 to show and to sort by; size in bytes;
+//   cells(exact), json()           the values for the long listing.
 struct BlockRow {
   BlockEntry entry;
 
@@ -29,7 +29,7 @@ struct BlockRow {
                          const ViewOption& view,
                          const std::function<Result<bool>(BlockRow)>& visit);
   std::string name() const;
-  // Of metadata and values.
+  // Metadata and values together.
   std::uint64_t size() const { return entry.stored_length + entry.extent_length; }
   std::vector<std::string> cells(bool exact) const;
   Json json() const;
@@ -48,7 +48,7 @@ struct ObjectRow {
                          const ViewOption& view,
                          const std::function<Result<bool>(ObjectRow)>& visit);
   std::string name() const;
-  // Of values.
+  // Values only.
   std::uint64_t size() const { return bytes; }
   std::vector<std::string> cells(bool exact) const;
   Json json() const;

@@ -1,4 +1,4 @@
-// nminspect: what is in a file, without reading more of it than the answer takes.
+// nminspect: shows the contents of a file, reading only as much as the answer needs.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -18,12 +18,12 @@ int main(int argc, char** argv) {
       "nminspect",
       {"Shows what is in an NMB, a classic netCDF (CDF-1, CDF-2, CDF-5), a netCDF-4 or an HDF5 "
        "file.",
-       "`nminspect FILE` is `nminspect summary FILE`; a file that is called like a command is "
-       "./NAME. Numbers from the index are as recorded; only nmverify vouches for them.\n\n"
+       "`nminspect FILE` means `nminspect summary FILE`; write ./NAME for a file that is named "
+       "like a command. Numbers from the index are shown as recorded; nmverify checks them.\n\n"
        "A netCDF-4 or HDF5 file is shown as the NMB file that nmconvert makes of it: a group is a "
-       "block, a data set an object. Such files have no index: nmb-hdf5, a process of its own, "
-       "reads all their metadata, and values of variable length; --io-stats leaves out what it "
-       "reads. Of them and of classic files, a block with an object counts as one sample.\n\n"
+       "block, a data set is an object. Such files have no index: a separate process, nmb-hdf5, "
+       "reads all their metadata, and values of variable length; --io-stats does not count its "
+       "reads. In these and in classic files, a block with an object counts as one sample.\n\n"
        "Output is aligned on a terminal and separated by tabs elsewhere; names show control "
        "characters as \\xHH.\nExit codes: 0 done, 1 the file is damaged (or, with --strict, a "
        "warning), 2 could not run.",

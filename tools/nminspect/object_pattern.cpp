@@ -1,4 +1,4 @@
-// Blocks and objects by pattern (see object_pattern.h).
+// Finds blocks and objects by pattern (see object_pattern.h).
 #include "nminspect/object_pattern.h"
 
 namespace nmb::tools {
@@ -42,7 +42,7 @@ Result<ObjectPattern> ObjectPattern::glob(std::string_view pattern) {
   if (block.ends_with("**") || variable.find("**") != variable.npos) return out;
   Result<NamePattern> blocks = NamePattern::glob(block);
   Result<NamePattern> variables = NamePattern::glob(variable);
-  // A slash in a set or behind a backslash leaves a part that is no glob.
+  // A slash in a set or after a backslash leaves a part that is not a glob.
   if (blocks.ok() && variables.ok())
     out.parts_ = Parts{std::move(*blocks), std::move(*variables), block.empty(), variable == "*"};
   return out;
@@ -62,7 +62,7 @@ Result<bool> ObjectPattern::matches(std::string_view block, std::string_view var
 
 Result<std::optional<BlockEntry>> ObjectPattern::block_above(const InspectedFile& file) const {
   const std::string& prefix = full_.literal_prefix();
-  // Without a prefix there is nothing above.
+  // Without a prefix there is no block above.
   if (prefix.empty()) return std::optional<BlockEntry>();
   const std::size_t slash = prefix.rfind('/');
   return file.find(slash == prefix.npos ? "" : prefix.substr(0, slash));
@@ -71,7 +71,7 @@ Result<std::optional<BlockEntry>> ObjectPattern::block_above(const InspectedFile
 Status ObjectPattern::for_each_candidate(
     const InspectedFile& file, const std::function<Result<bool>(const BlockEntry&)>& visit) const {
   const auto visit_candidate = [&](const BlockEntry& entry) -> Result<bool> {
-    // "*" as a block's name is not the empty one.
+    // The pattern "*" for a block's name does not match the empty name.
     if (entry.variables == 0 || (parts_ && !parts_->root && entry.name.empty())) return true;
     return visit(entry);
   };

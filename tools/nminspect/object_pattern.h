@@ -1,5 +1,5 @@
-// Which blocks and objects (variables, by full name) a pattern means, found with as little reading
-// as it allows. A full name splits at its last '/' (spec/format.md, section 8.4).
+// Selects blocks and objects (variables, by full name) by pattern, reading as little as the pattern
+// allows. A full name is divided at its last '/' (spec/format.md, section 8.4).
 #pragma once
 
 #include <cstdint>
@@ -13,51 +13,54 @@
 
 namespace nmb::tools {
 
-// The full name of an object.
+// Returns the full name of an object.
 std::string full_name(std::string_view block, std::string_view variable);
 
-// Visits the blocks whose names match, in order of names, until `visit` returns false. Reads one
-// path of the index for a name, else the leaves of the range that the pattern's literal prefix
-// leaves.
+// Visits the blocks whose names match, in the order of names, until `visit` returns false. For a
+// literal name it reads one path of the index, otherwise the leaves in the range of the pattern's
+// literal prefix.
 Status for_each_block(const InspectedFile& file, const NamePattern& pattern,
                       const std::function<Result<bool>(const BlockEntry&)>& visit);
 
-// The totals of those blocks; of a whole range of names only the edges are read.
+// Returns the totals of those blocks; for a contiguous range of names it reads only the edges of
+// the index.
 Result<Totals> totals_of(const InspectedFile& file, const NamePattern& pattern);
 
 // Not thread-safe.
 class ObjectPattern {
  public:
-  // All objects.
+  // Matches all objects.
   ObjectPattern() = default;
-  // kUsage.
+  // Errors: kUsage.
   static Result<ObjectPattern> glob(std::string_view pattern);
   static Result<ObjectPattern> regex(std::string_view expression);
 
-  // From totals where the pattern takes whole blocks, else by loading the blocks that may hold one.
+  // Counts from totals if the pattern selects whole blocks, otherwise by loading the blocks that
+  // may have matching objects.
   Result<std::uint64_t> count(const InspectedFile& file) const;
-  // In order of blocks, then of definition, until `visit` returns false.
+  // Visits in the order of blocks, then of definition, until `visit` returns false.
   using Visit = std::function<Result<bool>(const BlockEntry&, const Dataset&, VarId)>;
   Status for_each(const InspectedFile& file, const Visit& visit) const;
 
  private:
-  // The block that holds the objects directly below the full pattern's literal prefix.
+  // Returns the block whose objects are directly below the full pattern's literal prefix.
   Result<std::optional<BlockEntry>> block_above(const InspectedFile& file) const;
-  // Blocks with variables that may match.
+  // Visits blocks with variables that may match.
   Status for_each_candidate(const InspectedFile& file,
                             const std::function<Result<bool>(const BlockEntry&)>& visit) const;
   Result<bool> matches(std::string_view block, std::string_view variable) const;
   Result<bool> visit_matches(const InspectedFile& file, const BlockEntry& entry,
                              const Visit& visit) const;
 
-  // A glob BLOCK/VARIABLE whose two parts match by themselves: without "**" at the slash.
+  // A glob BLOCK/VARIABLE whose two parts match independently, because there is no "**" at the
+  // slash.
   struct Parts {
     NamePattern block, variable;
-    bool root = false;          // no block is named: the one with the empty name
+    bool root = false;          // no block is named: it means the block with the empty name
     bool any_variable = false;  // VARIABLE is "*"
   };
   std::optional<Parts> parts_;
-  NamePattern full_;  // where there are no parts
+  NamePattern full_;  // used if there are no parts
 };
 
 }  // namespace nmb::tools

@@ -1,4 +1,4 @@
-// OrderedRows: rows of a listing passed on as they come, or sorted; at most so many of them.
+// OrderedRows: passes on the rows of a listing as they come, or sorted; at most a given number.
 #pragma once
 
 #include <algorithm>
@@ -12,24 +12,24 @@
 
 namespace nmb::tools {
 
-// Memory: the rows up to the limit if they are sorted, else none.
+// Memory: if rows are sorted, all up to the limit; otherwise none.
 template <class Row>
 class OrderedRows {
  public:
   using Less = std::function<bool(const Row&, const Row&)>;
   using Emit = std::function<Status(const Row&)>;
-  // less: none to keep the order in which rows come; else a strict order of them.
+  // less: empty to keep the order in which rows come; otherwise a strict order.
   OrderedRows(Less less, std::optional<std::uint64_t> limit, Emit emit)
       : less_(std::move(less)), limit_(limit), emit_(std::move(emit)) {}
 
-  // False: no further row can matter.
+  // Returns false if no further row can matter.
   Result<bool> add(Row row) {
     if (limit_ && *limit_ == 0) return false;
     if (!less_) {
       NMB_TRY(emit_(row));
       return !limit_ || ++emitted_ < *limit_;
     }
-    // A heap with the last row on top, which the next better one replaces.
+    // A heap with the last row at the top; a better row replaces it.
     rows_.push_back(std::move(row));
     if (limit_) {
       std::push_heap(rows_.begin(), rows_.end(), less_);

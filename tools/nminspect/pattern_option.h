@@ -1,4 +1,4 @@
-// PatternOption: the GLOB argument and -e, as subcommands that take names have them.
+// PatternOption: the GLOB argument and -e of subcommands that take names.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,18 +16,17 @@ struct PatternOption {
 
   // The last paragraph of a subcommand's help.
   static constexpr const char* kHelp =
-      "A GLOB matches whole names: ? is one character and * any number of them, but no \"/\"; ** "
-      "is "
+      "A GLOB matches whole names: ? is one character except \"/\", * any number of these; ** is "
       "any number of any characters, **/ also none; [a-z] is a set, [!a-z] its complement; \\ "
-      "takes "
-      "the next character as it is. With -e it is a regular expression (PCRE2) that may match "
+      "makes the next character literal. With -e it is a regular expression (PCRE2) that may match "
       "anywhere in a name.";
 
   void offer(CLI::App& command, const std::string& what) {
-    command.add_option("GLOB", text, what)->type_name("");
+    command.add_option("GLOB", text, what);
     command.add_flag("-e", regex, "GLOB is a regular expression");
   }
-  // Everything where no pattern was given. kUsage: not a pattern, or -e without one.
+  // Matches everything if no pattern was given. Errors: kUsage if it is not a pattern, or for -e
+  // without one.
   Result<NamePattern> names() const { return made<NamePattern>(); }
   Result<ObjectPattern> objects() const { return made<ObjectPattern>(); }
 
@@ -35,7 +34,7 @@ struct PatternOption {
   template <class Pattern>
   Result<Pattern> made() const {
     if (text) return regex ? Pattern::regex(*text) : Pattern::glob(*text);
-    if (regex) return Status(Code::kUsage, "found -e, expected a pattern with it");
+    if (regex) return Status(Code::kUsage, "-e needs a pattern");
     return Pattern();
   }
 };

@@ -10,11 +10,11 @@ namespace nmb::tools {
 ProvenanceCommand::ProvenanceCommand(Tool& tool)
     : InspectCommand(
           tool, "provenance",
-          {"What a file was made of, as JSON.",
-           "Of an NMB file, for each run of nmcat that wrote to it: names and sizes of the inputs, "
-           "and the options that decide what is in the file. Of an input that is an NMB file, what "
-           "it tells itself is there too. As recorded: nothing is compared with the inputs. A file "
-           "that tells nothing has an empty list.",
+          {"Shows the inputs from which a file was made, as JSON.",
+           "An NMB file records, for each run of nmcat that wrote to it, the names and sizes of "
+           "the inputs and the options that determine the contents. If an input is an NMB file, "
+           "its own provenance is included. The records are not compared with the inputs. The list "
+           "is empty for a file without records.",
            "  nminspect provenance run.nmb"}) {}
 
 Status ProvenanceCommand::run(const InspectedFile& file) {

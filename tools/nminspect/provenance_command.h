@@ -1,4 +1,4 @@
-// nminspect provenance: what a file was made of.
+// nminspect provenance: shows from what a file was made.
 #pragma once
 
 #include "nminspect/inspect_command.h"

@@ -22,7 +22,7 @@ std::string value_text(const VariableStatistics& v, const std::array<std::byte, 
   return v.has_range ? number_text(v.type, value.data()) : "-";
 }
 
-// Integers and finite numbers with all their digits, others as text.
+// Returns integers and finite numbers with all their digits, others as text.
 Json number_json(const VariableStatistics& v, const std::array<std::byte, 8>& value) {
   if (!v.has_range) return Json();
   const std::string text = number_text(v.type, value.data());
@@ -58,7 +58,7 @@ Json variable_json(std::string_view name, const VariableStatistics& v, bool with
   return json;
 }
 
-// What was found goes out, block by block.
+// Writes results block by block.
 class StatsListing {
  public:
   StatsListing(Tool& tool, bool histogram)
@@ -80,7 +80,7 @@ class StatsListing {
     std::vector<VarId> variables;
     for (VarId v = 0; v < block.metadata.variable_count(); ++v)
       if (!is_dimension_only(block.metadata, v)) variables.push_back(v);
-    if (variables.empty()) return {};  // nothing is to be counted
+    if (variables.empty()) return {};  // there is nothing to count
     ++blocks_;
     if (!statistics) ++without_;
     const bool has_histogram = statistics && statistics->level == StatisticsLevel::kHistogram;
@@ -152,22 +152,23 @@ class StatsListing {
 StatsCommand::StatsCommand(Tool& tool)
     : InspectCommand(
           tool, "stats",
-          {"What the values of variables are: counts, minimum, maximum, histogram.",
+          {"Shows statistics of variables: counts, minimum, maximum, histogram.",
            std::string(
-               "As an NMB file keeps them that was written with --stats; values are not read. Of "
-               "each variable of the blocks whose names match: type, elements in all, those that "
-               "are missing (equal to _FillValue, without one to the default fill value of a type "
-               "of two bytes or more, or to missing_value), NaN, and the least and the greatest of "
-               "the others, which scale_factor and add_offset do not change. A variable that was "
-               "not counted has \"-\" everywhere. --histogram lists how many of these values lie "
-               "in which range instead; --json has both. As recorded; nmverify counts again.\n\n") +
+               "Shows the statistics that an NMB file written with --stats has stored; values are "
+               "not read. Columns for each variable of the selected blocks: type; number of "
+               "elements; number of missing values (equal to missing_value or to _FillValue, "
+               "without that to the default fill value of a type of two bytes or more); number of "
+               "NaNs; minimum and maximum of all other values. scale_factor and add_offset are not "
+               "applied. A variable that was not counted shows \"-\" everywhere. --histogram shows "
+               "the number of values in each range instead; --json shows both. nmverify checks the "
+               "stored numbers.\n\n") +
                PatternOption::kHelp,
            "  nminspect stats run.nmb\n"
            "  nminspect stats run.nmb 'r4952/**'\n"
            "  nminspect stats --histogram tas.nmb\n"
            "  nminspect stats --json run.nmb r4952/sr0/evt3"}) {
   pattern_.offer(command_, "blocks");
-  command_.add_flag("--histogram", histogram_, "how many values lie in which range");
+  command_.add_flag("--histogram", histogram_, "show the number of values in each range");
   tool.offer_json(command_);
 }
 
@@ -175,14 +176,13 @@ Status StatsCommand::run(const InspectedFile& file) {
   const Reader* const reader = file.reader();
   if (!reader)
     return Status(Code::kUnsupported,
-                  "found no NMB file, expected one: others keep no statistics; nmconvert --stats "
-                  "makes one that does");
+                  "only NMB files have statistics; nmconvert --stats makes an NMB file with them");
   NMB_ASSIGN(const NamePattern pattern, pattern_.names());
   StatsListing listing(tool_, histogram_);
   // Nothing goes out where there is nothing to be told.
-  std::uint64_t blocks = 0, without_histogram = 0;
+  std::uint64_t blocks = 0;
   bool begun = false;
-  std::vector<BlockEntry> ahead;  // of the first block that has any
+  std::vector<BlockEntry> ahead;  // blocks before the first that has statistics
   const auto list = [&](const BlockEntry& entry) -> Status {
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(entry));
     NMB_ASSIGN(const std::optional<BlockStatistics> statistics, reader->statistics(*block));
@@ -207,23 +207,28 @@ Status StatsCommand::run(const InspectedFile& file) {
   }));
   if (blocks == 0) return Status(Code::kNotFound, "found no block that matches");
   if (!begun)
-    return Status(Code::kNotFound,
-                  fmt::format("found no statistics of {}, expected a file written "
-                              "with --stats",
-                              blocks == 1 ? "the block" : fmt::format("{} blocks", blocks)));
+    return Status(
+        Code::kNotFound,
+        fmt::format("{} no statistics; --stats writes them",
+                    blocks == 1 ? "the block has" : fmt::format("{} blocks have", blocks)));
   NMB_TRY(listing.end());
-  const std::uint64_t without = listing.without();
+  return tell_missing(file.file().name(), listing.blocks(), listing.without(),
+                      listing.histograms());
+}
+
+// How many of the blocks have no statistics, and how many have histograms.
+Status StatsCommand::tell_missing(const std::string& file, std::uint64_t blocks,
+                                  std::uint64_t without, std::uint64_t histograms) {
   if (without > 0)
-    tool_.diagnostics().note(fmt::format("{}: {} of {} blocks have no statistics",
-                                         file.file().name(), without, listing.blocks()));
-  without_histogram = listing.blocks() - without - listing.histograms();
+    tool_.diagnostics().note(
+        fmt::format("{}: {} of {} blocks have no statistics", file, without, blocks));
   if (!histogram_) return {};
-  if (listing.histograms() == 0)
+  if (histograms == 0)
     return Status(Code::kNotFound,
                   "found no histogram, expected a file written with --stats histogram");
-  if (without_histogram > 0)
-    tool_.diagnostics().note(fmt::format("{}: {} of {} blocks have no histogram",
-                                         file.file().name(), without_histogram, listing.blocks()));
+  if (const std::uint64_t plain = blocks - without - histograms; plain > 0)
+    tool_.diagnostics().note(
+        fmt::format("{}: {} of {} blocks have no histogram", file, plain, blocks));
   return {};
 }
 

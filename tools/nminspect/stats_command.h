@@ -1,7 +1,8 @@
-// nminspect stats: statistics of values, as the file keeps them.
+// nminspect stats: shows statistics of values that the file keeps.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "nminspect/inspect_command.h"
 #include "nminspect/pattern_option.h"
@@ -14,6 +15,8 @@ class StatsCommand final : public InspectCommand {
 
  private:
   Status run(const InspectedFile& file) override;
+  Status tell_missing(const std::string& file, std::uint64_t blocks, std::uint64_t without,
+                      std::uint64_t histograms);
 
   PatternOption pattern_;
   bool histogram_ = false;

@@ -14,19 +14,18 @@ namespace nmb::tools {
 
 SummaryCommand::SummaryCommand(Tool& tool)
     : InspectCommand(tool, "summary",
-                     {"What a file holds, on one screen (the default command).",
-                      "Kind, size and totals. Of an NMB file only the index's head is read: one "
-                      "read of 16 KiB, "
-                      "whatever its size, and one of the file table where values lie in other "
-                      "files. Bytes behind the last commit are a write that was not "
-                      "finished; readers "
-                      "ignore them.",
+                     {"Shows kind, size and totals of a file (the default command).",
+                      "For an NMB file of any size, only the head is read, in one read of 16 KiB. "
+                      "If values lie in other files, the file table is read too. Bytes after the "
+                      "last commit belong to a write that was not finished; readers ignore them.",
                       "  nminspect run.nmb\n  nminspect summary --json run.nmb"}) {
   tool.offer_json(command_);
   tool.offer_bytes(command_);
 }
 
-Status SummaryCommand::run(const InspectedFile& file) {
+namespace {
+
+Result<Json> summary_of(const InspectedFile& file) {
   const Totals& totals = file.totals();
   const Reader* reader = file.reader();
   const std::uint64_t size = file.file().size();
@@ -44,7 +43,7 @@ Status SummaryCommand::run(const InspectedFile& file) {
     json["external_files"] = files.size() - static_cast<std::size_t>(originals);
     json["originals"] = originals;
     json["hdf5_view"] = reader->has_hdf5_view();
-    // What nmverify tells more of does not keep the summary back.
+    // If the view is damaged, the summary is shown nevertheless; nmverify reports details.
     const Result<std::uint64_t> shown = reader->hdf5_view_generation();
     if (reader->has_hdf5_view() && shown.ok() && *shown != 0) json["hdf5_view_generation"] = *shown;
   }
@@ -54,8 +53,14 @@ Status SummaryCommand::run(const InspectedFile& file) {
   json["attributes"] = totals.attributes;
   json["records"] = totals.records;
   json["samples"] = totals.samples;
-  if (tool_.options().json) return write_json(tool_.out(), json);
+  return json;
+}
 
+}  // namespace
+
+Status SummaryCommand::run(const InspectedFile& file) {
+  NMB_ASSIGN(const Json json, summary_of(file));
+  if (tool_.options().json) return write_json(tool_.out(), json);
   Table table(tool_.out(), {{""}, {""}});
   for (const auto& [key, value] : json.items()) {
     if (key == "schema" ||
@@ -70,7 +75,7 @@ Status SummaryCommand::run(const InspectedFile& file) {
     if (key == "hdf5_view")
       text = json.contains("hdf5_view_generation")
                  ? "of generation " + json["hdf5_view_generation"].dump()
-                 : "of a generation that it does not tell";
+                 : "of an unknown generation";
     NMB_TRY(table.row({std::string(key == "file_id"          ? "file id"
                                    : key == "external_files" ? "external files"
                                    : key == "hdf5_view"      ? "HDF5 view"

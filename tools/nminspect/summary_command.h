@@ -1,4 +1,4 @@
-// nminspect summary: what a file holds, from its index alone.
+// nminspect summary: shows the contents of a file from its index alone.
 #pragma once
 
 #include "nminspect/inspect_command.h"

@@ -1,4 +1,4 @@
-// netCDF's view, where it is wanted (see view_option.h).
+// The view of netCDF, if it is wanted (see view_option.h).
 #include "nminspect/view_option.h"
 
 #include <optional>
@@ -15,10 +15,11 @@ bool has_properties(const Dataset& dataset) {
   return dataset.metadata.find_attribute(kGlobal, "_NCProperties").has_value();
 }
 
-// Whether netCDF wrote the block, not only something else that has dimension scales. view: of it.
+// Returns whether netCDF wrote the block, rather than another program that uses dimension scales.
+// view: of the block.
 Result<bool> is_of_netcdf(const InspectedFile& file, std::string_view block, const Dataset& dataset,
                           const NetcdfView& view) {
-  // What the view leaves out are data sets that netCDF calls its dimensions.
+  // The view leaves out data sets that are only dimensions for netCDF.
   if (has_properties(dataset) || view.variables.size() < dataset.metadata.variable_count())
     return true;
   for (VarId id = 0; id < dataset.metadata.variable_count(); ++id)
@@ -60,11 +61,12 @@ Result<std::optional<NetcdfView>> ViewOption::of(const InspectedFile& file, std:
   }
   if (!dimensions_) dimensions_.emplace(blocks_of(file));
   NMB_ASSIGN(const FileDimensions dimensions, dimensions_->of(dataset, names));
-  // Dimensions that HDF5 does not name have netCDF's names also in what netCDF did not write.
+  // For dimensions without a name in HDF5, netCDF's names are shown even in files that netCDF did
+  // not write.
   if (!wanted && !dimensions.first_made_up) return std::optional<NetcdfView>();
   view = netcdf_view(dataset, &dimensions.lengths, dimensions.first_made_up);
   if (!wanted) view.is_netcdf = false;
-  // netCDF-C takes a length of 0 for an unlimited one.
+  // netCDF-C shows a length of 0 as unlimited.
   for (NetcdfView::Dimension& dimension : view.dimensions)
     dimension.may_grow = dimension.may_grow || dimension.length == 0;
   return std::optional(std::move(view));

@@ -1,4 +1,4 @@
-// ViewOption: whether blocks are shown as netCDF shows them, without what only keeps its books.
+// ViewOption: whether blocks are shown as netCDF shows them, without its internal objects.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,18 +15,19 @@ class ViewOption {
  public:
   // A paragraph of a subcommand's help.
   static constexpr const char* kHelp =
-      "--view=netcdf shows a block that came from HDF5 as netCDF does: without data sets that are "
-      "only dimensions and without what keeps netCDF's books (_NCProperties, _Netcdf4Dimid, "
-      "_Netcdf4Coordinates, _nc3_strict, DIMENSION_LIST, REFERENCE_LIST; CLASS and NAME of "
-      "dimension scales), with netCDF's names and dimensions. --view=stored shows all. "
-      "--view=auto is netcdf for what netCDF wrote (_NCProperties in the block or one above it, "
-      "a _Netcdf4Dimid, a data set that is only a dimension), else stored. Dimensions that HDF5 "
-      "does "
-      "not name (phony_dim_0) have netCDF's names but with --view=stored.";
+      "--view=netcdf shows a block that came from HDF5 as netCDF does: with netCDF's names and "
+      "dimensions, without data sets that are only dimensions, and without attributes that netCDF "
+      "uses internally (_NCProperties, _Netcdf4Dimid, _Netcdf4Coordinates, _nc3_strict, "
+      "DIMENSION_LIST, REFERENCE_LIST; CLASS and NAME of dimension scales). --view=stored shows "
+      "everything. --view=auto means netcdf for blocks that netCDF wrote (_NCProperties in the "
+      "block or one above it, a _Netcdf4Dimid, or a data set that is only a dimension), otherwise "
+      "stored. Dimensions without a name in HDF5 (phony_dim_0) have netCDF's names, except with "
+      "--view=stored.";
 
   void offer(CLI::App& command);
-  // nullopt: as it is stored. block: the dataset's name in the file, which is the same at each call
-  // and outlives this. Without names of dimensions that HDF5 does not name, fewer blocks are read.
+  // nullopt: the block is shown as it is stored. block: the dataset's name in the file; must be the
+  // same in every call and outlive the object. If names of dimensions without a name in HDF5 are
+  // not needed, fewer blocks are read.
   Result<std::optional<NetcdfView>> of(const InspectedFile& file, std::string_view block,
                                        const Dataset& dataset,
                                        MadeUpNames names = MadeUpNames::kWanted) const;

@@ -16,17 +16,16 @@ using namespace nmb::tools;
 
 const HelpText kHelp = {
     "Checks NMB, classic netCDF (CDF-1, CDF-2, CDF-5), netCDF-4 and HDF5 files.",
-    "Every finding is told, with the rule of the format that is broken, the byte\n"
-    "offset, what was found and what was expected; then which blocks are not sound.\n\n"
-    "Levels, each with those before it: index (head and index), blocks (metadata of\n"
-    "blocks), data (values, also those in other files, and that nothing else is in\n"
-    "the file). Of netCDF-4 and HDF5 files: index has the HDF5 library read all\n"
-    "groups and objects, up to the first that it refuses; blocks checks what they\n"
-    "make, and that no values share bytes; data reads all values and decodes chunks\n"
-    "(deflate, shuffle, fletcher32, zstd), which other filters leave unchecked, with\n"
-    "a warning. --rate does not slow down the library.\n\n"
-    "Under mpiexec all processes check values of NMB files, and the first one says\n"
-    "what was found; the report is the same for any number of them.\n\n"
+    "Reports every finding with the rule of the format that is broken, the byte offset, and the "
+    "found and expected values; then lists the blocks that are not sound.\n\n"
+    "Each level includes the levels before it: index (head and index), blocks (metadata of "
+    "blocks), data (values, also those in other files, and unused bytes of the file). For netCDF-4 "
+    "and HDF5 files: index lets the HDF5 library read all groups and objects, up to the first that "
+    "it refuses; blocks checks the blocks that they become, and that no values share bytes; data "
+    "reads all values and decodes chunks (deflate, shuffle, fletcher32, zstd). Chunks with other "
+    "filters are not checked, with a warning. --rate does not slow down the HDF5 library.\n\n"
+    "Under mpiexec, all processes check values of NMB files, and the first one writes the report, "
+    "which is the same for any number of processes.\n\n"
     "Exit codes: 0 all sound; 1 findings; 2 a file could not be verified.",
     "  nmverify run.nmb                       # everything\n"
     "  nmverify --level blocks --json *.nmb   # without reading values\n"
@@ -103,7 +102,7 @@ int main(int argc, char** argv) {
            if (!bytes.ok()) throw CLI::ValidationError("--rate", bytes.status().message());
            arguments.verify.rate = *bytes;
          },
-         "bytes to read a second at most, as 50M")
+         "most bytes to read per second, for example 50M")
       ->type_name("BYTES");
   tool.offer_external(app);
   tool.offer_threads(app);
@@ -119,20 +118,20 @@ int main(int argc, char** argv) {
       arguments.verify.threads = threads;
       if (ranks.size() > 1) arguments.verify.ranks = &ranks;
       NMB_TRY(verify_together(ranks, threads, [&]() -> Status {
-        // The list may be standard input, which the first process alone has.
+        // The list may be standard input, which only the first process has.
         if (!options.files_from.empty()) {
           NMB_ASSIGN(const std::vector<std::string> listed,
                      read_file_list(options.files_from, options.nul_separated));
           arguments.files.insert(arguments.files.end(), listed.begin(), listed.end());
         }
         if (arguments.files.empty())
-          return Status(Code::kUsage, "found no file, expected one or more");
+          return Status(Code::kUsage, "no files; name files or use --files-from");
         const auto report = options.json ? json_report(tool.out(), options.strict)
                                          : text_report(tool.out(), options.quiet, options.strict);
         verify_files(tool, arguments, *report);
         return {};
       }));
-      // All processes of a job end as the first one does.
+      // All processes of a job end with the exit code of the first one.
       NMB_ASSIGN(const Exit exit, ranks.broadcast_value(0, tool.diagnostics().exit()));
       tool.diagnostics().raise(exit);
       return Status();

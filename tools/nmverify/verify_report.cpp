@@ -1,4 +1,4 @@
-// What nmverify says of files (see verify_report.h).
+// Reports of nmverify (see verify_report.h).
 #include "verify_report.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ class TextReport final : public VerifyReport {
   void begin(VerifyLevel level) override { level_ = level; }
   void begin_file(const std::string& file) override { file_ = file; }
   void report(Finding finding) override {
-    if (finding.severity == Severity::kUnsupported) return;  // a diagnostic tells
+    if (finding.severity == Severity::kUnsupported) return;  // a diagnostic reports it
     const bool warning = finding.severity == Severity::kWarning && !strict_;
     if (warning && quiet_ && finding.rule != "R-SB-13") return;
     line((warning ? "warning: " : "") + finding.text());

@@ -1,5 +1,5 @@
-// What nmverify says of files: lines of text, or one JSON document ("nmb/verify/1"), written as it
-// goes, so that any number of findings takes no memory.
+// Reports of nmverify: lines of text, or one JSON document ("nmb/verify/1"). They are written while
+// files are verified, so that findings take no memory, whatever their number.
 #pragma once
 
 #include <memory>
@@ -14,28 +14,28 @@ struct VerifyTotals {
   std::uint64_t files = 0;
   std::uint64_t sound = 0;
   std::uint64_t damaged = 0;
-  std::uint64_t not_verified = 0;  // could not be read, or not as a whole
+  std::uint64_t not_verified = 0;  // could not be read completely
   std::uint64_t findings = 0;
   std::uint64_t warnings = 0;
   std::uint64_t bytes_read = 0;
 };
 
-// Calls come in the order begin, (begin_file, report and damaged_block, end_file) for each file,
-// end. Failures to write stick to the output.
+// Calls come in this order: begin; for each file begin_file, report and damaged_block, end_file;
+// end. The output keeps failures to write.
 class VerifyReport : public Findings {
  public:
   virtual void begin(VerifyLevel level) = 0;
   virtual void begin_file(const std::string& file) = 0;
   virtual void damaged_block(const std::string& name) = 0;
-  // What verify() returned.
+  // result: that of verify().
   virtual void end_file(const Result<VerifySummary>& result) = 0;
   virtual void end(const VerifyTotals& totals) = 0;
 };
 
 std::string_view level_name(VerifyLevel level);
 
-// strict: warnings are findings. quiet: no warnings but of a generation that may be missing
-// (R-SB-13), and no summaries of sound files.
+// strict: warnings are findings. quiet: no warnings except that a generation may be missing
+// (R-SB-13), and no summaries of files without findings.
 std::unique_ptr<VerifyReport> text_report(Output& out, bool quiet, bool strict);
 std::unique_ptr<VerifyReport> json_report(Output& out, bool strict);
 

@@ -1,16 +1,45 @@
-// BlockEntry: what the index says of a block (spec/format.md, sections 6 and 7).
+// BlockEntry: what the index says of a block; Totals: what it counts of many (spec/format.md,
+// sections 6 and 7).
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "nmb/digest.h"
-#include "nmb/place.h"
-#include "nmb/totals.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 
+// The counts that the index keeps for every block, subtree and file.
+struct Totals {
+  std::uint64_t blocks = 0;
+  std::uint64_t dimensions = 0;
+  std::uint64_t variables = 0;
+  std::uint64_t attributes = 0;
+  std::uint64_t records = 0;
+  std::uint64_t samples = 0;
+
+  Totals& operator+=(const Totals& other) {
+    blocks += other.blocks;
+    dimensions += other.dimensions;
+    variables += other.variables;
+    attributes += other.attributes;
+    records += other.records;
+    samples += other.samples;
+    return *this;
+  }
+  friend bool operator==(const Totals&, const Totals&) = default;
+};
+
 struct BlockEntry {
+  // Where a structure of the file lies and the sum of its bytes (spec/format.md, section 5).
+  struct Place {
+    std::uint64_t position = 0;
+    std::uint64_t length = 0;
+    std::uint64_t sum = 0;
+    bool absent() const { return position == 0 && length == 0 && sum == 0; }
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+
   std::string name;
   std::uint16_t kind = 0;
   std::uint16_t codec = 0;

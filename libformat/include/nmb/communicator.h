@@ -1,23 +1,108 @@
-// Communicator: the ranks that write or read a file together, and the collective operations that
-// they do it by. The operations are written once, on messages from rank to rank, so that one
-// process, threads and MPI run the same algorithm ("Parallel Data Object Creation", section 3).
+// Communicator: the ranks that write or read a file together, as threads of a process or processes
+// of an MPI job, and the collective operations that they do it by. The operations are written once,
+// on messages from rank to rank, so that one process, threads and MPI run the same algorithm
+// ("Parallel Data Object Creation", section 3).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "nmb/files.h"
 #include "nmb/status.h"
-#include "nmb/transport.h"
 
 namespace nmb {
+
+// Creates, reads and writes the writer's file by MPI-IO, so that the drivers and hints of an MPI
+// library apply to it.
+class MpiIo {
+ public:
+  // Keys and values of an MPI_Info.
+  using Hints = std::vector<std::pair<std::string, std::string>>;
+
+  virtual ~MpiIo() = default;
+  // Makes an empty file, so that hints about placement apply. Errors: kExists; kUsage: hints or a
+  // path that MPI does not accept.
+  virtual Status create(const std::string& path, const Hints& hints) const = 0;
+  // Opens `file`, which is at `path`, for access by MPI-IO from this rank only; `file` still
+  // provides name, lock and publishing. threads: whether several threads will use it. Errors: see
+  // create().
+  virtual Result<std::unique_ptr<OutputFile>> open(std::unique_ptr<OutputFile> file,
+                                                   const std::string& path, const Hints& hints,
+                                                   bool threads) const = 0;
+};
+
+// Memory of long messages, kept for the next ones: the system gives new memory a page at a time,
+// each filled with zeros, which takes as long as to fill it once more. Used by one thread at a
+// time.
+class MessageMemory {
+ public:
+  static constexpr std::size_t kMost = 12 << 20;  // bytes that are kept
+
+  MessageMemory() { kept_.reserve(kMostVectors); }
+  // With room for `length` bytes; what it holds is of no use.
+  NMB_EXPORT std::vector<std::byte> take(std::size_t length);
+  NMB_EXPORT void give_back(std::vector<std::byte> bytes) noexcept;
+  std::size_t kept() const { return kept_bytes_; }
+
+ private:
+  // Shorter ones the C library keeps by itself.
+  static constexpr std::size_t kLong = 64 << 10, kMostVectors = 64;
+  std::vector<std::vector<std::byte>> kept_;
+  std::size_t kept_bytes_ = 0;
+};
+
+// One rank's end of a network that carries messages from rank to rank. What a communicator is built
+// on; threads and MPI are transports, and tests make their own. Used by one thread at a time.
+// Messages between two ranks arrive in the order they were sent.
+class Transport {
+ public:
+  struct Arrival {
+    int from = 0;
+    std::vector<std::byte> bytes;
+  };
+
+  // Without waiting for what was sent, if the network has failed.
+  virtual ~Transport() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  // Bytes of the longest message that send() takes.
+  virtual std::size_t max_message() const { return std::size_t{1} << 30; }
+  // The lowest rank on this machine.
+  virtual int node_leader() const = 0;
+  // Whether pointers of one rank are of use to another.
+  virtual bool shares_memory() const = 0;
+  // Takes the bytes, not empty; does not wait for the receiver.
+  virtual Status send(int to, std::vector<std::byte> bytes) = 0;
+  // Waits for the next message from any rank. Fails when the network has failed.
+  virtual Result<Arrival> next() = 0;
+  // The network has failed: every rank's next() says so from now on. The first reason stays.
+  virtual void fail(const Status& why) = 0;
+  // CPU seconds spent in next() with no message there.
+  virtual double waiting_seconds() const = 0;
+  // Keeps `what` at least until other ranks know that the network has failed, or have ended.
+  void keep(std::shared_ptr<const void> what) { kept_.push_back(std::move(what)); }
+  // How files are made and opened by MPI-IO; null where the ranks are not of MPI.
+  virtual const MpiIo* mpi_io() const { return nullptr; }
+
+  const std::shared_ptr<MessageMemory>& memory() const { return memory_; }
+
+ protected:
+  std::vector<std::shared_ptr<const void>> kept_;
+
+ private:
+  std::shared_ptr<MessageMemory> memory_ = std::make_shared<MessageMemory>();
+};
 
 // What a rank has sent, and the most bytes of messages that it held at a time.
 struct Traffic {
@@ -255,5 +340,49 @@ Result<T> Communicator::broadcast_value(int root, T value) {
     if (me + step < size_) NMB_TRY(send_value((me + step + root) % size_, tag, value));
   return value;
 }
+
+// --- ranks that are threads of one process ---
+
+// The ends of a network between `size` threads. Each may be handed to another thread. A rank whose
+// end is destroyed sends nothing any more: when all that are left wait for one another, every one's
+// next() fails with kUsage.
+NMB_EXPORT std::vector<std::unique_ptr<Transport>> make_thread_network(int size);
+
+// Runs `body` on `size` threads at once, each with its communicator, and waits for all. A rank that
+// fails fails the network, so that nobody waits for it; returns that failure. An exception of
+// `body` counts as a failure. stack: bytes for each thread, 0: the system's default. kLimit: no
+// thread could be made.
+NMB_EXPORT Status run_thread_ranks(int size, const std::function<Status(Communicator&)>& body,
+                                   std::size_t stack = 0);
+
+// --- ranks that are processes of an MPI job ---
+// libnmb is not linked with any MPI: the plug-in for the library that launched the program is
+// loaded when it is asked for.
+
+enum class MpiLibrary { kOpenMpi, kMpich };
+
+// Whose launcher (mpiexec, srun) started this process, by the environment; none: it was started
+// alone. Where Slurm started several processes without telling any MPI about it: kMpich, and
+// open_mpi_ranks() refuses.
+NMB_EXPORT std::optional<MpiLibrary> launched_by();
+
+// How many processes the launcher started, by the environment; 0: not told.
+NMB_EXPORT int launched_ranks();
+
+// This process's end of a network of its own between the ranks of *comm, which points to an
+// MPI_Comm of that library and is duplicated; null: MPI_COMM_WORLD. Called by all of them, on the
+// thread that initialised MPI, where the communicator is then used; all of them destroy it, which
+// waits for the others a while. MPI is initialised if nobody did, and then finalised when the
+// program ends. A program whose rank gives up calls fail() before it ends, or the others wait for
+// it.
+//
+// The plug-in nmb-mpi-openmpi.so or nmb-mpi-mpich.so is looked for in the folders that
+// NMB_PLUGIN_PATH names (separated by ':') or, if that is not set, in nmb/ beside the shared
+// libnmb, in the library folder of the executable's installation, and where the dynamic linker
+// looks for libraries (DT_RUNPATH, which the CMake package and nmb.pc set). kUnsupported: there is
+// none, it cannot be loaded, it is of another build, or its MPI was not what launched this process.
+// kUsage: another MPI is in this process, MPI was finalised, or *comm is no intracommunicator.
+NMB_EXPORT Result<std::unique_ptr<Communicator>> open_mpi_ranks(MpiLibrary library,
+                                                                const void* comm = nullptr);
 
 }  // namespace nmb

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/byte_source.h"
-#include "nmb/classic_header.h"
+#include "nmb/bytes.h"
+#include "nmb/classic.h"
 #include "nmb/metadata.h"
 #include "nmb/types.h"
 #include "nmb/values.h"
@@ -29,9 +29,10 @@ struct Dataset {
   Result<VariableShape> shape(VarId variable) const {
     return shape_of(metadata, layout, variable, records);
   }
-  // Reads a hyperslab (element_count(slab) values) into `out`. kRange: some values did not fit; all
-  // are converted.
-  NMB_EXPORT Status read(VarId variable, const Hyperslab& slab, MemoryType type, void* out) const;
+  // Reads a hyperslab into `out`, as read_hyperslab. kUsage: the hyperslab does not fit the
+  // variable, or `out` has another number of values. kRange: some values did not fit; all are
+  // converted.
+  NMB_EXPORT Status read(VarId variable, const Hyperslab& slab, MutableArray out) const;
   // The whole variable.
   template <class T>
   Result<std::vector<T>> read_all(VarId variable) const {
@@ -40,7 +41,7 @@ struct Dataset {
     slab.start.assign(lengths.lengths.size(), 0);
     slab.count = lengths.lengths;
     std::vector<T> values(static_cast<std::size_t>(element_count(slab)));
-    NMB_TRY(read(variable, slab, memory_type_of<T>(), values.data()));
+    NMB_TRY(read(variable, slab, values));
     return values;
   }
 };

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/byte_source.h"
-#include "nmb/classic_header.h"
+#include "nmb/bytes.h"
+#include "nmb/classic.h"
 #include "nmb/metadata.h"
 #include "nmb/netcdf_view.h"
 #include "nmb/status.h"

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "nmb/export.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
 

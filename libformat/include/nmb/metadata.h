@@ -10,9 +10,9 @@
 #include <span>
 #include <string_view>
 
+#include "nmb/detail/grow_array.h"
+#include "nmb/detail/name_table.h"
 #include "nmb/extension.h"
-#include "nmb/grow_array.h"
-#include "nmb/name_table.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
 
@@ -62,12 +62,11 @@ class Metadata {
   // Past 3,584 dimensions or variables that a name is taken may be said by settle_names() only.
   // The Metadata is of no use then, and every call that adds says so. check_names_at_once() does
   // without that.
-  NMB_EXPORT Result<DimId> add_dimension(std::string_view name, std::uint64_t length,
-                                         Name state = Name::kUnknown);
+  NMB_EXPORT Result<DimId> def_dim(std::string_view name, std::uint64_t length,
+                                   Name state = Name::kUnknown);
   // kExists; kUsage: an unknown dimension, the record dimension not in the first place.
-  NMB_EXPORT Result<VarId> add_variable(std::string_view name, Type type,
-                                        std::span<const DimId> dimensions,
-                                        Name state = Name::kUnknown);
+  NMB_EXPORT Result<VarId> def_var(std::string_view name, Type type,
+                                   std::span<const DimId> dimensions, Name state = Name::kUnknown);
   // kExists: the name of a dimension or variable was taken; the first such of each kind is told.
   // Until then what was added past 3,584 is found by looking at one after the other.
   NMB_EXPORT Status settle_names();
@@ -77,8 +76,8 @@ class Metadata {
   void set_type(VarId id, Type type) { vars_[id].type = static_cast<std::uint16_t>(type); }
   // Adds or replaces (in place of the first definition). values: external form, whole values
   // (else kUsage). kUsage: an unknown owner.
-  NMB_EXPORT Status put_attribute(VarId owner, std::string_view name, Type type,
-                                  std::span<const std::byte> values);
+  NMB_EXPORT Status put_att(VarId owner, std::string_view name, Type type,
+                            std::span<const std::byte> values);
   // What a body of kind 6 says beyond these definitions: ahead of the first that is of a type of
   // its own. nullptr: nothing.
   void set_extension(std::shared_ptr<const Extension> extension) {
@@ -89,16 +88,16 @@ class Metadata {
   std::uint64_t value_size(Type type) const {
     return TypeTable::is_extended(type) ? extension_->types.value_size(type) : type_size(type);
   }
-  // As add_attribute, of one of the block's own types: `count` values and what they lead to.
-  NMB_EXPORT Status add_extended_attribute(VarId owner, std::string_view name, Type type,
-                                           std::uint64_t count, std::span<const std::byte> values);
+  // As def_att, of one of the block's own types: `count` values and what they lead to.
+  NMB_EXPORT Status def_extended_att(VarId owner, std::string_view name, Type type,
+                                     std::uint64_t count, std::span<const std::byte> values);
   // Replaces the values of an attribute, of any type, by as many bytes. kNotFound; kUsage: another
   // number of bytes.
   NMB_EXPORT Status replace_values(VarId owner, std::string_view name,
                                    std::span<const std::byte> values);
-  // As put_attribute, but kExists where the name is taken (decoders).
-  NMB_EXPORT Status add_attribute(VarId owner, std::string_view name, Type type,
-                                  std::span<const std::byte> values);
+  // As put_att, but kExists where the name is taken (decoders).
+  NMB_EXPORT Status def_att(VarId owner, std::string_view name, Type type,
+                            std::span<const std::byte> values);
 
   std::uint32_t dimension_count() const { return dims_.size(); }
   std::uint32_t variable_count() const { return vars_.size(); }
@@ -125,6 +124,13 @@ class Metadata {
   void for_each_attribute(VarId owner, Visit visit) const {
     for (std::uint32_t i = first_attribute(owner); i != kNone; i = atts_[i].next)
       visit(attribute_at(i));
+  }
+  // The same until a Status that is not ok, which it returns.
+  template <class Visit>
+  Status try_each_attribute(VarId owner, Visit visit) const {
+    for (std::uint32_t i = first_attribute(owner); i != kNone; i = atts_[i].next)
+      NMB_TRY(visit(attribute_at(i)));
+    return {};
   }
   std::optional<DimId> record_dimension() const {
     return record_dim_ == kNone ? std::nullopt : std::optional<DimId>(record_dim_);

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "nmb/mpi_ranks.h"
+#include "nmb/communicator.h"
 
 namespace nmb {
 

@@ -1,6 +1,7 @@
-// NetcdfView: a block that came from HDF5 as netCDF-C shows it: dimensions with the names and
-// lengths that netCDF gives them, data sets that are no variables left out, names and attributes
-// that only keep netCDF's books hidden (docs/hdf5.md, "To classic netCDF").
+// Blocks that came from HDF5 or netCDF-4 as others see them: netcdf_view() as netCDF-C shows them,
+// with the dimensions' names and lengths that netCDF gives them and without the names and
+// attributes by which netCDF keeps its books; classic_view() as a classic dataset, and what that
+// loses (docs/hdf5.md, "To classic netCDF").
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,9 @@
 
 #include "nmb/block_entry.h"
 #include "nmb/dataset.h"
-#include "nmb/export.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
+#include "nmb/types.h"
 
 namespace nmb {
 
@@ -25,6 +26,7 @@ namespace hdf5 {
 class GroupTree;
 }
 
+// A block that came from HDF5 as netCDF-C shows it. Data sets that are no variables are left out.
 struct NetcdfView {
   struct Dimension {
     std::string name;  // unlike all others
@@ -142,5 +144,50 @@ class NMB_EXPORT FileDimensionsReader {
   FileBlocks blocks_;
   std::map<std::string, MadeUpNumbers::First> numbers_;  // by the uppermost block
 };
+
+// --- as a classic dataset ---
+
+// Something that the classic dataset does not have, or has otherwise.
+struct Loss {
+  std::string object;  // variable "v", attribute "v:units", dimension "x", link "l", group "/g"
+  std::string text;    // what was found, what is expected, and what becomes of it
+  std::string line() const { return object + ": " + text; }
+};
+
+struct ClassicView {
+  // Of kind CDF-5, with types of `target` alone. Its extent reads chunks, other orders of bytes and
+  // values never written as a classic file has them. Read in ascending order it decodes each chunk
+  // once, if the chunks of a row of chunks (those that follow the first one's beginning along all
+  // dimensions but the slowest; of all record variables together) take at most 256 MiB, which is
+  // what it keeps.
+  std::shared_ptr<const Dataset> dataset;
+  // Links, variables, dimensions, attributes. Empty: write_classic() makes a file of the same
+  // content.
+  std::vector<Loss> losses;
+  // Variables of the block that netCDF shows and the classic dataset does not have.
+  std::vector<VarId> left_out;
+  // Names of variables of the classic dataset whose data sets were made with a fill value that
+  // is neither in an attribute nor netCDF's default. Later writes to the classic dataset leave
+  // another fill value around them. No values differ.
+  std::vector<std::string> lost_fill_values;
+};
+
+// Variables and attributes of a classic dataset whose types `target` does not have; attributes of
+// such a variable go with it. For callers that leave them out: classic_view() keeps those of them
+// whose values another type holds.
+NMB_EXPORT std::vector<Loss> type_losses(const Metadata& metadata, Kind target);
+
+// Shows `dataset` as a classic dataset of kind `target` (CDF-1, CDF-2 or CDF-5). A classic dataset
+// stays the same but for types that `target` does not have: integers become short, int or double,
+// whichever is the narrowest that holds all values, each is a loss, and what none holds is left out
+// (docs/hdf5.md). For that all values of such variables are read. No losses are: attributes that
+// netCDF and HDF5 keep for themselves (NetcdfView::hides), chunks, filters, byte orders, and blocks
+// below it. kDamaged: the hdf5 section, values of attributes, or values that are read; kLimit:
+// sizes past 2^62.
+// lengths: of dimensions of the file that the block came from, where other groups may use them;
+// read during the call. first_made_up: as for netcdf_view().
+NMB_EXPORT Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target,
+                                            const DimensionLengths* lengths = nullptr,
+                                            std::optional<std::int64_t> first_made_up = {});
 
 }  // namespace nmb

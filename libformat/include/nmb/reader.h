@@ -7,37 +7,37 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "nmb/block_entry.h"
-#include "nmb/byte_range.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/communicator.h"
 #include "nmb/dataset.h"
-#include "nmb/external_file.h"
-#include "nmb/finding.h"
-#include "nmb/piece_codec.h"
+#include "nmb/external_files.h"
 #include "nmb/statistics.h"
 #include "nmb/status.h"
-#include "nmb/tag.h"
-#include "nmb/totals.h"
+#include "nmb/values.h"
 
 namespace nmb {
 
 struct ReadOptions {
+  // --- what changes the speed ---
   // Memory for blocks that were loaded and may be wanted again, in bytes.
   std::size_t cache_bytes = 64 << 20;
+  // What a request to the file costs, as the number of bytes that take as long to arrive; 0: the
+  // file is near, and only what is needed is read. Over a network 1 to 16 MiB: near ranges then
+  // come in one request, and up to 64 MiB are kept.
+  std::size_t request_bytes = 0;
+
+  // --- what is read and checked ---
   // Every piece of values that is touched is read whole and checked; otherwise only those read
   // whole are.
   bool verify_values = false;
   // Which other files are opened that hold values; their pieces are read whole and checked.
   ExternalPaths external = ExternalPaths::kBeneath;
-  // What a request to the file costs, as the number of bytes that take as long to arrive; 0: the
-  // file is near, and only what is needed is read. Over a network 1 to 16 MiB: near ranges then
-  // come in one request, and up to 64 MiB are kept.
-  std::size_t request_bytes = 0;
 };
 
 // A block with its decoded metadata.
@@ -51,20 +51,13 @@ struct Object {
   VarId variable = 0;
 };
 
-// A piece of an extent as it is stored, or a hole (spec/format.md, section 10.1).
-struct ExtentPiece {
-  std::uint64_t offset = 0, length = 0;  // of its values, in the extent
-  PieceCodec codec = PieceCodec::kNone;
-  std::uint64_t position = 0, stored_length = 0;  // in its file; stored length 0: a hole
-  std::uint64_t sum = 0;                          // of the stored bytes
-  std::uint32_t file = 0;                         // 0: the NMB file; n: row n - 1 of its file table
-};
-
 // Statistics and tags of the blocks of a file, which PackedBlock::kept takes. Immutable.
 class KeptRows;
 
+struct ExtentPiece;  // of the library alone
+
 // Thread-safe. Stays on the generation it opened. Many small hyperslabs are read together by
-// GetRequests (nmb/get_requests.h).
+// GetRequests.
 class Reader {
  public:
   // kUnknownKind: not an NMB file; kDamaged; kUnsupported; kNotFound; kIo.
@@ -132,10 +125,6 @@ class Reader {
   // The parts of a block's extent for which nothing is stored (they read as fill values), in order,
   // none next to another.
   NMB_EXPORT Result<std::vector<ByteRange>> holes(const BlockEntry& entry) const;
-  // The coded pieces of a block's extent, in order.
-  NMB_EXPORT Result<std::vector<ExtentPiece>> coded_pieces(const BlockEntry& entry) const;
-  // All pieces of a block's extent, in order.
-  NMB_EXPORT Result<std::vector<ExtentPiece>> extent_pieces(const BlockEntry& entry) const;
   // The rows of the file table: files that hold values of this one, beside it or whole in it as
   // originals. kDamaged, kIo.
   NMB_EXPORT Result<std::vector<ExternalFile>> external_files() const;
@@ -185,13 +174,91 @@ class Reader {
   NMB_EXPORT Result<std::vector<std::shared_ptr<const Block>>> open_blocks(
       std::span<const std::string_view> names) const;
   // The same of values: rank 0 reads, all get them.
-  NMB_EXPORT Status get_all_same(const Object& object, const Hyperslab& slab, MemoryType type,
-                                 void* out) const;
+  NMB_EXPORT Status get_all_same(const Object& object, const Hyperslab& slab,
+                                 MutableArray out) const;
 
  private:
   struct State;
+  friend Result<std::vector<ExtentPiece>> coded_pieces(const Reader& reader,
+                                                       const BlockEntry& entry);
+  friend Result<std::vector<ExtentPiece>> extent_pieces(const Reader& reader,
+                                                        const BlockEntry& entry);
   explicit Reader(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// --- the kind of a file ---
+// By its content: names and endings do not matter.
+
+enum class FileKind : std::uint8_t { kNmb, kCdf1, kCdf2, kCdf5, kHdf5, kUnknown };
+
+constexpr bool is_classic(FileKind kind) {
+  return kind == FileKind::kCdf1 || kind == FileKind::kCdf2 || kind == FileKind::kCdf5;
+}
+
+// "NMB", "CDF-1", "HDF5", ...
+NMB_EXPORT std::string_view kind_name(FileKind kind);
+
+// Reads at most the first 16 KiB and, for a file of no other kind, 8 bytes at 16384, 32768, 65536
+// and so on, where HDF5 may begin. An NMB file whose first bytes are lost is known by its
+// superblocks. kIo, kDamaged as `file` gives them.
+NMB_EXPORT Result<FileKind> kind_of(const ByteSource& file);
+
+// The status for a kind that a tool does not take: kUnknownKind for kUnknown, else kUnsupported.
+NMB_EXPORT Status refused_kind(const ByteSource& file, FileKind kind);
+
+// --- many hyperslabs together ---
+
+// Reads hyperslabs together, with few reads of the file where they lie near each other
+// (spec/rationale.md, "Requests"). Requests of any objects of any readers:
+//   GetRequests requests;
+//   std::vector<RequestId> ids;
+//   for (Field& field : fields) {
+//     NMB_ASSIGN(RequestId id, requests.iget(field.object, field.slab, field.values));
+//     ids.push_back(id);
+//   }
+//   NMB_TRY(requests.wait(ids));
+// Used by one thread at a time; each may have its own. Those that are open at its end are
+// forgotten.
+class GetRequests {
+ public:
+  NMB_EXPORT GetRequests();
+  NMB_EXPORT ~GetRequests();
+
+  // As Dataset::read, but `out` is filled when the request is waited for; until then it must stay.
+  // Checked at once: kUsage, also an object that no Reader gave.
+  NMB_EXPORT Result<RequestId> iget(const Object& object, const Hyperslab& slab, MutableArray out);
+  // Fills the arrays of requests, which then are open no more. Each read of the file takes at most
+  // 1 MiB (with ReadOptions::verify_values a piece, if that is more). statuses: none, or as many as
+  // requests: what Dataset::read would have said of each; a read that fails (kIo) is a failure of
+  // all requests that it was for. Returns the first failure of them. Memory: 3 MiB, and what grows
+  // with the number of requests. kUsage, and nothing is done: IDs that are not of open requests.
+  NMB_EXPORT Status wait(std::span<const RequestId> requests, std::span<Status> statuses = {});
+  // Requests that were not waited for.
+  NMB_EXPORT std::size_t open() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// --- records that netCDF programs do not see once a file is HDF5, or has an HDF5 view ---
+
+// Record dimensions that have records and no variable. HDF5 gives a dimension its length, but
+// netCDF takes that of its variables, and shows 0 records in an HDF5 file or view.
+struct LostRecords {
+  std::uint64_t blocks = 0;  // that have one
+  std::string block{};       // the first of them by name
+  std::string dimension{};
+  std::uint64_t records = 0;
+  // "6 records of dimension "t", which no variable has: netCDF programs see 0"; empty: none is
+  // lost.
+  NMB_EXPORT std::string text() const;
+};
+
+// Dimensions that groups below use by property 12 (spec/hdf5_section.md) have the variables of
+// these. Blocks that came from HDF5 stay as they were there. Reads the definitions of classic
+// datasets with records. kDamaged; kIo.
+NMB_EXPORT Result<LostRecords> lost_records(const Reader& reader);
 
 }  // namespace nmb

@@ -1,14 +1,16 @@
-// Statistics of values: counts, range and histogram of each variable of a block, as the file keeps
-// them (spec/format.md, section 9.3).
+// What a file keeps of its blocks besides their definitions: statistics of values (counts, range
+// and histogram of each variable; spec/format.md, section 9.3), and tags (section 9.4).
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <variant>
 #include <vector>
 
-#include "nmb/export.h"
+#include "nmb/status.h"
 #include "nmb/types.h"
 
 namespace nmb {
@@ -73,6 +75,13 @@ struct BlockStatistics {
     for (const VariableStatistics& variable : variables) count += !variable.computed;
     return count;
   }
+};
+
+// A value that somebody gave a block.
+using TagValue = std::variant<std::string, std::int64_t, std::uint64_t, double>;
+
+struct TagCounts {
+  std::uint64_t tags = 0, blocks = 0;  // blocks: those with at least one
 };
 
 }  // namespace nmb

@@ -1,9 +1,10 @@
 // Status and Result<T>: how every function of the library reports failure (no exceptions for
 // what a file or a file system may do). A message names the file, the byte offset or the object,
-// what was found and what was expected.
+// what was found and what was expected. Findings: what decoders report about bytes.
 #pragma once
 
 #include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,7 +13,8 @@
 #include <utility>
 #include <variant>
 
-#include "nmb/export.h"
+// Visibility of the library's public symbols.
+#define NMB_EXPORT __attribute__((visibility("default")))
 
 namespace nmb {
 
@@ -31,6 +33,14 @@ enum class Code : std::uint8_t {
   kLimit,        // a stated limit of memory, count or length
   kBusy,         // another writer holds the file
 };
+
+// The name of a code, as reports have it: "ok", "usage", "not_found", ...
+constexpr std::string_view code_name(Code code) {
+  constexpr std::string_view names[] = {
+      "ok",           "usage", "not_found", "exists", "conflict", "damaged", "unsupported",
+      "unknown_kind", "io",    "no_space",  "range",  "limit",    "busy"};
+  return names[static_cast<std::size_t>(code)];
+}
 
 // No offset in a file applies to this status.
 inline constexpr std::uint64_t kNoOffset = ~std::uint64_t{0};
@@ -113,5 +123,52 @@ class [[nodiscard]] Result {
 // Binds the value of a Result, or leaves the enclosing function with its status.
 #define NMB_ASSIGN(target, expression) \
   NMB_ASSIGN_(NMB_CONCAT(nmb_result_, __COUNTER__), target, expression)
+
+// --- findings ---
+// What decoders report about bytes that break a rule. One decoder serves the reader, which stops at
+// the first finding, and nmverify, which wants them all.
+
+enum class Severity : std::uint8_t {
+  kWarning,
+  kUnsupported,  // legal, but of a version of the format that this one does not know
+  kFinding,
+};
+
+struct Finding {
+  std::string rule;      // id in spec/format.md
+  std::uint64_t offset;  // in the file; kNoOffset: none applies
+  std::string object;    // block, variable or structure; empty: the offset says it all
+  std::string found, expected;
+  Severity severity = Severity::kFinding;
+
+  // "at OFFSET: OBJECT: found X, expected Y (RULE)"
+  NMB_EXPORT std::string text() const;
+  // kUnsupported or kDamaged, by the severity.
+  NMB_EXPORT Status status(const std::string& file) const;
+};
+
+// Receives findings in the order they are made.
+class Findings {
+ public:
+  virtual ~Findings() = default;
+  virtual void report(Finding finding) = 0;
+};
+
+// Keeps the first finding that is no warning.
+class FirstFinding final : public Findings {
+ public:
+  void report(Finding finding) override {
+    if (finding.severity == Severity::kWarning || found_) return;
+    first_ = std::move(finding);
+    found_ = true;
+  }
+  bool found() const { return found_; }
+  // The finding as a status; ok if there was none.
+  Status status(const std::string& file) const { return found_ ? first_.status(file) : Status(); }
+
+ private:
+  Finding first_{};
+  bool found_ = false;
+};
 
 }  // namespace nmb

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/export.h"
+#include "nmb/status.h"
 
 namespace nmb {
 

@@ -1,20 +1,24 @@
 // Values of variables: hyperslabs, conversion between external and memory types, fill values
-// (spec/format.md, "Values"). Pure functions, and one reader over any ByteSource.
+// (spec/format.md, "Values"), and how values that are written anew are stored. Pure functions, and
+// one reader over any ByteSource.
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <ranges>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
-#include "nmb/byte_source.h"
-#include "nmb/classic_header.h"
+#include "nmb/bytes.h"
+#include "nmb/classic.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 
@@ -61,6 +65,53 @@ constexpr MemoryType memory_type_of() {
       return s ? MemoryType::kInt64 : MemoryType::kUInt64;
   }
 }
+
+// What ConstArray and MutableArray are made of: numbers or text (char) one behind the other, in
+// memory that outlives the array. A temporary vector is none.
+template <class Range>
+concept ArrayOfValues = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
+    std::ranges::borrowed_range<Range> && std::is_arithmetic_v<std::ranges::range_value_t<Range>>;
+
+// Values that a call takes: their type and their bytes, which it does not own.
+class ConstArray {
+ public:
+  template <ArrayOfValues Range>
+  ConstArray(Range&& values)
+      : ConstArray(memory_type_of<std::ranges::range_value_t<Range>>(),
+                   std::as_bytes(std::span(std::ranges::data(values), std::ranges::size(values)))) {
+  }
+  // bytes: of whole values, without alignment.
+  ConstArray(MemoryType type, std::span<const std::byte> bytes) : type_(type), bytes_(bytes) {
+    assert(bytes.size() % memory_type_size(type) == 0);
+  }
+  MemoryType type() const { return type_; }
+  std::uint64_t count() const { return bytes_.size() / memory_type_size(type_); }
+  const std::byte* data() const { return bytes_.data(); }
+
+ private:
+  MemoryType type_;
+  std::span<const std::byte> bytes_;
+};
+
+// Room for values that a call fills, in the same way.
+class MutableArray {
+ public:
+  template <ArrayOfValues Range>
+  MutableArray(Range&& values)
+      : MutableArray(memory_type_of<std::ranges::range_value_t<Range>>(),
+                     std::as_writable_bytes(
+                         std::span(std::ranges::data(values), std::ranges::size(values)))) {}
+  MutableArray(MemoryType type, std::span<std::byte> bytes) : type_(type), bytes_(bytes) {
+    assert(bytes.size() % memory_type_size(type) == 0);
+  }
+  MemoryType type() const { return type_; }
+  std::uint64_t count() const { return bytes_.size() / memory_type_size(type_); }
+  std::byte* data() const { return bytes_.data(); }
+
+ private:
+  MemoryType type_;
+  std::span<std::byte> bytes_;
+};
 
 // A regular selection of a variable's elements; the three have the variable's rank. An empty
 // stride is 1 everywhere. count 0 in any dimension selects nothing.
@@ -177,15 +228,43 @@ NMB_EXPORT Result<ValueArray> value_array(const Metadata& metadata, const Classi
 // Reads a hyperslab of an array, as read_hyperslab. name: of the variable, for messages.
 // kUnsupported: values that are neither numbers nor text.
 NMB_EXPORT Status read_array(const ValueArray& array, std::string_view name, const Hyperslab& slab,
-                             MemoryType memory, void* out, Kind kind = Kind::kCdf5);
+                             MutableArray out, Kind kind = Kind::kCdf5);
 
-// Reads a hyperslab of `variable` from `extent` (the values, header left off), converting to
-// `memory` into `out` (element_count(slab) * memory_type_size(memory) bytes). Buffers of at most 1
-// MiB; a hole in the selection of at most 4 KiB is read over rather than sought over. kUsage: the
-// selection does not fit the shape, or text meets numbers. kRange: some values did not fit, all are
+// Reads a hyperslab of `variable` from `extent` (the values, header left off), converting to the
+// type of `out`. Buffers of at most 1 MiB; a hole in the selection of at most 4 KiB is read over
+// rather than sought over. kUsage: the selection does not fit the shape, `out` has not
+// element_count(slab) values, or text meets numbers. kRange: some values did not fit, all are
 // converted. Thread-safe as the source is.
 NMB_EXPORT Status read_hyperslab(const Metadata& metadata, const VariableShape& shape,
                                  VarId variable, const ByteSource& extent, const Hyperslab& slab,
-                                 MemoryType memory, void* out, Kind kind = Kind::kCdf5);
+                                 MutableArray out, Kind kind = Kind::kCdf5);
+
+// Values that are to be put or read together with others, when they are waited for (Writer::iput,
+// GetRequests::iget). Of one writer or one GetRequests, never given twice.
+using RequestId = std::uint64_t;
+
+// kKeep: what the values had.
+enum class ValueCodec : std::uint8_t { kKeep, kNone, kDeflate, kZstd };
+
+// How values are to be stored that are written anew.
+struct Compression {
+  ValueCodec codec = ValueCodec::kKeep;
+  int level = 0;
+  // Bytes of one significance lie together ahead of the codec. Chunks that had it keep it.
+  bool shuffle = false;
+  // Lengths of chunks along dimensions of these names; others are as they were, or as many as make
+  // chunks of about 1 MiB.
+  struct ChunkLength {
+    std::string dimension;
+    std::uint64_t length = 0;  // at least 1
+  };
+  std::vector<ChunkLength> chunk;
+
+  // Codec and level of "none", "deflate", "zstd", "deflate:1" to 9 (without: 6), "zstd:1" to 19
+  // (1). kUsage.
+  NMB_EXPORT Status set_codec(std::string_view text);
+  // "DIM:LEN,...". kUsage.
+  NMB_EXPORT Status set_chunk(std::string_view text);
+};
 
 }  // namespace nmb

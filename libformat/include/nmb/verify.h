@@ -6,9 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "nmb/byte_source.h"
-#include "nmb/external_file.h"
-#include "nmb/finding.h"
+#include "nmb/bytes.h"
+#include "nmb/external_files.h"
 #include "nmb/status.h"
 
 namespace nmb {
@@ -26,18 +25,23 @@ enum class VerifyLevel : std::uint8_t {
 };
 
 struct VerifyOptions {
+  // --- what is checked ---
   VerifyLevel level = VerifyLevel::kData;
-  unsigned threads = 1;    // that check values; findings do not depend on it
-  std::uint64_t rate = 0;  // bytes read a second at most; 0: no limit
   // Which other files are opened that hold values of an NMB file; one that is not makes the outcome
   // incomplete.
   ExternalPaths external = ExternalPaths::kBeneath;
+
+  // --- what changes the speed; the findings are the same ---
+  unsigned threads = 1;    // that check values; findings do not depend on it
+  std::uint64_t rate = 0;  // bytes read a second at most; 0: no limit
+  // Set by `work` of verify_together() on rank 0: the ranks that check some of the values.
+  Communicator* ranks = nullptr;
+
+  // --- what is called back ---
   // Names of the blocks that are not sound, each once.
   std::function<void(const std::string& block)> on_damaged_block;
   // Bytes that this rank has read of the file, at most `total`, its size; by one thread at a time.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
-  // Set by `work` of verify_together() on rank 0: the ranks that check some of the values.
-  Communicator* ranks = nullptr;
 };
 
 struct VerifySummary {
@@ -56,7 +60,7 @@ struct VerifySummary {
 // Reports all findings, in an order that depends on the file alone, and goes on behind damage where
 // it can. Memory: a few MiB for each thread, one body at a time, and the stretches of the file
 // between structures; of HDF5 chunks of 32 MiB together or one, decoded. An HDF5 file has the name
-// by which it can be opened (nmb/open_hdf5.h); what breaks no rule of this project's specification
+// by which it can be opened (nmb/hdf5.h); what breaks no rule of this project's specification
 // has the rule "HDF5". kUnknownKind; kUnsupported, kLimit, kIo: nothing could be read.
 NMB_EXPORT Result<VerifySummary> verify(const ByteSource& file, const VerifyOptions& options,
                                         Findings& findings);

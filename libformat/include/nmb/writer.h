@@ -17,25 +17,24 @@
 #include <vector>
 
 #include "nmb/block_entry.h"
-#include "nmb/byte_range.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/communicator.h"
-#include "nmb/linked_values.h"
+#include "nmb/external_files.h"
+#include "nmb/files.h"
 #include "nmb/metadata.h"
-#include "nmb/output_file.h"
-#include "nmb/request.h"
 #include "nmb/statistics.h"
 #include "nmb/status.h"
-#include "nmb/stored_piece.h"
-#include "nmb/totals.h"
 #include "nmb/types.h"
 #include "nmb/values.h"
-#include "nmb/writer_report.h"
 
 namespace nmb {
 
 class KeptRows;
-struct LostRecords;  // nmb/lost_records.h
+struct WriterReport;
+struct LostRecords;  // nmb/reader.h
+// Of the library alone.
+struct LinkedValues;
+struct StoredPiece;
 
 // A writer's handle of a block, valid from its definition to close().
 using BlockId = std::uint32_t;
@@ -61,6 +60,7 @@ inline constexpr std::uint64_t kMostAutoViewObjects = 100'000;
 inline constexpr std::uint64_t kMostAutoViewRecords = 1'000'000;
 
 struct WriterOptions {
+  // --- what changes the bytes ---
   std::uint32_t piece_size = 1 << 20;  // a power of 2 from 65,536 to 2^30; of a new file
   std::uint32_t inline_limit = 4096;   // at most 65,536; of a new file
   // Most rows of a leaf and of a node of the index, and of a page of a data map (spec/format.md,
@@ -73,52 +73,52 @@ struct WriterOptions {
   // Values that are moved are counted on their way, others are read again. A block that is changed
   // without them loses those it had.
   StatisticsLevel statistics = StatisticsLevel::kNone;
-  unsigned threads = 1;    // that move values of packed blocks
+  // Bytes of a stripe of the file, a power of 2 from 4096 to 2^30 (striping_unit). New extents and
+  // pieces of at least that length begin at multiples of it; of several ranks one writes the
+  // metadata of a stripe. 0: extents of 1 MiB and more begin at multiples of 4096, and stripes are
+  // as the file system wants. The bytes are the same for any number of ranks.
+  std::uint64_t alignment = 0;
+  // close() makes the file one that HDF5 programs read (spec/hdf5_view.md). kUsage in a dry run.
+  Hdf5View hdf5_view = Hdf5View::kOff;
+
+  // --- what becomes of the file ---
   bool overwrite = false;  // a new file may replace an existing one
-  bool sync = true;        // commits wait for the device
+  // Of a new file: nothing is written. Definitions are checked, encoded and placed as ever, values
+  // are dropped, and after close() planned() says what the file would be. Fails as ever, but for
+  // what shows only when something is written (kNoSpace) or read to be moved. before_publish is
+  // not called.
+  bool dry_run = false;
+  // Of a new file: as CreateOptions::resume_key. kUsage in a dry run, or with kMpiIo.
+  std::string resume_key{};
   // Of a file that has a name: open() and every commit but the first of a new file need the lock.
   Locking locking = Locking::kRequired;
+  bool sync = true;  // commits wait for the device
+
+  // --- what changes the speed; the bytes are the same ---
+  unsigned threads = 1;  // that move values of packed blocks
+  // By several ranks: how many of them write metadata and index, spread evenly over the nodes, or
+  // over the ranks where there are fewer nodes; the others send them theirs (MPI-IO calls it
+  // cb_nodes). All, if there are fewer; 0: as the file system wants. The bytes are the same.
+  int aggregators = 0;
+  Io io = Io::kPosix;  // how the file is read and written; the bytes are the same
+  // With kMpiIo: keys of an MPI_Info for the file and their values, as striping_factor. An MPI
+  // library ignores keys that it does not know. "cb_nodes" counts as aggregators, where these are
+  // 0.
+  std::vector<std::pair<std::string, std::string>> hints{};
+
+  // --- what stops it, and what is called back ---
   // Set: once this is true, moving values and commits stop with kIo "interrupted"; of a commit it
   // is rank 0's that counts, up to the write of the superblock and the name of a new file.
   const std::atomic<bool>* cancel = nullptr;
+  // Called while values are moved, with bytes done and to do in all; from any of the threads, one
+  // at a time.
+  std::function<void(std::uint64_t, std::uint64_t)> progress{};
   // Called by a commit on every rank when what it writes is written, ahead of the superblock; a
   // failure makes the commit fail.
   std::function<Status()> before_commit{};
   // Called on rank 0 before a new file gets its name, with all of it as readers will see it; a
   // failure leaves no file.
   std::function<Status(const ByteSource&)> before_publish{};
-  // By several ranks: opens the source of values that another rank takes over, by their `origin`
-  // (below), so that a rank with more of them than others leaves some to these. Set on all ranks or
-  // on none.
-  std::function<Result<std::shared_ptr<const ByteSource>>(std::string_view origin)> open_values{};
-  // Returns a shorter origin, by which open_values opens a range of a source alone. Empty: it
-  // cannot, and the range stays with the rank that has it. Unset: open_values gets the origin
-  // itself.
-  std::function<Result<std::string>(std::string_view origin, ByteRange wanted)> narrow_origin{};
-  // Called while values are moved, with bytes done and to do in all; from any of the threads, one
-  // at a time.
-  std::function<void(std::uint64_t, std::uint64_t)> progress{};
-  // By several ranks: how many of them write metadata and index, spread evenly over the nodes, or
-  // over the ranks where there are fewer nodes; the others send them theirs (MPI-IO calls it
-  // cb_nodes). All, if there are fewer; 0: as the file system wants. The bytes are the same.
-  int aggregators = 0;
-  // Bytes of a stripe of the file, a power of 2 from 4096 to 2^30 (striping_unit). New extents and
-  // pieces of at least that length begin at multiples of it; of several ranks one writes the
-  // metadata of a stripe. 0: extents of 1 MiB and more begin at multiples of 4096, and stripes are
-  // as the file system wants. The bytes are the same for any number of ranks.
-  std::uint64_t alignment = 0;
-  Io io = Io::kPosix;  // how the file is read and written; the bytes are the same
-  // With kMpiIo: keys of an MPI_Info for the file and their values, as striping_factor. An MPI
-  // library ignores keys that it does not know. "cb_nodes" counts as aggregators, where these are
-  // 0.
-  std::vector<std::pair<std::string, std::string>> hints{};
-  // Of a new file: nothing is written. Definitions are checked, encoded and placed as ever, values
-  // are dropped, and after close() planned() says what the file would be. Fails as ever, but for
-  // what shows only when something is written (kNoSpace) or read to be moved. before_publish is
-  // not called.
-  bool dry_run = false;
-  // close() makes the file one that HDF5 programs read (spec/hdf5_view.md). kUsage in a dry run.
-  Hdf5View hdf5_view = Hdf5View::kOff;
   // Called on rank 0, with the reason, by close() where the file gets no view by kAuto, and by kOff
   // of the first commit that the file's view does not show. A status that is not ok ends the
   // commit, and the file is as before.
@@ -131,8 +131,14 @@ struct WriterOptions {
   // committed, bytes behind the newest one, damaged places of the head. A writer that calls nothing
   // has changed nothing yet.
   std::function<void(const std::string& what)> on_repair{};
-  // Of a new file: as CreateOptions::resume_key. kUsage in a dry run, or with kMpiIo.
-  std::string resume_key{};
+  // By several ranks: opens the source of values that another rank takes over, by their `origin`
+  // (below), so that a rank with more of them than others leaves some to these. Set on all ranks or
+  // on none.
+  std::function<Result<std::shared_ptr<const ByteSource>>(std::string_view origin)> open_values{};
+  // Returns a shorter origin, by which open_values opens a range of a source alone. Empty: it
+  // cannot, and the range stays with the rank that has it. Unset: open_values gets the origin
+  // itself.
+  std::function<Result<std::string>(std::string_view origin, ByteRange wanted)> narrow_origin{};
   OutputLayer layer{};  // around the file
 };
 
@@ -249,12 +255,9 @@ class Writer {
   // values: external form. kUsage also for a _FillValue that cannot change while values are holes.
   NMB_EXPORT Status put_att(BlockId block, VarId variable, std::string_view name, Type type,
                             std::span<const std::byte> values);
-  template <class T>
-  Status put_att(BlockId block, VarId variable, std::string_view name, Type type,
-                 std::span<const T> values) {
-    return put_att_values(block, variable, name, type, memory_type_of<std::remove_const_t<T>>(),
-                          values.data(), values.size());
-  }
+  // Converts them to external form. kRange: some do not fit; nothing is put.
+  NMB_EXPORT Status put_att(BlockId block, VarId variable, std::string_view name, Type type,
+                            ConstArray values);
   NMB_EXPORT Status put_att_text(BlockId block, VarId variable, std::string_view name,
                                  std::string_view text);
   // By full path; a block that is not there is defined.
@@ -272,20 +275,6 @@ class Writer {
   NMB_EXPORT Status rename_block(BlockId block, std::string_view name);
   // A block taken over whole. Its values are moved by the next commit, on options.threads.
   NMB_EXPORT Result<BlockId> pack_block(PackedBlock block);
-  // The values of a new block, packed or defined, which the next commit moves from `stored` as they
-  // are, in place of PackedBlock::extent, its holes and take_values(): pieces, in order. kUsage:
-  // they cross a multiple of the piece size, have lengths that R-EX-4 forbids, lie outside `stored`
-  // or are nothing but holes; from end_define: they do not make up the extent, or several ranks
-  // share the block.
-  NMB_EXPORT Status take_pieces(BlockId block, std::vector<StoredPiece> pieces,
-                                std::shared_ptr<const ByteSource> stored);
-  // The values of a new block, packed or defined, which stay in the files where they are, in place
-  // of PackedBlock::extent, its holes and take_values(): the next commit reads them once for their
-  // sums and names the files in the file table. Pieces that lie in no file are copied in. kUsage:
-  // as take_pieces(), nothing but copied pieces, or a path that R-FT-1 forbids; from end_define as
-  // there. The commit fails with kDamaged where a piece has another sum than was given, or the file
-  // table another size of a file.
-  NMB_EXPORT Status link_values(BlockId block, LinkedValues values);
   // After end_define: values that the next commit moves from `source` into the block's extent
   // (offset 0: behind the header). The runs ascend in the extent and do not overlap; bytes that
   // none covers are zero. origin: what WriterOptions::open_values opens `source` by; empty:
@@ -300,21 +289,11 @@ class Writer {
   // --- values ---
   // Puts a hyperslab; records grow as needed. Values that have no space in the file yet, those
   // behind the last record and in committed values, wait in memory for the next collective call.
-  // kRange: some values did not fit, all are put. kUsage: shape, types, mode. kLimit, by several
-  // ranks: more than 64 MiB of this rank wait.
-  NMB_EXPORT Status put(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
-                        const void* values);
-  template <class T>
-  Status put(BlockId block, VarId variable, const Hyperslab& slab, std::span<const T> values) {
-    NMB_TRY(check_count(slab, values.size()));
-    return put(block, variable, slab, memory_type_of<T>(), values.data());
-  }
+  // kRange: some values did not fit, all are put. kUsage: shape, number of values, types, mode.
+  // kLimit, by several ranks: more than 64 MiB of this rank wait.
+  NMB_EXPORT Status put(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values);
   // The whole variable, with as many records as the values make.
-  template <class T>
-  Status put(BlockId block, VarId variable, std::span<const T> values) {
-    NMB_ASSIGN(Hyperslab slab, whole(block, variable, values.size()));
-    return put(block, variable, slab, values);
-  }
+  NMB_EXPORT Status put(BlockId block, VarId variable, ConstArray values);
 
   // Collective: the block gets `records` records, if it has fewer, and space for all of them that
   // were not committed: put() then writes straight into the file. Ranks that share it say the same.
@@ -325,13 +304,9 @@ class Writer {
   // of several ranks overlap the highest rank's values count; with put() that is not defined.
   // Each piece of the file is written by one rank, straight from what the others send it. A record
   // that is new gets space for all of its variables. Values that wait for space get it, and count
-  // as put before. count: of the values.
-  NMB_EXPORT Status put_all(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
-                            const void* values, std::uint64_t count);
-  template <class T>
-  Status put_all(BlockId block, VarId variable, const Hyperslab& slab, std::span<const T> values) {
-    return put_all(block, variable, slab, memory_type_of<T>(), values.data(), values.size());
-  }
+  // as put before.
+  NMB_EXPORT Status put_all(BlockId block, VarId variable, const Hyperslab& slab,
+                            ConstArray values);
 
   // Many hyperslabs put together: iput() as put(), but the values are only looked at, and must stay
   // as they are, until the request is waited for. They are then put in the order in which they lie
@@ -344,19 +319,9 @@ class Writer {
   //   NMB_TRY(writer.wait_all(requests));
   // Checked at once: kUsage, kLimit. What was put to the elements in the meantime is overwritten.
   NMB_EXPORT Result<RequestId> iput(BlockId block, VarId variable, const Hyperslab& slab,
-                                    MemoryType type, const void* values);
-  template <class T>
-  Result<RequestId> iput(BlockId block, VarId variable, const Hyperslab& slab,
-                         std::span<const T> values) {
-    NMB_TRY(check_count(slab, values.size()));
-    return iput(block, variable, slab, memory_type_of<T>(), values.data());
-  }
+                                    ConstArray values);
   // The whole variable, with as many records as the values make.
-  template <class T>
-  Result<RequestId> iput(BlockId block, VarId variable, std::span<const T> values) {
-    NMB_ASSIGN(Hyperslab slab, whole(block, variable, values.size()));
-    return iput(block, variable, slab, values);
-  }
+  NMB_EXPORT Result<RequestId> iput(BlockId block, VarId variable, ConstArray values);
   // Puts the values of requests, which then are open no more. Where they overlap the one that comes
   // later in `requests` counts. statuses: none, or as many as requests: what put() would have said
   // of each. Returns the first failure of them; the others are put unless the file is in doubt.
@@ -389,7 +354,8 @@ class Writer {
   NMB_EXPORT WriterReport report() const;
   // Bytes of values that the next commit moves for packed blocks and take_values.
   NMB_EXPORT std::uint64_t pending_bytes() const;
-  // Bytes that the next commit links (link_values), as they are stored.
+  // Bytes of values that stay in other files (PackOptions::link), which the next commit links, as
+  // they are stored.
   NMB_EXPORT std::uint64_t linked_bytes() const;
   // Rows of the file table, where the last commit added some; known to rank 0 alone.
   NMB_EXPORT const std::vector<ExternalFile>& external_files() const;
@@ -401,16 +367,53 @@ class Writer {
 
  private:
   class Impl;
+  friend Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> pieces,
+                            std::shared_ptr<const ByteSource> stored);
+  friend Status link_values(Writer& writer, BlockId block, LinkedValues values);
   explicit Writer(std::unique_ptr<Impl> impl);
   static Result<std::unique_ptr<Writer>> make(const std::string& path, const WriterOptions& options,
                                               bool create, Communicator* ranks);
   static Result<std::unique_ptr<Writer>> make_together(const std::string& path,
                                                        const WriterOptions& options, bool create,
                                                        Communicator* ranks);
-  NMB_EXPORT Status put_att_values(BlockId block, VarId variable, std::string_view name, Type type,
-                                   MemoryType memory, const void* values, std::uint64_t count);
-  NMB_EXPORT Result<Hyperslab> whole(BlockId block, VarId variable, std::uint64_t values);
+  Result<Hyperslab> whole(BlockId block, VarId variable, std::uint64_t values);
   std::unique_ptr<Impl> impl_;
 };
+
+// What a rank has done since its writer was made.
+struct WriterReport {
+  // Wall seconds, waits for other ranks included, by the phases of "Parallel Data Object Creation".
+  double create = 0;          // end_define(): definitions are laid out, encoded and placed
+  double check = 0;           // end_define(): definitions of several ranks are compared
+  double write_values = 0;    // put_all(), wait_all(), extend(), and values that a commit writes
+  double write_metadata = 0;  // a commit's blocks
+  double write_index = 0;     // a commit's maps, index, statistics, tags and file table
+  double commit = 0;          // the rest of a commit: view, dead space, superblock, the device
+  // Messages to other ranks.
+  std::uint64_t messages = 0;
+  std::uint64_t message_bytes = 0;
+  std::uint64_t message_peak = 0;  // most bytes held at a time; since the ranks were made
+  // Calls and bytes of the output file.
+  std::uint64_t writes = 0;  // calls
+  std::uint64_t bytes_written = 0;
+  std::uint64_t reads = 0;       // calls
+  std::uint64_t bytes_read = 0;  // asked for, also where the file has ended
+
+  // The higher of each number: with all_reduce(), that of the rank which has most.
+  NMB_EXPORT static WriterReport highest(const WriterReport& a, const WriterReport& b);
+  // One line: the phases in ms, then counts.
+  NMB_EXPORT std::string text() const;
+};
+
+// --- HDF5 views ---
+// HDF5 metadata by which HDF5 programs read an NMB file as it is (spec/hdf5_view.md). New files get
+// one by WriterOptions::hdf5_view.
+
+// Adds a view to an NMB file, as a generation of its own in which nothing else changes; the file is
+// as it was after a failure. A file that has a view of what it holds stays as it is, but for an
+// HDF5 superblock that a killed writer has left out. Of `options`, sync, locking, cancel, layer
+// and on_repair count. kUnsupported: what a view cannot show, by name, or a feature that only newer
+// writers keep; kBusy: another writer; kUnknownKind, kDamaged, kIo, kNoSpace.
+NMB_EXPORT Status add_hdf5_view(const std::string& path, const WriterOptions& options = {});
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Chunk lengths by names of dimensions (see convert/asked_chunks.h).
+// Finds chunk lengths by the names of dimensions (see convert/asked_chunks.h).
 #include "convert/asked_chunks.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ AskedChunks::AskedChunks(const Dataset& dataset, const NetcdfView& view, bool is
                          const std::vector<Compression::ChunkLength>& asked) {
   for (std::size_t place = 0; place < asked.size(); ++place) {
     const std::string& name = asked[place].dimension;
-    // Stored names of this kind are numbered in each block anew.
+    // In stored names of this kind, the numbers begin again in each block.
     const bool is_shown =
         (is_numbered && is_made_up(name)) ||
         (view.is_netcdf &&

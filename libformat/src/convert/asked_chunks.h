@@ -1,4 +1,4 @@
-// AskedChunks: which chunk length of Compression::chunk a dimension of a variable has.
+// AskedChunks: finds which chunk length of Compression::chunk applies to a dimension of a variable.
 #pragma once
 
 #include <cstddef>
@@ -7,23 +7,24 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/compression.h"
 #include "nmb/dataset.h"
 #include "nmb/netcdf_view.h"
+#include "nmb/values.h"
 
 namespace nmb {
 
 class AskedChunks {
  public:
-  // Names are those of the view where netCDF or dimension scales left their marks, so that data
-  // sets of several lengths along one dimension are all meant by its name; else, and where the view
-  // has no such name, the stored ones. view: of the dataset. is_numbered: it has the names of
-  // netCDF-C for dimensions without a scale (phony_dim_N). Copies what it needs.
+  // A name in `asked` is first looked up in the view, if netCDF or dimension scales left their
+  // marks: one name of the view stands for data sets of several lengths along one dimension.
+  // Without marks, or if the view has no such name, the stored names count. view: of the dataset.
+  // is_numbered: the view has the names of netCDF-C for dimensions without a scale (phony_dim_N).
+  // The object keeps no reference to the arguments.
   AskedChunks(const Dataset& dataset, const NetcdfView& view, bool is_numbered,
               const std::vector<Compression::ChunkLength>& asked);
 
-  // The place in `asked` of the length for dimension `i` of a variable; nullopt: none was asked
-  // for, or netCDF shows the data set as a dimension only.
+  // Returns the index in `asked` of the length for dimension `i` of a variable; nullopt: no length
+  // was given for it, or netCDF shows the data set only as a dimension.
   std::optional<std::size_t> find(VarId variable, std::size_t i) const;
 
  private:

@@ -1,4 +1,4 @@
-// Classic files of all ranks (see convert/classic_file.h; spec/format.md, section 8.1).
+// Writes classic files on all ranks (see convert/classic_file.h; spec/format.md, section 8.1).
 #include "convert/classic_file.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 #include "model/classic_grammar.h"
 #include "model/name_rules.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "parallel/shared_output.h"
 #include "wire/read_back_output.h"
 #include "writer/move_sharing.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t kWindow = 1 << 20;
 
-// The same failure with the file's name, and the block's where the dataset is one.
+// Returns the failure with the file's name, and with the block's name if the dataset is a block.
 Status of_dataset(const Dataset& dataset, Code code, const std::string& message) {
   const std::string& file = dataset.extent->name();
   return Status(
@@ -26,8 +26,8 @@ Status of_dataset(const Dataset& dataset, Code code, const std::string& message)
       dataset.name == file ? message : "block " + in_quotes(dataset.name) + ": " + message);
 }
 
-// Why `kind` cannot hold a dataset: the first reason, and how many variables and attributes have
-// types of another kind.
+// Says why `kind` cannot hold a dataset: the first reason, and the number of variables and
+// attributes with types that the kind lacks.
 Status cannot_hold(const Dataset& dataset, Kind kind, const Status& first) {
   if (first.code() != Code::kUnsupported) return of_dataset(dataset, first.code(), first.message());
   const Metadata& metadata = dataset.metadata;

@@ -1,18 +1,17 @@
-// Blocks as classic files (see nmb/extract.h; spec/format.md, section 8.1).
-#include "nmb/extract.h"
-
+// Writes blocks as classic files (see nmb/convert.h; spec/format.md, section 8.1).
 #include <utility>
 #include <vector>
 
 #include "convert/classic_file.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
+#include "nmb/convert.h"
 #include "wire/endian.h"
 
 namespace nmb {
 
 namespace {
 
-// Brings numrecs of a body up to date. STREAMING stays: readers take the count from the length.
+// Updates numrecs of a body. STREAMING stays: readers take the count from the length.
 Status patch_records(const Block& block, std::vector<std::byte>& body) {
   const ByteSource& extent = *block.extent;
   if (!block.metadata.record_dimension()) return {};
@@ -35,7 +34,7 @@ Status patch_records(const Block& block, std::vector<std::byte>& body) {
 
 // Each rank writes its share of values that all ranks have.
 Status write_shares(std::span<const std::byte> header, std::shared_ptr<const ByteSource> values,
-                    std::uint64_t length, const std::string& path, const ExtractOptions& options,
+                    std::uint64_t length, const std::string& path, const ConvertOptions& options,
                     Communicator& ranks) {
   const bool may_be_sparse = values->may_be_sparse();
   return ClassicFile(path, options, ranks)
@@ -46,7 +45,7 @@ Status write_shares(std::span<const std::byte> header, std::shared_ptr<const Byt
 }  // namespace
 
 Status extract_block(const Reader& reader, const BlockEntry& entry, const std::string& path,
-                     const ExtractOptions& options, Communicator& ranks) {
+                     const ConvertOptions& options, Communicator& ranks) {
   std::shared_ptr<const Block> block;
   std::vector<std::byte> body;
   auto load = [&]() -> Status {
@@ -61,7 +60,7 @@ Status extract_block(const Reader& reader, const BlockEntry& entry, const std::s
 }
 
 Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
-                     const ExtractOptions& options, Communicator& ranks) {
+                     const ConvertOptions& options, Communicator& ranks) {
   const Result<ClassicContent> content = classic_content(dataset, kind);
   NMB_TRY(ranks.agree(content.status()));
   return write_shares(content->header, content->values, content->values->size(), path, options,
@@ -69,13 +68,13 @@ Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
 }
 
 Status extract_block(const Reader& reader, const BlockEntry& entry, const std::string& path,
-                     const ExtractOptions& options) {
+                     const ConvertOptions& options) {
   Communicator alone;
   return extract_block(reader, entry, path, options, alone);
 }
 
 Status write_classic(const Dataset& dataset, Kind kind, const std::string& path,
-                     const ExtractOptions& options) {
+                     const ConvertOptions& options) {
   Communicator alone;
   return write_classic(dataset, kind, path, options, alone);
 }

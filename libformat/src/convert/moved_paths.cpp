@@ -1,5 +1,6 @@
 // Paths in blocks of kind 6 (see convert/moved_paths.h). Values of variable length come in the
-// order in which the HDF5 library gives them, so that what is written back can be compared.
+// order in which the HDF5 library returns them, so that the file can be compared after it is
+// written back.
 #include "convert/moved_paths.h"
 
 #include <algorithm>
@@ -8,10 +9,10 @@
 #include <tuple>
 #include <utility>
 
+#include "hdf5/model/hdf5_section.h"
 #include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
-#include "nmb/classic_header.h"
-#include "nmb/hdf5_section.h"
+#include "nmb/classic.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/items.h"
@@ -21,15 +22,17 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kMoveWindow = 256 << 10;  // bytes read at a time, and of elements moved
-constexpr std::uint64_t kLongest = 256 << 20;     // bytes that one value leads to
-// Bytes that all values of a region lead to: some, and for each byte of the region.
+constexpr std::uint64_t kMoveWindow = 256 << 10;  // bytes that are read, and bytes of elements that
+                                                  // are moved, at a time
+constexpr std::uint64_t kLongest = 256 << 20;  // largest number of bytes to which one value leads
+// The largest number of bytes to which all values of a region lead: a constant, and a number for
+// each byte of the region.
 constexpr std::uint64_t kMostLed = 64 << 20, kMostLedFactor = 64;
 
-// Of a dimension scale of HDF5: which data sets use it.
+// The attribute of a dimension scale in HDF5 that lists the data sets that use it.
 constexpr std::string_view kScaleUsers = "REFERENCE_LIST";
 
-// By number: whether values of the type lead to objects.
+// Returns, by number, whether values of a type lead to objects.
 std::vector<bool> reference_types(const TypeTable& types) {
   std::vector<bool> out(types.size(), false);
   const auto leads = [&](Type type) {
@@ -52,11 +55,11 @@ bool leads_to_object(const hdf5::Link& link) {
          (link.kind == hdf5::LinkKind::kSoft && link.content.starts_with('/'));
 }
 
-// The values of one variable or attribute: bytes that lead to others behind them.
+// The values of one variable or attribute: bytes that lead to further bytes after them.
 class ValueMover {
  public:
-  // All outlive this. begin: of what values lead to, in the region.
-  // drops: references to objects that are no more are left out of sequences.
+  // All arguments must outlive this. begin: position in the region of the bytes to which values
+  // lead. drops: leaves references to removed objects out of sequences.
   ValueMover(const TypeTable& types, const ByteSource& region, const PathMap& map,
              std::uint64_t begin, bool drops = false)
       : types_(types), region_(region), map_(map), drops_(drops), end_(begin) {
@@ -65,7 +68,7 @@ class ValueMover {
       most_ = ~std::uint64_t{0};
   }
 
-  // A value, in its place.
+  // Moves a value in its place.
   Status move(Type type, std::byte* value) {
     if (!types_.needs_heap(type)) return {};
     const ExtendedType& t = types_.at(type);
@@ -86,12 +89,12 @@ class ValueMover {
     std::uint64_t length = 0;
     if (offset == 0 || !checked_mul(count, is_sequence ? types_.value_size(t.base) : 1, &length) ||
         offset > region_.size() || length > region_.size() - offset)
-      return Status(Code::kDamaged, "found a value that leads to " + std::to_string(count) +
+      return Status(Code::kDamaged, "found a value that refers to " + std::to_string(count) +
                                         " elements at " + std::to_string(offset) +
                                         ", expected an end within " +
                                         std::to_string(region_.size()) + " bytes");
     if (!checked_add(led_, length, &led_) || led_ > most_ || length > kLongest)
-      return Status(Code::kLimit, "found values that lead to more than " +
+      return Status(Code::kLimit, "found values that refer to more than " +
                                       std::to_string(length > kLongest ? kLongest : most_) +
                                       " bytes");
     std::vector<std::byte> bytes(static_cast<std::size_t>(length));
@@ -113,7 +116,7 @@ class ValueMover {
     } else if (t.type_class == TypeClass::kReference) {
       NMB_ASSIGN(bytes, moved_reference(t.reference, bytes));
     }
-    // Only an empty string is other than none.
+    // Only an empty string differs from none.
     const bool is_none = bytes.empty() && t.type_class != TypeClass::kString;
     store_le(value, is_none ? std::uint64_t{0} : is_sequence ? count : std::uint64_t{bytes.size()});
     store_le(value + 8, is_none ? 0 : end_);
@@ -122,15 +125,16 @@ class ValueMover {
     return {};
   }
 
-  // What was led to since the last call, and where the next bytes go in the region.
+  // Returns the bytes to which values led since the last call; further bytes follow them in the
+  // region.
   std::vector<std::byte> take() { return std::exchange(led_to_, {}); }
   std::uint64_t end() const { return end_; }
   std::size_t held() const { return led_to_.size(); }
-  // Whether a reference led to an object that is no more since the last call.
+  // Returns whether, since the last call, a reference led to a removed object.
   bool take_lost() { return std::exchange(is_lost_, false); }
 
  private:
-  // Empty: it leads nowhere.
+  // Returns no bytes if the reference leads nowhere.
   Result<std::vector<std::byte>> moved_reference(ReferenceKind kind,
                                                  std::span<const std::byte> bytes) {
     std::vector<std::byte> out;
@@ -197,12 +201,12 @@ class BlockMover {
     metadata.set_extension(std::make_shared<const Extension>(extension));
     for (DimId d = 0; d < block_.metadata.dimension_count(); ++d) {
       const Dimension dimension = block_.metadata.dimension(d);
-      NMB_TRY(metadata.add_dimension(dimension.name, dimension.length).status());
+      NMB_TRY(metadata.def_dim(dimension.name, dimension.length).status());
     }
     NMB_TRY(move_attributes(kGlobal, &metadata));
     for (VarId v = 0; v < block_.metadata.variable_count(); ++v) {
       const Variable variable = block_.metadata.variable(v);
-      NMB_TRY(metadata.add_variable(variable.name, variable.type, variable.dimensions).status());
+      NMB_TRY(metadata.def_var(variable.name, variable.type, variable.dimensions).status());
       metadata.set_begin(v, variable.begin - block_.layout.header_length);
       NMB_TRY(of(v, move_attributes(v, &metadata)));
     }
@@ -261,7 +265,7 @@ class BlockMover {
     return {};
   }
 
-  // Attributes of one value are scalar unless a property says that they are arrays.
+  // An attribute of one value is scalar unless a property says that it is an array.
   void add_spaces(std::vector<hdf5::Property>* properties) const {
     using PropertyNumber = hdf5::Property::Number;
     for (const Shortened& one : shortened_) {
@@ -281,7 +285,8 @@ class BlockMover {
     }
   }
 
-  // Of an attribute: its place among those that are left, and its length. false: it is left out.
+  // Updates the place of an attribute among the remaining ones, and its length. Returns false if it
+  // is left out.
   bool move_place(hdf5::Property* p) const {
     if (p->attribute == hdf5::kNoAttribute) return true;
     std::uint32_t before = 0;
@@ -301,14 +306,14 @@ class BlockMover {
     return true;
   }
 
-  // The path of something of the block, by its name; without one: of the block.
+  // Returns the path of an object of the block by its name, or of the block if the name is empty.
   std::string path_of(std::string_view name) const {
     std::string path = "/" + block_.name;
     if (!block_.name.empty() && !name.empty()) path += '/';
     return path.append(name);
   }
 
-  // The same under the block's new name.
+  // Returns the path under the block's new name.
   std::optional<std::string> new_path_of(std::string_view name) const {
     std::optional<std::string> path = map_(path_of(""));
     if (path && !path->ends_with('/') && !name.empty()) *path += '/';
@@ -316,7 +321,7 @@ class BlockMover {
     return path;
   }
 
-  // false: it is left out.
+  // Returns false if the link is left out.
   bool move_link(hdf5::Link* link) {
     using Kind = hdf5::LinkKind;
     if (link->kind == Kind::kGroup) return map_(path_of(link->name)) == new_path_of(link->name);
@@ -328,9 +333,9 @@ class BlockMover {
     return to.has_value();
   }
 
-  // Of an attribute: the values, and what they lead to. is_list: of what HDF5 keeps of dimension
-  // scales, where elements that lead nowhere are left out, of the array too; count: how many are
-  // left.
+  // Returns the moved values of an attribute and the bytes to which they lead. is_list: for HDF5's
+  // lists of users of dimension scales, elements that lead nowhere are left out, also of the array;
+  // *count is the number of remaining elements.
   Result<std::vector<std::byte>> moved_values(Type type, std::uint64_t* count,
                                               std::span<const std::byte> values, bool is_list,
                                               bool* is_lost) const {
@@ -361,7 +366,8 @@ class BlockMover {
     std::vector<bool> leads_nowhere;
     NMB_ASSIGN(std::vector<std::byte> out, move_all(*count, &leads_nowhere));
     if (!is_list || is_sequence || !*is_lost) return out;
-    // What elements lead to begins behind the last one: they are moved again without the others.
+    // The bytes to which elements lead begin after the last element: move the values again without
+    // the others.
     const auto left = static_cast<std::uint64_t>(std::ranges::count(leads_nowhere, false));
     NMB_ASSIGN(out, move_all(left, &leads_nowhere));
     *count = left;
@@ -374,21 +380,19 @@ class BlockMover {
   }
 
   Status move_attributes(VarId owner, Metadata* to) {
-    Status status;
     std::uint32_t number = 0;
-    block_.metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
-      if (status.ok()) status = move_attribute(owner, number++, attribute, to);
+    return block_.metadata.try_each_attribute(owner, [&](const Attribute& attribute) {
+      return move_attribute(owner, number++, attribute, to);
     });
-    return status;
   }
 
   Status move_attribute(VarId owner, std::uint32_t number, const Attribute& attribute,
                         Metadata* to) {
     if (!TypeTable::is_extended(attribute.type))
-      return to->add_attribute(owner, attribute.name, attribute.type, attribute.values);
+      return to->def_att(owner, attribute.name, attribute.type, attribute.values);
     if (!leads(attribute.type))
-      return to->add_extended_attribute(owner, attribute.name, attribute.type, attribute.count,
-                                        attribute.values);
+      return to->def_extended_att(owner, attribute.name, attribute.type, attribute.count,
+                                  attribute.values);
     const bool is_list = attribute.name == kScaleUsers || attribute.name == kList;
     std::uint64_t count = attribute.count;
     bool is_lost = false;
@@ -403,10 +407,11 @@ class BlockMover {
                     std::string(attribute.name)));
     if (count != attribute.count) shortened_.push_back({owner, number, count});
     if (count == 0 && attribute.count > 0) return {};
-    return to->add_extended_attribute(owner, attribute.name, attribute.type, count, *values);
+    return to->def_extended_att(owner, attribute.name, attribute.type, count, *values);
   }
 
-  // Regions in the order of variables, each from a multiple of 8 on, as nmb-hdf5 lays them.
+  // Moves regions in the order of variables, each beginning at a multiple of 8, the layout of
+  // nmb-hdf5.
   Result<std::shared_ptr<const ByteSource>> move_values(Metadata* metadata, Extension* extension) {
     const Metadata& was = block_.metadata;
     bool any = false;
@@ -448,7 +453,7 @@ class BlockMover {
                                block_.extent->name());
     ValueMover mover(types_, region, map_, *array);
     const std::uint64_t begin = end_, spooled = spool_->size();
-    // What values lead to comes behind all of them.
+    // The bytes to which values lead come after all values.
     std::uint64_t written = *array;
     const auto flush = [&]() -> Status {
       const std::vector<std::byte> bytes = mover.take();
@@ -480,11 +485,11 @@ class BlockMover {
     end_ = run.end();
   }
 
-  // An attribute of which elements were left out, by its place among those of its owner.
+  // An attribute from which elements were left out, by its place among those of its owner.
   struct Shortened {
     VarId owner = 0;
     std::uint32_t attribute = 0;
-    std::uint64_t left = 0;  // 0: it was left out
+    std::uint64_t left = 0;  // 0: the attribute was left out
   };
 
   const Dataset& block_;
@@ -501,7 +506,7 @@ class BlockMover {
 }  // namespace
 
 std::string PathMove::moved(std::string_view path) const {
-  // Two of them: a named datatype that no link leads to.
+  // A path with two slashes is that of a named datatype without a link.
   const std::size_t lead = path.starts_with("//") ? 2 : 1;
   if (!path.starts_with('/')) return std::string(path);
   std::string_view rest = path.substr(lead);

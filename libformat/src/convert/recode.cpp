@@ -1,4 +1,4 @@
-// Values in other chunks, through other filters (see convert/recode.h).
+// Writes values in other chunks or with other filters (see convert/recode.h).
 #include "convert/recode.h"
 
 #include <algorithm>
@@ -6,24 +6,25 @@
 #include <utility>
 
 #include "convert/asked_chunks.h"
-#include "nmb/classic_header.h"
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
+#include "nmb/classic.h"
 #include "parallel/workers.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_table.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
-#include "wire/shared_range.h"
+#include "wire/memory_room.h"
 #include "wire/spliced_source.h"
 
 namespace nmb {
 
 namespace {
 
-// Arrays of at most so many bytes stay one run.
+// Arrays of at most this many bytes stay one run.
 constexpr std::uint64_t kSmallArray = 64 << 10;
-// Of a chunk whose shape is chosen here, about; of all that are coded at a time.
+// Approximate bytes of a chunk whose shape is chosen here, and most bytes of all chunks that are
+// coded at a time.
 constexpr std::uint64_t kUsualChunk = 1 << 20, kCodedAtOnce = 64 << 20;
 constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
 
@@ -31,7 +32,7 @@ std::uint64_t chunks_along(std::uint64_t length, std::uint64_t chunk) {
   return length / chunk + (length % chunk != 0);
 }
 
-// The chunk of a number of the array that `lengths` and `chunk` cut, as it is ahead of filters.
+// Cuts chunks, as they are before filters, out of an array of `lengths`.
 class ChunkCutter {
  public:
   // fill: one value.
@@ -42,7 +43,7 @@ class ChunkCutter {
         chunk_(chunk),
         fill_(std::move(fill)),
         value_size_(fill_.size()) {
-    // Dimensions from here on are whole in a chunk: what it has of them is one run.
+    // Dimensions from here on are whole in a chunk, so their part of it is one run.
     first_whole_ = lengths_.size();
     while (first_whole_ > 1 && chunk_[first_whole_ - 1] == lengths_[first_whole_ - 1])
       --first_whole_;
@@ -50,7 +51,7 @@ class ChunkCutter {
     for (const std::uint64_t n : chunk_) chunk_bytes_ *= n;
   }
 
-  // The fill value past the array's ends: it is what HDF5 shows there once the array grows.
+  // Elements past the array's ends get the fill value, which HDF5 shows there when the array grows.
   Status cut(std::uint64_t number, std::vector<std::byte>* out) const {
     out->resize(chunk_bytes_);
     const std::size_t rank = lengths_.size();
@@ -64,7 +65,7 @@ class ChunkCutter {
     if (count != chunk_)
       for (std::uint64_t byte = 0; byte < chunk_bytes_; byte += value_size_)
         std::ranges::copy(fill_, out->begin() + static_cast<std::ptrdiff_t>(byte));
-    // Of the run's slowest dimension.
+    // The run's slowest dimension.
     const std::size_t last = first_whole_ - 1;
     std::uint64_t run = count[last] * value_size_;
     for (std::size_t i = first_whole_; i < rank; ++i) run *= lengths_[i];
@@ -117,7 +118,7 @@ class Recoder {
     const auto kAsItIs = std::optional<RecodedBlock>();
     Metadata metadata = block_.metadata;
     if (!metadata.extension()) return kAsItIs;
-    // Records of several variables lie among each other.
+    // Records of several variables are interleaved.
     if (metadata.record_dimension()) {
       left_.push_back("found values in records; kept as they are");
       return kAsItIs;
@@ -143,7 +144,7 @@ class Recoder {
       any = any || is_cut_later;
       if (storage) extension.storage.push_back(*storage);
       const std::uint64_t length = block_.metadata.slice_bytes(v).value_or(0);
-      // Chunks begin at a multiple of 8, be there one or none.
+      // Regions with chunks begin at a multiple of 8, even if there is no chunk.
       const bool is_empty = length == 0 && !(storage && storage->kind == StorageKind::kChunked);
       metadata.set_begin(v, is_empty ? end_ : begin);
       if (!is_empty) end_ = begin;
@@ -174,7 +175,7 @@ class Recoder {
                       status.message());
   }
 
-  // How a variable is to be stored; nullopt: as it is.
+  // Returns the new storage of a variable; nullopt: it stays unchanged.
   Result<std::optional<Storage>> plan(VarId variable, const Storage* now) {
     const auto kAsItIs = std::optional<Storage>();
     const Variable v = block_.metadata.variable(variable);
@@ -204,7 +205,8 @@ class Recoder {
     return storage && storage->kind == StorageKind::kChunked;
   }
 
-  // Whether it has values of one length, in this file, of which none was ever written.
+  // Returns whether the variable has values of fixed length, in this file, of which none was ever
+  // written.
   bool is_hole(VarId variable, const Storage& now) const {
     return now.kind == StorageKind::kNone && !are_elsewhere(variable) &&
            !block_.metadata.extension()->types.needs_heap(block_.metadata.variable(variable).type);
@@ -224,7 +226,7 @@ class Recoder {
     return false;
   }
 
-  // How long a dimension of a variable can get.
+  // Returns the largest length of a dimension of a variable.
   std::uint64_t most_along(VarId variable, std::size_t i) const {
     for (const hdf5::Property& p : properties_)
       if (p.owner == variable && p.attribute == hdf5::kNoAttribute &&
@@ -237,7 +239,7 @@ class Recoder {
                : block_.metadata.dimension(dimension).length;
   }
 
-  // chunk: as the variable would have it else.
+  // chunk: the shape without the requested lengths.
   Status set_asked_lengths(VarId variable, std::vector<std::uint64_t>* chunk) {
     std::uint64_t chunk_bytes = block_.metadata.value_size(block_.metadata.variable(variable).type);
     for (std::size_t i = 0; i < chunk->size(); ++i) {
@@ -254,8 +256,8 @@ class Recoder {
     return {};
   }
 
-  // Asked-for chunks of values that are not stored in chunks: HDF5 makes them when it is written.
-  // Returns false if the variable stays as it is.
+  // Requests chunks for values that are not stored in chunks: HDF5 makes them when it writes the
+  // file. Returns false if the variable stays unchanged.
   Result<bool> cut_later(VarId variable, const Storage* now) {
     if (!is_asked_for(variable) || is_chunked(now)) return false;
     const Variable v = block_.metadata.variable(variable);
@@ -282,7 +284,7 @@ class Recoder {
     return true;
   }
 
-  // Where the order of the section has it: the group comes first, then variables by their numbers.
+  // Inserts in the order of the section: the group comes first, then variables by number.
   std::vector<hdf5::Property>::iterator add_creation(VarId variable) {
     hdf5::Property added;
     added.number = hdf5::Property::Number::kCreation;
@@ -295,7 +297,7 @@ class Recoder {
     return properties_.insert(behind, std::move(added));
   }
 
-  // Whole rows, of about kUsualChunk.
+  // Chooses chunks of whole rows, of about kUsualChunk.
   std::vector<std::uint64_t> usual_chunk(VarId variable) const {
     std::vector<std::uint64_t> chunk;
     for (const DimId d : block_.metadata.variable(variable).dimensions)
@@ -336,7 +338,7 @@ class Recoder {
     return out;
   }
 
-  // Writes table and chunks to the end of the spool, a region from `begin` on.
+  // Appends table and chunks to the spool, as a region that begins at `begin`.
   Status code(VarId variable, const Storage* now, Storage* storage, std::uint64_t begin) {
     const Status status = code_chunks(variable, now, storage, begin);
     return status.ok() || status.code() == Code::kNoSpace ? status : of_variable(variable, status);
@@ -356,22 +358,23 @@ class Recoder {
       chunks *= chunks_along(array.shape.lengths[i], storage->chunk[i]);
       chunk_bytes *= storage->chunk[i];
     }
-    // Chunks of the same shape need not be put together.
+    // Chunks of the same shape are copied without assembling them.
     const bool is_hole = now && now->kind == StorageKind::kNone;
     std::optional<ChunkTable> same;
     if (is_chunked(now) && now->chunk == storage->chunk)
-      same.emplace(std::make_shared<SharedRange>(block_.extent, block_.metadata.begin(variable),
+      same.emplace(std::make_shared<RangeSource>(block_.extent, block_.metadata.begin(variable),
                                                  now->region_length),
                    *now, size);
-    const SharedRange plain(array.source, array.shape.begin,
+    const RangeSource plain(array.source, array.shape.begin,
                             array.source->size() - array.shape.begin);
     const ChunkCutter cutter(plain, array.shape.lengths, storage->chunk,
                              unstored_value(properties_, variable, size));
 
     const std::uint64_t spooled = spool_->size(), table_bytes = chunks * ChunkRow::kLength;
     std::uint64_t end = table_bytes;
-    const auto window = static_cast<std::size_t>(
-        std::min(chunks, std::max<std::uint64_t>(options_.threads, kCodedAtOnce / chunk_bytes)));
+    const auto window = static_cast<std::size_t>(std::min(
+        chunks,
+        std::max<std::uint64_t>(options_.threads, memory_room(kCodedAtOnce) / chunk_bytes)));
     struct Coded {
       std::vector<std::byte> bytes;
       std::uint32_t mask = 0;
@@ -385,7 +388,7 @@ class Recoder {
         NMB_TRY(cutter.cut(number, &chunk));
       }
       *out = {};
-      // One that was never written stays so.
+      // A chunk that was never written stays so.
       if (!chunk.empty())
         out->bytes = encode_chunk(storage->filters, std::move(chunk), size, &out->mask);
       return {};
@@ -422,7 +425,8 @@ class Recoder {
     return {};
   }
 
-  // Whether it says of chunks only what holds without it; HDF5 files are read without it then.
+  // Returns whether the property only repeats the defaults of chunked storage; such a property is
+  // omitted when HDF5 files are read.
   static bool is_usual_of_chunks(const hdf5::Property& p, const Storage* storage) {
     const hdf5::Creation& c = p.creation;
     return p.number == hdf5::Property::Number::kCreation && storage &&
@@ -431,7 +435,7 @@ class Recoder {
            c.fill_time == hdf5::FillTime::kIfSet && c.fill_state == hdf5::FillState::kDefault;
   }
 
-  // What was told of the layout of variables that have chunks now is no more so.
+  // Drops layouts that no longer hold, of variables that now have chunks.
   void put_properties(Extension* extension) {
     extension->hdf5.clear();
     for (hdf5::Property& p : properties_) {
@@ -453,7 +457,7 @@ class Recoder {
   const std::shared_ptr<SpoolFile> spool_;
   std::vector<std::string>& left_;
   std::vector<ChunkUse>& uses_;
-  std::vector<bool> is_shown_;  // by VarId: netCDF does not show it as a dimension only
+  std::vector<bool> is_shown_;  // by VarId: whether netCDF shows it as more than a dimension
   bool has_zstd_ = false;
   std::vector<hdf5::Property> properties_;  // of the block
   std::uint64_t end_ = 0;                   // of the extent so far

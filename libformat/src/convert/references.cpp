@@ -1,6 +1,4 @@
-// Files that an input refers to (see nmb/references.h).
-#include "nmb/references.h"
-
+// Finds the files to which an input refers (see nmb/convert.h).
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -12,9 +10,10 @@
 
 #include "format/extent/external_path.h"
 #include "hdf5/client/group_block.h"
-#include "nmb/file_kind.h"
-#include "nmb/file_source.h"
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
+#include "nmb/convert.h"
+#include "nmb/files.h"
+#include "nmb/reader.h"
 #include "wire/visited_files.h"
 
 namespace nmb {
@@ -23,11 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Limits of what is read for one set of outputs, beside the limits of each HDF5 file.
+// Limits of the files that are read for one set of outputs, in addition to the limits of each HDF5
+// file.
 constexpr std::size_t kMostNested = 65536;
 constexpr auto kMostTime = std::chrono::minutes(5);
 
-// The name of the n-th source of a virtual data set: "%b" is n, "%%" a percent sign.
+// Returns the name of the n-th source of a virtual data set: "%b" is n, "%%" a percent sign.
 std::string numbered(std::string_view name, std::uint64_t n, bool* has_number) {
   std::string out;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -44,11 +44,11 @@ std::string numbered(std::string_view name, std::uint64_t n, bool* has_number) {
   return out;
 }
 
-// Where the HDF5 library looks for files that a file names.
+// Finds files named in a file in the same way as the HDF5 library.
 class Hdf5Names {
  public:
-  // input: that led to the file, for messages. nested: gets files that exist and that may refer to
-  // others.
+  // input: the input that led to the file, for messages. nested: receives existing files that may
+  // refer to others.
   Hdf5Names(const OutputSet& outputs, const std::string& file, const std::string& input,
             std::vector<std::string>* nested)
       : outputs_(outputs), input_(input), nested_(nested) {
@@ -72,7 +72,7 @@ class Hdf5Names {
  private:
   static constexpr std::string_view kRawPrefix = "HDF5_EXTFILE_PREFIX";
 
-  // Numbered sources end at the first that does not exist.
+  // Numbered sources end at the first one that does not exist.
   Status check_source(const std::string& name) {
     constexpr const char* kPrefix = "HDF5_VDS_PREFIX";
     NMB_TRY(check(name, kPrefix));
@@ -86,13 +86,13 @@ class Hdf5Names {
   }
 
   Status check(const std::string& name, std::string_view prefixes, bool* found = nullptr) {
-    // A name that stands for the file itself, as that of a source may.
+    // The file itself, which may be named as a source.
     if (name.empty() || name == ".") return {};
     if (!seen_.insert(name).second && found == nullptr) return {};
     bool any = false;
     for (const fs::path& candidate : candidates(name, prefixes))
       NMB_TRY(check_file(candidate, prefixes, &any));
-    // What HDF5 tries then: the name without its folders.
+    // Then HDF5 tries the name without its folders.
     if (!any) {
       const fs::path last = fs::path(name).filename();
       bool beside = false;
@@ -110,7 +110,7 @@ class Hdf5Names {
     NMB_TRY(outputs_.check_reference(path.string(), input_));
     if (std::error_code none; !fs::exists(path, none)) return {};
     *any = true;
-    // Raw data are bytes, whatever they are.
+    // Raw data may have any format and refer to nothing.
     if (prefixes != kRawPrefix) nested_->push_back(path.string());
     return {};
   }
@@ -154,14 +154,14 @@ Status check_dataset(const Dataset& dataset, Hdf5Names* names) {
   return names->check(properties);
 }
 
-// What files refer to, and what these refer to, and so on.
+// Follows references of files at any depth.
 class ReferenceWalk {
  public:
-  // input: its path. Both must outlive the walk.
+  // input: its path. Both arguments must outlive the walk.
   ReferenceWalk(const OutputSet& outputs, const std::string& input, VisitedFiles& visited)
       : outputs_(outputs), input_(input), visited_(visited) {}
 
-  // Checks what the dataset names; `file` is the path of the file that has it.
+  // Checks the names in the dataset; `file` is the path of its file.
   Status check(const Dataset& dataset, const std::string& file) {
     if (!dataset.metadata.extension()) return {};
     Hdf5Names names(outputs_, file, input_, &nested_);
@@ -206,7 +206,7 @@ class ReferenceWalk {
     });
   }
 
-  // Looks into the files that were named since, each once for these outputs.
+  // Reads the files that were named since the last call, each once for these outputs.
   Status finish() {
     using Clock = std::chrono::steady_clock;
     while (!nested_.empty()) {
@@ -218,14 +218,14 @@ class ReferenceWalk {
       if (entry == VisitedFiles::Entry::kKnown) continue;
       if (entry == VisitedFiles::Entry::kTooMany)
         return outputs_.refuse_unknown(input_, "found more than " + std::to_string(kMostNested) +
-                                                   " files that it leads to, or " +
+                                                   " files to which it refers, or " +
                                                    std::to_string(kMostTime.count()) +
                                                    " minutes were not enough to read them");
       const auto begin = Clock::now();
       const Status read = look_into(*file);
       visited_.add_time(Clock::now() - begin);
       NMB_TRY(refused_);
-      // HDF5 reads fill values where a source is damaged.
+      // If a source is damaged, HDF5 reads fill values.
       if (read.code() == Code::kUnsupported || read.code() == Code::kLimit)
         return outputs_.refuse_unknown(input_, read.text());
     }
@@ -233,14 +233,14 @@ class ReferenceWalk {
   }
 
  private:
-  // A failure of the check, not of what is read.
+  // Reports a failure of the check itself, not of a file that is read.
   Status refuse(Status status) {
     if (status.code() == Code::kUsage) refused_ = status;
     return status;
   }
 
-  // One path for all spellings: HDF5 looks for what a file names in the folder where it was found,
-  // so that the file's own name stays, also where it is a link. nullopt: no regular file.
+  // Returns one path for all spellings. HDF5 looks for named files in the folder where the file was
+  // found, so the file's own name stays, even if it is a link. nullopt: not a regular file.
   static std::optional<std::string> in_its_folder(const fs::path& path) {
     std::error_code none;
     if (!fs::is_regular_file(path, none)) return std::nullopt;

@@ -1,6 +1,4 @@
-// An NMB file as HDF5, by nmb-hdf5 (see nmb/write_hdf5.h).
-#include "nmb/write_hdf5.h"
-
+// Writes an NMB file as HDF5 with nmb-hdf5 (see nmb/convert.h).
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -14,18 +12,30 @@
 #include "hdf5/client/hdf5_process.h"
 #include "hdf5/client/hdf5_stream.h"
 #include "hdf5/client/netcdf_check.h"
-#include "nmb/classic_header.h"
-#include "nmb/file_source.h"
-#include "nmb/hdf5_section.h"
-#include "nmb/output_file.h"
+#include "hdf5/model/hdf5_section.h"
+#include "model/name_rules.h"
+#include "nmb/classic.h"
+#include "nmb/convert.h"
+#include "nmb/files.h"
 
 namespace nmb {
 
 namespace {
 
-// Runs `nmb-hdf5 export`. path: what `output` is to become.
+Status check_ranges(const ConvertOptions& options) {
+  if (options.deflate < 0 || options.deflate > 9)
+    return Status(Code::kUsage,
+                  "found deflate level " + std::to_string(options.deflate) + ", expected 0 to 9");
+  for (const auto& [dimension, length] : options.chunk)
+    if (length == 0)
+      return Status(Code::kUsage, "found chunks of length 0 along dimension " +
+                                      in_quotes(dimension) + ", expected 1 or more");
+  return {};
+}
+
+// Runs `nmb-hdf5 export`. path: the final name of `output`.
 Status run_export(const std::string& input, const std::string& output, const std::string& path,
-                  const ExtractOptions& options) {
+                  const ConvertOptions& options) {
   using hdf5::Hdf5Process;
   const auto flag = [](bool is_set) { return is_set ? "1" : "0"; };
   std::string chunk;
@@ -45,8 +55,8 @@ Status run_export(const std::string& input, const std::string& output, const std
                 failure.message());
 }
 
-// Gives the types of a block numbers in the order in which its definitions use them, and leaves out
-// those that nothing uses.
+// Numbers the types of a block in the order in which its definitions use them, and leaves out
+// unused ones.
 class TypesInOrder {
  public:
   explicit TypesInOrder(const Block& block) : from_(block.metadata) {}
@@ -57,7 +67,7 @@ class TypesInOrder {
     extension->hdf5.clear();
     for (hdf5::Property& p : properties) {
       using Number = hdf5::Property::Number;
-      // Its bytes have numbers of types.
+      // The bytes of this property contain numbers of types.
       if (p.number == Number::kTypeAttributes) return from_;
       if (p.number == Number::kTypeComment) {
         NMB_ASSIGN(p.type, number(p.type));
@@ -70,7 +80,7 @@ class TypesInOrder {
       hdf5::append_property(p, &extension->hdf5);
     }
     Metadata to{Metadata::Names::kAsFound};
-    // Attributes are checked by the types that there are.
+    // Attributes are checked against the existing types.
     NMB_TRY(copy_definitions(nullptr));
     extension->types = types_;
     to.set_extension(std::move(extension));
@@ -82,13 +92,13 @@ class TypesInOrder {
   Status copy_definitions(Metadata* to) {
     for (DimId d = 0; to && d < from_.dimension_count(); ++d) {
       const Dimension dimension = from_.dimension(d);
-      NMB_TRY(to->add_dimension(dimension.name, dimension.length).status());
+      NMB_TRY(to->def_dim(dimension.name, dimension.length).status());
     }
     NMB_TRY(copy_attributes(kGlobal, to));
     for (VarId v = 0; v < from_.variable_count(); ++v) {
       const Variable variable = from_.variable(v);
       NMB_ASSIGN(const Type type, number(variable.type));
-      if (to) NMB_TRY(to->add_variable(variable.name, type, variable.dimensions).status());
+      if (to) NMB_TRY(to->def_var(variable.name, type, variable.dimensions).status());
       if (to) to->set_begin(v, variable.begin);
       NMB_TRY(copy_attributes(v, to));
     }
@@ -96,16 +106,13 @@ class TypesInOrder {
   }
 
   Status copy_attributes(VarId owner, Metadata* to) {
-    Status status;
-    from_.for_each_attribute(owner, [&](const Attribute& a) {
-      const Result<Type> type = status.ok() ? number(a.type) : Result<Type>(status);
-      status = type.status();
-      if (!status.ok() || !to) return;
-      status = TypeTable::is_extended(*type)
-                   ? to->add_extended_attribute(owner, a.name, *type, a.count, a.values)
-                   : to->add_attribute(owner, a.name, *type, a.values);
+    return from_.try_each_attribute(owner, [&](const Attribute& a) -> Status {
+      NMB_ASSIGN(const Type type, number(a.type));
+      if (!to) return {};
+      return TypeTable::is_extended(type)
+                 ? to->def_extended_att(owner, a.name, type, a.count, a.values)
+                 : to->def_att(owner, a.name, type, a.values);
     });
-    return status;
   }
 
   Result<Type> number(Type type) {
@@ -113,7 +120,7 @@ class TypesInOrder {
     if (!TypeTable::is_extended(type) || !types.has(type)) return type;
     if (const auto known = numbers_.find(type); known != numbers_.end()) return known->second;
     ExtendedType one = types.at(type);
-    // Types are built of those before them.
+    // Types are built from earlier types.
     NMB_ASSIGN(one.base, number(one.base));
     for (ExtendedType::Field& field : one.fields) {
       NMB_ASSIGN(field.type, number(field.type));
@@ -128,14 +135,14 @@ class TypesInOrder {
   std::map<Type, Type> numbers_;
 };
 
-// The result, read again, beside what was to be written.
+// Compares the result, which is read again, with the source.
 class ResultCheck {
  public:
-  // Both outlive this.
+  // Both must outlive this.
   ResultCheck(const Reader& reader, const hdf5::Hdf5Form& form, bool plain)
       : reader_(reader), form_(form), plain_(plain), netcdf_(reader, form) {}
 
-  // The groups of the HDF5 file are the blocks of kind 6 that there are, but for classic datasets.
+  // The groups of the HDF5 file must be the blocks of kind 6, except for classic datasets.
   Status run(const std::string& path) {
     NMB_ASSIGN(const std::shared_ptr<const FileSource> file, FileSource::open(path));
     NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
@@ -193,8 +200,8 @@ class ResultCheck {
     return found == expected ? Status() : differs("", "another user block");
   }
 
-  // Groups that are there for blocks below them have links that no block tells of. What is left may
-  // be what a reader takes links for where nothing is said.
+  // Leaves out the links of groups that exist only because of blocks below them, because no block
+  // has these links. If the remaining links are the default, they are left out too.
   Status leave_out_implied(Block* group) const {
     NMB_ASSIGN(std::vector<hdf5::Property> properties,
                hdf5::decode_properties(group->metadata.extension()->hdf5));
@@ -223,7 +230,7 @@ class ResultCheck {
     return !entry.has_value();
   }
 
-  // The variables in order, then groups in the order of names.
+  // Returns whether these are the variables in order, then groups in the order of names.
   static bool are_default(const Metadata& metadata, const std::vector<hdf5::Link>& links) {
     VarId variable = 0;
     const std::string* last_group = nullptr;
@@ -242,8 +249,8 @@ class ResultCheck {
     return true;
   }
 
-  // Named datatypes that no link leads to have numbers in place of paths, which say nothing but
-  // which are the same.
+  // Named datatypes without a link have numbers instead of paths; the numbers only show which types
+  // are the same.
   Status compare_definitions(const hdf5::GroupBlock& written, const Block& expected,
                              const std::string& path) {
     NMB_ASSIGN(const std::shared_ptr<const Block> decoded, hdf5::decode_group(written, path));
@@ -268,7 +275,8 @@ class ResultCheck {
     NMB_ASSIGN(std::vector<std::byte> found_body, encoded(group));
     NMB_ASSIGN(std::vector<std::byte> expected_body, encoded(named));
     if (found_body == expected_body) return {};
-    // What a division left out had a place among the links, and types that nothing uses now.
+    // Objects that a division left out had places among the links, and types that are no longer
+    // used.
     NMB_TRY(leave_out_implied(&group));
     NMB_TRY(leave_out_implied(&named));
     NMB_ASSIGN(group.metadata, TypesInOrder(group).run());
@@ -306,9 +314,10 @@ class ResultCheck {
 
   const Reader& reader_;
   const hdf5::Hdf5Form& form_;
-  const bool plain_;  // ExtractOptions::plain
+  const bool plain_;  // ConvertOptions::plain
   hdf5::NetcdfCheck netcdf_;
-  std::map<std::string, std::string> unlinked_;  // named datatypes: as found, as expected
+  std::map<std::string, std::string> unlinked_;  // named datatypes without a link: found name by
+                                                 // expected name
   std::uint64_t groups_ = 0;
 };
 
@@ -321,24 +330,30 @@ Status check_losses(const hdf5::Hdf5Form& form) {
 }
 
 Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
-                   const ExtractOptions& options) {
+                   const ConvertOptions& options) {
+  NMB_TRY(check_ranges(options));
   CreateOptions create;
   create.overwrite = options.overwrite;
   create.sync = options.sync;
   create.cancel = options.cancel;
   NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
-  if (!options.lossy) NMB_TRY(check_losses(form).in_file(input));
+  if (options.on_losses) {
+    NMB_ASSIGN(LostRecords records, lost_records(reader));
+    NMB_TRY(options.on_losses(reader, {form.losses(), form.changes(), std::move(records)}));
+  } else {
+    NMB_TRY(check_losses(form).in_file(input));
+  }
   if (!options.plain) NMB_TRY(hdf5::check_netcdf_names(reader).in_file(input));
   create.make = [&](const std::string& hidden) -> Status {
     const Status made = run_export(input, hidden, path, options);
-    // A signal from a terminal ends that process too.
+    // A signal from a terminal also ends that process.
     if (options.cancel && options.cancel->load())
       return Status(Code::kIo, path, kNoOffset, "", "interrupted; nothing was written");
     NMB_TRY(made);
     if (!options.check) return {};
     const Status status = ResultCheck(reader, form, options.plain).run(hidden);
     if (status.ok() || (!status.file().empty() && status.file() != hidden)) return status;
-    // Nobody knows the hidden name.
+    // Users do not know the hidden name.
     return Status(status.code(), path, status.offset(), status.rule(), status.message());
   };
   NMB_ASSIGN(std::unique_ptr<OutputFile> output, create_output(path, create));
@@ -349,17 +364,9 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
 
 }  // namespace
 
-Result<std::vector<Loss>> hdf5_losses(const Reader& reader, std::vector<Loss>* changes) {
-  NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
-  if (changes) *changes = form.changes();
-  return form.losses();
-}
-
 Status write_hdf5(const Reader& reader, const std::string& input, const std::string& path,
-                  const ExtractOptions& options, Communicator& ranks) {
-  Status status;
-  if (ranks.rank() == 0) status = write_alone(reader, input, path, options);
-  return ranks.agree(status);
+                  const ConvertOptions& options, Communicator& ranks) {
+  return ranks.first([&] { return write_alone(reader, input, path, options); });
 }
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Attributes, types and dimensions as text (see nmb/dump.h).
+// Writes attributes, types and dimensions as text (see nmb/dump.h).
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -23,7 +23,7 @@ Result<std::optional<std::string>> attribute_text(const Metadata& metadata,
   if (attribute.type == Type::kChar) return trimmed(attribute.values, '\0');
   if (!TypeTable::is_extended(attribute.type)) return none;
   const TypeTable& types = metadata.extension()->types;
-  // Strings of one byte are characters.
+  // Strings of one byte are shown as characters.
   if (types.classic(attribute.type) == Type::kChar) return trimmed(attribute.values, '\0');
   const ExtendedType& type = types.at(attribute.type);
   if (type.type_class != TypeClass::kString || attribute.count != 1) return none;

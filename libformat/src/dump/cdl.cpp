@@ -1,4 +1,4 @@
-// A dataset as CDL with its data section (see nmb/dump.h).
+// Writes a dataset as CDL with its data section (see nmb/dump.h).
 #include <string>
 
 #include "dump/cdl_header.h"
@@ -28,7 +28,7 @@ Status put_data(TextOut& out, const DatasetText& dataset, const ClassicLayout& l
   else
     style.indent = "  ";
   style.line_length = kLineLength;
-  // The text of all records is one string, whose length says how many there are.
+  // The text of all records is one string, whose length gives the number of records.
   style.keep_nuls = one_row && shape.record_size > 0;
   CdlRows rows(out, dataset.metadata, id, array, style);
   NMB_TRY(for_each_row(array, all, out, rows));

@@ -1,4 +1,4 @@
-// Dimensions, variables and attributes as CDL (see nmb/dump.h).
+// Writes dimensions, variables and attributes as CDL (see nmb/dump.h).
 #include "dump/cdl_header.h"
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 namespace nmb {
 namespace {
 
-// What is wrong in a value of variable length shows in its place.
+// An error in a value of variable length is shown in place of the value.
 void put_attribute(TextOut& out, const Metadata& metadata, std::string_view owner,
                    const Attribute& attribute) {
   out.put("\t\t");
   put_cdl_name(out, owner);
-  // "data:" is a word of CDL, "data :" is not.
+  // "data:" is a keyword of CDL, "data :" is not.
   constexpr std::array<std::string_view, 5> kWords = {"types", "dimensions", "variables", "data",
                                                       "group"};
   if (std::find(kWords.begin(), kWords.end(), owner) != kWords.end()) out.put(' ');

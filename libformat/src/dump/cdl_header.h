@@ -6,7 +6,8 @@
 
 namespace nmb {
 
-// From "netcdf NAME {" to the global attributes; view: as write_cdl_header has it.
+// Writes everything from "netcdf NAME {" to the global attributes. `view` is that of
+// write_cdl_header.
 void put_cdl_header(TextOut& out, const DatasetText& dataset, const NetcdfView* view);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Rows of values as CDL (see cdl_rows.h).
+// Writes rows of values as CDL (see cdl_rows.h).
 #include "dump/cdl_rows.h"
 
 #include <algorithm>
@@ -17,14 +17,14 @@ CdlRows::CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const V
     extended_.emplace(metadata.extension()->types, array.region.get(), ValueFormat::kCdl);
     return;
   }
-  // The default of another system is its own affair.
+  // The default fill value belongs to the classic type, so it does not apply to another type.
   if (type_ == metadata.variable(variable).type) fill_ = fill_value(metadata, variable);
   if (type_ == Type::kChar) {
-    // ncgen fills a short string up with the fill value.
+    // ncgen extends a short string with the fill value.
     style_.keep_nuls |= fill_.empty() || fill_[0] != std::byte{0};
     return;
   }
-  // The defaults of the 8-bit types are too likely to be meant.
+  // Default fill values of 8-bit types are likely to be real values.
   if (type_size(type_) == 1 && !metadata.find_attribute(variable, "_FillValue")) fill_.clear();
 }
 
@@ -54,7 +54,7 @@ void CdlRows::value(const std::byte* external) {
     text = "_";
   else if (is_real(type_) && text.find_first_of(".eNI") == text.npos &&
            (text == "-0" || text.size() > 9))
-    suffix = ".";  // ncgen takes it for an integer else, which has no -0 and may have 32 bits
+    suffix = ".";  // otherwise ncgen reads an integer, which has no -0 and may have 32 bits
   else if (number.is_special() && type_ == Type::kFloat)
     suffix = "f";
   const std::size_t length = text.size() + suffix.size();

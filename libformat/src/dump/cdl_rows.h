@@ -16,10 +16,11 @@ namespace nmb {
 class CdlRows {
  public:
   struct Style {
-    std::string_view indent;       // in front of each row
-    std::size_t first_column = 0;  // where the first row begins
+    std::string_view indent;       // precedes each row
+    std::size_t first_column = 0;  // the column at which the first row begins
     std::size_t line_length = 0;   // longer rows continue on the next line; 0: never
-    bool keep_nuls = false;        // at the end of text, though they are its fill value
+    bool keep_nuls = false;        // also writes NULs at the end of a text, although they are its
+                                   // fill value
   };
   CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const ValueArray& array,
           const Style& style);
@@ -28,21 +29,20 @@ class CdlRows {
   void text(std::string_view bytes) { string_->add(bytes); }
   void value(const std::byte* external);
   void end(std::uint64_t row);
-  // Ends what was written where no more can be read; nothing where no row has begun.
+  // Ends the text at a value that could not be read. Does nothing if no row was begun.
   void cut();
-  // A value of variable length that could not be read: nothing of it and of what follows is
-  // written.
+  // The failure to read a value of variable length: that value and all that follow are not written.
   const Status& status() const { return status_; }
 
  private:
   TextOut& out_;
   Type type_;
-  std::vector<std::byte> fill_;  // external; empty: no value is `_`
+  std::vector<std::byte> fill_;  // external; empty: no value is written as `_`
   Style style_;
   std::size_t column_ = 0;
   bool first_in_row_ = true, any_ = false;
   std::optional<CdlString> string_;
-  std::optional<WholeValues> extended_;  // of a block's own types
+  std::optional<WholeValues> extended_;  // for types that the block defines
   Status status_;
 };
 

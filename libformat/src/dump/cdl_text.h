@@ -10,15 +10,16 @@
 
 namespace nmb {
 
-// A name with backslashes before what CDL gives a meaning. `is_dataset`: the name after "netcdf",
-// in which a brace cannot be escaped.
+// Writes a name, with backslashes before the characters to which CDL gives a meaning. `is_dataset`:
+// it is the name after "netcdf", in which a brace cannot be escaped.
 void put_cdl_name(TextOut& out, std::string_view name, bool is_dataset = false);
 
 // A string in quotation marks, from bytes that arrive in portions.
 class CdlString {
  public:
-  // line_break: what follows a line feed that is not the last byte (closing and opening the
-  // quotation marks); empty: the string stays on its line. keep_nuls: NULs at the end are written.
+  // line_break: text to write after a line feed that is not the last byte, which closes and reopens
+  // the quotation marks; empty: the string stays on its line. keep_nuls: NULs at the end are
+  // written, too.
   CdlString(TextOut& out, std::string_view line_break, bool keep_nuls)
       : out_(out), line_break_(line_break), keep_nuls_(keep_nuls) {
     out_.put('"');
@@ -33,12 +34,12 @@ class CdlString {
   TextOut& out_;
   std::string_view line_break_;
   bool keep_nuls_;
-  bool broken_ = false;     // a line feed was the last character
-  std::uint64_t nuls_ = 0;  // not written yet
+  bool broken_ = false;     // the last character was a line feed
+  std::uint64_t nuls_ = 0;  // NULs that were given but not written yet
   Utf8Splitter splitter_;
 };
 
-// The value of an attribute: its text tells the type ("1b", "2.f").
+// Writes the value of an attribute so that the text shows its type ("1b", "2.f").
 void put_cdl_constant(TextOut& out, Type type, const std::byte* value);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Values of a block's own types as text (see extended_text.h).
+// Writes values of types that a block defines as text (see extended_text.h).
 #include "dump/extended_text.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ void ExtendedText::put_text(std::span<const std::byte> text) {
   string.close();
 }
 
-// As CDL writes opaque values.
+// Writes bytes like opaque values in CDL.
 void ExtendedText::put_bits(std::span<const std::byte> bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   const bool json = format_ == ValueFormat::kJson;
@@ -101,7 +101,7 @@ Status ExtendedText::put(Type type, const std::byte* value) {
         put_text(target);
         return {};
       }
-      // The path; the selection is HDF5's.
+      // Shows the path only; the selection has HDF5's own encoding.
       if (target.size() < 4 || load_le<std::uint32_t>(target.data()) > target.size() - 4) {
         put_text({});
         return {};

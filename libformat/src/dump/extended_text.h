@@ -1,4 +1,4 @@
-// Values of a block's own types as text: CDL where CDL has a form for them, JSON otherwise
+// Values of types that a block defines as text: CDL where CDL has a form for them, JSON otherwise
 // (spec/format.md, section 15.1).
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dump/text_out.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/dump.h"
 #include "nmb/extension.h"
 
@@ -17,11 +17,11 @@ namespace nmb {
 
 class ExtendedText {
  public:
-  // region: what offsets in values count from; nullptr: there are none.
+  // region: the bytes in which values of variable length are stored; nullptr: there are none.
   ExtendedText(TextOut& out, const TypeTable& types, const ByteSource* region, ValueFormat format)
       : out_(out), types_(types), region_(region), format_(format) {}
 
-  // One value. kDamaged (R-XV-1): it leads outside the region.
+  // Writes one value. Errors: kDamaged (R-XV-1) if it refers to bytes outside the region.
   Status put(Type type, const std::byte* value);
 
  private:
@@ -29,7 +29,7 @@ class ExtendedText {
   void put_number(Type classic, const std::byte* value, bool swapped, std::size_t size);
   void put_text(std::span<const std::byte> text);
   void put_bits(std::span<const std::byte> bytes);
-  // What `value` of variable length leads to; size: of an element.
+  // Returns the bytes of a `value` of variable length. size: of one element.
   Result<std::vector<std::byte>> content(const std::byte* value, std::uint64_t size,
                                          std::uint64_t* count) const;
 
@@ -39,7 +39,7 @@ class ExtendedText {
   const ValueFormat format_;
 };
 
-// The same, a value at a time, of which nothing is written unless it could be read.
+// Writes values like ExtendedText, but nothing of a value that could not be read completely.
 class WholeValues {
  public:
   WholeValues(const TypeTable& types, const ByteSource* region, ValueFormat format)
@@ -47,7 +47,7 @@ class WholeValues {
   WholeValues(const WholeValues&) = delete;
   WholeValues& operator=(const WholeValues&) = delete;
 
-  // As ExtendedText::put(); text() is the value then.
+  // Like ExtendedText::put(); text() then returns the text of the value.
   Status read(Type type, const std::byte* value) {
     text_.clear();
     NMB_TRY(value_.put(type, value));
@@ -65,7 +65,7 @@ class WholeValues {
   ExtendedText value_;
 };
 
-// The values of an attribute of one of the types, separated by commas.
+// Writes the values of an attribute whose type the block defines, separated by commas.
 Status put_extended_attribute(TextOut& out, const TypeTable& types, const Attribute& attribute,
                               ValueFormat format);
 

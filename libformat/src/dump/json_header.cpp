@@ -9,7 +9,7 @@
 namespace nmb {
 namespace {
 
-// Text before the first element of a list is nothing, before the others a comma.
+// Writes nothing before the first element of a list, and a comma before the others.
 class Comma {
  public:
   void put(TextOut& out) {
@@ -21,7 +21,7 @@ class Comma {
   bool used_ = false;
 };
 
-// Ends the text where a value of variable length is damaged.
+// Ends the text if a value of variable length is damaged.
 Status put_attribute(TextOut& out, const Metadata& metadata, const Attribute& attribute) {
   out.put("{\"name\":");
   put_json_string(out, attribute.name);

@@ -1,4 +1,4 @@
-// Rows of values as nested JSON arrays (see json_rows.h).
+// Writes rows of values as nested JSON arrays (see json_rows.h).
 #include "dump/json_rows.h"
 
 namespace nmb {

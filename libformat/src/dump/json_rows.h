@@ -22,21 +22,21 @@ class JsonRows {
   void text(std::string_view bytes) { string_->add(bytes); }
   void value(const std::byte* external);
   void end(std::uint64_t row);
-  // Closes what is open, so that what was written is JSON; nothing where no row has begun.
+  // Closes all open arrays so that the text is valid JSON. Does nothing if no row was begun.
   void cut();
-  // A value of variable length that could not be read: nothing of it and of what follows is
-  // written.
+  // The failure to read a value of variable length: that value and all that follow are not written.
   const Status& status() const { return status_; }
 
  private:
   TextOut& out_;
   Type type_;
   bool is_scalar_;
-  std::vector<std::uint64_t> rows_in_;  // rows in one array of each dimension but the last
+  std::vector<std::uint64_t> rows_in_;  // for each dimension but the last: how many rows one array
+                                        // holds
   bool first_in_row_ = true, in_row_ = false;
-  std::uint64_t rows_ = 0;  // begun
+  std::uint64_t rows_ = 0;  // rows begun
   std::optional<JsonString> string_;
-  std::optional<WholeValues> extended_;  // of a block's own types
+  std::optional<WholeValues> extended_;  // for types that the block defines
   Status status_;
 };
 

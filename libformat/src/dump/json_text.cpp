@@ -1,4 +1,4 @@
-// Strings and numbers of JSON (see json_text.h).
+// Writes strings and numbers of JSON (see json_text.h).
 #include "dump/json_text.h"
 
 #include "dump/number_text.h"
@@ -6,7 +6,7 @@
 namespace nmb {
 namespace {
 
-// \uXXYY, for a high byte of the code and a low one.
+// Writes \uXXYY for a high and a low byte of the code.
 void put_code(TextOut& out, std::string_view high, unsigned low) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   out.put("\\u");
@@ -27,7 +27,7 @@ void JsonString::put(std::string_view character, bool valid) {
     return;
   }
   if (is_control(character)) {
-    // U+0080 to U+009F end in the second byte as it is.
+    // U+0080 to U+009F equal their second byte.
     return put_code(out_, "00", byte_at(character, character.size() - 1));
   }
   if (character == "\"" || character == "\\") out_.put('\\');

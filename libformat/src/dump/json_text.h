@@ -9,7 +9,7 @@
 
 namespace nmb {
 
-// A string, from bytes that arrive in portions. Bytes that are no UTF-8: see write_json_header.
+// A string, from bytes that arrive in portions. For bytes that are not UTF-8 see write_json_header.
 class JsonString {
  public:
   explicit JsonString(TextOut& out) : out_(out) { out_.put('"'); }
@@ -25,7 +25,7 @@ class JsonString {
 
 void put_json_string(TextOut& out, std::string_view text);
 
-// A value that is not text.
+// Writes a value that is not text.
 void put_json_number(TextOut& out, Type type, const std::byte* value);
 
 }  // namespace nmb

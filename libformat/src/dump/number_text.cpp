@@ -1,4 +1,4 @@
-// Numbers as text (see number_text.h).
+// Formats numbers (see number_text.h).
 #include "dump/number_text.h"
 
 #include <algorithm>
@@ -29,14 +29,14 @@ void NumberText::set_real(Real value) {
   if (std::isnan(value)) return set("NaN");
   if (std::isinf(value)) return set(value > 0 ? "Infinity" : "-Infinity");
 
-  // "d.ddde-dd", taken apart and put together in the form that %g chooses.
+  // Takes "d.ddde-dd" apart and writes it in the form that %g chooses.
   std::array<char, 32> shortest;
   const auto end = std::to_chars(shortest.data(), shortest.data() + shortest.size(),
                                  std::abs(value), std::chars_format::scientific);
   const std::string_view text(shortest.data(), static_cast<std::size_t>(end.ptr - shortest.data()));
   const std::size_t e = text.find('e');
   int exponent = 0;
-  // from_chars knows no plus sign.
+  // from_chars does not accept a plus sign.
   std::from_chars(text.data() + e + (text[e + 1] == '+' ? 2 : 1), text.data() + text.size(),
                   exponent);
   std::array<char, 24> digits;

@@ -1,4 +1,4 @@
-// Numbers as text, exact: the fewest digits that read back the same value.
+// Numbers as text, exact: the fewest digits from which the same value is read back.
 #pragma once
 
 #include <array>
@@ -9,16 +9,16 @@
 
 namespace nmb {
 
-// Room for any number.
+// The text of a number; has room for any.
 class NumberText {
  public:
-  // A value of `type` (not kChar) in external form. Integers in decimal; reals as C's %g would
-  // print them with 7 (float) or 15 (double) digits where these suffice, with more where not;
-  // "NaN", "Infinity", "-Infinity".
+  // Takes a value of `type` (not kChar) in external form. Integers are written in decimal. Reals
+  // are written like C's %g with 7 (float) or 15 (double) digits if these suffice, otherwise with
+  // more digits; or as "NaN", "Infinity", "-Infinity".
   NumberText(Type type, const std::byte* value);
 
   std::string_view text() const { return {buffer_.data(), size_}; }
-  // Not a number that CDL or JSON could write with digits.
+  // Whether the value is NaN or infinite, which has no digits in CDL or JSON.
   bool is_special() const { return special_; }
 
  private:

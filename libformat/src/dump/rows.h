@@ -1,4 +1,5 @@
-// Rows of a selection: the elements of the last dimension, streamed to what prints them.
+// Rows of a selection: the elements along the last dimension, passed on in portions to the code
+// that prints them.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +13,14 @@
 
 namespace nmb {
 
-// Elements of a row: the last count, 1 for a scalar.
+// Returns the number of elements in a row: the last count, or 1 for a scalar.
 inline std::uint64_t row_length(const Hyperslab& slab) {
   return slab.count.empty() ? 1 : slab.count.back();
 }
 
-// Reads the selection and calls, for each row in order, rows.begin(n), then rows.text(bytes) with
-// portions of it for text or rows.value(external) for each number, then rows.end(n). Stops where
-// `out` has failed. `slab` must have passed check_hyperslab.
+// Reads the selection and calls for each row in order: rows.begin(n), then rows.text(bytes) with
+// portions of text or rows.value(external) for each number, then rows.end(n). Stops if `out` has
+// failed. `slab` must have passed check_hyperslab.
 template <class Rows>
 Status for_each_row(const ValueArray& array, const Hyperslab& slab, const TextOut& out,
                     Rows& rows) {

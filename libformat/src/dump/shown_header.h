@@ -19,10 +19,10 @@ class ShownHeader {
   struct Variable {
     VarId id;
     std::string_view name;
-    std::span<const std::uint32_t> dimensions;  // numbers of dimension()
+    std::span<const std::uint32_t> dimensions;  // numbers to pass to dimension()
   };
 
-  // view: nullptr: all. What is referred to outlives it.
+  // view: nullptr: all definitions are shown. Dataset and view must outlive the object.
   ShownHeader(const DatasetText& dataset, const NetcdfView* view)
       : metadata_(dataset.metadata), records_(dataset.records), view_(view) {}
 

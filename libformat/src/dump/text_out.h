@@ -1,4 +1,4 @@
-// TextOut: gathers text into pieces for a TextSink; the first failure sticks.
+// TextOut: gathers text into pieces for a TextSink and keeps the first failure.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace nmb {
 
 class TextOut {
  public:
-  // `sink` must outlive it.
+  // `sink` must outlive the object.
   explicit TextOut(const TextSink& sink) : sink_(sink) { piece_.reserve(kPiece); }
 
   void put(char c) {
@@ -26,7 +26,7 @@ class TextOut {
     }
   }
   const Status& status() const { return status_; }
-  // The last piece.
+  // Writes the last piece.
   Status finish() {
     flush();
     return status_;

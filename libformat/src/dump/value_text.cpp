@@ -1,4 +1,4 @@
-// Values of attributes in messages (see value_text.h).
+// Formats values of attributes for messages (see value_text.h).
 #include "dump/value_text.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::string constants(const Attribute& attribute, std::uint64_t from, std::uint6
       put_cdl_constant(out, attribute.type, values.data() + i * size);
     }
   }
-  (void)out.finish().ok();  // the sink never fails
+  (void)out.finish().ok();  // this sink never fails
   return text;
 }
 
@@ -46,7 +46,7 @@ Excerpt excerpt(const Attribute& attribute, std::uint64_t from) {
   const bool is_text = attribute.type == Type::kChar;
   if (attribute.count == 0) return {is_text ? "\"\"" : "no values", true};
   from = std::min(from, attribute.count);
-  // Not in the middle of a character of UTF-8.
+  // Do not begin in the middle of a UTF-8 character.
   for (int i = 0; is_text && i < 3 && from > 0 && from < attribute.count; ++i)
     if ((attribute.values[from] & std::byte{0xC0}) == std::byte{0x80}) --from;
 
@@ -64,7 +64,7 @@ Excerpt excerpt(const Attribute& attribute, std::uint64_t from) {
           false};
 }
 
-// In values.
+// Counted in values.
 std::uint64_t first_difference(const Attribute& a, const Attribute& b) {
   const auto [at, other] = std::ranges::mismatch(a.values, b.values);
   return static_cast<std::uint64_t>(at - a.values.begin()) / type_size(a.type);
@@ -85,7 +85,7 @@ ValueDifference value_difference(const Attribute& found, const Attribute& expect
     right = excerpt(expected, from);
     remark = ", the first difference is at " + std::string(unit(found)) + " " + std::to_string(at);
   }
-  // The text of every other value is exact.
+  // The text of all other values is exact.
   if (left.text == right.text) remark += ", NaN of other bits";
   return {left.text, right.text, remark};
 }

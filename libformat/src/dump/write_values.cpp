@@ -1,22 +1,22 @@
-// The values of a hyperslab as text (see nmb/dump.h).
+// Writes the values of a hyperslab as text (see nmb/dump.h).
 #include <algorithm>
 #include <vector>
 
 #include "dump/cdl_rows.h"
 #include "dump/json_rows.h"
 #include "dump/rows.h"
+#include "hdf5/model/hdf5_section.h"
 #include "model/name_rules.h"
 #include "nmb/dump.h"
-#include "nmb/hdf5_section.h"
 
 namespace nmb {
 
 namespace {
 
-// An element is held in memory, whole.
+// A whole element is held in memory.
 constexpr std::uint64_t kMostElement = std::uint64_t{256} << 20;
 
-// Of HDF5: a variable that has no values and can have none.
+// Returns whether this is an HDF5 variable that can have no values.
 Result<bool> has_null_space(const Metadata& metadata, VarId variable) {
   if (!metadata.extension()) return false;
   NMB_ASSIGN(const std::vector<hdf5::Property> properties,

@@ -1,5 +1,5 @@
-// The decoder of classic netCDF headers: grammar first, then what the begins say together
-// (spec/format.md, "Classic header"; the rule ids are those of its list).
+// The decoder of classic netCDF headers: first the grammar, then the checks across all begins
+// (spec/format.md, "Classic header", which has the rule ids).
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -9,8 +9,8 @@
 #include "model/classic_grammar.h"
 #include "model/extension_codec.h"
 #include "model/name_rules.h"
-#include "nmb/classic_header.h"
-#include "nmb/grow_array.h"
+#include "nmb/classic.h"
+#include "nmb/detail/grow_array.h"
 #include "wire/checked.h"
 #include "wire/cursor.h"
 
@@ -21,7 +21,8 @@ namespace {
 using classic::kMaxOffset;
 using classic::padded;
 
-// Objects for which a count that may be wrong sets memory apart.
+// The largest number of objects for which a count reserves memory before they are read, because the
+// count may be wrong.
 constexpr std::uint64_t kMostReserved = 1 << 20;
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
@@ -36,18 +37,18 @@ class ClassicDecoder {
 
   Result<ClassicHeader> decode() {
     if (read_all() && check_all()) return std::move(header_);
-    // A name that was not looked up yet may be wrong before what was found.
+    // A duplicate among names that are not checked yet may come before this failure.
     if (!header_.metadata.settle_names().ok()) found_duplicate_ = true;
     return std::move(failure_);
   }
-  // Whether a duplicate name ended it, perhaps found behind its place.
+  // Returns whether a duplicate name ended decoding, possibly found after its place.
   bool found_duplicate() const { return found_duplicate_; }
 
  private:
-  // Where a variable's fields are, and its size, for the checks that need all variables.
+  // Places of a variable's fields, and its size, for checks that need all variables.
   struct Place {
     std::uint64_t begin_field;
-    std::uint64_t bytes;  // of the whole variable or of one record, without padding
+    std::uint64_t bytes;  // of the whole variable, or of one record, without padding
   };
 
   bool fail(const char* rule, std::uint64_t offset, std::string message) {
@@ -58,14 +59,14 @@ class ClassicDecoder {
             const std::string& found, const std::string& expected) {
     return fail(rule, offset, object + ": found " + found + ", expected " + expected);
   }
-  // What Metadata refused: a duplicate, or a limit of its own.
+  // Reports a refusal by Metadata: a duplicate or a limit.
   bool fail_with(const Status& status, std::uint64_t offset) {
     found_duplicate_ = status.code() == Code::kExists;
     if (found_duplicate_) return fail("R-CH-12", offset, status.message());
     failure_ = Status(status.code(), source_.name(), offset, {}, status.message());
     return false;
   }
-  // The texts are made only for remarks that are kept.
+  // Makes the texts only for remarks that are kept.
   template <class Object, class Found, class Expected>
   void remark(const char* rule, std::uint64_t offset, Object object, Found found,
               Expected expected) {
@@ -76,13 +77,13 @@ class ClassicDecoder {
     return "variable " + in_quotes(header_.metadata.variable(id).name);
   }
 
-  // nullptr: failure_ is set.
+  // Returns nullptr if failure_ is set.
   const std::byte* peek(std::uint64_t count) {
     const std::byte* bytes = cursor_.peek(count);
     if (!bytes) failure_ = cursor_.status();
     return bytes;
   }
-  // Fewer than `count` bytes are left.
+  // Reports that fewer than `count` bytes are left.
   bool cut(std::uint64_t count) {
     (void)cursor_.peek(count);
     failure_ = cursor_.status();
@@ -105,7 +106,7 @@ class ClassicDecoder {
       magic = load_be<std::uint32_t>(bytes);
     }
     const std::uint32_t version = magic & 0xFF;
-    // Kind 6 is for bodies alone.
+    // Only a body may have kind 6.
     const bool has_kind =
         version == 1 || version == 2 || version == 5 || (version == 6 && !options_.values_follow);
     if (magic >> 8 != 0x434446 || !has_kind) {
@@ -128,7 +129,7 @@ class ClassicDecoder {
     return true;
   }
 
-  // The sections behind the header of a body of kind 6: what the header says depends on them.
+  // Reads the sections after the header of a body of kind 6, because the header depends on them.
   bool read_sections() {
     const std::byte* bytes = peek(widths_.count);
     if (!bytes) return false;
@@ -148,7 +149,7 @@ class ClassicDecoder {
     const std::uint64_t padding = begin - told_length_;
     for (std::uint64_t i = 0; i < padding; ++i)
       if (sections[i] != std::byte{0})
-        return fail("R-XB-1", told_length_ + i, "header", "padding behind it other than 0", "0");
+        return fail("R-XB-1", told_length_ + i, "header", "padding after it other than 0", "0");
     Result<Extension> decoded = decode_sections(std::span(sections).subspan(padding));
     if (!decoded.ok()) {
       const Status status = decoded.status();
@@ -161,7 +162,7 @@ class ClassicDecoder {
     header_.metadata.set_extension(extension_);
     return true;
   }
-  // Ids in the sections are of what there is.
+  // Checks that the objects that sections name exist.
   bool check_ids() {
     const Metadata& metadata = header_.metadata;
     const std::uint64_t at = 4 + widths_.count;
@@ -181,7 +182,7 @@ class ClassicDecoder {
     return extension_ ? extension_->types.text(type) : "type " + std::string(type_name(type));
   }
 
-  // The tag and count of a list whose items have at least `smallest` bytes.
+  // Reads the tag and count of a list whose items have at least `smallest` bytes.
   bool read_list(std::uint32_t tag, std::uint64_t smallest, const char* what,
                  std::uint64_t* count) {
     const std::uint64_t start = cursor_.position();
@@ -205,8 +206,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Makes a name, its padding and `more` bytes behind it readable at the position, which stays:
-  // `name` is a view into the window, `used` the bytes before the `more`.
+  // Makes a name, its padding and `more` bytes after it readable without moving the position.
+  // `name` is a view into the window; `used` is the number of bytes before the `more` bytes.
   bool peek_name(const char* what, std::uint64_t more, std::string_view* name,
                  std::uint64_t* used) {
     const std::uint64_t start = cursor_.position();
@@ -260,7 +261,7 @@ class ClassicDecoder {
       const std::uint64_t start = cursor_.position();
       const std::uint64_t length =
           count_at(reinterpret_cast<const std::byte*>(name.data()) - widths_.count + used);
-      // A body of kind 6 tells elsewhere which dimension is the record dimension.
+      // In a body of kind 6, a section names the record dimension.
       const bool is_record =
           extension_ ? is_record_dimension(header_.metadata.dimension_count()) : length == 0;
       if (extension_ && is_record && length != 0)
@@ -273,8 +274,7 @@ class ClassicDecoder {
         return fail(extension_ ? "R-XD-2" : "R-CH-8", start + used, "dimension " + in_quotes(name),
                     "a second record dimension (length 0)", "at most one");
       check_name("dimension", name);
-      const Status added =
-          header_.metadata.add_dimension(name, is_record ? kUnlimited : length).status();
+      const Status added = header_.metadata.def_dim(name, is_record ? kUnlimited : length).status();
       if (!added.ok()) return fail_with(added, start + widths_.count);
       cursor_.skip(used + widths_.count);
     }
@@ -292,7 +292,7 @@ class ClassicDecoder {
            (extension_ && code >= TypeTable::kFirst && code <= 65535 &&
             extension_->types.has(static_cast<Type>(code)));
   }
-  // What a body of kind 6 tells, in the order of the dimensions.
+  // Returns whether a section of a body of kind 6 makes this the record dimension.
   bool is_record_dimension(DimId id) const {
     const std::vector<Unlimited>& unlimited = extension_->unlimited;
     const auto found = std::ranges::lower_bound(unlimited, id, {}, &Unlimited::dimension);
@@ -345,8 +345,8 @@ class ClassicDecoder {
                     padded(value_bytes) - value_bytes);
       const std::span<const std::byte> content(bytes + before, value_bytes);
       const Status added =
-          is_extended ? header_.metadata.add_extended_attribute(owner, name, type, values, content)
-                      : header_.metadata.add_attribute(owner, name, type, content);
+          is_extended ? header_.metadata.def_extended_att(owner, name, type, values, content)
+                      : header_.metadata.def_att(owner, name, type, content);
       if (!added.ok()) return fail_with(added, start + widths_.count);
       cursor_.skip(whole);
     }
@@ -366,7 +366,7 @@ class ClassicDecoder {
     return true;
   }
 
-  // A variable's name and dimensions.
+  // Reads a variable's name and dimensions.
   bool read_shape(VarId* id) {
     std::string_view name;
     std::uint64_t used;
@@ -398,14 +398,14 @@ class ClassicDecoder {
       dimensions_.push_back(static_cast<DimId>(dimension));
     }
     check_name("variable", name);
-    const Result<VarId> added = header_.metadata.add_variable(name, Type::kByte, dimensions_);
+    const Result<VarId> added = header_.metadata.def_var(name, Type::kByte, dimensions_);
     if (!added.ok()) return fail_with(added.status(), start + widths_.count);
     *id = *added;
     cursor_.skip(before + rank * widths_.count);
     return true;
   }
 
-  // A variable's type, vsize and begin.
+  // Reads a variable's type, vsize and begin.
   bool read_place(VarId id) {
     const std::uint64_t start = cursor_.position();
     const std::uint64_t length = 4 + widths_.count + widths_.offset;
@@ -435,7 +435,7 @@ class ClassicDecoder {
     return true;
   }
 
-  // What the sections say of a variable fits it.
+  // Checks that the sections of a variable fit it.
   bool check_storage(VarId id, std::uint64_t at, std::uint64_t vsize, std::uint64_t region) {
     const Variable variable = header_.metadata.variable(id);
     const Storage* const storage = extension_->storage_of(id);
@@ -486,7 +486,7 @@ class ClassicDecoder {
     if (const Status names = header_.metadata.settle_names(); !names.ok())
       return fail_with(names, layout.header_length);
     if (extension_) {
-      // Begins count from the first value.
+      // Begins in a body of kind 6 count from the first value.
       if (layout.header_length != told_length_)
         return fail("R-XB-1", 4 + widths_.count, "header", "length " + number(told_length_),
                     number(layout.header_length));
@@ -494,7 +494,7 @@ class ClassicDecoder {
       if (!check_ids()) return false;
     } else if (!options_.values_follow && source_.size() != layout.header_length) {
       return fail("R-CH-18", layout.header_length, "header",
-                  number(source_.size() - layout.header_length) + " bytes behind it", "none");
+                  number(source_.size() - layout.header_length) + " bytes after it", "none");
     }
     return check_sizes() && check_begins() && check_overlap() && count_records() && check_end();
   }
@@ -505,13 +505,14 @@ class ClassicDecoder {
     for (VarId id = 0; id < places_.size(); ++id)
       large.add(id, places_[id].bytes, header_.metadata.is_record_variable(id));
     const std::optional<VarId> wrong = large.misplaced();
-    return !wrong || fail("R-CH-15", places_[*wrong].begin_field - widths_.count,
-                          variable_text(*wrong), number(places_[*wrong].bytes) + " bytes",
-                          "at most " + number(classic::largest_variable(kind_)) +
-                              " ahead of other variables");
+    return !wrong ||
+           fail("R-CH-15", places_[*wrong].begin_field - widths_.count, variable_text(*wrong),
+                number(places_[*wrong].bytes) + " bytes",
+                "at most " + number(classic::largest_variable(kind_)) + " before other variables");
   }
 
-  // Each begin by itself; where the fixed-size values end and the records begin; the record size.
+  // Checks each begin separately, and computes the end of fixed-size values, the begin of records,
+  // and the record size.
   bool check_begins() {
     const Metadata& metadata = header_.metadata;
     ClassicLayout& layout = header_.layout;
@@ -552,8 +553,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Values of different variables lie apart, the fixed-size ones before the records, and those of a
-  // record within the record size.
+  // Checks that values of variables do not overlap, that fixed-size values come before the records,
+  // and that values of a record lie within the record size.
   bool check_overlap() {
     const Metadata& metadata = header_.metadata;
     const ClassicLayout& layout = header_.layout;
@@ -584,7 +585,7 @@ class ClassicDecoder {
         record_end_ = end - layout.record_begin;
       } else if (begin >= layout.record_begin) {
         return fail("R-CH-16", places_[id].begin_field, variable_text(id),
-                    "begin " + number(begin) + " behind the first record",
+                    "begin " + number(begin) + " after the first record",
                     "at most " + number(layout.record_begin));
       }
     }
@@ -592,7 +593,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Begins that are not what layout_classic would choose. Bodies of kind 6 have no such order.
+  // Reports begins that differ from those of layout_classic. Bodies of kind 6 have no required
+  // order.
   void remark_order() {
     if (extension_) return;
     const Metadata& metadata = header_.metadata;
@@ -654,7 +656,7 @@ class ClassicDecoder {
     if (size > end)
       remark(
           "R-CH-23", end, [] { return ""; },
-          [&] { return number(size - end) + " bytes behind the last value"; },
+          [&] { return number(size - end) + " bytes after the last value"; },
           [] { return "none"; });
     return true;
   }
@@ -666,14 +668,14 @@ class ClassicDecoder {
   bool found_duplicate_ = false;
   ClassicHeader header_;
   Kind kind_ = Kind::kCdf5;
-  std::shared_ptr<const Extension> extension_;  // of kind 6
-  std::uint64_t told_length_ = 0;               // of the header, of kind 6
+  std::shared_ptr<const Extension> extension_;  // only for kind 6
+  std::uint64_t told_length_ = 0;               // header_length field, only for kind 6
   classic::Widths widths_{};
   std::uint64_t numrecs_ = 0;
   GrowArray<Place> places_;
   std::vector<DimId> dimensions_;
-  std::uint64_t values_end_ = 0;  // of the file, without padding
-  std::uint64_t record_end_ = 0;  // in a record, without padding
+  std::uint64_t values_end_ = 0;  // of fixed-size values, without padding
+  std::uint64_t record_end_ = 0;  // of values in a record, without padding
 };
 
 }  // namespace
@@ -689,7 +691,7 @@ Result<ClassicHeader> decode_classic_header(const ByteSource& source, const Deco
   ClassicDecoder decoder(source, options, std::move(room));
   Result<ClassicHeader> header = decoder.decode();
   if (!decoder.found_duplicate()) return header;
-  // Once more, to tell where it is.
+  // Decode again with every name checked at once, to find the place of the duplicate.
   Metadata at_once = ClassicHeader().metadata;
   at_once.check_names_at_once();
   return ClassicDecoder(source, options, std::move(at_once)).decode();

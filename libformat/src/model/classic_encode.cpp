@@ -6,7 +6,7 @@
 #include "model/classic_grammar.h"
 #include "model/extension_codec.h"
 #include "model/name_rules.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "wire/checked.h"
 #include "wire/sink.h"
 
@@ -26,7 +26,7 @@ class ClassicEncoder {
     else if (records >= classic::streaming(kind_))
       refuse("records", records);
     put_count(records, "records");
-    if (kind_ == Kind::kExtended) put_count(0, "header");  // the length, told when it is known
+    if (kind_ == Kind::kExtended) put_count(0, "header");  // the length, filled in at the end
     put_dimensions();
     put_attributes(kGlobal);
     put_list(classic::kVariableTag, metadata_.variable_count());
@@ -43,7 +43,7 @@ class ClassicEncoder {
                  in_quotes(what) + ": found " + std::to_string(value) + ", expected what CDF-" +
                      std::to_string(static_cast<unsigned>(kind_)) + " can hold");
   }
-  // `what`: the object, for the message.
+  // what: the object, for the message.
   void put_count(std::uint64_t value, std::string_view what) {
     if (widths_.count == 8) return sink_.put_be(value);
     if (value > classic::kMaxU32) refuse(what, value);
@@ -147,7 +147,7 @@ Result<std::vector<std::byte>> encode_extended_body(const Metadata& metadata,
     return Status();
   };
   NMB_TRY(ClassicEncoder(metadata, Kind::kExtended, emit).encode(records));
-  constexpr std::size_t kLengthField = 12;  // behind magic and records
+  constexpr std::size_t kLengthField = 12;  // after magic and numrecs
   store_be(body.data() + kLengthField, std::uint64_t{body.size()});
   body.resize(round_up(body.size(), 8));
   append_sections(*metadata.extension(), &body);

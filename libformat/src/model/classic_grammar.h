@@ -1,4 +1,4 @@
-// What decoder, encoder and layout of classic headers share: widths of fields, list tags, sizes
+// Code shared by decoder, encoder and layout of classic headers: widths of fields, list tags, sizes
 // (spec/format.md, "Classic header").
 #pragma once
 
@@ -19,7 +19,7 @@ inline constexpr std::uint32_t kAttributeTag = 12;
 inline constexpr std::uint64_t kMaxOffset = ~std::uint64_t{0} >> 1;
 inline constexpr std::uint64_t kMaxU32 = ~std::uint32_t{0};
 
-// Bytes of the fields whose width depends on the kind, and of the smallest items.
+// Widths of the fields that depend on the kind, and of the smallest items.
 struct Widths {
   std::uint32_t count;   // numrecs, counts, lengths, dimension ids, vsize
   std::uint32_t offset;  // begin
@@ -41,15 +41,15 @@ constexpr bool has_type(Kind kind, std::uint32_t code) {
   return code >= 1 && code <= (kind == Kind::kCdf5 || kind == Kind::kExtended ? 11u : 6u);
 }
 
-// All bits set, of the width of numrecs.
+// All bits set, in the width of numrecs.
 constexpr std::uint64_t streaming(Kind kind) {
   return kind == Kind::kCdf5 || kind == Kind::kExtended ? ~std::uint64_t{0} : kMaxU32;
 }
 
-// The next multiple of 4; value at most 2^64 - 4.
+// Returns the next multiple of 4; value at most 2^64 - 4.
 constexpr std::uint64_t padded(std::uint64_t value) { return (value + 3) & ~std::uint64_t{3}; }
 
-// The largest size that may come before another variable's values.
+// Returns the largest size of a variable that is not the last one.
 constexpr std::uint64_t largest_variable(Kind kind) {
   if (kind == Kind::kCdf1) return 0x7FFFFFFC;
   if (kind == Kind::kCdf2) return 0xFFFFFFFC;
@@ -60,7 +60,7 @@ constexpr std::uint64_t largest_begin(Kind kind) {
   return kind == Kind::kCdf1 ? 0x7FFFFFFF : kMaxOffset;
 }
 
-// The vsize field of a variable whose slice has `bytes`.
+// Returns the vsize field of a variable whose slice has `bytes`.
 constexpr std::uint64_t vsize(Kind kind, std::uint64_t bytes) {
   const std::uint64_t size = padded(bytes);
   return widths(kind).count == 4 && size > 0xFFFFFFFC ? kMaxU32 : size;
@@ -76,7 +76,7 @@ class LargeVariables {
     group.last = id;
     if (bytes > limit_ && !group.large) group.large = id;
   }
-  // A variable larger than its place allows.
+  // Returns a variable that is too large for its place.
   std::optional<VarId> misplaced() const {
     if (fixed_.large && (fixed_.large != fixed_.last || record_.last)) return fixed_.large;
     if (record_.large && record_.large != record_.last) return record_.large;

@@ -1,10 +1,10 @@
-// Where the header and the values of a new classic dataset lie (spec/format.md, "Classic header",
+// Places of the header and the values of a new classic dataset (spec/format.md, "Classic header",
 // canonical begins).
 #include <string>
 
 #include "model/classic_grammar.h"
 #include "model/name_rules.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "wire/checked.h"
 
 namespace nmb {
@@ -25,7 +25,7 @@ std::string variable_text(const Metadata& metadata, VarId id) {
   return "variable " + in_quotes(metadata.variable(id).name);
 }
 
-// Bytes of an attribute list, or why the kind cannot hold it.
+// Adds the bytes of an attribute list. Fails if the kind cannot hold it.
 Status add_attribute_list(const Metadata& metadata, VarId owner, Kind kind, std::uint64_t* length) {
   const classic::Widths widths = classic::widths(kind);
   Status status;
@@ -42,8 +42,8 @@ Status add_attribute_list(const Metadata& metadata, VarId owner, Kind kind, std:
   return status;
 }
 
-// The header's length; lengths and types that the kind cannot hold. Heaps of 4 GiB and 2^31 objects
-// of a kind are far from 64 bits.
+// Computes the header's length. Fails for lengths and types that the kind cannot hold. Cannot
+// overflow: heaps have at most 4 GiB, and there are at most 2^31 objects of a kind.
 Status measure_header(const Metadata& metadata, Kind kind, std::uint64_t* length) {
   const classic::Widths widths = classic::widths(kind);
   *length = 4 + widths.count + 2 * widths.list();
@@ -87,7 +87,7 @@ Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind) {
   const std::uint32_t count = metadata.variable_count();
   classic::LargeVariables large(kind);
   std::uint64_t next = layout.header_length, record_variables = 0;
-  // Gives a variable the place at `next`.
+  // Places a variable at `next`.
   const auto place = [&](VarId id) -> Status {
     const std::optional<std::uint64_t> bytes = metadata.slice_bytes(id);
     if (!bytes || *bytes > classic::kMaxOffset - 3 || padded(*bytes) > classic::kMaxOffset - next)
@@ -111,12 +111,12 @@ Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind) {
     NMB_TRY(place(id));
     ++record_variables;
   }
-  // A single record variable has records without padding: the size of its last slice.
+  // A single record variable has records without padding: the record size is its slice.
   if (record_variables > 1) layout.record_size = next - layout.record_begin;
   if (const std::optional<VarId> wrong = large.misplaced(); wrong && kind != Kind::kCdf5)
     return unsupported(
         kind, variable_text(metadata, *wrong),
-        std::to_string(*metadata.slice_bytes(*wrong)) + " bytes ahead of other variables",
+        std::to_string(*metadata.slice_bytes(*wrong)) + " bytes before other variables",
         classic::largest_variable(kind));
   return layout;
 }

@@ -94,7 +94,7 @@ Result<Type> TypeTable::add(ExtendedType type) {
   const auto contain = [&](Type part) {
     if (!is_extended(part)) return;
     const Traits& inner = traits_[static_cast<std::uint32_t>(part) - kFirst];
-    // What a sequence leads to lies in the heap by itself.
+    // The elements of a sequence lie in the heap.
     traits.heap = traits.heap || inner.heap;
     traits.depth = std::max(traits.depth, inner.depth + 1);
   };

@@ -1,5 +1,5 @@
 // Sections of bodies of kind 6 (see extension_codec.h). Integers are little-endian here, as in all
-// structures but classic headers.
+// structures except classic headers.
 #include "model/extension_codec.h"
 
 #include <string>
@@ -185,7 +185,7 @@ ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
     case TypeClass::kEnum: {
       t.base = take_type_code(&payload);
       const std::uint64_t count = payload.count(5, kTypeRule);
-      // What the size of a base that is none would be is not asked for: the table refuses it.
+      // The size of an invalid base does not matter: the table of types refuses it.
       const std::uint64_t size = before.has(t.base) ? before.value_size(t.base) : 1;
       if (size > payload.remaining()) payload.fail(kTypeRule, "found members without values");
       const std::span<const std::byte> values =
@@ -205,7 +205,7 @@ ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
       break;
   }
   if (payload.ok() && payload.remaining() > 0)
-    payload.fail(kTypeRule, "found bytes behind what the class has");
+    payload.fail(kTypeRule, "found more bytes than the class has");
   if (!payload.ok())
     in->fail(kTypeRule,
              "type " + std::to_string(before.size()) + ": " + payload.status().message());
@@ -218,7 +218,7 @@ void take_types(ItemsIn* in, TypeTable* types) {
     in->begin_item();
     ExtendedType type = take_type(in, *types);
     if (!in->ok()) return;
-    in->begin_item();  // R-XT-2 is told behind the type
+    in->begin_item();  // R-XT-2 is reported at the end of the type
     const std::string which = "type " + std::to_string(types->size()) + ": ";
     const Result<Type> added = types->add(std::move(type));
     if (!added.ok()) in->fail("R-XT-2", which + added.status().message());
@@ -234,7 +234,7 @@ void take_dimensions(ItemsIn* in, std::vector<Unlimited>* unlimited) {
     if (flags > kRecordDimension) in->fail("R-XD-1", "found flags " + std::to_string(flags));
     u.is_record = flags != 0;
     if (!unlimited->empty() && u.dimension <= unlimited->back().dimension)
-      in->fail("R-XD-1", "found dimension " + std::to_string(u.dimension) + " behind " +
+      in->fail("R-XD-1", "found dimension " + std::to_string(u.dimension) + " after " +
                              std::to_string(unlimited->back().dimension));
     unlimited->push_back(u);
   }
@@ -246,7 +246,7 @@ void take_storage(ItemsIn* in, std::vector<Storage>* all) {
     Storage s;
     s.variable = in->number<std::uint32_t>(kStorageRule);
     if (!all->empty() && s.variable <= all->back().variable)
-      in->fail(kStorageRule, "found variable " + std::to_string(s.variable) + " behind " +
+      in->fail(kStorageRule, "found variable " + std::to_string(s.variable) + " after " +
                                  std::to_string(all->back().variable));
     const auto kind = in->number<std::uint16_t>(kStorageRule);
     if (kind < 1 || kind > 3) in->fail(kStorageRule, "found kind " + std::to_string(kind));
@@ -329,7 +329,8 @@ void append_sections(const Extension& extension, std::vector<std::byte>* out) {
 
 namespace {
 
-// Those of a section that is known, else any that there are.
+// Returns whether the flags are those of a known section; an unknown section may have any valid
+// flags.
 bool has_flags(std::uint16_t type, std::uint16_t flags) {
   if (type == kTypesSection || type == kDimensionsSection || type == kStorageSection)
     return flags == (kCriticalForReading | kCriticalForWriting);
@@ -355,8 +356,7 @@ Result<Extension> decode_sections(std::span<const std::byte> bytes) {
                             std::to_string(version) + ", codec " + std::to_string(codec) +
                             " of section " + std::to_string(type));
     if (type <= last)
-      in.fail("R-XB-2",
-              "found section " + std::to_string(type) + " behind " + std::to_string(last));
+      in.fail("R-XB-2", "found section " + std::to_string(type) + " after " + std::to_string(last));
     last = type;
     const std::size_t at = in.offset();
     const std::span<const std::byte> payload = in.take(length, "R-XB-2");

@@ -1,4 +1,4 @@
-// The sections of a body of kind 6, between bytes and an Extension (spec/format.md, section 15).
+// Encodes and decodes the sections of a body of kind 6 (spec/format.md, section 15).
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ namespace nmb {
 // Appends the sections of `extension`; `out` has a multiple of 8 bytes before and after.
 void append_sections(const Extension& extension, std::vector<std::byte>* out);
 
-// Decodes the sections that fill `bytes`. kDamaged: the offset is one in `bytes`; kUnsupported: a
-// critical section of an unknown type. What they say of the header's dimensions and variables is
-// for check_extension().
+// Decodes the sections that fill `bytes`. Errors: kDamaged, with an offset in `bytes`;
+// kUnsupported: a critical section of an unknown type. check_extension() compares them with the
+// header's dimensions and variables.
 Result<Extension> decode_sections(std::span<const std::byte> bytes);
 
-// Filters, where a payload has them.
+// Filters, if a payload has any.
 inline constexpr std::uint64_t kMostFilters = 32;
 void put_filters(const std::vector<Filter>& filters, ItemsOut* out);
 std::vector<Filter> take_filters(ItemsIn* in, std::uint64_t count, const char* rule);

@@ -1,4 +1,4 @@
-// HeapValue: a value of variable length, which leads to bytes elsewhere (spec/format.md, section
+// HeapValue: a value of variable length, which refers to bytes elsewhere (spec/format.md, section
 // 15.1).
 #pragma once
 
@@ -6,22 +6,22 @@
 #include <cstdint>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "wire/endian.h"
 
 namespace nmb {
 
 struct HeapValue {
-  std::uint64_t count = 0;   // elements
-  std::uint64_t offset = 0;  // of the first; 0: there are none
+  std::uint64_t count = 0;   // number of elements
+  std::uint64_t offset = 0;  // of the first element; 0: there are none
 
-  // Of TypeTable::kHeapValue bytes.
+  // value: TypeTable::kHeapValue bytes.
   static HeapValue load(const std::byte* value) {
     return {load_le<std::uint64_t>(value), load_le<std::uint64_t>(value + 8)};
   }
   bool is_null() const { return offset == 0; }
-  // The elements, of `size` bytes each; none of a null value. kDamaged (R-XV-1): they lie outside
-  // of the region.
+  // Returns the elements, of `size` bytes each; none for a null value. Errors: kDamaged (R-XV-1):
+  // they lie outside of the region.
   Result<std::vector<std::byte>> read(const ByteSource& region, std::uint64_t size) const;
 };
 

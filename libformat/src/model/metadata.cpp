@@ -20,7 +20,7 @@ Status taken(std::string_view kind, std::string_view name) {
   return Status(Code::kExists, std::string(kind) + " " + in_quotes(name) + ": found twice");
 }
 
-// Places in the heap are 32-bit.
+// Offsets in the heap have 32 bits.
 constexpr std::uint64_t kMaxHeap = ~std::uint32_t{0};
 
 Status no_room(std::uint64_t objects) {
@@ -29,7 +29,7 @@ Status no_room(std::uint64_t objects) {
   return Status(Code::kLimit, "found more than 4 GiB of names and attribute values in a block");
 }
 
-// heap: of at most kMaxHeap bytes.
+// heap: at most kMaxHeap bytes.
 Status check_room(std::uint64_t objects, std::uint64_t heap, std::uint64_t more) {
   if (objects < kMaxObjects && more <= kMaxHeap - heap) [[likely]]
     return {};
@@ -97,7 +97,7 @@ Status Metadata::settle_names() {
   return clash();
 }
 
-Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t length, Name state) {
+Result<DimId> Metadata::def_dim(std::string_view name, std::uint64_t length, Name state) {
   if (has_clash()) return clash();
   const bool known = state == Name::kFree;
   if (names_rule_ == Names::kNew && !known) NMB_TRY(check_new_name("dimension", name));
@@ -126,8 +126,8 @@ Result<DimId> Metadata::add_dimension(std::string_view name, std::uint64_t lengt
   return id;
 }
 
-Result<VarId> Metadata::add_variable(std::string_view name, Type type,
-                                     std::span<const DimId> dimensions, Name state) {
+Result<VarId> Metadata::def_var(std::string_view name, Type type, std::span<const DimId> dimensions,
+                                Name state) {
   if (has_clash()) return clash();
   const bool known = state == Name::kFree;
   if (names_rule_ == Names::kNew && !known) NMB_TRY(check_new_name("variable", name));
@@ -203,7 +203,7 @@ void Metadata::append_attribute(VarId owner, std::string_view name, Type type, s
   record.owner = owner;
   record.next = kNone;
   record.type = static_cast<std::uint32_t>(type);
-  // One growth for both: either may be a view into the heap.
+  // Both are appended in one step, because either may be a view into the heap.
   heap_.append_two(name.data(), name.size(), reinterpret_cast<const char*>(values.data()),
                    values.size());
   atts_.push_back(record);
@@ -217,8 +217,8 @@ void Metadata::append_attribute(VarId owner, std::string_view name, Type type, s
   last = index;
 }
 
-Status Metadata::add_attribute(VarId owner, std::string_view name, Type type,
-                               std::span<const std::byte> values) {
+Status Metadata::def_att(VarId owner, std::string_view name, Type type,
+                         std::span<const std::byte> values) {
   NMB_TRY(check_attribute(owner, name, type, values));
   const AttributeSearch search = search_attribute(owner, name);
   if (search.index != kNone) return taken("attribute", name);
@@ -226,8 +226,8 @@ Status Metadata::add_attribute(VarId owner, std::string_view name, Type type,
   return {};
 }
 
-Status Metadata::add_extended_attribute(VarId owner, std::string_view name, Type type,
-                                        std::uint64_t count, std::span<const std::byte> values) {
+Status Metadata::def_extended_att(VarId owner, std::string_view name, Type type,
+                                  std::uint64_t count, std::span<const std::byte> values) {
   NMB_TRY(check_attribute(owner, name, Type::kByte, values));
   const AttributeSearch search = search_attribute(owner, name);
   if (search.index != kNone) return taken("attribute", name);
@@ -238,8 +238,8 @@ Status Metadata::add_extended_attribute(VarId owner, std::string_view name, Type
   return {};
 }
 
-Status Metadata::put_attribute(VarId owner, std::string_view name, Type type,
-                               std::span<const std::byte> values) {
+Status Metadata::put_att(VarId owner, std::string_view name, Type type,
+                         std::span<const std::byte> values) {
   NMB_TRY(check_attribute(owner, name, type, values));
   const AttributeSearch search = search_attribute(owner, name);
   if (search.index == kNone) {
@@ -247,7 +247,7 @@ Status Metadata::put_attribute(VarId owner, std::string_view name, Type type,
     return {};
   }
   AttributeRecord& record = atts_[search.index];
-  // A borrowed heap may be that of others too.
+  // Other blocks may share a borrowed heap.
   if (values.size() <= record.bytes && !heap_.is_borrowed()) {
     if (!values.empty()) std::memmove(heap_.data() + record.values, values.data(), values.size());
   } else {
@@ -272,7 +272,7 @@ Status Metadata::replace_values(VarId owner, std::string_view name,
                                     std::to_string(values.size()) + " bytes, expected " +
                                     std::to_string(record.bytes));
   if (values.empty()) return {};
-  // A borrowed heap may be that of others too.
+  // Other blocks may share a borrowed heap.
   if (!heap_.is_borrowed()) {
     std::memmove(heap_.data() + record.values, values.data(), values.size());
     return {};
@@ -325,7 +325,7 @@ void copy(GrowArray<T>& array, const GrowArray<T>& other, std::pmr::memory_resou
   array.append(other.data(), other.size());
 }
 
-// alike: nullptr, or values that `array` may have in common.
+// alike: nullptr, or values that `array` may share.
 template <class T>
 void copy_or_share(GrowArray<T>& array, const GrowArray<T>& other, const GrowArray<T>* alike,
                    std::pmr::memory_resource& memory) {

@@ -22,7 +22,8 @@ bool is_utf8(std::string_view text) {
     if (lead < 0xC2 || lead > 0xF4) return false;
     const std::ptrdiff_t more = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
     if (end - at < more) return false;
-    // The second byte's range excludes long forms, surrogates and what lies past U+10FFFF.
+    // The range of the second byte excludes overlong forms, surrogates and code points above
+    // U+10FFFF.
     const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
     if (at[0] < low || at[0] > high) return false;
@@ -35,11 +36,11 @@ bool is_utf8(std::string_view text) {
 
 namespace {
 
-// Whether a name of at most kMaxNameBytes is ASCII without NUL and '/', as nearly all are: one
-// pass, eight bytes at a time. False: perhaps not.
+// Returns true if a name of at most kMaxNameBytes is ASCII without NUL and '/', which nearly all
+// names are: one pass, eight bytes at a time. False means that the name may still be legal.
 bool is_plain(std::string_view name) {
   constexpr std::uint64_t kOnes = 0x0101010101010101u, kHigh = 0x8080808080808080u;
-  // A byte less than 1 borrows from its high bit; bytes of 0x80 and more are refused anyway.
+  // A byte less than 1 borrows from its high bit; bytes of 0x80 and above are refused anyway.
   const auto bad = [](std::uint64_t word) {
     const std::uint64_t no_slash = word ^ ('/' * kOnes);
     return ((word - kOnes) | (no_slash - kOnes) | word) & kHigh;

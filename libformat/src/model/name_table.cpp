@@ -1,5 +1,5 @@
-// Growth of a NameTable (see nmb/name_table.h).
-#include "nmb/name_table.h"
+// Grows a NameTable (see nmb/detail/name_table.h).
+#include "nmb/detail/name_table.h"
 
 #include <algorithm>
 #include <new>
@@ -12,7 +12,7 @@ namespace nmb {
 
 namespace {
 
-// Slots that are filled at a time: 128 KiB.
+// Slots that are filled in one pass: 128 KiB.
 constexpr unsigned kRegionBits = 14;
 
 GrowArray<std::uint64_t> zeros(std::uint64_t count) {
@@ -42,7 +42,7 @@ std::uint32_t NameTable::insert_all(std::uint32_t first, std::span<const std::ui
   const std::uint64_t slots = slots_for(std::uint64_t{used_} + tags.size());
   if (slots > slots_) resize(slots);
 
-  // By region, in each by index.
+  // Sort by region and, within a region, by index.
   const int region_shift =
       32 - std::min(std::countr_zero(slots_), 31) + static_cast<int>(kRegionBits);
   const auto region = [&](std::uint32_t tag) {

@@ -1,4 +1,4 @@
-// NamesLike: defines the names of a block that is probably like one defined before (spec/format.md,
+// NamesLike: defines the names of a block that is probably like an earlier block (spec/format.md,
 // "Names").
 #pragma once
 
@@ -10,25 +10,25 @@
 
 namespace nmb {
 
-// As long as each name is that of the model in the same place, it is legal and not taken: the model
-// has it. For one Metadata, from its first dimension and variable on. Not thread-safe.
+// As long as each name equals that of the model in the same place, it is legal and unused, because
+// the model has it. For one Metadata, from its first dimension and variable on. Not thread-safe.
 class NamesLike {
  public:
-  // model: of Names::kNew, may grow, must outlive this; null: none.
+  // model: uses Names::kNew, may grow, must outlive this; nullptr: none.
   explicit NamesLike(const Metadata* model = nullptr)
       : model_(model), dimensions_(model != nullptr), variables_(model != nullptr) {}
 
-  Result<DimId> add_dimension(Metadata& to, std::string_view name, std::uint64_t length) {
+  Result<DimId> def_dim(Metadata& to, std::string_view name, std::uint64_t length) {
     const DimId id = to.dimension_count();
     dimensions_ =
         dimensions_ && id < model_->dimension_count() && model_->dimension(id).name == name;
-    return to.add_dimension(name, length, state(dimensions_));
+    return to.def_dim(name, length, state(dimensions_));
   }
-  Result<VarId> add_variable(Metadata& to, std::string_view name, Type type,
-                             std::span<const DimId> dimensions) {
+  Result<VarId> def_var(Metadata& to, std::string_view name, Type type,
+                        std::span<const DimId> dimensions) {
     const VarId id = to.variable_count();
     variables_ = variables_ && id < model_->variable_count() && model_->variable(id).name == name;
-    return to.add_variable(name, type, dimensions, state(variables_));
+    return to.def_var(name, type, dimensions, state(variables_));
   }
 
  private:
@@ -37,7 +37,7 @@ class NamesLike {
   }
 
   const Metadata* model_;
-  bool dimensions_, variables_;  // all so far are named as the model's
+  bool dimensions_, variables_;  // all names so far equal the model's
 };
 
 }  // namespace nmb

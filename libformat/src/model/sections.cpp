@@ -21,7 +21,7 @@ Status walk_sections(
   const std::uint64_t end = place.position + place.length;
   std::vector<std::byte> window;
   std::uint64_t window_at = 0;
-  // At most kSectionHeader bytes.
+  // length: at most kSectionHeader.
   const auto look = [&](std::uint64_t at, std::uint64_t length) -> Result<const std::byte*> {
     if (window.empty() || at < window_at || at + length > window_at + window.size()) {
       window.resize(std::min(kWindow, end - at));
@@ -98,9 +98,9 @@ Status read_sequence(
     const std::function<Status(const SectionFrame&, std::string_view payload)>& visit) {
   std::vector<std::byte> bytes(place.length);
   NMB_TRY(file.read_at(place.position, bytes));
-  if (sum_of(bytes) != place.sum)
+  if (const std::uint64_t sum = sum_of(bytes); sum != place.sum)
     return Status(Code::kDamaged, file.name(), place.position, "R-SB-9",
-                  "found sections with another sum, expected that of their place");
+                  "found sections with " + sum_text(sum) + ", expected " + sum_text(place.sum));
   Status status, wrong;
   NMB_TRY(walk_sections(
       MemorySource(bytes, file.name()), {0, place.length, 0},
@@ -139,9 +139,9 @@ Status read_sections(
     places.push_back(place);
     NMB_ASSIGN(const EarlierSections earlier, earlier_sections(file, place));
     if (!earlier.wrong.empty())
-      return Status(Code::kDamaged, file.name(), place.position, "R-SC-1",
-                    "found earlier sections: " + earlier.wrong +
-                        ", expected a place ahead of these sections");
+      return Status(
+          Code::kDamaged, file.name(), place.position, "R-SC-1",
+          "found earlier sections: " + earlier.wrong + ", expected a place before these sections");
     place = earlier.place;
   }
   for (auto at = places.rbegin(); at != places.rend(); ++at)

@@ -66,7 +66,7 @@ std::string json_text(std::string_view bytes) {
     }
     for (const char c : character) {
       const auto byte = static_cast<unsigned char>(c);
-      // U+EF80 to U+EFFF: such bytes are never ASCII.
+      // U+EF80 to U+EFFF: the bytes written this way are never ASCII.
       out += '\xee';
       out += static_cast<char>(0xBC + (byte >> 6));
       out += static_cast<char>(0x80 + (byte & 0x3f));

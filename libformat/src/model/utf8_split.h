@@ -1,4 +1,4 @@
-// Utf8Splitter: bytes that arrive in portions, as characters of UTF-8 and bytes that are none.
+// Utf8Splitter: splits bytes that arrive in portions into characters of UTF-8 and invalid bytes.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@ namespace nmb {
 
 class Utf8Splitter {
  public:
-  // visit(character, valid): a whole character, or one byte where valid is false.
+  // visit(character, valid): a whole character, or one byte if valid is false.
   template <class Visit>
   void feed(std::string_view bytes, Visit visit) {
     if (!tail_.empty()) {
-      // A character divided between portions has at most three bytes in the one before.
+      // If portions divide a character, the first one has at most three of its bytes.
       const std::size_t kept = tail_.size();
       const std::size_t taken = bytes.size() < 3 ? bytes.size() : 3;
       tail_.append(bytes.substr(0, taken));
@@ -41,7 +41,7 @@ class Utf8Splitter {
     }
   }
 
-  // The bytes of a character that did not end.
+  // Visits the bytes of an incomplete character.
   template <class Visit>
   void finish(Visit visit) {
     for (std::size_t i = 0; i < tail_.size(); ++i)
@@ -50,7 +50,7 @@ class Utf8Splitter {
   }
 
  private:
-  // Bytes visited; 0: `bytes` may be the beginning of a longer character.
+  // Returns the number of visited bytes; 0: `bytes` may be the beginning of a longer character.
   template <class Visit>
   static std::size_t next(std::string_view bytes, Visit& visit) {
     const auto lead = static_cast<unsigned char>(bytes[0]);
@@ -65,14 +65,15 @@ class Utf8Splitter {
   std::string tail_;
 };
 
-// Control characters of ASCII and of U+0080 to U+009F, which some terminals obey as well.
+// Returns whether it is a control character of ASCII or U+0080 to U+009F, which some terminals also
+// obey.
 inline bool is_control(std::string_view character) {
   const auto lead = static_cast<unsigned char>(character[0]);
   return lead < 0x20 || lead == 0x7F ||
          (lead == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0);
 }
 
-// U+EF80 to U+EFFF, which stand for single bytes in JSON (see nmb/text.h).
+// Returns whether it is U+EF80 to U+EFFF, which stand for single bytes in JSON (see nmb/text.h).
 inline bool is_byte_code(std::string_view character) {
   return static_cast<unsigned char>(character[0]) == 0xEE &&
          static_cast<unsigned char>(character[1]) >= 0xBE;

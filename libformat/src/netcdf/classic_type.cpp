@@ -1,4 +1,4 @@
-// Types and values for classic netCDF (see classic_type.h).
+// Converts types and values to classic netCDF (see classic_type.h).
 #include "netcdf/classic_type.h"
 
 #include <algorithm>
@@ -13,9 +13,10 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kNumberBytes = 8;  // of a number
+constexpr std::uint64_t kNumberBytes = 8;  // size of a number
 
-// The integer or float that values of a type are: of an enum its base. Classic ones are big-endian.
+// Returns the integer or float type of the values; for an enum, that of its base. Classic types are
+// big-endian.
 ExtendedType number_form(const TypeTable& types, Type type) {
   if (TypeTable::is_extended(type)) {
     const ExtendedType& own = types.at(type);
@@ -37,7 +38,8 @@ Type integer_type(std::uint32_t precision, bool is_signed) {
   return is_signed ? Type::kInt64 : Type::kUInt64;
 }
 
-// Whether every number of the form is one of a type with so many bits of mantissa and exponents.
+// Returns whether a type with this many bits of mantissa and these exponents holds every number of
+// the form.
 bool fits(const ExtendedType& form, std::int64_t mantissa, std::int64_t least, std::int64_t most) {
   const auto bias = static_cast<std::int64_t>(form.exponent_bias);
   const std::int64_t largest = (std::int64_t{1} << form.exponent_size) - 2 - bias;
@@ -79,7 +81,7 @@ std::uint64_t stored_bits(const ExtendedType& form, const std::byte* value) {
   return bits;
 }
 
-// The integer, its sign in all bits above it.
+// Returns the integer with its sign in all higher bits.
 std::uint64_t integer_of(const ExtendedType& form, const std::byte* value) {
   const std::uint64_t bits = low_bits(stored_bits(form, value) >> form.bit_offset, form.precision);
   const bool negative = form.is_signed && (bits >> (form.precision - 1) & 1) != 0;
@@ -91,7 +93,7 @@ double float_of(const ExtendedType& form, const std::byte* value) {
   const std::uint64_t sign = bits >> form.sign_position & 1;
   const std::uint64_t exponent = low_bits(bits >> form.exponent_position, form.exponent_size);
   const std::uint64_t mantissa = low_bits(bits >> form.mantissa_position, form.mantissa_size);
-  if (exponent == low_bits(~std::uint64_t{0}, form.exponent_size))  // infinity, or no number
+  if (exponent == low_bits(~std::uint64_t{0}, form.exponent_size))  // infinity or NaN
     return std::bit_cast<double>(sign << 63 | std::uint64_t{0x7FF} << 52 |
                                  mantissa << (52 - form.mantissa_size));
   const auto bias = static_cast<int>(form.exponent_bias);

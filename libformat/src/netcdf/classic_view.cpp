@@ -1,6 +1,4 @@
-// Blocks of kind 6 as classic datasets (see nmb/classic_view.h).
-#include "nmb/classic_view.h"
-
+// Converts blocks of kind 6 to classic datasets (see nmb/netcdf_view.h).
 #include <algorithm>
 #include <cctype>
 #include <iterator>
@@ -8,19 +6,18 @@
 #include <optional>
 #include <span>
 
+#include "hdf5/model/hdf5_section.h"
 #include "model/classic_grammar.h"
 #include "model/heap_value.h"
 #include "model/name_rules.h"
-#include "netcdf/array_source.h"
 #include "netcdf/classic_type.h"
 #include "netcdf/held_types.h"
 #include "netcdf/laid_values.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/hdf5_section.h"
 #include "nmb/netcdf_view.h"
+#include "values/array_source.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -34,7 +31,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 
 std::string kind_text(Kind kind) { return "CDF-" + std::to_string(static_cast<int>(kind)); }
 
-// As netCDF-C allows them: ncdump does not show others.
+// Returns whether netCDF-C allows the name; ncdump does not show other names.
 bool is_classic_name(std::string_view name) {
   if (!check_new_name("object", name).ok() || name.back() == ' ') return false;
   const auto first = static_cast<unsigned char>(name.front());
@@ -45,13 +42,13 @@ bool is_classic_name(std::string_view name) {
 
 constexpr std::string_view kNameLost = "found a name that classic netCDF does not allow; left out";
 
-// The properties of a block by what they are of.
+// The properties of a block by owner.
 class Properties {
  public:
   explicit Properties(std::vector<Property> all) : all_(std::move(all)) {
     std::stable_sort(all_.begin(), all_.end(), less);
   }
-  // The group's own (kGlobal) come first, as they have all bits set.
+  // Properties of the group (kGlobal) come first.
   std::span<const Property> of(VarId owner) const {
     Property key;
     key.owner = owner;
@@ -98,23 +95,24 @@ class ClassicMaker {
     return std::move(out_);
   }
 
-  // After make(): the block's variable that each of the classic dataset's was.
+  // After make(): the variable of the block from which each variable of the classic dataset was
+  // made.
   std::vector<VarId> origins() const {
     std::vector<VarId> ids;
     for (const Chosen* chosen : written_) ids.push_back(chosen->shown->id);
     return ids;
   }
-  // After make(): types of the block, by Loss::object, that became one which the target lacks.
+  // After make(): types of the block, by Loss::object, that became a type which the target lacks.
   const std::map<std::string, std::string>& unheld() const { return unheld_; }
 
  private:
-  // A variable that the classic dataset has, unless its dimensions are in the way.
+  // A variable of the classic dataset, unless its dimensions prevent it.
   struct Chosen {
     const NetcdfView::Variable* shown;
     ClassicType type;
-    Source values;                       // one array in external form
-    std::vector<std::uint64_t> lengths;  // of that array, without characters
-    std::vector<std::byte> fill;         // what is behind its ends
+    Source values;                       // the values as one array in external form
+    std::vector<std::uint64_t> lengths;  // lengths of that array, without the characters of strings
+    std::vector<std::byte> fill;         // value after the ends of the array
   };
 
   void lose(std::string object, std::string text) {
@@ -147,7 +145,7 @@ class ClassicMaker {
     }
   }
 
-  // What a type becomes in CDF-5; nullopt: it is left out, which is noted.
+  // Returns the CDF-5 type for a type; nullopt: the object is left out, and the loss is noted.
   std::optional<ClassicType> choose_type(const std::string& object, Type type) {
     if (const std::optional<ClassicType> classic = classic_type(types_, type)) return classic;
     lose(object, unfit(type) + "; left out");
@@ -196,7 +194,7 @@ class ClassicMaker {
     return {};
   }
 
-  // What a variable has beside its values.
+  // Notes losses of a variable other than its values.
   void lose_more(const NetcdfView::Variable& shown, const Property* space) {
     const std::string object = "variable " + in_quotes(shown.name);
     if (properties_->find(shown.id, hdf5::kNoAttribute, Number::kComment))
@@ -225,13 +223,13 @@ class ClassicMaker {
                                           std::to_string(source->size()) +
                                           " bytes of values, expected " + std::to_string(bytes) +
                                           " from " + std::to_string(shape.begin) + " on");
-      source = std::make_shared<SharedRange>(std::move(source), shape.begin, bytes);
+      source = std::make_shared<RangeSource>(std::move(source), shape.begin, bytes);
     }
     if (!type.is_changed) return source;
     return converted_array(std::move(source), ClassicValues(types_, v.type, type).conversion());
   }
 
-  // What netCDF-C shows where a variable is shorter than its dimension.
+  // Returns the value that netCDF-C shows if a variable is shorter than its dimension.
   std::vector<std::byte> fill_of(VarId variable, Type from, const ClassicType& type) {
     std::vector<std::byte> fill(type.value_bytes());
     const Property* const creation =
@@ -245,7 +243,7 @@ class ClassicMaker {
     return fill;
   }
 
-  // Decides which dimensions the classic dataset has, and which is its record dimension.
+  // Chooses the dimensions of the classic dataset, and its record dimension.
   void choose_dimensions() {
     const std::size_t count = view_.dimensions.size();
     std::vector<bool> used(count);
@@ -279,9 +277,9 @@ class ClassicMaker {
         lose(object, std::string(is_slowest ? "found a second one that may grow"
                                             : "found one that may grow and is not the slowest") +
                          ", expected one that is the slowest everywhere; it may no longer grow");
-      // Its name is unlike the others' and its length less than 2^63.
+      // Its name is distinct and its length less than 2^63.
       const Result<DimId> id =
-          to_.add_dimension(dimension.name, record_ == d ? kUnlimited : dimension.length);
+          to_.def_dim(dimension.name, record_ == d ? kUnlimited : dimension.length);
       if (id.ok()) ids_[d] = *id;
     }
   }
@@ -306,7 +304,7 @@ class ClassicMaker {
       NMB_ASSIGN(const DimId characters, dimension_of_characters(chosen.type.characters));
       dimensions.push_back(characters);
     }
-    NMB_ASSIGN(const VarId variable, to_.add_variable(shown.name, chosen.type.type, dimensions));
+    NMB_ASSIGN(const VarId variable, to_.def_var(shown.name, chosen.type.type, dimensions));
     written_.push_back(&chosen);
     NMB_TRY(define_attributes(shown.id, variable, shown.name));
     if (chosen.type.characters == 0 && chosen.fill != default_fill_value(chosen.type.type) &&
@@ -321,21 +319,19 @@ class ClassicMaker {
     const std::string base = "string" + std::to_string(length);
     std::string name = base;
     for (unsigned n = 2; to_.find_dimension(name); ++n) name = base + "_" + std::to_string(n);
-    NMB_ASSIGN(const DimId id, to_.add_dimension(name, length));
+    NMB_ASSIGN(const DimId id, to_.def_dim(name, length));
     of_characters_.emplace(length, id);
     return id;
   }
 
-  // name: of the variable as it is written; empty: of the block.
+  // name: the name of the variable in the output; empty for attributes of the block.
   Status define_attributes(VarId from, VarId to, const std::string& name) {
-    Status status;
     std::uint32_t number = 0;
-    from_.for_each_attribute(from, [&](const Attribute& attribute) {
+    return from_.try_each_attribute(from, [&](const Attribute& attribute) {
       const std::uint32_t own = number++;
-      if (status.ok() && !view_.hides(from, attribute.name))
-        status = define_attribute(from, own, attribute, to, name);
+      return view_.hides(from, attribute.name) ? Status()
+                                               : define_attribute(from, own, attribute, to, name);
     });
-    return status;
   }
 
   Status define_attribute(VarId from, std::uint32_t number, const Attribute& attribute, VarId to,
@@ -370,7 +366,7 @@ class ClassicMaker {
       values.resize(attribute.count * type.value_bytes());
       ClassicValues(types_, attribute.type, type).convert(attribute.values, values);
     }
-    return to_.add_attribute(to, attribute.name, type.type, values);
+    return to_.def_att(to, attribute.name, type.type, values);
   }
 
   void lose_shape(VarId from, std::uint32_t number, const Attribute& attribute,
@@ -378,7 +374,7 @@ class ClassicMaker {
     const Property* const p = properties_->find(from, number, Number::kSpace);
     if (!p) return;
     if (p->space.space_class == hdf5::SpaceClass::kNull) {
-      // So netCDF keeps attributes without values.
+      // netCDF itself stores attributes without values in this way.
       if (!view_.is_netcdf)
         lose(object, "found a null dataspace, expected values; it is written without values");
     } else if (p->space.lengths.size() > 1) {
@@ -388,7 +384,7 @@ class ClassicMaker {
     }
   }
 
-  // Of a string of variable length, or none.
+  // Returns the text of a string of variable length, or no bytes for a null string.
   Result<std::vector<std::byte>> text_of(const Attribute& attribute, const std::string& object) {
     if (attribute.count == 0) return std::vector<std::byte>();
     const HeapValue value = HeapValue::load(attribute.values.data());
@@ -418,7 +414,7 @@ class ClassicMaker {
         source = padded_array(std::move(source), chosen.lengths, lengths, chosen.fill);
       values->add(to_, v, std::move(source), 0, to_.slice_bytes(v).value_or(0));
     }
-    // Where nothing was written the extent reads fill values of the metadata it was made with.
+    // The extent reads fill values of the metadata it was made with where nothing was written.
     struct View {
       std::shared_ptr<const Dataset> of;
       Dataset dataset;
@@ -444,9 +440,9 @@ class ClassicMaker {
   const std::shared_ptr<ChunkCache> cache_;
   std::optional<Properties> properties_;
   std::vector<Chosen> chosen_;
-  std::vector<const Chosen*> written_;     // by the number of the variable that each became
-  std::optional<std::uint32_t> record_;    // of the view's dimensions
-  std::vector<std::optional<DimId>> ids_;  // of the view's dimensions
+  std::vector<const Chosen*> written_;     // by number of the variable in the output
+  std::optional<std::uint32_t> record_;    // number of a dimension of the view
+  std::vector<std::optional<DimId>> ids_;  // by dimension of the view
   std::map<std::uint64_t, DimId> of_characters_;
   std::map<std::string, std::string> unheld_;
   Metadata to_{Metadata::Names::kAsFound};
@@ -458,7 +454,7 @@ Loss lost_type(std::string object, Type type, Kind target) {
                                  kind_text(target) + "; left out"};
 }
 
-// A view with all types of CDF-5, and of that one with those of the target.
+// Makes a view with all types of CDF-5, and from it one with the types of the target.
 Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind target,
                                   const DimensionLengths* lengths,
                                   std::optional<std::int64_t> first_made_up) {

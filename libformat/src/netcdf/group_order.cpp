@@ -1,4 +1,4 @@
-// Groups in netCDF-C's order (see netcdf/group_order.h).
+// Orders groups like netCDF-C (see netcdf/group_order.h).
 #include "netcdf/group_order.h"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "hdf5/model/hdf5_section.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/hdf5_section.h"
 
 namespace nmb::hdf5 {
 
@@ -54,7 +54,7 @@ Status GroupTree::add(const Dataset& group) {
   return {};
 }
 
-// Without recursion: names may have very many parts.
+// Works without recursion, because names may have very many parts.
 std::vector<std::string> GroupTree::in_order() const {
   std::vector<std::string> order;
   std::vector<std::pair<std::string, const Node*>> waiting{{"", &root_}};

@@ -1,5 +1,5 @@
-// group_order: the groups of an HDF5 file that is made of an NMB file, in the order in which
-// netCDF-C reads them.
+// group_order: the order in which netCDF-C reads the groups of an HDF5 file that is made from an
+// NMB file.
 #pragma once
 
 #include <map>
@@ -14,30 +14,33 @@
 
 namespace nmb::hdf5 {
 
-// Whether a block is `above` or lies below it.
+// Returns whether `block` is `above` or a block below it.
 bool is_at_or_below(std::string_view block, std::string_view above);
 
-// Groups of a file, as their links order them. Not thread-safe.
+// The groups of a file in the order of their links. Not thread-safe.
 class GroupTree {
  public:
-  GroupTree() { root_.is_tracked = true; }  // where there is no root block
-  // A group, ahead of or behind those of other groups, in the order in which they are met. Reads
-  // the hdf5 section of kind 6. kDamaged.
+  GroupTree() {
+    root_.is_tracked = true;
+  }  // the order of links is tracked if there is no root
+     // block
+  // Adds a group. Groups may be added in any order; that order is kept where links give none. Reads
+  // the hdf5 section of a block of kind 6. Errors: kDamaged.
   Status add(const Dataset& group);
-  // A dataset of another kind, of which nothing is read.
+  // Adds a dataset of another kind; its sections are not read.
   void add_classic(std::string_view name);
-  // The names of all that were added: each ahead of those below it, groups of a group in the order
-  // of their links where that is tracked, else in that of their names.
+  // Returns the names of all added groups: each before the groups below it; the groups of one group
+  // in the order of their links if that is tracked, otherwise in the order of their names.
   std::vector<std::string> in_order() const;
 
  private:
   struct Node {
     bool is_block = false;
-    bool is_tracked = false;          // the order of links
-    std::vector<std::string> linked;  // groups, by the block's list of links
-    // Groups in the order in which they were met.
+    bool is_tracked = false;          // the order of links is tracked
+    std::vector<std::string> linked;  // names of groups, in the order of the block's links
+    // Groups in the order in which they were added.
     std::vector<std::pair<std::string, std::unique_ptr<Node>>> below;
-    std::map<std::string, std::size_t, std::less<>> places;  // in `below`
+    std::map<std::string, std::size_t, std::less<>> places;  // index in `below`, by name
   };
   static Node& child_of(Node& node, std::string_view name);
   Node& node_of(std::string_view name);

@@ -1,4 +1,4 @@
-// Integers in types that hold them (see held_types.h).
+// Converts integers to types that hold them (see held_types.h).
 #include "netcdf/held_types.h"
 
 #include <algorithm>
@@ -15,23 +15,22 @@
 
 #include "model/classic_grammar.h"
 #include "model/name_rules.h"
-#include "netcdf/array_source.h"
 #include "netcdf/laid_values.h"
 #include "netcdf/type_widening.h"
+#include "values/array_source.h"
 #include "wire/endian.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
 namespace {
 
-constexpr std::size_t kScanned = 1 << 20;  // bytes at once
+constexpr std::size_t kScanned = 1 << 20;  // bytes that are scanned at once
 constexpr std::string_view kFillName = "_FillValue";
 
-// Which of int and double hold all integers that were added.
+// Determines whether int and double hold all integers that were added.
 class Holders {
  public:
-  // maps_fill: the default fill value of the type becomes that of the other one.
+  // maps_fill: the default fill value of the type becomes that of the new type.
   Holders(Type type, bool maps_fill)
       : type_(type),
         size_(type_size(type)),
@@ -47,7 +46,7 @@ class Holders {
         add_integer(load_be<std::uint64_t>(values.data()), type_ == Type::kInt64);
     }
   }
-  // nullopt: neither.
+  // Returns nullopt if neither holds them.
   std::optional<Type> narrowest() const {
     if (in_int_) return Type::kInt;
     return in_double_ ? std::optional(Type::kDouble) : std::nullopt;
@@ -61,7 +60,7 @@ class Holders {
     const bool negative = is_signed && bits >> 63 != 0;
     const std::uint64_t magnitude = negative ? ~bits + 1 : bits;
     constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
-    // A number must not become a fill value either.
+    // Another number must not become the fill value.
     in_int_ =
         in_int_ && magnitude <= kMost + (negative ? 1 : 0) && !(negative && int_fill_ == bits);
     constexpr std::uint64_t kBeyond = std::uint64_t{1} << std::numeric_limits<double>::digits;
@@ -76,7 +75,7 @@ class Holders {
   bool in_int_ = true, in_double_ = true;
 };
 
-// One that holds every value of the type.
+// Returns a type that holds every value of the type.
 std::optional<Type> holder_of_all(Type type) {
   if (type == Type::kUByte) return Type::kShort;
   if (type == Type::kUShort) return Type::kInt;
@@ -92,7 +91,7 @@ class TypeChanger {
   Result<ClassicView> make() {
     for (DimId id = 0; id < from_.dimension_count(); ++id) {
       const Dimension dimension = from_.dimension(id);
-      NMB_TRY(to_.add_dimension(dimension.name, dimension.length).status());
+      NMB_TRY(to_.def_dim(dimension.name, dimension.length).status());
     }
     NMB_TRY(add_attributes(kGlobal, kGlobal, "", Type::kChar, Type::kChar));
     for (VarId v = 0; v < from_.variable_count(); ++v) NMB_TRY(add_variable(v));
@@ -102,7 +101,7 @@ class TypeChanger {
  private:
   struct Kept {
     VarId id;      // in the dataset
-    Source array;  // of another type; nullptr: as in the dataset
+    Source array;  // converted to another type; nullptr: as in the dataset
   };
 
   bool has(Type type) const { return classic::has_type(target_, static_cast<std::uint32_t>(type)); }
@@ -136,12 +135,12 @@ class TypeChanger {
       array = widened_array(named_array(std::move(array), object), type, *held, !fill);
       type = *held;
     }
-    NMB_ASSIGN(const VarId id, to_.add_variable(variable.name, type, variable.dimensions));
+    NMB_ASSIGN(const VarId id, to_.def_var(variable.name, type, variable.dimensions));
     kept_.push_back({v, std::move(array)});
     return add_attributes(v, id, variable.name, variable.type, type);
   }
 
-  // The values of a variable one behind the other.
+  // Returns the values of a variable as one array.
   Result<Source> array_of(VarId v) const {
     NMB_ASSIGN(const VariableShape shape, dataset_->shape(v));
     const std::uint64_t slice = from_.slice_bytes(v).value_or(~std::uint64_t{0});
@@ -152,10 +151,10 @@ class TypeChanger {
                                         std::to_string(size) + " bytes of values, expected " +
                                         std::to_string(slice) + " from " +
                                         std::to_string(shape.begin) + " on");
-    return Source(std::make_shared<SharedRange>(dataset_->extent, shape.begin, slice));
+    return Source(std::make_shared<RangeSource>(dataset_->extent, shape.begin, slice));
   }
 
-  // With the fill value, where a type holds that too.
+  // Returns a type that also holds the fill value, if there is one.
   Result<std::optional<Type>> holder_of(const ByteSource& array, Type type,
                                         const std::optional<Attribute>& fill) const {
     if (const std::optional<Type> all = holder_of_all(type)) return all;
@@ -171,25 +170,23 @@ class TypeChanger {
     return with_fill.narrowest() ? with_fill.narrowest() : holders.narrowest();
   }
 
-  // Of a variable that had the type `was` and has `is` now.
+  // Adds attributes of a variable whose type was `was` and is now `is`.
   Status add_attributes(VarId owner, VarId own, std::string_view name, Type was, Type is) {
-    Status status;
-    from_.for_each_attribute(owner, [&](const Attribute& attribute) {
-      if (status.ok()) status = add_attribute(attribute, own, name, was, is);
+    return from_.try_each_attribute(owner, [&](const Attribute& attribute) {
+      return add_attribute(attribute, own, name, was, is);
     });
-    return status;
   }
 
   Status add_attribute(const Attribute& attribute, VarId own, std::string_view name, Type was,
                        Type is) {
     if (has(attribute.type))
-      return to_.add_attribute(own, attribute.name, attribute.type, attribute.values);
+      return to_.def_att(own, attribute.name, attribute.type, attribute.values);
     std::optional<Type> held = holder_of_all(attribute.type);
     if (!held) {
       Holders holders(attribute.type, false);
       holders.add(attribute.values);
       held = holders.narrowest();
-      // Those that had the variable's type go with it.
+      // Attributes that had the variable's type get its new type.
       const bool goes_with = attribute.type == was && was != is;
       if (goes_with && holders.holds(is)) held = is;
       if (goes_with && attribute.name == kFillName && !holders.holds(is)) held.reset();
@@ -197,8 +194,8 @@ class TypeChanger {
     lose("attribute " + in_quotes(std::string(name) + ":" + std::string(attribute.name)),
          attribute.type, held);
     if (!held) return {};
-    return to_.add_attribute(own, attribute.name, *held,
-                             widened_values(attribute.values, attribute.type, *held));
+    return to_.def_att(own, attribute.name, *held,
+                       widened_values(attribute.values, attribute.type, *held));
   }
 
   Result<ClassicView> lay_out() {

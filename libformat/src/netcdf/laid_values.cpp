@@ -1,4 +1,4 @@
-// Values as they lie in a classic file (see netcdf/laid_values.h).
+// Arranges values as in a classic file (see netcdf/laid_values.h).
 #include "netcdf/laid_values.h"
 
 #include <algorithm>
@@ -10,10 +10,10 @@ namespace nmb {
 
 namespace {
 
-// Bytes of a variable's records that are read at a time: they stay in a core's cache.
+// Bytes of a variable's records that are read at a time, so that they stay in a core's cache.
 constexpr std::uint64_t kMostColumn = 128 << 10;
 
-// `count` values of `length` bytes, one after the other, to places `step` bytes apart.
+// Copies `count` adjacent values of `length` bytes to places `step` bytes apart.
 void spread(const std::byte* from, std::size_t length, std::uint64_t count, std::byte* to,
             std::uint64_t step) {
   const auto each = [&](auto size) {
@@ -102,7 +102,7 @@ const LaidPart* LaidValues::whole_records(std::uint64_t record) const {
 
 Status LaidValues::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   const std::uint64_t end = offset + out.size();
-  // Variables of no bytes have none of a record either.
+  // Variables without bytes have none in a record either.
   std::uint64_t from = form_.record.empty() ? end : std::clamp(form_.record_begin, offset, end);
   NMB_TRY(read_slices(form_.fixed, 0, 0, offset, out.first(from - offset)));
   while (from < end) {
@@ -163,7 +163,7 @@ Status LaidValues::read_slices(const std::vector<LaidSlice>& slices, std::uint64
     const std::uint64_t begin = to + slice->to;
     const std::uint64_t from = std::max(begin, offset);
     const std::uint64_t until = std::min(begin + slice->length, end);
-    // What no slice has is padding.
+    // Bytes between slices are padding.
     std::ranges::fill(out.first(from - offset), std::byte{0});
     out = out.subspan(from - offset);
     NMB_TRY(slice->read(record, from - begin, out.first(until - from)));
@@ -176,7 +176,7 @@ Status LaidValues::read_slices(const std::vector<LaidSlice>& slices, std::uint64
 
 namespace {
 
-// Keeps the parts that indexes [first, end) lie in.
+// Keeps the parts that contain indexes [first, end).
 void keep_parts(std::uint64_t first, std::uint64_t end, std::vector<LaidPart>* parts) {
   std::erase_if(*parts, [&](const LaidPart& part) {
     return part.first >= end || part.first + part.count <= first;

@@ -1,4 +1,4 @@
-// LaidValues: values of variables, wherever they are, as they lie in a classic file.
+// LaidValues: values of variables from any sources, arranged as they are in a classic file.
 #pragma once
 
 #include <cstdint>
@@ -6,28 +6,31 @@
 #include <string>
 #include <vector>
 
-#include "nmb/byte_range.h"
+#include "nmb/bytes.h"
 #include "nmb/dataset.h"
 
 namespace nmb {
 
-// Values [first, first + count) along the dimension along which a variable's values follow one
-// another in several sources.
+// Values [first, first + count) along the dimension along which a variable's values are divided
+// among several sources.
 struct LaidPart {
   std::shared_ptr<const ByteSource> source;
   std::uint64_t first, count;
-  std::uint64_t offset;  // in the source, of those at `first`
-  std::uint64_t step;    // from those at an index to those at the next
-  // The same of indexes along the dimensions ahead of that one, together, but for the records.
+  std::uint64_t offset;  // in the source: place of the values at `first`
+  std::uint64_t step;    // distance from the values at one index to those at the next
+  // The distance between indexes of the slower dimensions, taken together, without the dimension of
+  // records.
   std::uint64_t row_step = 0;
-  std::uint64_t record_step = 0;  // of records, where they are not that dimension
+  std::uint64_t record_step = 0;  // the distance between records, unless parts are divided along
+                                  // records
 };
 
-// A variable's values, or those of a record: rows of `indexes` times `unit` bytes.
+// The values of a variable, or its values in one record: rows of `indexes` times `unit` bytes.
 struct LaidSlice {
-  std::uint64_t to;        // of a record variable from the begin of a record
-  std::uint64_t length;    // in the extent, of a record variable in a record
-  std::uint64_t unit = 0;  // 0: parts follow one another along the records
+  std::uint64_t to;        // where it begins; for a record variable, from the beginning of the
+                           // record
+  std::uint64_t length;    // bytes in the extent; for a record variable, in one record
+  std::uint64_t unit = 0;  // 0: the parts are divided along the records
   std::uint64_t indexes = 0;
   std::vector<LaidPart> parts;
 
@@ -36,14 +39,15 @@ struct LaidSlice {
   Status read(std::uint64_t record, std::uint64_t at, std::span<std::byte> out) const;
 };
 
-// Where everything lies: all that reading needs.
+// The places of all values: everything that reading needs.
 struct LaidForm {
   std::uint64_t size = 0, record_begin = 0, record_size = 0;
   std::uint64_t in_record = 0;  // bytes of values in a record
   std::vector<LaidSlice> fixed{}, record{};
 };
 
-// Bytes between variables are zero. Thread-safe once all variables are added.
+// The values of several variables as one source. Bytes between variables are zero. Thread-safe once
+// all variables are added.
 class LaidValues final : public ByteSource {
  public:
   LaidValues(const ClassicLayout& layout, std::uint64_t records, std::string name)
@@ -52,15 +56,15 @@ class LaidValues final : public ByteSource {
     form_.record_begin = layout.record_begin - layout.header_length;
     form_.record_size = layout.record_size;
   }
-  // As the form says; nothing is added.
+  // Takes the form as it is; nothing may be added.
   LaidValues(LaidForm form, std::string name) : name_(std::move(name)), form_(std::move(form)) {}
 
-  // The values of a variable, which begin at `offset` of `source`; those of a record lie `step`
-  // behind those of the one before. metadata: of the layout; variables come in ascending order of
-  // their places.
+  // Adds the values of a variable, which begin at `offset` of `source`; successive records are
+  // `step` bytes apart. metadata: of the layout. Variables must be added in ascending order of
+  // their offsets.
   void add(const Metadata& metadata, VarId variable, std::shared_ptr<const ByteSource> source,
            std::uint64_t offset, std::uint64_t step);
-  // The same from several sources. The parts make up the dimension in place `axis`.
+  // Adds values that are divided among several sources. The parts cover the dimension `axis`.
   void add(const Metadata& metadata, VarId variable, std::vector<LaidPart> parts,
            std::size_t axis = 0);
 
@@ -68,16 +72,18 @@ class LaidValues final : public ByteSource {
   const std::string& name() const override { return name_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
 
-  // Reads the same in `wanted`, and nothing else; has no parts that lie elsewhere.
+  // Returns a form that reads the same bytes in `wanted` and no others, and that has no parts
+  // outside `wanted`.
   LaidForm form_of(ByteRange wanted) const;
 
  private:
-  // Of slices, in ascending order, that lie `to` further behind; of a record.
+  // Reads from slices, in ascending order, each `to` bytes further on; in a record.
   static Status read_slices(const std::vector<LaidSlice>& slices, std::uint64_t to,
                             std::uint64_t record, std::uint64_t offset, std::span<std::byte> out);
-  // Of so many whole records: a variable's values of all of them at once.
+  // Reads `count` whole records, the values of one variable in all of them at a time.
   Status read_records(std::uint64_t record, std::uint64_t count, std::span<std::byte> out) const;
-  // Where whole records from `record` on lie in a source as they do here; else nullptr.
+  // Returns the part whose source has whole records from `record` on in the same arrangement;
+  // otherwise nullptr.
   const LaidPart* whole_records(std::uint64_t record) const;
 
   const std::string name_;
@@ -85,8 +91,8 @@ class LaidValues final : public ByteSource {
   LaidForm form_;
 };
 
-// The values of a classic dataset in another layout of its definitions, which `metadata` has. Keeps
-// the dataset's extent, not the dataset.
+// Returns the values of a classic dataset in another layout of its definitions, that of `metadata`.
+// Keeps the dataset's extent, not the dataset.
 std::shared_ptr<const LaidValues> relaid_values(const Dataset& dataset, const Metadata& metadata,
                                                 const ClassicLayout& layout);
 

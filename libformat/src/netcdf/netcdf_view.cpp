@@ -1,4 +1,4 @@
-// Blocks as netCDF-C shows them (see nmb/netcdf_view.h).
+// Shows blocks like netCDF-C (see nmb/netcdf_view.h).
 #include "nmb/netcdf_view.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Whether netCDF-C has variables of a type; it passes over others, such as compounds without a
+// Returns whether netCDF-C shows variables of a type; it skips others, such as compounds without a
 // name.
 bool is_shown_by_netcdf(const TypeTable& types, Type code) {
   if (!TypeTable::is_extended(code)) return true;
@@ -33,7 +33,7 @@ bool is_shown_by_netcdf(const TypeTable& types, Type code) {
   }
 }
 
-// Dimensions of the block that are one of netCDF's.
+// Sets of dimensions of the block that are one dimension for netCDF.
 class DimensionSets {
  public:
   explicit DimensionSets(std::uint32_t dimensions) : parent_(dimensions) {
@@ -48,7 +48,7 @@ class DimensionSets {
     b = find(b);
     parent_[std::max(a, b)] = std::min(a, b);
   }
-  // Unites d with those of the same key.
+  // Unites d with the dimensions that have the same key.
   template <class Key>
   void unite_by(std::map<Key, DimId>* keys, const Key& key, DimId d) {
     const auto [at, is_new] = keys->emplace(key, d);
@@ -89,12 +89,13 @@ class ViewMaker {
     name_dimensions();
     return std::move(view_);
   }
-  // After make(): how many dimensions netCDF-C makes up, and whether it chooses any by lengths.
+  // After make(): the number of dimensions that netCDF-C makes up, and whether it chooses any by
+  // length.
   std::int64_t made_up() const { return made_up_; }
   bool chooses() const { return chooses_; }
 
  private:
-  // What is told of a dimension of netCDF's, by its first one of the block.
+  // Properties of a netCDF dimension, according to the first dimension of its set.
   struct Told {
     std::optional<std::int64_t> id;
     std::string path;
@@ -113,7 +114,7 @@ class ViewMaker {
     }
   }
 
-  // Unites the dimensions of a variable with those that its marks say are the same.
+  // Unites the dimensions of a variable with those that its marks identify.
   void place(VarId v) {
     const Variable variable = metadata_.variable(v);
     const std::size_t rank = variable.dimensions.size();
@@ -126,7 +127,7 @@ class ViewMaker {
     const std::vector<std::int64_t> ids = integers(metadata_, v, kCoordinates, rank);
     const std::vector<std::string> paths = scale_paths(metadata_, v, rank);
     is_marked_[v].resize(rank);
-    // netCDF-C asks the first place alone whether a variable has scales.
+    // netCDF-C decides by the first axis alone whether a variable has scales.
     if (first_made_up_ && !view_.is_scale[v] && ids.empty() && paths[0].empty()) {
       if (std::ranges::any_of(paths, [](const std::string& path) { return !path.empty(); }))
         ignores_scales_.insert(v);
@@ -150,7 +151,7 @@ class ViewMaker {
     return metadata_.dimension(d).is_record() ? dataset_.records : metadata_.dimension(d).length;
   }
 
-  // Undoes sets of dimensions that differ in length and do not grow.
+  // Splits sets of fixed dimensions that differ in length.
   std::vector<DimId> first_of_sets(std::vector<Told>* told) {
     const std::uint32_t count = metadata_.dimension_count();
     std::vector<DimId> first(count);
@@ -175,8 +176,8 @@ class ViewMaker {
     return first;
   }
 
-  // netCDF-C gives a scale without a number the next above all that it met before. Returns the next
-  // number behind all scales.
+  // netCDF-C gives a scale without a number the next number above all earlier ones. Returns the
+  // next number after all scales.
   std::int64_t count_unnumbered(std::vector<Told>* told) {
     std::int64_t next = 0;
     for (VarId v = 0; v < view_.is_scale.size(); ++v) {
@@ -190,7 +191,7 @@ class ViewMaker {
     return next;
   }
 
-  // Whether a dimension of the block stands for places of data sets that have no scale.
+  // Returns whether a dimension of the block is used for axes of data sets without a scale.
   bool is_phony(DimId d) const {
     return may_have_phony_ && is_made_up(metadata_.dimension(d).name);
   }
@@ -199,14 +200,14 @@ class ViewMaker {
                                            (is_marked_[v].empty() || !is_marked_[v][place]));
   }
 
-  // Gives each place without a scale the first dimension of its length and limitedness that the
-  // variable does not use yet, else a new one. of_scales: the view's dimensions, by their scale.
-  // next: the number of the first new one.
+  // Gives each axis without a scale the first dimension of the same length and limitedness that the
+  // variable does not use yet, or a new one. of_scales: the view's dimensions by their scale. next:
+  // the number of the first new dimension.
   void add_phony(const std::map<VarId, std::uint32_t>& of_scales, std::int64_t next,
                  std::set<std::string>* taken) {
     using Shape = std::pair<std::uint64_t, bool>;
     std::map<Shape, std::vector<std::uint32_t>> known;
-    // netCDF-C takes all dimensions of length 0 for unlimited ones, and no place of fixed length 0.
+    // netCDF-C treats all dimensions of length 0 as unlimited, and no axis of fixed length 0.
     const auto add_known = [&](Shape shape, std::size_t number) {
       if (first_made_up_ && shape.first == 0) shape.second = true;
       known[shape].push_back(static_cast<std::uint32_t>(number));
@@ -217,7 +218,7 @@ class ViewMaker {
     }
     const auto add_to = [&](NetcdfView::Variable* variable) {
       const Variable v = metadata_.variable(variable->id);
-      std::set<std::uint32_t> used;  // by places with scales
+      std::set<std::uint32_t> used;  // by axes with scales
       for (std::size_t i = 0; i < v.dimensions.size(); ++i)
         if (!is_phony(variable->id, i)) used.insert(variable->dimensions[i]);
       std::map<Shape, std::size_t> tried;
@@ -268,7 +269,7 @@ class ViewMaker {
     const std::int64_t next = count_unnumbered(&told);
     const std::vector<DimId> first = first_of_sets(&told);
 
-    // Those that no place with a scale has get their numbers below.
+    // Dimensions that no axis with a scale uses get their numbers below.
     std::vector<bool> is_named(count);
     std::vector<bool> is_used(count, ignores_scales_.empty());  // by its name
     for (VarId v = 0; v < metadata_.variable_count(); ++v)
@@ -324,17 +325,18 @@ class ViewMaker {
   const Dataset& dataset_;
   const Metadata& metadata_;
   const DimensionLengths* const lengths_;
-  const std::optional<std::int64_t> first_made_up_;  // the number; nothing: of the group by itself
+  const std::optional<std::int64_t> first_made_up_;  // the number; nullopt: the group is counted by
+                                                     // itself
   std::int64_t made_up_ = 0;
   bool chooses_ = false;
   NetcdfView view_;
   DimensionSets sets_;
   std::map<std::int64_t, DimId> by_id_;
   std::map<std::string, DimId> by_path_;
-  std::vector<bool> may_grow_;  // of the block's own
-  std::vector<bool> grows_;     // by the first of a set
-  const bool may_have_phony_;   // dimensions that the file does not name
-  // Of each variable, the places whose dimension is said; empty: none.
+  std::vector<bool> may_grow_;  // by dimension of the block
+  std::vector<bool> grows_;     // by first dimension of a set
+  const bool may_have_phony_;   // whether there may be dimensions that the file does not name
+  // For each variable, the axes whose dimension is marked; empty: none.
   std::vector<std::vector<bool>> is_marked_;
   std::set<VarId> ignores_scales_;  // variables whose scales netCDF-C does not see
 };
@@ -421,7 +423,7 @@ MadeUpNumbers::First MadeUpNumbers::first() const {
     if (const auto group = groups_.find(name); group != groups_.end())
       for (const std::int64_t id : group->second.scales)
         next = std::max(next, (id < 0 ? next : id) + 1);
-  // Behind all scales of the file, those of a group follow those of the groups below it.
+  // After all scales of the file; the dimensions of a group follow those of the groups below it.
   First numbers;
   const auto count = [&](const std::string& name) {
     const auto group = groups_.find(name);
@@ -429,7 +431,7 @@ MadeUpNumbers::First MadeUpNumbers::first() const {
     numbers.emplace(name, next);
     next += group->second.made_up;
   };
-  std::vector<const std::string*> open;  // a group and those above it
+  std::vector<const std::string*> open;  // a group and the groups above it
   for (const std::string& name : order) {
     while (!open.empty() && !hdf5::is_at_or_below(name, *open.back())) {
       count(*open.back());
@@ -443,7 +445,7 @@ MadeUpNumbers::First MadeUpNumbers::first() const {
 
 namespace {
 
-// Visits the blocks at and below one that came from HDF5.
+// Visits the blocks at and below a block that came from HDF5.
 Status for_each_group(const FileBlocks& blocks, const std::string& top,
                       const std::function<Status(const Dataset&)>& visit) {
   return blocks.for_each_entry(top, [&](const BlockEntry& entry) -> Result<bool> {
@@ -458,7 +460,7 @@ Status for_each_group(const FileBlocks& blocks, const std::string& top,
 
 }  // namespace
 
-// The uppermost of the blocks above one, or that one.
+// Returns the uppermost block above a block, or the block itself.
 Result<std::string> FileDimensionsReader::source_of(const std::string& block) const {
   for (std::size_t end = 0; end < block.size();
        end = std::min(block.find('/', end + 1), block.size())) {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 
 namespace nmb {
 
@@ -49,7 +49,7 @@ std::optional<std::string> path_above(std::string_view block, std::uint32_t leve
 
 std::shared_ptr<const Dataset> as_classic(std::shared_ptr<const Dataset> dataset) {
   if (!dataset->metadata.extension()) return dataset;
-  // Where nothing was written the extent reads fill values of the metadata it was made with.
+  // The extent reads fill values of the metadata it was made with where nothing was written.
   struct Classic {
     std::shared_ptr<const Dataset> of;
     Dataset dataset;

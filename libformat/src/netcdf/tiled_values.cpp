@@ -1,7 +1,5 @@
-// Values of several boxes (see netcdf/tiled_values.h).
-//
-// A tile's values lie in its source in the order in which they lie in the array, so those that
-// belong into a range of the array are a range of the tile.
+// Values of several boxes (see netcdf/tiled_values.h). A tile's values have the same order in its
+// source as in the array, so a range of the array contains a range of the tile.
 #include "netcdf/tiled_values.h"
 
 #include <algorithm>
@@ -11,7 +9,7 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kPart = 1 << 20;  // bytes read of a tile at a time, at most
+constexpr std::uint64_t kPart = 1 << 20;  // bytes of a tile that are read at a time
 
 }  // namespace
 
@@ -27,7 +25,7 @@ std::uint64_t TiledValues::bytes_of(const Tile& tile) const {
   return bytes;
 }
 
-// The tile's first byte that lies at `offset` of the array or behind it.
+// Returns the tile's first byte at or after `offset` of the array.
 std::uint64_t TiledValues::at_or_behind(const Tile& tile, std::uint64_t offset) const {
   const std::uint64_t* firsts = boxes_->firsts(tile.box);
   const std::uint64_t* counts = boxes_->counts(tile.box);
@@ -44,7 +42,7 @@ std::uint64_t TiledValues::at_or_behind(const Tile& tile, std::uint64_t offset) 
   return at + offset;
 }
 
-// Where the tile's byte `at` lies in the array.
+// Returns the position in the array of the tile's byte `at`.
 std::uint64_t TiledValues::place_of(const Tile& tile, std::uint64_t at) const {
   const std::uint64_t* firsts = boxes_->firsts(tile.box);
   const std::uint64_t* counts = boxes_->counts(tile.box);
@@ -82,7 +80,7 @@ std::size_t TiledValues::tile_of(std::uint64_t element) const {
   return tiles_.size();
 }
 
-// Of the tile's values, in their own order.
+// Reads values of the tile in their own order.
 Status TiledValues::read(const Tile& tile, std::uint64_t at, std::span<std::byte> out) const {
   if (tile.record_step == 0) return tile.source->read_at(tile.offset + at, out);
   const std::uint64_t record = bytes_of(tile) / boxes_->counts(tile.box)[0];
@@ -96,12 +94,12 @@ Status TiledValues::read(const Tile& tile, std::uint64_t at, std::span<std::byte
   return {};
 }
 
-// What of the tile lies in [offset, offset + out.size()) of the array.
+// Copies the part of the tile that lies in [offset, offset + out.size()) of the array.
 Status TiledValues::copy(const Tile& tile, std::uint64_t offset, std::span<std::byte> out) const {
   if (bytes_of(tile) == 0) return {};
   const std::uint64_t end = at_or_behind(tile, offset + out.size());
   std::uint64_t at = at_or_behind(tile, offset);
-  // A run lies in one piece in the array.
+  // A run is contiguous in the array.
   std::uint64_t run = value_size_;
   for (std::size_t d = boxes_->rank(); d-- > 0;) {
     run *= boxes_->counts(tile.box)[d];
@@ -133,7 +131,7 @@ Status TiledValues::copy(const Tile& tile, std::uint64_t offset, std::span<std::
 Status TiledValues::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   if (out.empty()) return {};
   if (gaps_) NMB_TRY(gaps_->read_at(offset, out));
-  // The first one counts, so it comes last.
+  // The first tile takes precedence, so it is copied last.
   for (auto tile = tiles_.rbegin(); tile != tiles_.rend(); ++tile)
     NMB_TRY(copy(*tile, offset, out));
   return {};

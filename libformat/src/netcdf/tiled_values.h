@@ -1,4 +1,5 @@
-// TiledValues: an array whose values lie in several sources, each with a box of it.
+// TiledValues: an array whose values come from several sources, each of which has a box of the
+// array.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/byte_range.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 
-// Boxes of an array, by index.
+// The boxes of an array, by index.
 struct TileBoxes {
   std::vector<std::uint64_t> shape;  // of the array
-  // Of each box the first index along each dimension, then the length along each.
+  // For each box: the first index along each dimension, then the length along each.
   std::vector<std::uint64_t> bounds{};
 
   std::size_t rank() const { return shape.size(); }
@@ -24,18 +24,19 @@ struct TileBoxes {
   const std::uint64_t* counts(std::size_t box) const { return firsts(box) + rank(); }
 };
 
-// Values of one box.
+// The values of one box.
 struct Tile {
   std::shared_ptr<const ByteSource> source;
-  std::uint64_t offset;       // of the first
-  std::uint64_t record_step;  // from an index of the first dimension to the next; 0: they follow on
+  std::uint64_t offset;       // of the first value
+  std::uint64_t record_step;  // from one index of the first dimension to the next; 0: without gaps
   std::uint32_t box;
 };
 
-// The array in row-major order. Where several tiles have a value the first counts. Thread-safe.
+// The array in row-major order. If several tiles have a value, the first tile counts. Thread-safe.
 class TiledValues final : public ByteSource {
  public:
-  // value_size: bytes of a value. gaps: what is where no tile is; nullptr: they leave no gaps.
+  // value_size: size of a value in bytes. gaps: supplies the values that no tile has; nullptr: the
+  // tiles leave no gaps.
   TiledValues(std::shared_ptr<const TileBoxes> boxes, std::uint64_t value_size,
               std::vector<Tile> tiles, std::shared_ptr<const ByteSource> gaps, std::string name)
       : boxes_(std::move(boxes)),
@@ -48,15 +49,16 @@ class TiledValues final : public ByteSource {
   const std::string& name() const override { return name_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
 
-  // The index of the first tile that has the element, in row-major order; of one that some have.
+  // Returns the index of the first tile that has the element, which is counted in row-major order.
+  // At least one tile must have it.
   std::size_t tile_of(std::uint64_t element) const;
-  // Bytes of the array from a tile's first to behind its last.
+  // Returns the bytes of the array from the tile's first to its last.
   std::pair<std::uint64_t, std::uint64_t> range_of(const Tile& tile) const;
 
   const TileBoxes& boxes() const { return *boxes_; }
   std::uint64_t value_size() const { return value_size_; }
   const std::shared_ptr<const ByteSource>& gaps() const { return gaps_; }
-  // Those that may have bytes in `wanted`, in their order.
+  // Returns the tiles that may have bytes in `wanted`, in their order.
   std::vector<Tile> tiles_in(ByteRange wanted) const;
 
  private:

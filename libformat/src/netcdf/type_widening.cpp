@@ -1,4 +1,4 @@
-// Widening of types (see netcdf/type_widening.h).
+// Widens types (see netcdf/type_widening.h).
 #include "netcdf/type_widening.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Integer {
   bool is_signed;
 };
 
-// From narrow to wide.
+// Ordered from narrow to wide.
 constexpr std::array<Integer, 8> kIntegers{{
     {Type::kByte, MemoryType::kInt8, 8, true},
     {Type::kUByte, MemoryType::kUInt8, 8, false},
@@ -44,7 +44,7 @@ MemoryType memory_of(Type type) {
   return std::ranges::find(kIntegers, type, &Integer::type)->memory;
 }
 
-// As many values as `out` has room for.
+// Converts as many values as fit into `out`.
 void widen(std::span<const std::byte> values, Type from, Type to, std::span<std::byte> out) {
   const std::size_t size = type_size(to), count = out.size() / size;
   convert_from_external(from, values.data(), count, memory_of(to), out.data());

@@ -1,4 +1,4 @@
-// What differs between bytes (see parallel/byte_changes.h).
+// Encodes differences between bytes (see parallel/byte_changes.h).
 #include "parallel/byte_changes.h"
 
 #include <algorithm>
@@ -10,14 +10,14 @@ namespace {
 
 enum class Change : std::uint8_t { kNone, kMiddle, kRuns };
 
-// What says where a run lies takes as many bytes as these that are the same.
+// Equal bytes shorter than this stay in a run, because the header of a run is as long.
 constexpr std::size_t kShortest = 8;
 
 struct Run {
   std::uint32_t begin, length;
 };
 
-// Of two of the same length, less than 4 GiB.
+// `now` and `before` have the same length, less than 4 GiB.
 std::vector<Run> runs_of(std::span<const std::byte> now, std::span<const std::byte> before) {
   std::vector<Run> runs;
   for (auto [at, other] = std::ranges::mismatch(now, before); at != now.end();) {

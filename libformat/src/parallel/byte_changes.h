@@ -1,5 +1,5 @@
-// Bytes in a message as what differs from other bytes that both sides have: of thousands of headers
-// that are nearly the same.
+// Encodes bytes in a message as differences from bytes that both sides have, for thousands of
+// headers that are nearly equal.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace nmb {
 
-// *known: what the receiver has; becomes `bytes`.
+// *known: the bytes of the receiver; set to `bytes`.
 void put_changes(std::span<const std::byte> bytes, std::vector<std::byte>* known,
                  MessageWriter* out);
-// false: *known stays as it is, since nothing differs.
+// Returns false if *known did not change.
 bool get_changes(MessageReader* in, std::vector<std::byte>* known);
 
 }  // namespace nmb

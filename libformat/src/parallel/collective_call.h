@@ -1,4 +1,5 @@
-// What is thrown in a collective call is all ranks' failure: the others wait for this one.
+// An exception in a collective call becomes a failure of all ranks, because the others wait for
+// this one.
 #pragma once
 
 #include <exception>
@@ -15,8 +16,9 @@ inline Status out_of_memory_on(int rank) {
   return Status(Code::kLimit, "out of memory (on rank " + std::to_string(rank) + ")");
 }
 
-// call(), a Status or Result, by all of several ranks. An exception fails their network:
-// out_of_memory if it is std::bad_alloc, made ahead since there may be no memory for it.
+// Runs call(), which returns a Status or Result, on all of several ranks. An exception fails their
+// network, with out_of_memory for std::bad_alloc; that status is made in advance, because there may
+// be no memory for it.
 template <class Call>
 auto collective_call(Communicator& ranks, const Status& out_of_memory, Call call)
     -> decltype(call()) {

@@ -12,10 +12,10 @@ namespace nmb {
 
 namespace {
 
-// Behind a message, or behind the first of its parts: so what is sent need not be copied.
+// Follows a message, or its first part, so that the bytes to send need not be copied.
 struct Trailer {
   std::uint64_t tag;
-  std::uint64_t length;  // of the message
+  std::uint64_t length;  // length of the message
 };
 
 }  // namespace
@@ -90,7 +90,7 @@ std::vector<std::byte> Communicator::parcel_bytes(std::size_t length) {
   return bytes;
 }
 
-// Takes one message from the network, or a part of one.
+// Takes one message, or a part of one, from the network.
 Status Communicator::take_arrival() {
   NMB_ASSIGN(Transport::Arrival arrival, transport_->next());
   std::vector<std::byte> bytes = std::move(arrival.bytes);
@@ -164,7 +164,7 @@ Result<Message> Communicator::receive(int from, Tag tag) {
   }
 }
 
-// All messages of an operation at once: taken out one by one they would cost the square of their
+// Takes all messages of an operation at once: taking them one by one would cost the square of their
 // number.
 Status Communicator::receive_all(Tag tag, std::size_t count, std::vector<Message>* out) {
   if (count == 0) return {};
@@ -201,8 +201,9 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
     }
   };
   struct View {
-    int failed;         // the lowest rank that failed
-    Deed first, other;  // of the lowest rank, and of the lowest that does not do the same
+    int failed;         // lowest rank that failed
+    Deed first, other;  // operation of the lowest rank, and of the lowest rank with a different
+                        // operation
   };
   View mine{status.ok() ? std::numeric_limits<int>::max() : rank_, {rank_, {}, file}, {}};
   assert(operation.size() < mine.first.what.size());

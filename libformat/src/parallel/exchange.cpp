@@ -1,9 +1,10 @@
-// Communicator::exchange(): messages from any ranks to any ranks. Short parcels travel by the bits
-// of their distance: in step k each rank passes on to the rank 2^k behind it all those whose
-// distance has that bit. So a rank sends ceil(log2(size)) messages, however many others it answers.
-// Parcels with the same bytes become one where they meet, whoever sent them and wherever they go:
-// what a rank tells many alike, or many tell it alike, passes each rank once.
-// Long parcels go straight; how many of them to expect travels like a short one (Bruck et al.,
+// Communicator::exchange(): messages from any ranks to any ranks.
+// Short parcels are routed by the bits of their distance: in step k, each rank passes all parcels
+// whose distance has that bit to the rank 2^k after it. A rank therefore sends ceil(log2(size))
+// messages, however many ranks it answers. Parcels with the same bytes are combined when they meet,
+// whatever their senders and destinations are: a parcel that one rank sends to many, or many send
+// to one, passes each rank once.
+// Long parcels are sent directly; the number to expect is routed like a short parcel (Bruck et al.,
 // "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems").
 #include <algorithm>
 #include <array>
@@ -18,30 +19,32 @@ namespace nmb {
 
 namespace {
 
-// Bytes for one rank that are short. Half of what all ranks send to one passes through another.
+// Bytes for one rank up to this number are short. Half of all parcels for a rank pass through
+// another rank.
 constexpr std::size_t kShort = 256;
-// Of a rank that has long ones for many others these are passed on, up to so many bytes in all.
+// If a rank has long parcels for many others, it passes them on too, up to this many bytes in all.
 constexpr std::size_t kShortOfMany = 16 << 10, kMostPassedOn = 8 << 20;
 
-// Parcels that come straight to the rank that is still so far away.
+// Number of parcels that will come directly to the rank at this distance.
 struct Count {
   std::uint32_t distance;
   std::uint32_t parcels;
 };
 
-// How far short parcels still have to go, and who sent them.
+// Remaining distance of short parcels, and their sender.
 struct Route {
   std::uint32_t distance;
   std::int32_t from;
 };
 
-// All short parcels of one rank to another, each its length and its bytes; the same on all routes.
+// All short parcels from one rank to another, each with its length and its bytes; all routes have
+// the same bytes.
 struct Bundle {
   std::vector<Route> routes;
   std::vector<std::byte> bytes;
 };
 
-// Those for one rank are added where they meet.
+// Adds the counts for the same rank.
 void add_up(std::vector<Count>& counts) {
   std::sort(counts.begin(), counts.end(),
             [](const Count& a, const Count& b) { return a.distance < b.distance; });
@@ -59,8 +62,8 @@ void add_up(std::vector<Count>& counts) {
 
 struct Communicator::OnTheWay {
   std::vector<Count> counts;
-  std::unordered_multimap<std::uint64_t, Bundle> bundles;  // by the sum of their bytes
-  std::size_t in_bundles = 0;                              // bytes
+  std::unordered_multimap<std::uint64_t, Bundle> bundles;  // by hash of their bytes
+  std::size_t in_bundles = 0;                              // bytes in all bundles
 
   std::size_t size() const { return counts.size() * sizeof(Count) + in_bundles; }
 
@@ -78,7 +81,7 @@ struct Communicator::OnTheWay {
     bundles.emplace(sum, Bundle{{routes.begin(), routes.end()}, {bytes.begin(), bytes.end()}});
   }
 
-  // What goes on to the rank `step` behind this one.
+  // Takes the parcels that go to the rank `step` after this one.
   std::vector<std::byte> leave(std::uint32_t step) {
     std::vector<Count> leaving, staying;
     for (const Count& count : counts) {
@@ -176,7 +179,7 @@ Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels)
   std::stable_sort(parcels.begin(), parcels.end(),
                    [](const Parcel& a, const Parcel& b) { return a.to < b.to; });
   struct Post {
-    std::span<Parcel> parcels;  // to one rank
+    std::span<Parcel> parcels;  // parcels for one rank
     std::size_t bytes = 0;
   };
   std::vector<Post> posts;
@@ -221,7 +224,7 @@ Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels)
   NMB_TRY(pass_on(passed, std::move(own), &arrived, &straight));
   const std::size_t passed_on = arrived.size();
   NMB_TRY(receive_all(tag, straight, &arrived));
-  // All at once are in the caller's hands.
+  // The caller now holds the bytes of all messages at once.
   for (std::size_t i = passed_on; i < arrived.size(); ++i) delivered_ += arrived[i].bytes().size();
   hold(delivered_);
   held_ -= delivered_;

@@ -12,7 +12,7 @@ namespace nmb {
 class Letters {
  public:
   MessageWriter& to(int rank) { return letters_[rank]; }
-  // For exchange(); none are left.
+  // Returns the messages for exchange() and removes them.
   std::vector<Communicator::Parcel> take() {
     std::vector<Communicator::Parcel> parcels;
     for (auto& [rank, letter] : letters_) parcels.push_back({rank, letter.take()});

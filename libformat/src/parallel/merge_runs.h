@@ -1,4 +1,4 @@
-// Merging sorted runs that lie one behind the other.
+// Merges adjacent sorted runs.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace nmb {
 
-// ends: where each run of `items` ends. Stable; takes time n log(runs).
+// ends: the end of each run of `items`. Stable; takes time n log(runs).
 template <class Item, class Less>
 void merge_runs(std::vector<Item>& items, std::vector<std::size_t> ends, Less less) {
   auto at = [&](std::size_t i) { return items.begin() + static_cast<std::ptrdiff_t>(i); };

@@ -1,5 +1,5 @@
 // Values in messages between ranks of one program: in the machine's own byte order, one after the
-// other. What one rank writes another of the same program reads, so lengths are right.
+// other. Both sides run the same program, so lengths are not checked.
 #pragma once
 
 #include <cassert>
@@ -15,7 +15,7 @@ namespace nmb {
 
 class MessageWriter {
  public:
-  // Into these, empty, which may have room.
+  // Uses these bytes, which are empty but may have capacity.
   void use(std::vector<std::byte> bytes) { bytes_ = std::move(bytes); }
   template <class T>
   void put(const T& value) {
@@ -29,7 +29,7 @@ class MessageWriter {
     put<std::uint64_t>(bytes.size());
     put_raw(bytes);
   }
-  // Room for as many bytes, to be filled before the next call.
+  // Returns room for this many bytes, to be filled before the next call.
   std::span<std::byte> put_room(std::uint64_t length) {
     put(length);
     return add_room(length);
@@ -38,12 +38,12 @@ class MessageWriter {
     bytes_.resize(bytes_.size() + length);
     return std::span(bytes_).last(length);
   }
-  // Trivially copyable elements.
+  // Writes trivially copyable elements.
   template <class T>
   void put_list(std::span<const T> list) {
     put_bytes(std::as_bytes(list));
   }
-  // In as few bytes as it takes, 7 bits each: 10 at most.
+  // Writes the number in as few bytes as possible, with 7 bits each: at most 10.
   void put_small(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<std::byte>(value | 0x80));
     bytes_.push_back(static_cast<std::byte>(value));
@@ -56,7 +56,7 @@ class MessageWriter {
   std::vector<std::byte> bytes_;
 };
 
-// Views into the message: valid as long as its bytes are.
+// Returns views into the message, which are valid as long as its bytes are.
 class MessageReader {
  public:
   explicit MessageReader(std::span<const std::byte> bytes) : bytes_(bytes) {}

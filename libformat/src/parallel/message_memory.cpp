@@ -1,14 +1,14 @@
-// Memory of long messages (see nmb/transport.h).
+// Manages memory of long messages (see nmb/communicator.h).
 #include <utility>
 
-#include "nmb/transport.h"
+#include "nmb/communicator.h"
 
 namespace nmb {
 
 std::vector<std::byte> MessageMemory::take(std::size_t length) {
   std::vector<std::byte> bytes;
   if (length >= kLong) {
-    // The one with the least room that is enough.
+    // Choose the smallest buffer that is large enough.
     auto best = kept_.end();
     for (auto at = kept_.begin(); at != kept_.end(); ++at)
       if (at->capacity() >= length && (best == kept_.end() || at->capacity() < best->capacity()))

@@ -1,6 +1,4 @@
-// Finds the launcher and the plug-in of its MPI library (see nmb/mpi_ranks.h).
-#include "nmb/mpi_ranks.h"
-
+// Finds the launcher and the plug-in of its MPI library (see nmb/communicator.h).
 #include <dlfcn.h>
 
 #include <array>
@@ -14,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nmb/communicator.h"
 #include "parallel/mpi_plugin.h"
 #include "wire/plugin_folders.h"
 
@@ -24,9 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 
 struct LibraryNames {
-  std::string_view text;     // for messages
-  std::string_view file;     // of the plug-in
-  std::string_view version;  // what MPI_Get_library_version() begins with
+  std::string_view text;     // its name in messages
+  std::string_view file;     // file name of the plug-in
+  std::string_view version;  // beginning of the text of MPI_Get_library_version()
 };
 
 LibraryNames names_of(MpiLibrary library) {
@@ -34,7 +33,7 @@ LibraryNames names_of(MpiLibrary library) {
   return {"MPICH", "nmb-mpi-mpich.so", "MPICH"};
 }
 
-// A number in the environment; 0: none there.
+// Returns a number from the environment, or 0 if the variable is not set.
 int number_of(const char* variable) {
   const char* text = std::getenv(variable);
   int number = 0;
@@ -42,12 +41,12 @@ int number_of(const char* variable) {
   return number;
 }
 
-// Two MPI libraries in one process take each other's symbols.
+// Two MPI libraries in one process would use each other's symbols.
 Status check_no_other_mpi(const LibraryNames& names) {
   using GetLibraryVersion = int (*)(char*, int*);
   void* const symbol = dlsym(RTLD_DEFAULT, "MPI_Get_library_version");
   if (symbol == nullptr) return {};
-  std::vector<char> version(16384);  // MPI_MAX_LIBRARY_VERSION_STRING is 256 and 8192 bytes
+  std::vector<char> version(16384);  // MPI_MAX_LIBRARY_VERSION_STRING is 256 or 8192 bytes
   int length = 0;
   reinterpret_cast<GetLibraryVersion>(symbol)(version.data(), &length);
   const std::string_view text(version.data());
@@ -63,7 +62,7 @@ std::string hexadecimal(std::uint64_t number) {
   return text.data();
 }
 
-// Stays loaded until the process ends, as its MPI must.
+// The plug-in stays loaded until the process ends, because its MPI library must.
 Result<const MpiPlugin*> load_plugin(const LibraryNames& names) {
   std::string looked;
   for (const fs::path& folder : plugin_folders()) {
@@ -71,7 +70,7 @@ Result<const MpiPlugin*> load_plugin(const LibraryNames& names) {
     looked += (looked.empty() ? "" : ", ") + file.string();
     std::error_code error;
     if (!fs::exists(file, error)) continue;
-    // Global: Open MPI loads parts of its own that take symbols from it.
+    // RTLD_GLOBAL: Open MPI loads further libraries that use its symbols.
     void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (handle == nullptr)
       return Status(Code::kUnsupported,
@@ -116,7 +115,7 @@ Result<std::unique_ptr<Transport>> open_mpi_transport(MpiLibrary library, const 
   NMB_TRY(check_no_other_mpi(names));
   NMB_ASSIGN(const MpiPlugin* const plugin, load_plugin(names));
   NMB_ASSIGN(std::unique_ptr<Transport> transport, plugin->open(comm));
-  // An MPI that does not know the launcher takes each process for a job of its own: all would
+  // An MPI library that does not know the launcher treats each process as a separate job: all would
   // write the same file.
   const int launched = launched_ranks();
   if (comm == nullptr && transport->size() == 1 && launched > 1)

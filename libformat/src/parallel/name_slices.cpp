@@ -1,4 +1,4 @@
-// Choosing slices of the name space (see parallel/name_slices.h).
+// Chooses slices of the name space (see parallel/name_slices.h).
 #include "parallel/name_slices.h"
 
 #include <algorithm>
@@ -10,12 +10,12 @@ namespace nmb {
 
 namespace {
 
-// A slice's share is off by about one part in so many.
+// The relative error of a slice's share is about one in this number.
 constexpr std::uint64_t kSamples = 16;
 
 struct Sample {
   std::string_view name;
-  double weight;  // names that it stands for
+  double weight;  // number of names that it represents
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace nmb {
 
 namespace {
 
-// Files that rank 0 shows the other threads, while they take hold of them.
+// Files that rank 0 offers to the other threads until they have taken them.
 class Showcase {
  public:
   std::uint64_t show(const std::shared_ptr<OutputFile>& file) {
@@ -59,14 +59,14 @@ Result<std::unique_ptr<OutputFile>> share_with_threads(Communicator& ranks,
   return std::unique_ptr<OutputFile>(std::make_unique<OutputFileLayer>(std::move(file)));
 }
 
-// The same on all machines that share the file system.
+// Returns a number that is the same on all machines that share the file system.
 Result<std::uint64_t> file_number(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return system_error(errno, path, "look at");
   return static_cast<std::uint64_t>(info.st_ino);
 }
 
-// The file with this number, which has one of the names: the last one once it is published.
+// Opens the file with this number under one of the names: the last name if it is already published.
 Result<std::unique_ptr<OutputFile>> attach_to(
     std::uint64_t number, const std::array<std::string, 2>& names,
     const std::function<Result<std::unique_ptr<OutputFile>>(const std::string&)>& attach) {
@@ -77,14 +77,14 @@ Result<std::unique_ptr<OutputFile>> attach_to(
   for (const std::string& name : names) {
     if (!is_named(name)) continue;
     Result<std::unique_ptr<OutputFile>> file = attach(name);
-    // It may have been renamed, and another one have got its name, meanwhile.
+    // The file may have been renamed in the meantime, and another file may have got its name.
     if (is_named(name)) return file;
   }
   return Status(Code::kIo, names.back(), kNoOffset, "",
                 "another file has its name now; write it again");
 }
 
-// Another process's file, opened by the first call that needs it.
+// A file of another process, opened by the first call that needs it.
 class OpenedWhenUsed final : public OutputFile {
  public:
   using Open = std::function<Result<std::unique_ptr<OutputFile>>()>;

@@ -1,4 +1,4 @@
-// What rank 0 reads for all ranks (see parallel/shared_reads.h).
+// Lets rank 0 read for all ranks (see parallel/shared_reads.h).
 #include "parallel/shared_reads.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// SharedReads: a file of which rank 0 reads what all ranks want, and hands it on.
+// SharedReads: a file that rank 0 reads for all ranks and passes on.
 #pragma once
 
 #include <atomic>
@@ -8,21 +8,21 @@
 #include <mutex>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/communicator.h"
 
 namespace nmb {
 
-// Outside together() each rank reads for itself. read_at() is thread-safe, together() is called by
+// Outside together(), each rank reads for itself. read_at() is thread-safe; together() is called by
 // one thread at a time.
 class SharedReads final : public ByteSource {
  public:
-  // `ranks` outlives it.
+  // `ranks` must outlive it.
   SharedReads(std::shared_ptr<const ByteSource> file, Communicator& ranks)
       : file_(std::move(file)), ranks_(ranks), number_(ranks.number_file()), size_(file_->size()) {}
 
   std::uint64_t size() const override { return size_; }
-  // Within together() what rank 0 was told last, and has read last.
+  // In together(), returns the state that rank 0 has read.
   Result<std::uint64_t> refresh() const override;
   void forget() const override;
   bool has_writer() const override { return file_->has_writer(); }
@@ -30,9 +30,9 @@ class SharedReads final : public ByteSource {
   const std::string& name() const override { return file_->name(); }
   const std::string* path() const override { return file_->path(); }
 
-  // Collective. Every rank does `work`; what rank 0 read in it the others need not read. They may
-  // read other things: those they read themselves. All get the failure of the lowest rank that has
-  // one.
+  // Collective. Every rank does `work`; bytes that rank 0 reads in it need not be read by the
+  // others. Bytes that others read in addition are read by themselves. All ranks get the failure of
+  // the lowest rank that fails.
   Status together(const std::function<Status()>& work) const;
 
  private:
@@ -42,8 +42,9 @@ class SharedReads final : public ByteSource {
   mutable std::atomic<std::uint64_t> size_;
   mutable std::mutex mutex_;
   mutable bool recording_ = false;
-  mutable bool following_ = false;                                 // what rank 0 has read
-  mutable std::map<std::uint64_t, std::vector<std::byte>> reads_;  // by offset; the longest of each
+  mutable bool following_ = false;                                 // whether bytes come from rank 0
+  mutable std::map<std::uint64_t, std::vector<std::byte>> reads_;  // by offset; the longest at each
+                                                                   // offset
 };
 
 }  // namespace nmb

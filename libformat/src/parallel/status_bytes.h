@@ -1,4 +1,4 @@
-// A Status as bytes, for messages between ranks.
+// Encodes a Status as bytes, for messages between ranks.
 #pragma once
 
 #include <cstddef>

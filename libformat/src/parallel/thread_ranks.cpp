@@ -1,6 +1,4 @@
-// The network between threads (see nmb/thread_ranks.h).
-#include "nmb/thread_ranks.h"
-
+// The network between threads (see nmb/communicator.h).
 #include <pthread.h>
 
 #include <condition_variable>
@@ -10,13 +8,14 @@
 #include <new>
 #include <utility>
 
+#include "nmb/communicator.h"
 #include "parallel/collective_call.h"
 
 namespace nmb {
 
 namespace {
 
-// All mailboxes, under one lock: messages are few and handed over without copying.
+// All mailboxes are under one lock: messages are few and are handed over without copying.
 class ThreadNetwork {
  public:
   explicit ThreadNetwork(int size) : boxes_(static_cast<std::size_t>(size)), left_(size) {}
@@ -33,7 +32,7 @@ class ThreadNetwork {
       wake = std::exchange(box.waiting, false);
       if (wake) --waiting_;
     }
-    // Behind the lock, which the receiver takes first.
+    // Notify after unlocking, because the receiver takes the lock first.
     if (wake) box.ready.notify_one();
     return {};
   }
@@ -76,7 +75,7 @@ class ThreadNetwork {
     failure_ = why;
     for (Box& box : boxes_) box.ready.notify_one();
   }
-  // A rank that waits has an empty box: when all that are left wait, none will ever be filled.
+  // A waiting rank has an empty box: if all remaining ranks wait, no box will ever be filled.
   void find_deadlock() {
     if (waiting_ == left_ && left_ > 0)
       fail_locked(Status(Code::kUsage,
@@ -88,7 +87,7 @@ class ThreadNetwork {
   std::mutex mutex_;
   std::vector<Box> boxes_;
   int waiting_ = 0;
-  int left_;  // ranks that have not left
+  int left_;  // number of ranks that have not left
   Status failure_;
 };
 
@@ -106,7 +105,7 @@ class ThreadTransport final : public Transport {
   }
   Result<Arrival> next() override { return network_->next(rank_); }
   void fail(const Status& why) override { network_->fail(why); }
-  // Threads sleep while they wait.
+  // Returns 0, because threads sleep while they wait.
   double waiting_seconds() const override { return 0; }
 
  private:

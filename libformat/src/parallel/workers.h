@@ -1,4 +1,4 @@
-// Work that several threads of this process share.
+// Work shared by several threads of this process.
 #pragma once
 
 #include <algorithm>
@@ -17,20 +17,20 @@
 
 namespace nmb {
 
-// Calls work() on each of the threads, this one among them; on fewer where no more are to be had.
+// Calls work() on each of the threads, including this one; on fewer if no more can be started.
 template <class Work>
 void on_each_thread(std::size_t threads, const Work& work) {
   std::vector<std::jthread> others;
   try {
     for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
   } catch (const std::system_error&) {
-    // Those that there are do the work.
+    // The existing threads do the work.
   }
   work();
 }
 
-// Each thread calls what make_worker() gives it with one number below `count` after the other; each
-// number is taken once.
+// Each thread calls its result of make_worker() with numbers below `count`; each number is used
+// once.
 template <class MakeWorker>
 void for_each_on_threads(unsigned threads, std::size_t count, const MakeWorker& make_worker) {
   std::atomic<std::size_t> next{0};
@@ -40,8 +40,8 @@ void for_each_on_threads(unsigned threads, std::size_t count, const MakeWorker& 
   });
 }
 
-// Calls work(stop) on each of the threads. The first failure (what is thrown too) sets `stop`,
-// which says that the others shall end, and is returned.
+// Calls work(stop) on each of the threads. The first failure or exception sets `stop`, which makes
+// the others end, and is returned.
 template <class Work>
 Status share_work(std::size_t threads, const Work& work) {
   std::atomic<bool> stop{false};

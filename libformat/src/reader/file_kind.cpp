@@ -1,7 +1,5 @@
-// Kinds of files (see nmb/file_kind.h). Signatures: spec/format.md, sections 4 and 5; the netCDF
+// Kinds of files (see nmb/reader.h). Signatures: spec/format.md, sections 4 and 5; the netCDF
 // classic format; the HDF5 file format, section II.A.
-#include "nmb/file_kind.h"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "format/superblock/head.h"
+#include "nmb/reader.h"
 
 namespace nmb {
 namespace {
@@ -30,12 +29,13 @@ std::string_view kind_name(FileKind kind) {
 Result<FileKind> kind_of(const ByteSource& file) {
   std::vector<std::byte> head(static_cast<std::size_t>(std::min(file.size(), kBodyStart)));
   NMB_TRY(file.read_at(0, head));
-  // Values of a classic file may hold an NMB file; an NMB file does not begin as a classic one.
+  // The values of a classic file may contain an NMB file, but an NMB file never begins like a
+  // classic file.
   if (has(head, 0, "CDF\x01")) return FileKind::kCdf1;
   if (has(head, 0, "CDF\x02")) return FileKind::kCdf2;
   if (has(head, 0, "CDF\x05")) return FileKind::kCdf5;
   if (is_nmb(head)) return FileKind::kNmb;
-  // Of an NMB file that lost its head the view is left, or values that hold an HDF5 file.
+  // If an NMB file lost its head, its HDF5 view may be left, or values that contain an HDF5 file.
   NMB_ASSIGN(const bool lost_head, has_structure_behind_head(file));
   if (lost_head) return FileKind::kNmb;
   for (std::size_t at = 0; at < kBodyStart; at = at == 0 ? 512 : at * 2)

@@ -1,11 +1,10 @@
-// Hyperslabs read together (see nmb/get_requests.h).
-#include "nmb/get_requests.h"
-
+// Reads several hyperslabs together (see nmb/reader.h).
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 #include <vector>
 
+#include "nmb/reader.h"
 #include "reader/scatter_window.h"
 #include "values/open_requests.h"
 #include "values/read_checks.h"
@@ -16,11 +15,10 @@ namespace nmb {
 struct GetRequests::State {
   struct Request {
     Object object;
-    const ExtentSource* source;  // of the object's block
+    const ExtentSource* source;  // extent of the object's block
     VariableShape shape;
     Hyperslab slab;
-    MemoryType memory;
-    void* out;
+    MutableArray out;
   };
   OpenRequests<Request> requests;
 };
@@ -30,8 +28,7 @@ GetRequests::~GetRequests() = default;
 
 std::size_t GetRequests::open() const { return state_->requests.size(); }
 
-Result<RequestId> GetRequests::iget(const Object& object, const Hyperslab& slab, MemoryType type,
-                                    void* out) {
+Result<RequestId> GetRequests::iget(const Object& object, const Hyperslab& slab, MutableArray out) {
   const Metadata& metadata = object.block->metadata;
   if (object.variable >= metadata.variable_count())
     return Status(Code::kUsage, "found variable ID " + std::to_string(object.variable) + " of " +
@@ -42,10 +39,11 @@ Result<RequestId> GetRequests::iget(const Object& object, const Hyperslab& slab,
     return Status(Code::kUnsupported,
                   "found a request for a variable of a block of kind 6, "
                   "expected Dataset::read for such");
-  NMB_TRY(check_memory_type(metadata.variable(object.variable), type));
+  NMB_TRY(check_memory_type(metadata.variable(object.variable), out.type()));
   NMB_ASSIGN(VariableShape shape, object.block->shape(object.variable));
   NMB_TRY(check_hyperslab(shape, slab));
-  return state_->requests.add({object, source, std::move(shape), slab, type, out});
+  NMB_TRY(check_count(slab, out.count()));
+  return state_->requests.add({object, source, std::move(shape), slab, out});
 }
 
 Status GetRequests::wait(std::span<const RequestId> ids, std::span<Status> statuses) {
@@ -54,9 +52,9 @@ Status GetRequests::wait(std::span<const RequestId> ids, std::span<Status> statu
   std::vector<GetTarget> targets;
   targets.reserve(requests.size());
   for (const State::Request& r : requests)
-    targets.push_back({r.object.block->metadata.variable(r.object.variable).type, r.memory,
-                       r.object.block->kind(), static_cast<std::byte*>(r.out)});
-  // A block that was loaded twice is one.
+    targets.push_back({r.object.block->metadata.variable(r.object.variable).type, r.out.type(),
+                       r.object.block->kind(), r.out.data()});
+  // A block that was loaded twice counts as one.
   auto block = [&](std::uint32_t i) {
     const BlockEntry& entry = requests[i].object.block->entry;
     return std::tuple(&requests[i].source->file(),

@@ -1,4 +1,4 @@
-// Later versions' additions (see reader/later_additions.h).
+// Lists additions of later versions (see reader/later_additions.h).
 #include "reader/later_additions.h"
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class Additions {
               superblock_.readonly_compatible & ~kKnownReadonly);
     for (std::size_t i = 0; i < superblock_.later_places.size(); ++i)
       if (!superblock_.later_places[i].absent())
-        texts_.push_back("structure at place " + std::to_string(i) + " behind the superblock");
+        texts_.push_back("structure at place " + std::to_string(i) + " after the superblock");
     NMB_TRY(note_sections());
     NMB_TRY(note_index());
     NMB_TRY(note_table("pages of statistics", core_.statistics()));
@@ -46,7 +46,7 @@ class Additions {
     for (const std::uint16_t id : page.unknown_columns()) columns_.emplace(use, id);
   }
 
-  // Sections that are damaged have no provenance either: who reads that tells.
+  // Damaged sections also damage provenance: readers of provenance report it.
   Status note_sections() {
     const Status read =
         read_sections(file_, superblock_.global_sections, kMostSections, !superblock_.all_known(),
@@ -81,7 +81,7 @@ class Additions {
     });
   }
 
-  // Who reads the rows of a damaged table tells.
+  // Readers of the rows report a damaged table.
   Status note_table(const char* use, const BlockTable& table) {
     const auto read = [&]() -> Status {
       NMB_ASSIGN(const std::vector<BlockTable::Tree> trees, table.trees());

@@ -13,11 +13,13 @@
 #include "format/table/statistics_row.h"
 #include "format/table/tag_row.h"
 #include "model/sections.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "parallel/shared_reads.h"
+#include "reader/extent_pieces.h"
 #include "reader/later_additions.h"
 #include "reader/reader_core.h"
 #include "wire/hash.h"
+#include "wire/memory_room.h"
 
 namespace nmb {
 
@@ -29,7 +31,7 @@ class Warnings final : public Findings {
   std::vector<Finding> list;
 };
 
-// The index, and the tables right behind it: a query scans both.
+// The index, and the tables directly after it: a query scans both.
 ByteRange run_of(const Superblock& s) {
   ByteRange run{s.index_position, s.index_position + s.index_length};
   for (const Place* place : {&s.statistics, &s.tags})
@@ -38,7 +40,7 @@ ByteRange run_of(const Superblock& s) {
   return run;
 }
 
-// A finding about a row, with its place.
+// Adds the place of a row to a finding about it.
 Status placed(const Status& status, const ByteSource& file, const FoundRow& row,
               const std::string& object = {}) {
   return {status.code(), file.name(), row.offset(), status.rule(), object + status.message()};
@@ -58,13 +60,14 @@ Result<std::vector<ExtentPiece>> pieces_of(const ReaderCore& core, const BlockEn
 
 }  // namespace
 
-// What a reader and the blocks that it gave out need to stay alive.
+// Everything that a reader and its blocks must keep alive.
 struct Reader::State {
   struct Shared {
     std::shared_ptr<const ByteSource> file;
     std::unique_ptr<ReaderCore> core;
   };
-  std::shared_ptr<const SharedReads> together;  // the file, if ranks opened it together
+  std::shared_ptr<const SharedReads> together;  // the file if ranks opened it together, otherwise
+                                                // nullptr
   std::shared_ptr<const Shared> shared;
   ReadOptions options;
   std::vector<Finding> warnings;
@@ -76,7 +79,7 @@ struct Reader::State {
   };
   std::mutex mutex;
   std::unordered_map<std::uint64_t, Cached> cache;  // by position of the block
-  std::list<std::uint64_t> uses;                    // the most recent in front
+  std::list<std::uint64_t> uses;                    // the most recently used first
   std::size_t cached_bytes = 0;
 
   const ReaderCore& core() const { return *shared->core; }
@@ -106,6 +109,7 @@ Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> f
   auto state = std::make_unique<State>();
   state->shared = std::move(shared);
   state->options = options;
+  state->options.cache_bytes = memory_room(options.cache_bytes);
   state->warnings = std::move(warnings.list);
   return std::unique_ptr<Reader>(new Reader(std::move(state)));
 }
@@ -146,9 +150,8 @@ Result<std::vector<std::shared_ptr<const Block>>> Reader::open_blocks(
   return blocks;
 }
 
-Status Reader::get_all_same(const Object& object, const Hyperslab& slab, MemoryType type,
-                            void* out) const {
-  auto read = [&] { return object.block->read(object.variable, slab, type, out); };
+Status Reader::get_all_same(const Object& object, const Hyperslab& slab, MutableArray out) const {
+  auto read = [&] { return object.block->read(object.variable, slab, out); };
   return state_->together ? state_->together->together(read) : read();
 }
 
@@ -187,8 +190,8 @@ const Totals& Reader::totals() const { return state_->core().head().superblock.t
 const std::vector<Finding>& Reader::warnings() const { return state_->warnings; }
 const ByteSource& Reader::file() const { return *state_->shared->file; }
 
-// By the superblock, whose sums cover all that a reader reaches. It stands in its trailer and,
-// until the generation after the next one, in its slot: either may be damaged.
+// Compares the superblock, whose sums cover everything that a reader can reach. It is in its
+// trailer and, until the generation after the next one, in its slot: either may be damaged.
 std::function<Status(const ByteSource&)> Reader::generation_check() const {
   const Head& head = state_->core().head();
   return [bytes = head.superblock_bytes, trailer = head.superblock.trailer_position(),
@@ -260,12 +263,12 @@ Result<std::vector<ByteRange>> Reader::holes(const BlockEntry& entry) const {
   return holes;
 }
 
-Result<std::vector<ExtentPiece>> Reader::coded_pieces(const BlockEntry& entry) const {
-  return pieces_of(state_->core(), entry, true);
+Result<std::vector<ExtentPiece>> coded_pieces(const Reader& reader, const BlockEntry& entry) {
+  return pieces_of(reader.state_->core(), entry, true);
 }
 
-Result<std::vector<ExtentPiece>> Reader::extent_pieces(const BlockEntry& entry) const {
-  return pieces_of(state_->core(), entry, false);
+Result<std::vector<ExtentPiece>> extent_pieces(const Reader& reader, const BlockEntry& entry) {
+  return pieces_of(reader.state_->core(), entry, false);
 }
 
 Result<std::vector<ExternalFile>> Reader::external_files() const {
@@ -291,7 +294,7 @@ Status Reader::give_back(std::uint32_t number,
     return Status(Code::kUsage, file().name(), kNoOffset, "",
                   "found file number " + std::to_string(number) + ", expected that of an original");
   NMB_ASSIGN(const std::shared_ptr<const ByteSource> original, files.open(number));
-  // In windows of whole pieces, so that their sums are checked.
+  // Read windows of whole pieces, so that their sums are checked.
   const std::uint64_t window = piece_size();
   std::vector<std::byte> buffer;
   DigestStream digest;
@@ -310,7 +313,7 @@ bool Reader::has_statistics() const { return !state_->core().statistics().absent
 
 Result<std::optional<BlockStatistics>> Reader::statistics(const Block& block) const {
   std::optional<BlockStatistics> out;
-  if (block.entry.growth != 0) return out;  // of what it was before
+  if (block.entry.growth != 0) return out;  // statistics are of the block before it grew
   const BlockTable& table = state_->core().statistics();
   if (table.absent()) return out;
   BlockStatistics found;
@@ -342,7 +345,7 @@ Status Reader::for_each_statistics(
   return state_->core().statistics().for_each(variable, [&](const FoundRow& found) -> Result<bool> {
     const TableRow row = found.value();
     NMB_ASSIGN(const bool has_grown, growth.has_rows(row.order));
-    if (has_grown) return true;  // of what the block was before
+    if (has_grown) return true;  // statistics are of the block before it grew
     const Result<VariableStatistics> statistics = row_statistics(row);
     if (!statistics.ok()) return placed(statistics.status(), file(), found);
     return visit(row.order, *statistics);
@@ -391,7 +394,7 @@ Result<std::shared_ptr<const KeptRows>> Reader::kept_rows(bool statistics,
     const auto counts = [&](std::uint64_t order) -> Result<bool> {
       if (use == PageUse::kTags) return true;
       NMB_ASSIGN(const bool has_grown, growth.has_rows(order));
-      return !has_grown;  // they are of what the block was before
+      return !has_grown;  // statistics are of the block before it grew
     };
     const Status status = rows->read(use, table, file(), counts);
     if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return status;

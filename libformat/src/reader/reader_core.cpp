@@ -71,7 +71,7 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
     return std::optional<StoredBlock>();
   }
   const std::uint64_t block_bytes = end - at;
-  // With a map its pieces are what is checked.
+  // With a map, the pieces are checked instead.
   const bool inline_extent = with_inline && entry.growth == 0 && !entry.has_map() &&
                              entry.extent_position == end &&
                              entry.extent_length <= superblock.inline_limit &&
@@ -84,7 +84,7 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
     return std::optional<StoredBlock>();
   const BlockHeader& header = block.header;
   if (header.sum != entry.sum) {
-    report("R-BK-2", at, "a header with another sum", "the one in the index");
+    report("R-BK-2", at, sum_text(header.sum), sum_text(entry.sum));
     return std::optional<StoredBlock>();
   }
   auto expect = [&](std::uint64_t offset, std::uint64_t found, std::uint64_t expected,
@@ -140,8 +140,8 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
   if (header_read) *header_read = header;
   const std::uint64_t body = at + block_body_offset(entry.name.size());
   auto stored = std::span(bytes).subspan(body - at, block_bytes - (body - at));
-  if (sum_of(stored) != header.body_sum) {
-    report("R-BK-6", body, "a body with a wrong sum", "the one in the header");
+  if (const std::uint64_t sum = sum_of(stored); sum != header.body_sum) {
+    report("R-BK-6", body, "a body with " + sum_text(sum), sum_text(header.body_sum));
     return std::optional<StoredBlock>();
   }
   if (std::size_t bad = first_nonzero(stored.subspan(entry.stored_length)); bad != kAllZero)
@@ -149,8 +149,8 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
   if (inline_extent) {
     block.inline_extent.emplace(bytes.begin() + static_cast<std::ptrdiff_t>(block_bytes),
                                 bytes.end());
-    if (sum_of(*block.inline_extent) != entry.extent_sum)
-      report("R-EX-6", end, "values with a wrong sum", "the one in the index");
+    if (const std::uint64_t sum = sum_of(*block.inline_extent); sum != entry.extent_sum)
+      report("R-EX-6", end, "values with " + sum_text(sum), sum_text(entry.extent_sum));
   }
   bytes.resize(body - at + entry.stored_length);
   bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(body - at));
@@ -263,7 +263,7 @@ Result<ClassicHeader> decode_body(const BlockEntry& entry, std::uint64_t header_
 
 namespace {
 
-// Values of a block together with what they need to be read.
+// The values of a block, with everything needed to read them.
 struct BlockExtent {
   std::shared_ptr<const void> keep_alive;
   std::unique_ptr<FillPattern> fill;

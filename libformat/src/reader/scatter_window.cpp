@@ -1,4 +1,4 @@
-// One read for many parts (see reader/scatter_window.h).
+// Reads many parts at once (see reader/scatter_window.h).
 #include "reader/scatter_window.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void ScatterWindow::damage(std::uint64_t from, std::uint64_t to, const Status& w
   }
 }
 
-// Once the window was read and checked.
+// Called when the window was read and checked.
 void ScatterWindow::give(const Part& part) {
   for (const Damage& damage : damages_)
     if (part.place < damage.to && part.place + part.length > damage.from)
@@ -53,7 +53,7 @@ void ScatterWindow::add(const ExtentSource& source, std::uint32_t target, std::u
   }
 }
 
-// What is in memory or a hole, and pieces that are checked and longer than a window.
+// Reads values in memory, holes, and checked pieces that are longer than a window.
 std::uint64_t ScatterWindow::read_alone(const ExtentSource& source, std::uint32_t target,
                                         std::uint64_t offset, std::uint64_t at,
                                         std::uint64_t length) {
@@ -69,7 +69,7 @@ std::uint64_t ScatterWindow::read_alone(const ExtentSource& source, std::uint32_
   return bytes.size();
 }
 
-// Whether bytes of the current stretch, from `position` of the file on, are read by this window.
+// Returns whether this window reads bytes of the current run from `position` of the file on.
 bool ScatterWindow::takes(const ExtentSource& source, std::uint64_t position) const {
   if (file_ != &source.file() || parts_.size() == kMaxParts || position < begin_ ||
       position > begin_ + used_ + kScatterGap || position - begin_ >= kScatterWindow)
@@ -78,7 +78,8 @@ bool ScatterWindow::takes(const ExtentSource& source, std::uint64_t position) co
   return length > kScatterWindow || stretch_.position + length - begin_ <= kScatterWindow;
 }
 
-// Whether bytes of the extent were read, and checked, with what was last asked for of it.
+// Returns whether the window has read, and checked, these bytes of the extent together with the
+// last request for it.
 bool ScatterWindow::holds(const ExtentSource& source, std::uint64_t from, std::uint64_t position,
                           std::uint64_t length) const {
   if (read_ == 0 || !parts_.empty()) return false;

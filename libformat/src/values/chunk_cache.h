@@ -1,4 +1,5 @@
-// ChunkCache: chunks that were decoded last, of one variable or of several that are read in turns.
+// ChunkCache: the most recently decoded chunks of one variable, or of several that are read
+// alternately.
 #pragma once
 
 #include <array>
@@ -11,25 +12,28 @@
 #include <utility>
 #include <vector>
 
+#include "wire/memory_room.h"
+
 namespace nmb {
 
-// Holds at most `limit` bytes, or one chunk if that is longer. Thread-safe.
+// Holds at most memory_room(limit) bytes, or one chunk if that is longer. Thread-safe.
 class ChunkCache {
  public:
   using Chunk = std::shared_ptr<const std::vector<std::byte>>;
 
-  explicit ChunkCache(std::uint64_t limit) : limit_(limit) {}
+  explicit ChunkCache(std::uint64_t limit) : limit_(memory_room(limit)) {}
 
-  // A number for an array, so that chunks of several can be told apart.
+  // Returns a number for an array, which tells its chunks from those of other arrays.
   std::uint64_t add_array() {
     const std::scoped_lock lock(mutex_);
     return arrays_++;
   }
-  // To be held by who loads a chunk that is not there, so that others who want it wait.
+  // Hold this mutex while you load a chunk that is missing, so that other threads that want the
+  // chunk wait.
   std::mutex& loading(std::uint64_t array, std::uint64_t number) {
     return loading_[(array * 31 + number) % loading_.size()];
   }
-  // nullptr: it is not there.
+  // nullptr: the chunk is not in the cache.
   Chunk find(std::uint64_t array, std::uint64_t number) {
     const std::scoped_lock lock(mutex_);
     const auto found = places_.find({array, number});
@@ -56,14 +60,14 @@ class ChunkCache {
     Key key;
     Chunk chunk;
   };
-  // With what it takes to keep it, so that there are not too many of none.
+  // Includes the memory that an entry itself takes; this limits the number of empty chunks, too.
   static std::uint64_t bytes_of(const Chunk& chunk) { return chunk->size() + 256; }
 
   const std::uint64_t limit_;
   std::array<std::mutex, 32> loading_;
   std::mutex mutex_;
   std::uint64_t arrays_ = 0, bytes_ = 0;
-  std::list<Entry> entries_;  // the one that was used last is the last
+  std::list<Entry> entries_;  // most recently used last
   std::map<Key, std::list<Entry>::iterator> places_;
 };
 

@@ -1,4 +1,4 @@
-// Filters of chunks (see chunk_filters.h).
+// Applies filters to chunks (see chunk_filters.h).
 #include "values/chunk_filters.h"
 
 #include <algorithm>
@@ -17,13 +17,13 @@ Status damaged(const std::string& message) {
   return Status(Code::kDamaged, {}, kNoOffset, "R-XC-1", message);
 }
 
-// Two 16-bit sums of big-endian words, as HDF5's filter keeps them. A single byte at the end is the
+// Computes two 16-bit sums of big-endian words, like HDF5's filter. A single byte at the end is the
 // high byte of a word.
 std::uint32_t fletcher32(std::span<const std::byte> bytes) {
   std::uint32_t first = 0, second = 0;
   std::size_t at = 0;
   for (std::size_t words = bytes.size() / 2; words > 0;) {
-    // Sums of that many words do not overflow.
+    // Sums of 360 words do not overflow.
     std::size_t part = words > 360 ? 360 : words;
     words -= part;
     for (; part > 0; --part, at += 2) {
@@ -56,14 +56,14 @@ Result<std::vector<std::byte>> without_sum(std::vector<std::byte> bytes) {
   const auto told = load_le<std::uint32_t>(bytes.data() + bytes.size() - kSum);
   bytes.resize(bytes.size() - kSum);
   const std::uint32_t sum = fletcher32(bytes);
-  // Old writers on little-endian machines have the bytes of each half in the other order.
+  // Old writers on little-endian machines swapped the bytes of each half.
   const std::uint32_t old = (sum & 0x00FF00FF) << 8 | (sum & 0xFF00FF00) >> 8;
   if (told != sum && told != old)
     return damaged("found a chunk with a wrong checksum (fletcher32)");
   return bytes;
 }
 
-// limit: bytes that there may be.
+// limit: most decoded bytes.
 Result<std::vector<std::byte>> inflated(std::span<const std::byte> bytes, std::uint64_t limit) {
   std::size_t used = 0;
   auto out = decode_growing(bytes.size(), limit, [&](std::span<std::byte> room) {
@@ -80,7 +80,7 @@ Result<std::vector<std::byte>> unpacked(std::span<const std::byte> bytes, std::u
   return std::move(*out);
 }
 
-// Shorter than `bytes`, or empty.
+// Returns fewer bytes than `bytes` has, or none.
 std::vector<std::byte> compressed(const Filter& filter, std::span<const std::byte> bytes) {
   const int level = static_cast<int>(filter.parameters.front());
   std::vector<std::byte> out(bytes.size());
@@ -89,10 +89,11 @@ std::vector<std::byte> compressed(const Filter& filter, std::span<const std::byt
   return out.size() < bytes.size() ? out : std::vector<std::byte>();
 }
 
-// Shuffled: bytes of one significance of all elements lie together; a rest at the end is as it was.
+// Shuffle puts the first bytes of all elements together, then the second bytes, and so on; bytes
+// after the last whole element stay.
 enum class Shuffle : std::uint8_t { kDo, kUndo };
 
-// Elements in blocks that stay in the cache for all of their bytes.
+// Works on blocks of elements that stay in the cache for all of their bytes.
 template <Shuffle way, std::size_t fixed_size>
 void shuffle_elements(const std::byte* from, std::byte* to, std::uint64_t elements,
                       std::uint64_t any_size) {
@@ -129,7 +130,7 @@ std::vector<std::byte> shuffled(std::vector<std::byte> bytes, std::uint64_t elem
   return out;
 }
 
-// The size that a shuffle filter goes by.
+// Returns the element size for a shuffle filter.
 std::uint64_t shuffled_size(const Filter& filter, std::uint64_t element_size) {
   return filter.parameters.empty() ? element_size : filter.parameters.front();
 }
@@ -157,7 +158,7 @@ Status check_filters(const std::vector<Filter>& filters) {
 Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, std::uint32_t mask,
                                             std::vector<std::byte> stored, std::uint64_t length,
                                             std::uint64_t element_size) {
-  // A checksum ahead of a compressor makes what that gave longer.
+  // A checksum before a compressor makes its input longer.
   const std::uint64_t limit = length + kSum * filters.size();
   for (std::size_t i = filters.size(); i-- > 0;) {
     if (mask >> i & 1) continue;

@@ -12,25 +12,25 @@
 
 namespace nmb {
 
-// HDF5's registered numbers of the filters that are known here.
+// The numbers that HDF5 has registered for the filters that NMB decodes.
 enum FilterId : std::uint32_t { kDeflate = 1, kShuffle = 2, kFletcher32 = 3, kZstd = 32015 };
 
-// The first filter that is not decoded here; nullptr: all are.
+// Returns the first filter that NMB does not decode; nullptr: it decodes all.
 const Filter* unknown_filter(const std::vector<Filter>& filters);
-// Its number, and its name if it has one.
+// Returns the filter's number, with its name if it has one.
 std::string filter_text(const Filter& filter);
 
-// kUnsupported, naming the first filter that is not decoded here.
+// Errors: kUnsupported, with the name of the first filter that NMB does not decode.
 Status check_filters(const std::vector<Filter>& filters);
 
-// The chunk that `stored` is, of `length` bytes. mask: filters that were left out. kDamaged
-// (R-XC-1): it does not decode to that. Of filters that check_filters() takes.
+// Decodes `stored` to a chunk of `length` bytes. mask: filters that were skipped. The filters must
+// have passed check_filters(). Errors: kDamaged (R-XC-1) if the result is not such a chunk.
 Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, std::uint32_t mask,
                                             std::vector<std::byte> stored, std::uint64_t length,
                                             std::uint64_t element_size);
 
-// What is stored for a chunk of whole elements. Filters are of those above, a compressor's first
-// parameter is its level. *mask: a compressor that would not make it shorter is left out.
+// Encodes a chunk of whole elements. The filters must be among those above; the first parameter of
+// a compressor is its level. *mask: a compressor that would not make the chunk shorter is skipped.
 std::vector<std::byte> encode_chunk(const std::vector<Filter>& filters,
                                     std::vector<std::byte> chunk, std::uint64_t element_size,
                                     std::uint32_t* mask);

@@ -1,4 +1,4 @@
-// Chunks by their table (see chunk_table.h).
+// Reads chunks by their table (see chunk_table.h).
 #include "values/chunk_table.h"
 
 #include <new>
@@ -9,7 +9,7 @@
 
 namespace nmb {
 
-// A larger chunk takes memory in proportion to what is stored.
+// A chunk larger than kMostExpanded may have at most kMostTimes its stored length.
 static constexpr std::uint64_t kMostExpanded = 64 << 20, kMostTimes = 131072;
 
 ChunkTable::ChunkTable(std::shared_ptr<const ByteSource> region, const Storage& storage,
@@ -40,7 +40,7 @@ Result<std::vector<ChunkRow>> ChunkTable::rows(std::uint64_t first, std::uint64_
 }
 
 Status ChunkTable::check_place(std::uint64_t number, const ChunkRow& row) const {
-  // What a filter makes of a chunk may be longer, by little.
+  // A filter may make a chunk slightly longer.
   if (row.offset > region_->size() || row.stored_length > region_->size() - row.offset ||
       row.stored_length / 2 > chunk_bytes_ + 2048)
     return damaged(number, "found " + std::to_string(row.stored_length) + " bytes at " +

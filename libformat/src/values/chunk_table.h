@@ -8,34 +8,34 @@
 #include <string>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/extension.h"
 #include "nmb/status.h"
 
 namespace nmb {
 
-// Thread-safe as the region is.
+// Thread-safe if the region is.
 class ChunkTable {
  public:
-  // region: the variable's.
+  // region: that of the variable.
   ChunkTable(std::shared_ptr<const ByteSource> region, const Storage& storage,
              std::uint64_t value_size);
 
   const std::string& name() const { return region_->name(); }
-  // Of a chunk, decoded.
+  // Returns the size of a decoded chunk.
   std::uint64_t chunk_bytes() const { return chunk_bytes_; }
 
-  // Of the chunks `first` and so many from there.
+  // Returns the rows of `count` chunks, beginning with `first`.
   Result<std::vector<ChunkRow>> rows(std::uint64_t first, std::uint64_t count) const;
-  // The chunk as it is stored. kDamaged (R-XC-1): it does not lie in the region.
+  // Returns the chunk as it is stored. Errors: kDamaged (R-XC-1) if it is not inside the region.
   Result<std::vector<std::byte>> stored(std::uint64_t number, const ChunkRow& row) const;
-  // The chunk's values, of filters that check_filters() takes; empty: never written. kDamaged
-  // (R-XC-1); kLimit: it takes more memory than there is.
+  // Returns the values of the chunk; empty: it was never written. The filters must have passed
+  // check_filters(). Errors: kDamaged (R-XC-1); kLimit if there is too little memory.
   Result<std::vector<std::byte>> load(std::uint64_t number, const ChunkRow& row) const;
   Result<std::vector<std::byte>> load(std::uint64_t number) const;
-  // Whether what is stored of a chunk is its values.
+  // Returns whether the stored bytes of a chunk are its values.
   bool is_plain(const ChunkRow& row) const;
-  // Of such a chunk, from `begin` on. kDamaged (R-XC-1).
+  // Reads the bytes of such a chunk from `begin` on. Errors: kDamaged (R-XC-1).
   Status read_plain(std::uint64_t number, const ChunkRow& row, std::uint64_t begin,
                     std::span<std::byte> out) const;
 

@@ -1,4 +1,4 @@
-// The array that chunks make (see values/chunked_source.h).
+// Presents chunks as one array (see values/chunked_source.h).
 #include "values/chunked_source.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) co
     std::uint64_t element = offset / value_size_;
     const std::uint64_t in_row = element % row_;
     for (std::size_t i = rank; i-- > 0; element /= lengths_[i]) at[i] = element % lengths_[i];
-    // From `at` on in its run and its chunk.
+    // Compute the number of the chunk and the element within it.
     std::uint64_t number = 0, inner = 0;
     for (std::size_t i = 0; i < rank; ++i) {
       number = number * ((lengths_[i] + chunk_[i] - 1) / chunk_[i]) + at[i] / chunk_[i];
@@ -60,7 +60,7 @@ Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) co
     out = out.subspan(part);
     if (!chunk || number != of_chunk) {
       NMB_ASSIGN(const ChunkRow row, row_of(number));
-      // Of what is not decoded long runs need no other place.
+      // Long runs of chunks without filters are read directly.
       if ((part >= kLongRun || part >= table_.chunk_bytes() / 4) && table_.is_plain(row)) {
         NMB_TRY(table_.read_plain(number, row, place, here));
         continue;

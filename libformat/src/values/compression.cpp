@@ -1,10 +1,9 @@
-// Texts of options as a Compression (see nmb/compression.h).
-#include "nmb/compression.h"
-
+// Parses options of compression (see nmb/values.h).
 #include <charconv>
 #include <optional>
 
 #include "model/name_rules.h"
+#include "nmb/values.h"
 
 namespace nmb {
 

@@ -1,5 +1,5 @@
 // Conversion between external values (big-endian) and a caller's arrays, with netCDF's range errors
-// (spec/format.md, "Values"; the rules stand at convert_from_external in nmb/values.h).
+// (spec/format.md, "Values"; convert_from_external in nmb/values.h has the rules).
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace nmb {
 namespace {
 
-// The unsigned integer that carries the bytes of a value.
+// The unsigned integer with as many bytes as a value.
 template <class T>
 using Bits = std::conditional_t<
     sizeof(T) == 1, std::uint8_t,
@@ -42,7 +42,7 @@ void store_memory(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// 2^digits of To: the first value above its range, exact in every floating type.
+// Returns 2^digits of To: the first value above its range, exact in every floating type.
 template <class To, class From>
 constexpr From above() {
   From power = 1;
@@ -55,8 +55,8 @@ bool in_range(From value) {
   if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
     return std::in_range<To>(value);
   } else if constexpr (std::is_integral_v<To>) {
-    // Where From can express the largest value of To, 127.5 is above the range; where it cannot,
-    // nothing lies between that value and 2^digits.
+    // If From can express the largest value of To, values between it and 2^digits, like 127.5, are
+    // out of range; otherwise From has no such values.
     constexpr bool exact = std::numeric_limits<From>::digits >= std::numeric_limits<To>::digits;
     constexpr From end = above<To, From>();
     return value >= static_cast<From>(std::numeric_limits<To>::min()) &&
@@ -163,7 +163,7 @@ std::uint64_t with_memory(MemoryType type, Call call) {
   return 0;
 }
 
-// Bytes that stand for themselves, whatever their sign.
+// Returns whether bytes are copied without conversion, whatever their sign.
 bool copies_bytes(Type type, MemoryType memory, Kind kind) {
   switch (type) {
     case Type::kByte:

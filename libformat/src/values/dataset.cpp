@@ -1,13 +1,11 @@
-// Classic files as datasets (see nmb/dataset.h).
+// Opens classic files as datasets (see nmb/dataset.h).
 #include "nmb/dataset.h"
-
-#include "wire/shared_range.h"
 
 namespace nmb {
 
-Status Dataset::read(VarId variable, const Hyperslab& slab, MemoryType type, void* out) const {
+Status Dataset::read(VarId variable, const Hyperslab& slab, MutableArray out) const {
   NMB_ASSIGN(const ValueArray array, value_array(metadata, layout, records, variable, extent));
-  return read_array(array, metadata.variable(variable).name, slab, type, out, kind());
+  return read_array(array, metadata.variable(variable).name, slab, out, kind());
 }
 
 Result<std::shared_ptr<const Dataset>> open_classic(std::shared_ptr<const ByteSource> file) {
@@ -20,7 +18,7 @@ Result<std::shared_ptr<const Dataset>> open_classic(std::shared_ptr<const ByteSo
   dataset->records = dataset->metadata.record_dimension() ? header.layout.records : 0;
   const std::uint64_t header_length = header.layout.header_length;
   const std::uint64_t values = file->size() - header_length;
-  dataset->extent = std::make_shared<SharedRange>(std::move(file), header_length, values);
+  dataset->extent = std::make_shared<RangeSource>(std::move(file), header_length, values);
   return std::shared_ptr<const Dataset>(std::move(dataset));
 }
 

@@ -1,4 +1,5 @@
-// Fill values and the pattern that values never written read as (spec/format.md, "Values").
+// Fill values, and the pattern that values that were never written read as (spec/format.md,
+// "Values").
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -16,7 +17,7 @@ std::vector<std::byte> external(Bits bits) {
   return out;
 }
 
-// Repeats `value` over `out`; `phase` is the place in the value of out's first byte.
+// Repeats `value` over `out`; `phase` is the offset within the value of the first byte of out.
 void repeat(std::span<const std::byte> value, std::uint64_t phase, std::span<std::byte> out) {
   const std::size_t once = std::min(out.size(), value.size());
   for (std::size_t i = 0; i < once; ++i)
@@ -68,7 +69,7 @@ std::vector<std::byte> fill_value(const Metadata& metadata, VarId variable) {
   return default_fill_value(type);
 }
 
-// Sorts the slots and cuts each where the next begins, the last at `limit`.
+// Sorts the slots and cuts each where the next one begins, and the last one at `limit`.
 void FillPattern::close(std::vector<Slot>* slots, std::uint64_t limit) {
   std::stable_sort(slots->begin(), slots->end(),
                    [](const Slot& a, const Slot& b) { return a.begin < b.begin; });
@@ -90,7 +91,7 @@ void FillPattern::make() const {
     const std::uint64_t begin = metadata_.begin(v);
     if (begin < base) continue;
     const std::vector<std::byte> value = fill_value(metadata_, v);
-    // Values of a block's own types, and regions, are zero where nothing is stored.
+    // Values of a block's own types, and regions, read as zero if they are not stored.
     if (value.empty() || (metadata_.extension() && metadata_.extension()->storage_of(v))) continue;
     Slot slot{begin - base, ~std::uint64_t{0}, {}, value.size()};
     if (const auto bytes = metadata_.slice_bytes(v); bytes && *bytes < slot.end - slot.begin)

@@ -11,14 +11,14 @@ namespace {
 
 using Take = std::function<Status(std::span<const std::byte>)>;
 
-// One read at a time: pieces are added until the next lies too far away.
+// One read at a time: adds pieces until the next one lies too far away.
 class Window {
  public:
-  // size: bytes the window holds at most, no fewer than an element.
+  // size: most bytes of the window, at least one element.
   Window(const ByteSource& extent, std::uint64_t size, std::uint64_t element, const Take& take)
       : extent_(extent), take_(take), size_(size), element_(element) {}
 
-  // Runs come in ascending order.
+  // Runs must come in ascending order.
   Status add(std::uint64_t offset, std::uint64_t bytes) {
     while (bytes > 0) {
       const std::uint64_t end = begin_ + used_;
@@ -76,7 +76,7 @@ class Window {
 
 Status gather(const VariableShape& shape, const Hyperslab& slab, const ByteSource& extent,
               const Take& take) {
-  // A small extent needs no large buffer; one element fits in any case.
+  // A small extent needs no large buffer; one element always fits.
   const std::uint64_t size =
       std::max(std::clamp<std::uint64_t>(extent.size(), 8, kGatherWindow), shape.element_size);
   Window window(extent, size, shape.element_size, take);

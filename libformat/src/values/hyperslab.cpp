@@ -1,5 +1,4 @@
-// Where the elements of variables lie, and which selections of them there may be (spec/format.md,
-// "Values").
+// Positions of the elements of variables, and checks of selections (spec/format.md, "Values").
 #include <algorithm>
 #include <string>
 
@@ -36,7 +35,7 @@ Result<VariableShape> find_shape(const Metadata& metadata, const ClassicLayout& 
   const auto slice = metadata.slice_bytes(variable);
   std::uint64_t bytes = slice.value_or(0), end = 0;
   bool fits = slice.has_value();
-  // Every offset of an element must fit, and so must the count of elements.
+  // Every offset of an element must fit, and so must the number of elements.
   if (fits && is_record) fits = checked_mul(records, std::max(bytes, layout.record_size), &bytes);
   if (!fits || !checked_add(bytes, shape.begin, &end))
     return Status(Code::kDamaged, {}, v.begin, "R-CH-14", "found more bytes than 64 bits count");

@@ -1,4 +1,4 @@
-// OpenRequests: those that were made and not waited for yet.
+// OpenRequests: the requests that have not been waited for yet.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/request.h"
 #include "nmb/status.h"
+#include "nmb/values.h"
 
 namespace nmb {
 
@@ -22,8 +22,9 @@ class OpenRequests {
     requests_.emplace(next_, std::move(request));
     return next_++;
   }
-  // Those with the given IDs, in that order; they are open no more. kUsage, and all stay: an ID is
-  // not of an open request or comes twice, or `statuses` is neither 0 nor the number of IDs.
+  // Removes and returns the requests with the given IDs, in that order. Errors: kUsage if an ID is
+  // not that of an open request or occurs twice, or if `statuses` is neither 0 nor the number of
+  // IDs; all requests then stay open.
   Result<std::vector<Request>> take(std::span<const RequestId> ids, std::size_t statuses) {
     if (statuses != 0 && statuses != ids.size())
       return Status(Code::kUsage, "found room for " + std::to_string(statuses) +
@@ -47,7 +48,7 @@ class OpenRequests {
   RequestId next_ = 0;
 };
 
-// What a wait returns: the first failure, in the order of its requests.
+// Returns the result of a wait: the first failure, in the order of the requests.
 inline Status first_failure(std::span<const Status> statuses) {
   for (const Status& status : statuses)
     if (!status.ok()) return status;

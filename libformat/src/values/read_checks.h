@@ -1,4 +1,5 @@
-// What reading into a caller's array refuses, and what it tells (spec/format.md, "Values").
+// Checks before values are read into a caller's array, and their messages (spec/format.md,
+// "Values").
 #pragma once
 
 #include <cstdint>

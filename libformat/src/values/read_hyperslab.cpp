@@ -1,4 +1,4 @@
-// Reading a hyperslab into a caller's array (see nmb/values.h).
+// Reads a hyperslab into a caller's array (see nmb/values.h).
 #include "nmb/values.h"
 #include "values/gather.h"
 #include "values/read_checks.h"
@@ -6,31 +6,32 @@
 namespace nmb {
 
 Status read_array(const ValueArray& array, std::string_view name, const Hyperslab& slab,
-                  MemoryType memory, void* out, Kind kind) {
+                  MutableArray out, Kind kind) {
   const Variable v{name, array.type, {}, 0};
   if (TypeTable::is_extended(v.type))
     return Status(Code::kUnsupported, "variable " + std::string(name) +
                                           ": found values that are neither numbers nor text, "
                                           "expected such as fit an array of numbers");
-  NMB_TRY(check_memory_type(v, memory));
+  NMB_TRY(check_memory_type(v, out.type()));
   NMB_TRY(check_hyperslab(array.shape, slab));
-  auto* to = static_cast<std::byte*>(out);
+  NMB_TRY(check_count(slab, out.count()));
+  std::byte* to = out.data();
   std::uint64_t out_of_range = 0;
   NMB_TRY(gather(array.shape, slab, *array.source, [&](std::span<const std::byte> values) {
     const std::uint64_t count = values.size() / array.shape.element_size;
-    out_of_range += convert_from_external(v.type, values.data(), count, memory, to, kind);
-    to += count * memory_type_size(memory);
+    out_of_range += convert_from_external(v.type, values.data(), count, out.type(), to, kind);
+    to += count * memory_type_size(out.type());
     return Status();
   }));
   return range_status(v, out_of_range);
 }
 
 Status read_hyperslab(const Metadata& metadata, const VariableShape& shape, VarId variable,
-                      const ByteSource& extent, const Hyperslab& slab, MemoryType memory, void* out,
+                      const ByteSource& extent, const Hyperslab& slab, MutableArray out,
                       Kind kind) {
   const Variable v = metadata.variable(variable);
   const std::shared_ptr<const ByteSource> kept(std::shared_ptr<void>(), &extent);
-  return read_array({shape, v.type, kept, nullptr}, v.name, slab, memory, out, kind);
+  return read_array({shape, v.type, kept, nullptr}, v.name, slab, out, kind);
 }
 
 }  // namespace nmb

@@ -1,4 +1,5 @@
-// Runs one after the other, and those of several selections in order (see values/run_cursor.h).
+// Visits runs one after another, and the runs of several selections in order (see
+// values/run_cursor.h).
 #include "values/run_cursor.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace nmb {
 namespace {
 
-// Distance in bytes from one index to the next, for every dimension.
+// Returns, for every dimension, the distance in bytes from one index to the next.
 std::vector<std::uint64_t> distances(const VariableShape& shape) {
   std::vector<std::uint64_t> out(shape.lengths.size());
   std::uint64_t bytes = shape.element_size;
@@ -26,7 +27,8 @@ RunCursor::RunCursor(const VariableShape& shape, const Hyperslab& slab)
     : element_size_(shape.element_size) {
   if (element_count(slab) == 0) return;
   const std::vector<std::uint64_t> distance = distances(shape);
-  // Dimensions from `outer` on are one run: each is adjacent to the run of those behind it.
+  // Dimensions from `outer` on form one run, because each is adjacent to the run of the dimensions
+  // after it.
   std::size_t outer = shape.lengths.size();
   while (outer > 0) {
     const std::size_t d = outer - 1;
@@ -35,7 +37,7 @@ RunCursor::RunCursor(const VariableShape& shape, const Hyperslab& slab)
     if (!adjacent) break;
     run_ *= slab.count[d];
     --outer;
-    // What lies in front of a dimension selected in part is adjacent to no run.
+    // Before a dimension that is selected in part, runs are not adjacent.
     if (slab.count[d] != shape.lengths[d]) break;
   }
   offset_ = shape.begin;
@@ -79,7 +81,7 @@ Status for_each_run(
 Status merge_runs(
     std::span<RunCursor> cursors,
     const std::function<Status(std::size_t, std::uint64_t, std::uint64_t, std::uint64_t)>& visit) {
-  using Next = std::pair<std::uint64_t, std::size_t>;  // offset, number of the cursor
+  using Next = std::pair<std::uint64_t, std::size_t>;  // offset, and number of the cursor
   std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
   for (std::size_t i = 0; i < cursors.size(); ++i)
     if (!cursors[i].at_end()) queue.emplace(cursors[i].offset(), i);
@@ -88,7 +90,7 @@ Status merge_runs(
     const std::uint64_t offset = queue.top().first;
     for (here.clear(); !queue.empty() && queue.top().first == offset; queue.pop())
       here.push_back(queue.top().second);
-    // Nobody goes on behind the begin of another run.
+    // A cursor does not go past the begin of another run.
     std::uint64_t next = queue.empty() ? RunCursor::kNoRun : queue.top().first;
     if (here.size() > 1)
       for (const std::size_t i : here) next = std::min(next, cursors[i].next_run());

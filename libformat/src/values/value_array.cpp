@@ -1,76 +1,37 @@
-// The values of a variable as one array (see nmb/values.h): sources that undo chunks and the order
-// of bytes, and one for values that were never written.
+// The values of a variable as one array (see nmb/values.h): sources that decode chunks and swap
+// bytes, and a source for values that were never written.
 #include <algorithm>
 #include <utility>
 
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/values.h"
+#include "values/array_source.h"
 #include "values/chunk_filters.h"
 #include "values/chunked_source.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
 #include "wire/owned_bytes.h"
-#include "wire/shared_range.h"
+#include "wire/repeated_value.h"
 #include "wire/swap_values.h"
 
 namespace nmb {
 
 namespace {
 
-// Bytes that repeat one value.
-class FillSource final : public ByteSource {
- public:
-  FillSource(std::vector<std::byte> value, std::uint64_t size, std::string name)
-      : value_(std::move(value)), size_(size), name_(std::move(name)) {}
-  std::uint64_t size() const override { return size_; }
-  const std::string& name() const override { return name_; }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    for (std::byte& b : out) b = value_[offset++ % value_.size()];
-    return {};
-  }
-
- private:
-  const std::vector<std::byte> value_;
-  const std::uint64_t size_;
-  const std::string name_;
-};
-
 // Values with their bytes in the other order.
-class SwappedSource final : public ByteSource {
- public:
-  SwappedSource(std::shared_ptr<const ByteSource> base, std::uint64_t value_size)
-      : base_(std::move(base)), value_size_(value_size) {}
-  std::uint64_t size() const override { return base_->size(); }
-  const std::string& name() const override { return base_->name(); }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    const std::uint64_t begin = offset - offset % value_size_;
-    const std::uint64_t end = round_up(offset + out.size(), value_size_);
-    if (begin == offset && end == offset + out.size()) {
-      NMB_TRY(base_->read_at(offset, out));
-      swap(out);
-      return {};
-    }
-    std::vector<std::byte> whole(end - begin);
-    NMB_TRY(base_->read_at(begin, whole));
-    swap(whole);
-    std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(offset - begin), out.size(),
-                out.begin());
-    return {};
-  }
+Source swapped_array(Source source, std::uint64_t value_size) {
+  ValueConversion swap{value_size, value_size, true, {}};
+  swap.convert = [value_size](std::span<const std::byte> values, std::span<std::byte> out) {
+    swap_values(values.data(), out.data(), values.size() / value_size, value_size);
+  };
+  return converted_array(std::move(source), std::move(swap));
+}
 
- private:
-  void swap(std::span<std::byte> values) const {
-    swap_values(values.data(), values.data(), values.size() / value_size_, value_size_);
-  }
-  const std::shared_ptr<const ByteSource> base_;
-  const std::uint64_t value_size_;
-};
-
-// What the hdf5 section says of values that are not stored.
+// Properties in the hdf5 section of values that are not stored.
 struct Unstored {
   bool elsewhere = false;         // in other files
-  std::vector<std::byte> value;   // the fill value; zeros where nothing is said
-  std::vector<std::byte> region;  // that value, and what it leads to
+  std::vector<std::byte> value;   // the fill value; zeros by default
+  std::vector<std::byte> region;  // that value and the bytes that it leads to
 };
 
 Unstored unstored_values(std::span<const hdf5::Property> properties, VarId variable,
@@ -118,15 +79,16 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
                                         " bytes of values, expected " + std::to_string(length) +
                                         " from " + std::to_string(v.begin) + " on");
     return std::shared_ptr<const ByteSource>(
-        std::make_shared<SharedRange>(extent, v.begin, length));
+        std::make_shared<RangeSource>(extent, v.begin, length));
   };
   if (storage && storage->kind != StorageKind::kHeap) {
     Unstored unstored = unstored_values(properties, variable, size);
     if (unstored.elsewhere) return Status(Code::kUnsupported, "found values in other files");
     if (storage->kind == StorageKind::kNone || bytes == 0) {
-      array.source = std::make_shared<FillSource>(std::move(unstored.value), bytes, extent->name());
+      array.source =
+          std::make_shared<RepeatedValue>(std::move(unstored.value), bytes, extent->name());
       if (extension->types.needs_heap(v.type))
-        array.region = std::make_shared<OwnedBytes>(std::move(unstored.region), extent->name());
+        array.region = owned_bytes(std::move(unstored.region), extent->name());
     } else {
       NMB_TRY(check_filters(storage->filters));
       NMB_ASSIGN(std::shared_ptr<const ByteSource> region, range(storage->region_length));
@@ -159,7 +121,7 @@ Result<ValueArray> open_array(const Metadata& metadata, const ClassicLayout& lay
   if (!types.is_swapped(type)) return array;
   if (array.shape.record_size)
     return Status(Code::kUnsupported, "found records of little-endian values");
-  array.source = std::make_shared<SwappedSource>(array.source, array.shape.element_size);
+  array.source = swapped_array(array.source, array.shape.element_size);
   return array;
 }
 

@@ -1,4 +1,4 @@
-// Chunks, on several threads (see verify/chunk_checker.h).
+// Checks chunks on several threads (see verify/chunk_checker.h).
 #include "verify/chunk_checker.h"
 
 #include <algorithm>
@@ -6,14 +6,15 @@
 
 #include "parallel/workers.h"
 #include "values/chunk_filters.h"
-#include "wire/shared_range.h"
+#include "wire/memory_room.h"
 
 namespace nmb {
 
 namespace {
 
 constexpr std::uint64_t kRowsAtOnce = 4096;
-// Bytes of chunks that threads decode at a time, but for one chunk.
+// The largest number of bytes of chunks that threads decode at a time, except a single larger
+// chunk.
 constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
 // A few bytes may make a large chunk, and many rows of a table may lead to them.
 constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
@@ -40,7 +41,7 @@ Result<std::uint64_t> ChunkChecker::check(const Block& block, const Storage& sto
                                           const Tell& tell, std::uint64_t* left_out) {
   const Variable variable = block.metadata.variable(storage.variable);
   const ChunkTable table(
-      std::make_shared<SharedRange>(block.extent, variable.begin, storage.region_length), storage,
+      std::make_shared<RangeSource>(block.extent, variable.begin, storage.region_length), storage,
       block.metadata.value_size(variable.type));
   const bool decode = !unknown_filter(storage.filters);
   std::uint64_t chunks = 1;
@@ -74,7 +75,8 @@ Result<std::uint64_t> ChunkChecker::check(const Block& block, const Storage& sto
 std::vector<Status> ChunkChecker::load_all(const ChunkTable& table, std::uint64_t first,
                                            const std::vector<ChunkRow>& rows, bool decode) const {
   std::vector<Status> outcomes(rows.size());
-  const std::uint64_t at_once = std::max<std::uint64_t>(1, kDecodedAtOnce / table.chunk_bytes());
+  const std::uint64_t at_once =
+      std::max<std::uint64_t>(1, memory_room(kDecodedAtOnce) / table.chunk_bytes());
   const auto threads =
       static_cast<unsigned>(std::min<std::uint64_t>(std::max(threads_, 1u), at_once));
   for_each_on_threads(threads, rows.size(), [&] {

@@ -1,5 +1,5 @@
-// Chunks of a variable: whether each is where its table says and decodes (spec/format.md, section
-// 15.2, R-XC-1).
+// Checks the chunks of a variable: whether each is at the place that its table states and can be
+// decoded (spec/format.md, section 15.2, R-XC-1).
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace nmb {
 
-// Variables whose chunks were read, not decoded, by the filter that is not known here.
+// Variables whose chunks were read but not decoded, listed by the unknown filter.
 class NotDecoded {
  public:
-  // chunks: there are so many of the variable.
+  // chunks: number of chunks of the variable.
   void note(const Storage& storage, std::uint64_t chunks);
-  // A warning for each filter.
+  // Reports a warning for each filter.
   void tell(const std::function<void(std::string found, std::string expected)>& warn) const;
 
  private:
@@ -37,10 +37,10 @@ class ChunkChecker {
 
   explicit ChunkChecker(unsigned threads) : threads_(threads) {}
 
-  // Calls tell() for what is wrong with chunks, in their order, and returns how many there are. Not
-  // ok: the table cannot be read. Chunks of filters that are not known here are read, not decoded.
-  // `left_out`: chunks that were not looked at because all together would decode to more than 1 GiB
-  // and 1100 times what the extent has.
+  // Calls tell() for every chunk that has an error, in order, and returns the number of chunks.
+  // Fails if the table cannot be read. Chunks with unknown filters are read but not decoded.
+  // `left_out`: the number of chunks that were not checked because all of them together would
+  // decode to more than 1 GiB and more than 1100 times the size of the extent.
   Result<std::uint64_t> check(const Block& block, const Storage& storage, const Tell& tell,
                               std::uint64_t* left_out);
 

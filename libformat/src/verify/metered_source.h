@@ -1,4 +1,4 @@
-// MeteredSource: counts the bytes read of a source, tells of them and keeps to a rate.
+// MeteredSource: counts the bytes read from a source, reports progress and limits the rate.
 #pragma once
 
 #include <algorithm>
@@ -13,28 +13,24 @@
 
 namespace nmb {
 
-class MeteredSource final : public ByteSource {
+class MeteredSource final : public ByteSourceLayer {
  public:
-  // `base` and `options` outlive the source.
+  // `base` and `options` must outlive the source.
   MeteredSource(const ByteSource& base, const VerifyOptions& options)
-      : base_(base),
+      : ByteSourceLayer(not_owned(base)),
         rate_(options.rate),
         progress_(options.progress),
         start_(std::chrono::steady_clock::now()) {}
 
-  std::uint64_t size() const override { return base_.size(); }
-  Result<std::uint64_t> refresh() const override { return base_.refresh(); }
-  void forget() const override { base_.forget(); }
-  bool has_writer() const override { return base_.has_writer(); }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     account(out.size());
-    return base_.read_at(offset, out);
+    return base()->read_at(offset, out);
   }
-  // Bytes that are about to be read, here or of a file that belongs to this one.
+  // Counts bytes that are about to be read from this source or from an external file.
   void account(std::uint64_t more) const {
     const std::uint64_t bytes = bytes_ += more;
     if (progress_) {
-      // A thread that finds another one telling goes on: that of the next read will be newer.
+      // If another thread is reporting, this one goes on: the next read reports newer numbers.
       const std::unique_lock lock(telling_, std::try_to_lock);
       if (lock.owns_lock()) progress_(std::min(bytes, size()), size());
     }
@@ -45,17 +41,10 @@ class MeteredSource final : public ByteSource {
                        std::chrono::duration<double>(std::min(seconds, kLongestWait))));
     }
   }
-  const std::string& name() const override { return base_.name(); }
-  const std::string* path() const override { return base_.path(); }
-  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
-    return base_.is_unallocated(offset, length);
-  }
-  bool may_be_sparse() const override { return base_.may_be_sparse(); }
   std::uint64_t bytes() const { return bytes_; }
 
  private:
   static constexpr double kLongestWait = 1e9;  // seconds that a clock can count
-  const ByteSource& base_;
   const std::uint64_t rate_;
   const std::function<void(std::uint64_t, std::uint64_t)>& progress_;
   mutable std::mutex telling_;

@@ -1,5 +1,5 @@
-// NmbVerifier: walks an NMB file and reports what breaks a rule of spec/format.md. Its parts lie in
-// the files verify_*.cpp, one for each part of the specification.
+// NmbVerifier: walks through an NMB file and reports whatever breaks a rule of spec/format.md. Its
+// parts are in the files verify_*.cpp, one for each part of the specification.
 #pragma once
 
 #include <array>
@@ -30,11 +30,11 @@ namespace nmb {
 class NmbVerifier {
  public:
   NmbVerifier(const ByteSource& file, const VerifyOptions& options, Findings& findings);
-  // Not ok: nothing could be read.
+  // Fails if nothing could be read.
   Result<VerifySummary> run();
 
  private:
-  // A name and where it lies.
+  // A name and its place.
   struct Separator {
     std::string_view name;
     std::uint64_t offset = 0;
@@ -47,12 +47,13 @@ class NmbVerifier {
     std::uint64_t at(Column column) const { return page.value_offset(row, column); }
     std::uint64_t value(Column column) const { return page.value(row, column); }
   };
-  // A data map, where its next piece must begin, and whether all lie in one run so far.
+  // The state of a walk through a data map: where the next piece must begin, and whether all pieces
+  // so far are contiguous.
   struct MapWalk {
     std::string object;
     std::uint64_t owner = 0;
     bool is_original = false;
-    bool pages_only = false;  // of a block that is not supported
+    bool pages_only = false;  // set for a block that is not supported
     std::uint64_t next = 0;
     std::uint64_t first_position = 0;
     std::uint64_t run_end = 0;  // in the file
@@ -72,7 +73,7 @@ class NmbVerifier {
                               Superblock* previous);
   void check_features();
 
-  // What superblock and entries place (verify_places.cpp): sections 8.3, 9 and 12.
+  // Places that the superblock and entries state (verify_places.cpp): sections 8.3, 9 and 12.
   void check_places();
   void check_dictionary();
   std::optional<std::vector<std::byte>> check_dictionary_block(const Place& place,
@@ -148,28 +149,28 @@ class NmbVerifier {
   std::optional<Place> check_dead_rows(const Page& segment);
   void check_abandoned(const Page& segment, std::uint32_t row, bool first);
 
-  // The bytes of the file (verify_space.cpp): section 3.
-  // R-FL-5, of what the value at `placed_at` places.
+  // The bytes of the file (verify_space.cpp): section 3. Checks R-FL-5 for the structure whose
+  // place is stored at `placed_at`.
   bool lies_within(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
                    const std::string& object);
-  // Claims the structure for what is placed by the value at `placed_at` (R-FL-3, R-FL-5); true: it
-  // can be read.
+  // Claims the structure whose place is stored at `placed_at` (R-FL-3, R-FL-5); true: it can be
+  // read.
   bool claim(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
              const std::string& object);
   void check_gaps();
   void check_zero(const char* rule, std::uint64_t position, std::span<const std::byte> bytes,
                   const std::string& object);
 
-  // Claims and reads a page. nullopt: reported.
+  // Claims and reads a page. nullopt: an error was reported.
   std::optional<std::vector<std::byte>> read_page_bytes(std::uint64_t position,
                                                         std::uint64_t length,
                                                         std::uint64_t placed_at,
                                                         const std::string& object);
   std::optional<Page> decode_page(std::vector<std::byte> bytes, PageExpectation expect);
   PageExpectation expectation(PageUse use, std::uint64_t position, std::uint16_t level = 0) const;
-  // Structures of later versions, which rows place (section 6).
+  // Checks structures of later versions that rows refer to (section 6).
   void check_later_places(const Page& page);
-  // The pages of a chain, the oldest first; nullopt: one cannot be read.
+  // Returns the pages of a chain, the oldest first; nullopt: one cannot be read.
   std::optional<std::vector<std::shared_ptr<const Page>>> check_chain(PageUse use,
                                                                       const Place& newest,
                                                                       std::uint64_t placed_at,
@@ -178,11 +179,11 @@ class NmbVerifier {
 
   void report(const char* rule, std::uint64_t offset, std::string object, std::string found,
               std::string expected);
-  // Something could not be read, or is too large to be looked at.
+  // Records that something could not be read or was too large to be checked.
   void missed(const Status& status);
   bool at_least(VerifyLevel level) const { return options_.level >= level; }
 
-  // Counts findings and lays them to the block that is being checked.
+  // Counts findings and assigns them to the block that is being checked.
   class Counter final : public Findings {
    public:
     Counter(NmbVerifier& verifier, Findings& findings) : verifier_(verifier), findings_(findings) {}
@@ -197,39 +198,41 @@ class NmbVerifier {
   const VerifyOptions& options_;
   Counter findings_;
   VerifySummary summary_;
-  NotDecoded not_decoded_;  // chunks of blocks whose values were looked at
+  NotDecoded not_decoded_;  // chunks of blocks whose values were checked
   Head head_;
   const Superblock& superblock() const { return head_.superblock; }
   std::uint64_t field(std::size_t offset) const { return head_.position + offset; }
 
-  // Of the newest generation, the one before, and so on, as far as the previous trailers lead.
+  // File lengths of the newest generation, the one before, and so on, as far back as the trailers
+  // lead.
   std::vector<std::uint64_t> file_lengths_;
   SpaceMap space_;
   SpaceMap orders_;
-  std::uint64_t stamp_ = 0;  // of the pieces so far
-  bool view_sound_ = false;  // its sum is right
+  std::uint64_t stamp_ = 0;  // the stamp of the pieces so far
+  bool view_sound_ = false;  // the sum of the HDF5 view is right
   bool index_run_told_ = false;
   bool statistics_sound_ = false;
-  bool metadata_known_ = false;  // of the block that is being checked: R-BK-1 to R-BK-12 hold
-  std::unordered_map<std::uint64_t, std::uint64_t> statistics_rows_;  // that count, by order
-  // By order, of blocks with rows of no variable.
+  bool metadata_known_ = false;  // R-BK-1 to R-BK-12 hold for the current block
+  std::unordered_map<std::uint64_t, std::uint64_t> statistics_rows_;  // rows in force, by order
+  // By order: the names of variables of blocks that have rows for none of them.
   std::unordered_map<std::uint64_t, std::set<std::string, std::less<>>> variables_of_;
-  bool all_walked_ = true;   // every structure is known, so that what is left must be zero
+  bool all_walked_ = true;   // all structures are known, so all other bytes must be zero
   bool index_whole_ = true;  // every page of the index could be read
   std::uint64_t used_compatible_ = 0, used_readonly_compatible_ = 0;
-  std::uint64_t used_needs_ = 0;          // of the block that is being checked
-  GrowthRows growth_;                     // of blocks that were not met yet
-  bool growth_known_ = true;              // every page of it could be read
-  std::vector<GrowthRow> grown_;          // of the block that is being checked
-  BlockEntry whole_;                      // its entry, with growth
-  std::uint64_t grown_records_ = 0;       // of all blocks
-  std::optional<std::string> last_name_;  // of the leaf rows so far
+  std::uint64_t used_needs_ = 0;          // in the current block
+  GrowthRows growth_;                     // for blocks that come later
+  bool growth_known_ = true;              // every page of the table could be read
+  std::vector<GrowthRow> grown_;          // rows for the current block
+  BlockEntry whole_;                      // the entry of the current block, including growth
+  std::uint64_t grown_records_ = 0;       // in all blocks
+  std::optional<std::string> last_name_;  // in the leaf rows so far
   std::unique_ptr<ReaderCore> core_;
-  std::shared_ptr<const FileTable> files_;    // nullptr: not known
-  std::map<std::uint32_t, Status> external_;  // by file number: why a file cannot be looked at
+  std::shared_ptr<const FileTable> files_;    // nullptr: the table is not known
+  std::map<std::uint32_t, Status> external_;  // by file number: why a file cannot be checked
   ValueChecker values_;
-  std::shared_ptr<BlockVerdict> block_;                 // that is being checked
-  std::vector<std::shared_ptr<BlockVerdict>> waiting_;  // for their values
+  std::shared_ptr<BlockVerdict> block_;                 // the current block
+  std::vector<std::shared_ptr<BlockVerdict>> waiting_;  // blocks whose values have not been checked
+                                                        // yet
 };
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Generations that the head does not lead to (see verify/sound_generation.h).
+// Verifies generations to which the head does not refer (see verify/sound_generation.h).
 #include "verify/sound_generation.h"
 
 #include <memory>
@@ -27,7 +27,7 @@ Status check_nothing_pending(const Reader& reader) {
   if (file.size() <= reader.file_length()) return {};
   NMB_ASSIGN(const Choice first, choose_newest(file, Lookout::kAll));
   if (!first.pending || file.has_writer()) return {};
-  // A writer that has ended since then has committed it, or left it as it is.
+  // A writer that has ended in the meantime has committed the generation or left it.
   file.forget();
   NMB_ASSIGN(const Choice again, choose_newest(file, Lookout::kAll));
   if (!again.pending || again.pending->bytes != first.pending->bytes) return {};
@@ -35,10 +35,10 @@ Status check_nothing_pending(const Reader& reader) {
   if (!sound) return {};
   const std::string pending = std::to_string(again.pending->fields.generation);
   return Status(Code::kDamaged, file.name(), again.pending->position, "R-SB-13",
-                "generation " + pending + " is complete behind generation " +
+                "generation " + pending + " is complete after generation " +
                     std::to_string(again.newest.fields.generation) +
-                    ", to which the head leads: it may have been committed; \"nmcat --append\" "
-                    "takes it over, nmverify tells what is damaged");
+                    ", to which the head refers: it may have been committed; accept it with "
+                    "\"nmcat --append\", or see the damage with nmverify");
 }
 
 }  // namespace nmb

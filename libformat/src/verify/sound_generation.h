@@ -1,4 +1,4 @@
-// Whether all of a generation is sound that the head does not lead to (spec/format.md,
+// Checks whether a generation to which the head does not lead is free of errors (spec/format.md,
 // section 5.4).
 #pragma once
 
@@ -6,8 +6,9 @@
 
 namespace nmb {
 
-// Verifies the file as it would be if `generation` were committed, values too. What only a later
-// version reads is no damage. reading: of the file's head. kIo, kLimit: it could not be looked at.
+// Verifies the file, including its values, as it would be if `generation` were committed.
+// Structures that only a later version can read are not counted as damage. reading: of the file's
+// head. Errors: kIo, kLimit if the file could not be checked.
 Result<bool> is_sound(const ByteSource& file, const HeadReading& reading,
                       const FoundSuperblock& generation);
 

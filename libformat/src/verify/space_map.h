@@ -1,5 +1,5 @@
-// SpaceMap: which bytes of a file belong to a structure (spec/format.md, section 3). Structures
-// side by side take the place of one.
+// SpaceMap: records which bytes of a file belong to a structure (spec/format.md, section 3).
+// Adjacent structures are joined.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace nmb {
 
 class SpaceMap {
  public:
-  // Claims [begin, end), unless a byte of it is taken: then returns where the second of the two
-  // structures begins.
+  // Claims [begin, end), unless one of its bytes is already claimed: then it returns where the
+  // second of the two structures begins.
   std::optional<std::uint64_t> claim(std::uint64_t begin, std::uint64_t end) {
     if (begin >= end) return std::nullopt;
     auto next = ends_.upper_bound(begin);
@@ -30,7 +30,7 @@ class SpaceMap {
     return std::nullopt;
   }
 
-  // Calls visit(begin, end) for the stretches of [begin, end) that nothing claimed, in order.
+  // Calls visit(begin, end) for the parts of [begin, end) that nothing has claimed, in order.
   template <class Visit>
   void for_each_gap(std::uint64_t begin, std::uint64_t end, Visit visit) const {
     for (const auto& [taken, taken_end] : ends_) {
@@ -43,7 +43,7 @@ class SpaceMap {
 
  private:
   std::map<std::uint64_t, std::uint64_t>
-      ends_;  // of disjoint stretches that do not touch, by their begins
+      ends_;  // ends of disjoint ranges that do not touch, by their begins
 };
 
 }  // namespace nmb

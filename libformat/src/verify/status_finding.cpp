@@ -1,4 +1,4 @@
-// Failures of decoders as findings (see status_finding.h).
+// Converts failures of decoders to findings (see status_finding.h).
 #include "verify/status_finding.h"
 
 #include <string>

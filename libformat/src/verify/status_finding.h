@@ -1,7 +1,6 @@
-// Failures of decoders as findings.
+// Converts failures of decoders to findings.
 #pragma once
 
-#include "nmb/finding.h"
 #include "nmb/status.h"
 
 namespace nmb {

@@ -1,4 +1,4 @@
-// Sums of stretches of a file (see value_checker.h).
+// Computes sums of ranges of a file (see value_checker.h).
 #include "verify/value_checker.h"
 
 #include <algorithm>
@@ -31,8 +31,8 @@ ValueOutcome check_range(const ByteSource& file, const ValueRange& range, CopyBu
       outcome.dirty_padding = range.position + done + values + bad;
     done += piece.size();
   }
-  outcome.sum_right = stream.sum() == range.sum;
-  if (coded && outcome.sum_right) {
+  if (stream.sum() != range.sum) outcome.wrong_sum = stream.sum();
+  if (coded && !outcome.wrong_sum) {
     outcome.decodes = decode_piece(range.codec, piece.first(range.length), range.raw_length).ok();
   }
   return outcome;
@@ -52,7 +52,7 @@ void ValueChecker::check_here(std::size_t end, std::vector<ValueOutcome>* outcom
 
 Status ValueChecker::check_by_ranks(std::vector<ValueOutcome>* outcomes) {
   const std::vector<std::size_t> ends = dealt_ends(batch_, ranks_->size());
-  // What others read is this file's too.
+  // Bytes that other ranks read count for this file too.
   for (std::size_t i = ends.front(); i < batch_.size(); ++i)
     if (!batch_[i].external) file_.account(round_up(batch_[i].length, 8));
   NMB_TRY(deal_values(*ranks_, *file_.path(), batch_, ends));

@@ -1,10 +1,10 @@
-// Values checked by ranks (see verify/value_ranks.h).
+// Checks values on several ranks (see verify/value_ranks.h).
 #include "verify/value_ranks.h"
 
 #include <memory>
 #include <utility>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "parallel/letters.h"
 #include "parallel/status_bytes.h"
 #include "parallel/workers.h"
@@ -14,7 +14,7 @@ namespace nmb {
 
 namespace {
 
-// What another rank needs of a ValueRange.
+// The parts of a ValueRange that another rank needs.
 struct Dealt {
   std::uint64_t position, length, sum, raw_length;
   PieceCodec codec;
@@ -31,7 +31,8 @@ std::vector<Dealt> ranges_in(MessageReader& in) {
 std::vector<std::byte> encode(const std::vector<ValueOutcome>& outcomes) {
   MessageWriter out;
   for (const ValueOutcome& outcome : outcomes) {
-    out.put(outcome.sum_right);
+    out.put(outcome.wrong_sum.has_value());
+    out.put(outcome.wrong_sum.value_or(0));
     out.put(outcome.decodes);
     out.put(outcome.dirty_padding.has_value());
     out.put(outcome.dirty_padding.value_or(0));
@@ -42,7 +43,9 @@ std::vector<std::byte> encode(const std::vector<ValueOutcome>& outcomes) {
 
 ValueOutcome outcome_in(MessageReader& in) {
   ValueOutcome outcome;
-  outcome.sum_right = in.get<bool>();
+  const bool is_wrong = in.get<bool>();
+  const auto wrong_sum = in.get<std::uint64_t>();
+  if (is_wrong) outcome.wrong_sum = wrong_sum;
   outcome.decodes = in.get<bool>();
   const bool is_dirty = in.get<bool>();
   const auto dirty = in.get<std::uint64_t>();
@@ -51,7 +54,7 @@ ValueOutcome outcome_in(MessageReader& in) {
   return outcome;
 }
 
-// Of the file that was asked for last.
+// Reads the file of the last request.
 class Server {
  public:
   explicit Server(unsigned threads) : threads_(threads) {}

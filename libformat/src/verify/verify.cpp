@@ -1,10 +1,10 @@
-// Kind of a file by its content, and who verifies it (see nmb/verify.h).
+// Determines the kind of a file and verifies it (see nmb/verify.h).
 #include "nmb/verify.h"
 
 #include <vector>
 
 #include "nmb/communicator.h"
-#include "nmb/file_kind.h"
+#include "nmb/reader.h"
 #include "parallel/status_bytes.h"
 #include "verify/nmb_verifier.h"
 #include "verify/value_ranks.h"

@@ -10,7 +10,7 @@ namespace nmb {
 
 namespace {
 
-// Of a header of which no more is looked at: its padding may be in use.
+// Checks only the sums of a header: its padding may be in use by a later version.
 class SumsAlone final : public Findings {
  public:
   explicit SumsAlone(Findings& findings) : findings_(findings) {}
@@ -69,7 +69,8 @@ void NmbVerifier::check_block(const EntryRow& row) {
       }))
     block_->chunked = whole_;
   if (!grown_.empty()) check_grown_length(stored, (*header)->metadata);
-  // A verbatim body may be anything that can be read: what is not canonical is told, no more.
+  // A verbatim body may be anything that can be read: deviations from the canonical form are only
+  // remarks.
   const std::uint64_t body_at = e.position + block_body_offset(e.name.size());
   for (const HeaderRemark& remark : (*header)->remarks)
     findings_.report({remark.rule, e.codec == 0 ? body_at + remark.offset : body_at,
@@ -77,12 +78,12 @@ void NmbVerifier::check_block(const EntryRow& row) {
                       remark.expected, Severity::kWarning});
 }
 
-// Of a block that needs what this version does not know: sums alone.
+// Checks only sums of a block with a need that this version does not know.
 void NmbVerifier::check_unsupported_block(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   const std::string object = "block \"" + e.name + "\"";
   block_->unsupported = true;
-  all_walked_ = false;  // what it has beside header, body and map is not known
+  all_walked_ = false;  // its structures other than header, body and map are unknown
   findings_.report({"R-IX-10", row.at(kNeeds), object,
                     text_of_refused_needs(e.needs) + "; sums of header, body" +
                         (e.storage.absent() ? "" : ", storage sections") +
@@ -99,10 +100,10 @@ void NmbVerifier::check_unsupported_block(const EntryRow& row) {
     SumsAlone sums(findings_);
     if (BlockHeader::decode(bytes, e.position, &header, &name, sums)) {
       if (header.sum != e.sum)
-        report("R-BK-2", e.position, object, "a header with another sum", "the one in the index");
-      if (sum_of(std::span(bytes).subspan(body)) != header.body_sum)
-        report("R-BK-6", e.position + body, object, "a body with a wrong sum",
-               "the one in the header");
+        report("R-BK-2", e.position, object, sum_text(header.sum), sum_text(e.sum));
+      if (const std::uint64_t sum = sum_of(std::span(bytes).subspan(body)); sum != header.body_sum)
+        report("R-BK-6", e.position + body, object, "a body with " + sum_text(sum),
+               sum_text(header.body_sum));
     }
   }
   if (!at_least(VerifyLevel::kBlocks)) return;
@@ -117,7 +118,7 @@ void NmbVerifier::check_unsupported_block(const EntryRow& row) {
     check_place(e.storage, "R-SC-1", row.at(kStoragePosition), "storage of " + object);
 }
 
-// Chunks of a block whose values have their sums.
+// Checks the chunks of a block whose values have the right sums.
 void NmbVerifier::check_chunks(const BlockEntry& entry) {
   const std::string object = "block \"" + entry.name + "\"";
   const auto open = [&]() -> Result<std::shared_ptr<const Block>> {
@@ -127,7 +128,7 @@ void NmbVerifier::check_chunks(const BlockEntry& entry) {
   const Result<std::shared_ptr<const Block>> block = open();
   if (!block.ok()) {
     if (block.status().code() != Code::kDamaged) missed(block.status());
-    return;  // told
+    return;  // already reported
   }
   for (const Storage& storage : (*block)->metadata.extension()->storage) {
     if (storage.kind != StorageKind::kChunked) continue;

@@ -1,8 +1,8 @@
-// Verifies classic files: the header, where values lie, and that they are all there. Classic files
-// have no sums: nothing can be said of the values themselves (spec/classic_header.md).
+// Verifies classic files: the header, the places of values, and that all values exist. Classic
+// files have no sums, so the values themselves cannot be checked (spec/classic_header.md).
 #include "verify/verify_classic.h"
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "verify/metered_source.h"
 #include "verify/status_finding.h"
 
@@ -10,7 +10,7 @@ namespace nmb {
 
 namespace {
 
-// A classic file by itself has no excuse for padding that is not zero: no writer leaves any.
+// In a classic file by itself, padding that is not zero is a finding: no writer makes it.
 Severity severity_of(const HeaderRemark& remark) {
   return remark.rule == "R-CH-6" ? Severity::kFinding : Severity::kWarning;
 }
@@ -34,13 +34,13 @@ class Report {
   Findings& findings_;
 };
 
-// The header of a file whose values are cut: its remarks are still to be told.
+// Decodes the header of a file whose values are cut, to report its remarks.
 Result<ClassicHeader> decode_header_alone(const ByteSource& file) {
   DecodeOptions options;
   options.values_follow = false;
   Result<ClassicHeader> header = decode_classic_header(file, options);
   if (header.ok() || header.status().rule() != "R-CH-18") return header;
-  return decode_classic_header(RangeSource(file, 0, header.status().offset()), options);
+  return decode_classic_header(RangeSource(not_owned(file), 0, header.status().offset()), options);
 }
 
 }  // namespace

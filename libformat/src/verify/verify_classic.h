@@ -5,7 +5,7 @@
 
 namespace nmb {
 
-// `file` begins with the magic of a classic file.
+// `file` must begin with the magic of a classic file.
 Result<VerifySummary> verify_classic(const ByteSource& file, const VerifyOptions& options,
                                      Findings& findings);
 

@@ -4,7 +4,7 @@
 
 namespace nmb {
 
-// From the newest segment to the oldest. Each is claimed: this ends.
+// Goes from the newest segment to the oldest. This ends, because each segment is claimed.
 void NmbVerifier::check_dead_space() {
   const Place& newest = superblock().dead_map;
   if (newest.absent()) return;
@@ -19,9 +19,8 @@ void NmbVerifier::check_dead_space() {
   for (bool first = true;; first = false) {
     auto bytes = read_page_bytes(place.position, place.length, placed_at, object);
     if (!bytes) return;
-    if (first && sum_of(*bytes) != place.sum) {
-      report("R-SB-9", field(in_superblock::kDeadMap), object, "bytes with another sum",
-             "the sum in the place");
+    if (const std::uint64_t sum = first ? sum_of(*bytes) : place.sum; sum != place.sum) {
+      report("R-SB-9", field(in_superblock::kDeadMap), object, sum_text(sum), sum_text(place.sum));
       all_walked_ = false;
       return;
     }
@@ -43,7 +42,7 @@ void NmbVerifier::check_dead_space() {
 
 // Returns the place of the segment before.
 std::optional<Place> NmbVerifier::check_dead_rows(const Page& segment) {
-  // Without positions there may be more rows than bytes, none of them a place.
+  // Without positions there may be more rows than bytes, and none of them is a place.
   const std::uint32_t rows = segment.has(kPosition) ? segment.rows() : 1;
   std::optional<Place> before;
   bool any_abandoned = false;
@@ -56,7 +55,7 @@ std::optional<Place> NmbVerifier::check_dead_rows(const Page& segment) {
              "state " + std::to_string(state) + " in row " + std::to_string(row), "0, 1 or 2");
       all_walked_ = false;
     } else if (state == kStatePageBefore) {
-      // R-PG-9 is reported where it is not as it must be.
+      // R-PG-9 is reported if the position is wrong.
       if (row == 0 && place.position < segment.position())
         before = place;
       else
@@ -80,8 +79,7 @@ void NmbVerifier::check_abandoned(const Page& segment, std::uint32_t row, bool f
     return report("R-DS-3", at, "dead-space segment", "a second abandoned range", "at most one");
   if (segment.generation() == 1)
     return report("R-DS-3", at, "dead-space segment", "an abandoned range in generation 1", "none");
-  // The generation that the segment's followed: where it is not known R-SB-10 or R-PG-4 is
-  // reported.
+  // Find the generation before the segment's: if it is unknown, R-SB-10 or R-PG-4 is reported.
   const std::uint64_t back = superblock().generation - segment.generation() + 1;
   if (segment.generation() > superblock().generation || back >= file_lengths_.size()) return;
   const std::uint64_t length = file_lengths_[back];

@@ -6,10 +6,11 @@
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 #include "wire/checked.h"
+#include "wire/hash.h"
 
 namespace nmb {
 
-// Where a map may end; that it ends with the extent is told once.
+// Largest end of a map; that it ends with the extent is checked once, elsewhere.
 static constexpr std::uint64_t kMaxLength = ~std::uint64_t{0} >> 1;
 
 static bool lies_in(const FileTable& files, std::uint32_t number, std::uint64_t position,
@@ -38,7 +39,7 @@ void NmbVerifier::check_extent(const EntryRow& row) {
                row.at(kExtentPosition));
 }
 
-// A piece of an extent that is reached.
+// Adds a reachable piece of an extent.
 void NmbVerifier::add_to_stamp(std::uint64_t position, std::uint64_t sum) {
   const Superblock& s = superblock();
   const std::uint64_t from =
@@ -46,7 +47,7 @@ void NmbVerifier::add_to_stamp(std::uint64_t position, std::uint64_t sum) {
   if (position >= from) stamp_ += sum;
 }
 
-// Where every piece was met.
+// Called if every piece was met.
 void NmbVerifier::check_stamp() {
   if (!all_walked_ || !at_least(VerifyLevel::kBlocks)) return;
   if (stamp_ != superblock().stamp)
@@ -55,7 +56,7 @@ void NmbVerifier::check_stamp() {
            std::to_string(stamp_) + ", as the pieces of this generation make it");
 }
 
-// Claims a stretch of values and has its sum taken.
+// Claims a range of values and schedules the check of its sum.
 void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at) {
   const std::string object =
       range.block ? "values of block \"" + range.block->name + "\"" : range.object;
@@ -65,7 +66,7 @@ void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at)
   if (values_.add(range)) tell_values();
 }
 
-// Likewise of a piece in another file, which is opened when the first of its pieces is met.
+// Does the same for a piece in another file, which is opened for the first of its pieces.
 void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
   if (!at_least(VerifyLevel::kData)) return;
   range.in_original = files_->is_original(number - 1);
@@ -91,7 +92,7 @@ void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
   findings_.report(std::move(finding));
 }
 
-// Sums of what was claimed, and the verdicts that waited for them.
+// Reports the sums of claimed ranges, and the verdicts that waited for them.
 void NmbVerifier::tell_values() {
   const std::shared_ptr<BlockVerdict> current = block_;
   values_.run([&](const ValueRange& range, const ValueOutcome& outcome) {
@@ -101,13 +102,13 @@ void NmbVerifier::tell_values() {
                                                       "\" in " + in_quotes(range.external->name())
                                                 : "values of block \"" + range.block->name + "\"";
     if (!outcome.status.ok() && range.in_original && outcome.status.code() == Code::kDamaged) {
-      block_->damaged = true;  // what is wrong with the original is reported
+      block_->damaged = true;  // the damage of the original is reported elsewhere
       return;
     }
     if (!outcome.status.ok()) return missed(outcome.status);
-    if (!outcome.sum_right)
-      report(range.rule, range.sum_at.value_or(range.position), object, "bytes with another sum",
-             "the sum recorded");
+    if (outcome.wrong_sum)
+      report(range.rule, range.sum_at.value_or(range.position), object,
+             sum_text(*outcome.wrong_sum), sum_text(range.sum));
     if (!outcome.decodes)
       report(range.codec_at ? range.rule : "R-EX-4", range.codec_at.value_or(range.position),
              object,
@@ -163,8 +164,8 @@ bool NmbVerifier::walk_map(const Place& place, std::uint64_t placed_at, MapWalk*
   return root && check_map_page(*root, walk);
 }
 
-// False: a part of the map cannot be read, so that no more can be said of the whole. At most
-// kMaxMapLevel deep.
+// Returns false if a part of the map cannot be read, so that nothing more can be checked of the
+// whole. Recurses at most kMaxMapLevel deep.
 bool NmbVerifier::check_map_page(const Page& page, MapWalk* walk) {
   if (page.level() == 0) {
     if (!walk->pages_only) check_pieces(page, walk);
@@ -188,7 +189,7 @@ bool NmbVerifier::check_map_page(const Page& page, MapWalk* walk) {
     expect.sum = page.value(i, kSum);
     expect.owner = walk->owner;
     const std::optional<Page> child = decode_page(std::move(*bytes), expect);
-    if (child && !whole) walk->next = logical;  // behind a page that is lost, go on with the next
+    if (child && !whole) walk->next = logical;  // after a lost page, continue with the next one
     if (!child || !check_map_page(*child, walk)) whole = false;
   }
   return whole;
@@ -205,7 +206,7 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
     const std::uint64_t number = leaf.value(i, kFileNumber);
     if (!piece.hole) {
       Piece known = piece;
-      if (!files_) known.file = 0;  // what it leads to is not known
+      if (!files_) known.file = 0;  // the file number cannot be checked
       used_needs_ |=
           needs_of_piece(known, files_ && number != 0 && number <= files_->rows() &&
                                     files_->is_original(static_cast<std::uint32_t>(number) - 1));
@@ -214,7 +215,7 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
       walk->one_run = false;
     if (!walk->any) walk->first_position = piece.position;
     walk->any = true;
-    // Past 2^64 no piece follows it.
+    // An end past 2^64 has no next piece.
     if (!checked_add(piece.position, piece.length, &walk->run_end)) walk->run_end = 0;
     if (piece.hole) continue;
     ValueRange range{piece.position, stored, piece.sum, "R-EX-5", block_};
@@ -231,7 +232,7 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
              stored <= piece.length && lies_in(*files_, piece.file, piece.position, stored))
       check_external(std::move(range), piece.file);
     else if (block_)
-      block_->damaged = true;  // R-EX-4, R-EX-8, R-FT-3 or what is wrong with the table is reported
+      block_->damaged = true;  // R-EX-4, R-EX-8, R-FT-3 or a finding of the table is reported
   }
 }
 

@@ -18,7 +18,7 @@ void NmbVerifier::check_growth_pages() {
   all_walked_ = all_walked_ && growth_known_;
 }
 
-// Ahead of the checks of a block: its rows, and its entry with them.
+// Called before the checks of a block: takes its rows, and updates its entry.
 void NmbVerifier::take_growth_of(const EntryRow& row) {
   whole_ = row.entry;
   grown_.clear();
@@ -30,7 +30,7 @@ void NmbVerifier::take_growth_of(const EntryRow& row) {
   grown_records_ += whole_.grown_records;
 }
 
-// Rows and pieces of the block that is being checked.
+// Checks rows and pieces of the current block.
 void NmbVerifier::check_growth(const EntryRow& row) {
   if (grown_.empty()) return;
   check_growth_of(row.entry, grown_, superblock().piece_size, findings_);

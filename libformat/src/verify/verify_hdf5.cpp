@@ -1,6 +1,7 @@
-// Verifies HDF5 files group by group, as they are met: the HDF5 library reads them, their bodies
-// are sound, no values share bytes, chunks decode (docs/hdf5.md). HDF5 has sums of metadata, which
-// its library checks, and of values only in chunks with the fletcher32 filter.
+// Verifies HDF5 files group by group, in the order in which they are read: the HDF5 library reads
+// them, their bodies are sound, no values share bytes, chunks decode (docs/hdf5.md). HDF5 has sums
+// of metadata, which its library checks, and sums of values only in chunks with the fletcher32
+// filter.
 #include "verify/verify_hdf5.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 
 #include "hdf5/client/group_block.h"
 #include "hdf5/client/hdf5_file.h"
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 #include "verify/chunk_checker.h"
 #include "verify/metered_source.h"
 #include "verify/space_map.h"
@@ -22,10 +23,11 @@ namespace nmb {
 
 namespace {
 
-constexpr const char* kRule = "HDF5";  // what breaks no rule of this project's specification
+constexpr const char* kRule = "HDF5";  // for findings that break no rule of this project's
+                                       // specification
 constexpr std::uint64_t kRead = 1 << 20;
 
-// "OBJECT: HDF5: REASON", as nmb-hdf5 tells what the HDF5 library refuses.
+// Parses "OBJECT: HDF5: REASON", the message of nmb-hdf5 if the HDF5 library refuses something.
 std::optional<Finding> finding_of_library(const Status& status) {
   constexpr std::string_view kSays = "HDF5: ";
   const std::string& text = status.message();
@@ -75,7 +77,7 @@ class Hdf5Verifier {
     }
     findings_.report(std::move(finding));
   }
-  // A failure to look at an object, or what is wrong with it.
+  // Reports that an object cannot be read or is damaged.
   void report(const Status& status, const std::string& object, std::uint64_t position) {
     if (status.code() != Code::kDamaged) return missed(status);
     Finding finding = finding_of(status);
@@ -112,7 +114,7 @@ class Hdf5Verifier {
         hdf5::decode_group(std::move(group), source_->name());
     if (!block.ok()) return report(block.status(), object, kNoOffset);
     count_elsewhere(**block, object);
-    // Values that share bytes could take time without end.
+    // Values that share bytes could take unlimited time.
     if (overlap || !at_least(VerifyLevel::kData)) return;
     check_values(**block, object);
   }
@@ -127,7 +129,7 @@ class Hdf5Verifier {
         ++elsewhere_;
   }
 
-  // Chunks, and the bytes between them as they come.
+  // Checks chunks, and the bytes between them in their order.
   void check_values(const Block& block, const std::string& object) {
     std::vector<std::pair<std::uint64_t, const Storage*>> chunked;  // by begin
     for (const Storage& storage : block.metadata.extension()->storage)
@@ -168,7 +170,7 @@ class Hdf5Verifier {
     not_decoded_.note(storage, *present);
   }
 
-  // Where in the file a byte of the extent is; kNoOffset: not there.
+  // Returns the position in the file of a byte of the extent; kNoOffset: it is not in the file.
   std::uint64_t position_of(std::uint64_t offset) const {
     auto run =
         std::upper_bound(in_file_.begin(), in_file_.end(), offset,
@@ -179,7 +181,7 @@ class Hdf5Verifier {
     return in_run < run->length ? run->position + in_run : kNoOffset;
   }
 
-  // What was not looked at, told once.
+  // Reports once what was not read.
   void tell_not_read() {
     const auto warn = [&](std::string found, std::string expected) {
       report({kRule, kNoOffset, "", std::move(found), std::move(expected), Severity::kWarning});
@@ -199,8 +201,8 @@ class Hdf5Verifier {
   const std::shared_ptr<const MeteredSource> source_;
   VerifySummary summary_;
   SpaceMap space_;                        // values in the file so far
-  bool damaged_ = false;                  // the group that is checked
-  std::vector<hdf5::RunInFile> in_file_;  // of that
+  bool damaged_ = false;                  // the current group is damaged
+  std::vector<hdf5::RunInFile> in_file_;  // values of the current group
   NotDecoded not_decoded_;
   std::uint64_t chunks_left_out_ = 0;
   std::uint64_t elsewhere_ = 0;  // variables with values in other files

@@ -5,7 +5,7 @@
 
 namespace nmb {
 
-// `file` has a signature of HDF5, and the name by which it can be opened.
+// `file` must have a signature of HDF5 and a name by which it can be opened.
 Result<VerifySummary> verify_hdf5(const ByteSource& file, const VerifyOptions& options,
                                   Findings& findings);
 

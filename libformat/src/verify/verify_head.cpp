@@ -9,7 +9,7 @@
 
 namespace nmb {
 
-// Chooses the newest superblock. False: there is none to go on with.
+// Chooses the newest superblock. Returns false if there is none.
 bool NmbVerifier::read_head(Choice choice) {
   const Severity pending = file_.has_writer() ? Severity::kWarning : Severity::kFinding;
   report_head(choice, Severity::kFinding, pending, findings_);
@@ -18,7 +18,7 @@ bool NmbVerifier::read_head(Choice choice) {
   head_.position = choice.newest.position;
   head_.rolled_forward = choice.rolled_forward;
   head_.superblock_bytes = choice.newest.bytes;
-  FirstFinding told_later;  // what its fields break: check_superblock()
+  FirstFinding told_later;  // check_superblock() reports broken fields
   Superblock::decode(head_.superblock_bytes, head_.position, &head_.superblock, told_later);
   if (!superblock().usable_piece_size()) head_.superblock.piece_size = ~std::uint32_t{0};
   summary_.recorded_blocks = superblock().totals.blocks;
@@ -52,7 +52,7 @@ void NmbVerifier::check_identity() {
   check_cover(sound ? bytes : std::span<const std::byte>());
 }
 
-// identity: empty where it is damaged.
+// identity: empty if it is damaged.
 void NmbVerifier::check_cover(std::span<const std::byte> identity) {
   const auto cover = std::span(head_.bytes).first(kIdentitySize);
   std::array<std::byte, kIdentitySize> own = Identity{superblock().file_id, true}.encode();
@@ -77,7 +77,7 @@ void NmbVerifier::check_cover(std::span<const std::byte> identity) {
                     of_before ? Severity::kWarning : Severity::kFinding});
 }
 
-// What lies between cover, mark, identity and slots.
+// Checks the bytes between cover, mark, identity and slots.
 void NmbVerifier::check_fixed_bytes() {
   std::array<std::byte, kFirstSlot> expected{};
   std::ranges::copy(kGuard, expected.begin() + kGuardPosition);
@@ -92,7 +92,7 @@ void NmbVerifier::check_fixed_bytes() {
   check(kGuardPosition + kGuard.size(), kFirstSlot);
 }
 
-// False: features that this version does not read.
+// Returns false if the file has features that this version does not read.
 bool NmbVerifier::check_superblock() {
   check_trailer();
   if (std::string names = unsupported_features(superblock().incompatible); !names.empty()) {
@@ -121,7 +121,7 @@ void NmbVerifier::check_trailer() {
            "trailer", "another byte than in the slot", "a copy of the slot");
 }
 
-// Back to the first generation. Each is claimed: this ends.
+// Goes back to the first generation. This ends, because each trailer is claimed.
 void NmbVerifier::check_previous_trailers() {
   Superblock current = superblock();
   file_lengths_.push_back(current.file_length);
@@ -129,7 +129,7 @@ void NmbVerifier::check_previous_trailers() {
   while (current.generation > 1 || !current.previous_trailer.absent()) {
     Superblock previous;
     if (!check_previous_trailer(current, placed_at, &previous)) {
-      all_walked_ = false;  // where the trailers before it lie is not known
+      all_walked_ = false;  // the positions of earlier trailers are unknown
       return;
     }
     placed_at = current.previous_trailer.position + in_superblock::kPreviousTrailer;
@@ -138,18 +138,18 @@ void NmbVerifier::check_previous_trailers() {
   }
 }
 
-// False: there is none to go on with. placed_at: of the place in `current`.
+// Returns false if the trailer cannot be used. placed_at: position of the place in `current`.
 bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_t placed_at,
                                          Superblock* previous) {
   const std::string object = "previous trailer";
   const Place& place = current.previous_trailer;
   const bool half = !place.absent() && (place.position == 0 || place.length == 0);
-  // Of the newest it is reported with its other fields.
+  // For the newest superblock it is reported with its other fields.
   if (half && placed_at != field(in_superblock::kPreviousTrailer))
     report("R-SB-9", placed_at, object, "a place without position or length", "all three or none");
   if (place.absent() || current.generation <= 1) {
     report("R-SB-10", placed_at, object, place.absent() ? "none" : "one",
-           "one exactly in generations behind the first");
+           "one in every generation but the first");
     return false;
   }
   if (!check_place(place, "R-SB-9", placed_at, object)) return false;
@@ -163,7 +163,7 @@ bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_
     good = Superblock::valid(bytes);
   }
   if (good) {
-    FirstFinding unused;  // what its fields break was told when it was the newest
+    FirstFinding unused;  // its broken fields were reported when it was the newest
     Superblock::decode(bytes, place.position, previous, unused);
     good = previous->generation == current.generation - 1 && previous->file_id == current.file_id &&
            previous->file_length == place.position + kSlotUnit &&

@@ -22,7 +22,7 @@ std::array<std::uint64_t, kTotals> as_array(const Totals& t) {
   return {t.blocks, t.dimensions, t.variables, t.attributes, t.records, t.samples};
 }
 
-// Sums over the rows; past 2^64: all bits set.
+// Returns sums over the rows; a sum past 2^64 has all bits set.
 std::array<std::uint64_t, kTotals> exact_totals(const Page& page) {
   std::array<std::uint64_t, kTotals> sums{};
   for (std::uint32_t row = 0; row < page.rows(); ++row) {
@@ -114,8 +114,8 @@ std::optional<std::vector<std::shared_ptr<const Page>>> NmbVerifier::check_chain
     PageExpectation expect = expectation(use, place.position);
     if (!pages.empty()) {
       expect.sum = place.sum;
-    } else if (sum_of(*bytes) != place.sum) {
-      report("R-SB-9", placed_at, object, "bytes with another sum", "the sum in the place");
+    } else if (const std::uint64_t sum = sum_of(*bytes); sum != place.sum) {
+      report("R-SB-9", placed_at, object, sum_text(sum), sum_text(place.sum));
       return broken();
     }
     std::optional<Page> page = decode_page(std::move(*bytes), expect);
@@ -172,7 +172,7 @@ void NmbVerifier::check_index() {
            std::to_string(needs) + ", those of the root's rows");
   check_index_page(*root, std::nullopt, std::nullopt);
   check_growth_without_blocks();
-  // Where growth, or its blocks, cannot be read, what it adds is not known.
+  // If growth or its blocks cannot be read, the added records are unknown.
   const bool growth_counted = growth_known_ && index_whole_ && growth_.empty();
   constexpr std::size_t kRecordsTotal = 4;
   if (!checked_add(sums[kRecordsTotal], grown_records_, &sums[kRecordsTotal]))
@@ -185,7 +185,7 @@ void NmbVerifier::check_index() {
              std::to_string(sums[i]) + ", the sum of the root's rows");
 }
 
-// A page of the index, of which the superblock says where all lie.
+// Checks a page of the index against the run in the superblock.
 void NmbVerifier::check_index_run(std::uint64_t position, std::uint64_t length) {
   const Superblock& s = superblock();
   if (s.index_position == 0 || s.index_length == 0 || index_run_told_) return;
@@ -199,7 +199,8 @@ void NmbVerifier::check_index_run(std::uint64_t position, std::uint64_t length) 
              std::to_string(s.index_position));
 }
 
-// The names of `page` lie from `low` up to below `high`. At most kMaxHeight deep.
+// The names of `page` must be at least `low` and less than `high`. Recurses at most kMaxHeight
+// deep.
 void NmbVerifier::check_index_page(const Page& page, std::optional<Separator> low,
                                    std::optional<Separator> high) {
   check_names(page, low, high);
@@ -332,13 +333,14 @@ void NmbVerifier::check_order(const EntryRow& row) {
            "order " + std::to_string(e.order) + ", as another block", "an order of its own");
 }
 
-// Behind what the block uses: used_needs_ has that of its values.
+// Called after the other checks of the block, when used_needs_ includes the needs of its values.
 void NmbVerifier::check_needs(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   const std::uint64_t used = used_needs_ | (e.needs & ~kSupportedNeeds ? 0 : needs_of_body(e));
   if (used & ~e.needs)
     report("R-IX-10", row.at(kNeeds), "block \"" + e.name + "\"",
-           "needs " + std::to_string(e.needs), "those of what it uses, " + std::to_string(used));
+           "needs " + std::to_string(e.needs),
+           "the needs of its features, " + std::to_string(used));
 }
 
 void NmbVerifier::check_block_name(const EntryRow& row) {

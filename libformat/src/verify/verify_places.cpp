@@ -1,5 +1,5 @@
-// Verifies the dictionary, sections and what else the superblock places (spec/format.md,
-// sections 8.3, 9 and 12).
+// Verifies the dictionary, sections and other structures that the superblock places
+// (spec/format.md, sections 8.3, 9 and 12).
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +17,7 @@ bool NmbVerifier::check_place(const Place& place, const char* rule, std::uint64_
                               const std::string& object) {
   if (place.position == 0 || place.length == 0) {
     all_walked_ = false;
-    return false;  // reported where it is decoded
+    return false;  // reported when it is decoded
   }
   if (place.length >> 63) {
     report("R-FL-5", placed_at, object, std::to_string(place.length) + " bytes",
@@ -33,8 +33,8 @@ bool NmbVerifier::check_place(const Place& place, const char* rule, std::uint64_
     missed(outcome.status);
     return false;
   }
-  if (!outcome.sum_right) {
-    report(rule, placed_at, object, "bytes with another sum", "the sum in the place");
+  if (outcome.wrong_sum) {
+    report(rule, placed_at, object, sum_text(*outcome.wrong_sum), sum_text(place.sum));
     return false;
   }
   if (outcome.dirty_padding)
@@ -74,7 +74,7 @@ void NmbVerifier::check_file_table() {
   const std::uint64_t findings = summary_.findings;
   for (const auto& page : *pages) whole = nmb::check_file_table(*page, &paths, findings_) && whole;
   if (!whole || summary_.findings != findings) {
-    all_walked_ = false;  // what lies in originals is not known
+    all_walked_ = false;  // the places of originals are unknown
     return;
   }
   files_ = std::make_shared<const FileTable>(std::move(*pages));
@@ -82,7 +82,7 @@ void NmbVerifier::check_file_table() {
     if (files_->is_original(row)) check_original(row);
 }
 
-// The data map of an original.
+// Checks the data map of an original.
 void NmbVerifier::check_original(std::uint32_t row) {
   used_compatible_ |= kFeatureOriginals;
   if (files_->size(row) == 0 || !at_least(VerifyLevel::kBlocks)) return;
@@ -96,7 +96,7 @@ void NmbVerifier::check_original(std::uint32_t row) {
            std::to_string(walk.next) + ", where its pieces end");
 }
 
-// Of originals whose pieces have their sums.
+// Checks the digests of originals whose pieces have their sums.
 void NmbVerifier::check_original_digests() {
   if (!files_ || !at_least(VerifyLevel::kData)) return;
   const ReaderCore core(file_, head_, options_.external);
@@ -117,7 +117,7 @@ void NmbVerifier::check_original_digests() {
     const bool other_bytes = status.rule() == "R-EX-5";
     if (!status.ok() && !other_bytes) {
       if (status.code() != Code::kDamaged) missed(status);
-      continue;  // told
+      continue;  // already reported
     }
     if (other_bytes || digest.digest() != files_->digest(row))
       report("R-FT-7", files_->value_offset(row, kDigest), "file table",
@@ -125,14 +125,14 @@ void NmbVerifier::check_original_digests() {
   }
 }
 
-// The newest, and those that they continue.
+// Checks the newest sections and those that they continue.
 void NmbVerifier::check_global_sections() {
   const std::string object = "global sections";
   Place place = superblock().global_sections;
   const char* rule = "R-SB-9";
   for (std::uint64_t placed_at = field(in_superblock::kGlobalSections); !place.absent();) {
     if (!check_place(place, rule, placed_at, object)) {
-      all_walked_ = false;  // what they continue is not known
+      all_walked_ = false;  // the sections that they continue are unknown
       return;
     }
     check_sections(place, object, {kSectionProvenance, kSectionEarlier});
@@ -140,7 +140,7 @@ void NmbVerifier::check_global_sections() {
     if (!earlier.ok()) return missed(earlier.status());
     if (!earlier->wrong.empty()) {
       report("R-SC-1", place.position, object, "earlier sections: " + earlier->wrong,
-             "a place ahead of these sections");
+             "a place before these sections");
       all_walked_ = false;
       return;
     }
@@ -150,7 +150,7 @@ void NmbVerifier::check_global_sections() {
   }
 }
 
-// The two copies; the sound one is what bodies are decoded with.
+// Checks the two copies; bodies are decoded with the sound one.
 void NmbVerifier::check_dictionary() {
   const Place place = superblock().dictionary;
   auto area = std::span(head_.bytes).subspan(kDictionaryPosition);
@@ -176,7 +176,7 @@ void NmbVerifier::check_dictionary() {
            "one with the sum in the place");
 }
 
-// The copy in the block, where its header says that it is one.
+// Returns the copy in the block if the block's header is that of a dictionary.
 std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
     const Place& place, std::span<const std::byte> copy) {
   const std::string object = "dictionary";
@@ -227,9 +227,9 @@ std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
   if (!is_one || header.name_length != 0) return std::nullopt;
   std::vector<std::byte> body(stored.begin(),
                               stored.begin() + static_cast<std::ptrdiff_t>(place.length));
-  if (sum_of(stored) != header.body_sum) {
-    report("R-BK-6", at + kBlockHeaderSize, object, "a body with a wrong sum",
-           "the one in the header");
+  if (const std::uint64_t sum = sum_of(stored); sum != header.body_sum) {
+    report("R-BK-6", at + kBlockHeaderSize, object, "a body with " + sum_text(sum),
+           sum_text(header.body_sum));
     return body;
   }
   check_zero("R-BK-5", at + kBlockHeaderSize + place.length, stored.subspan(place.length), object);
@@ -241,7 +241,7 @@ std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
   return body;
 }
 
-// known: types of which version 1 is known there.
+// known: types of sections whose version 1 is known.
 void NmbVerifier::check_sections(const Place& place, const std::string& object,
                                  std::initializer_list<std::uint16_t> known) {
   const Status status = walk_sections(

@@ -1,4 +1,4 @@
-// Verifies that structures lie within the file, share no byte and leave only zeros between them
+// Verifies that structures lie within the file, share no byte and have only zeros between them
 // (spec/format.md, section 3).
 #include <algorithm>
 
@@ -32,7 +32,7 @@ bool NmbVerifier::claim(std::uint64_t position, std::uint64_t length, std::uint6
     return false;
   }
   if (position + length <= file_.size()) return true;
-  // The file was cut, which R-FL-1 tells.
+  // The file was cut, which R-FL-1 reports.
   all_walked_ = false;
   if (block_) block_->damaged = true;
   return false;

@@ -11,7 +11,7 @@ namespace nmb {
 
 namespace {
 
-// The first thing in which two differ; empty: nothing.
+// Returns the first difference; empty if there is none.
 std::string difference(const VariableStatistics& found, const VariableStatistics& expected) {
   if (found.elements != expected.elements) return "number of elements";
   if (found.missing != expected.missing) return "number of missing values";
@@ -27,7 +27,7 @@ std::string statistics_of(std::string_view block, std::string_view variable) {
 
 }  // namespace
 
-// Whether the rows of a block, which has been found sound so far, are of its variables.
+// Checks that the rows of a block are of its variables. The block has been sound so far.
 void NmbVerifier::check_statistics(const EntryRow& row) {
   const BlockEntry& entry = row.entry;
   const auto rows = statistics_rows_.find(entry.order);
@@ -62,7 +62,7 @@ void NmbVerifier::check_statistics(const EntryRow& row) {
   findings_.report(std::move(finding));
 }
 
-// Rows of blocks that have others than those of their variables.
+// Finds rows of blocks that are not of their variables.
 void NmbVerifier::find_stray_statistics() {
   if (variables_of_.empty()) return;
   const Status status =
@@ -78,7 +78,7 @@ void NmbVerifier::find_stray_statistics() {
   if (!status.ok()) missed(status);
 }
 
-// Whether the values of a block, which have their sums, are such as its statistics say.
+// Compares the values of a block, which have their sums, with its statistics.
 void NmbVerifier::count_again(const BlockEntry& entry) {
   const auto compare = [&]() -> Status {
     NMB_ASSIGN(StoredBlock stored, core_->load(entry, true));
@@ -99,7 +99,7 @@ void NmbVerifier::count_again(const BlockEntry& entry) {
     for (VarId v = 0; v < found.size(); ++v) {
       if (!found[v]) continue;
       NMB_ASSIGN(const VariableStatistics recorded, row_statistics(found[v]->value()));
-      // A histogram may be left out.
+      // A histogram may be missing.
       VariableStatistics counted = expected.variables[v];
       if (recorded.histogram.buckets.empty()) counted.histogram = {};
       const std::string what = difference(recorded, counted);

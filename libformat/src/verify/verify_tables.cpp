@@ -1,4 +1,4 @@
-// Verifies the tables of statistics and tags (spec/format.md, section 9.2), each row by itself.
+// Verifies the tables of statistics and tags (spec/format.md, section 9.2), each row separately.
 #include <algorithm>
 #include <unordered_set>
 
@@ -13,24 +13,24 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kLastState = 2;  // of rows of tables: R-TB-1 is reported of others
+constexpr std::uint64_t kLastState = 2;  // largest state of a row; R-TB-1 reports others
 
 const char* name_of(PageUse use) { return use == PageUse::kStatistics ? "statistics" : "tags"; }
 
 }  // namespace
 
-// A tree as far as it was walked: leaves are looked at in order.
+// State of the walk through a tree, which visits leaves in order.
 struct NmbVerifier::TableWalk {
   PageUse use;
-  std::shared_ptr<const Page> last_leaf;     // keeps what `last` views
-  std::optional<TableRow> last;              // of the leaves so far
+  std::shared_ptr<const Page> last_leaf;     // owns the bytes of `last`
+  std::optional<TableRow> last;              // last row of the leaves so far
   std::optional<Place> before;               // the tree before
-  std::uint64_t before_at = 0;               // where its place stands
-  std::unordered_set<std::uint64_t> newer;   // blocks of which newer trees have rows
-  std::unordered_set<std::uint64_t> orders;  // likewise of this tree
+  std::uint64_t before_at = 0;               // position of its place
+  std::unordered_set<std::uint64_t> newer;   // blocks that have rows in newer trees
+  std::unordered_set<std::uint64_t> orders;  // blocks that have rows in this tree
 };
 
-// Trees from the newest to the oldest. Each is claimed: this ends.
+// Goes from the newest tree to the oldest. This ends, because each tree is claimed.
 void NmbVerifier::check_table(PageUse use) {
   const Place& newest = table_place(superblock(), use);
   if (newest.absent()) return;
@@ -54,8 +54,8 @@ void NmbVerifier::check_table(PageUse use) {
     }
     auto bytes = read_page_bytes(place.position, place.length, walk.before_at, object);
     if (!bytes) return;
-    if (trees == 0 && sum_of(*bytes) != place.sum) {
-      report("R-SB-9", field(at), object, "bytes with another sum", "the sum in the place");
+    if (const std::uint64_t sum = trees == 0 ? sum_of(*bytes) : place.sum; sum != place.sum) {
+      report("R-SB-9", field(at), object, sum_text(sum), sum_text(place.sum));
       all_walked_ = false;
       return;
     }
@@ -82,7 +82,7 @@ void NmbVerifier::check_table(PageUse use) {
   if (is_statistics && summary_.findings == findings) statistics_sound_ = true;
 }
 
-// False: pages below it are missing.
+// Returns false if pages below it are missing.
 bool NmbVerifier::check_table_page(const std::shared_ptr<const Page>& page, TableWalk* walk) {
   const std::string object = name_of(walk->use);
   if (page->level() == 0) {

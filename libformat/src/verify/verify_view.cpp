@@ -12,10 +12,10 @@ namespace nmb {
 namespace {
 
 constexpr const char* kObject = "HDF5 view";
-// Of a key and an address, at least: what takes more is not looked for.
+// Least bytes of a key and an address: a view with more chunks than fit the file is not encoded.
 constexpr std::uint64_t kBytesOfChunk = 24;
 
-// Compares what is written with what the file has, until something differs.
+// Compares the written bytes with those of the file, up to the first difference.
 class ComparingSink final : public ViewSink {
  public:
   ComparingSink(const ByteSource& file, const Place& view) : file_(file), view_(view) {}
@@ -29,7 +29,7 @@ class ComparingSink final : public ViewSink {
     differs_at_ = std::min(end, position + static_cast<std::uint64_t>(differ.in1 - bytes.begin()));
     return Status(Code::kConflict, "another byte");
   }
-  std::uint64_t differs_at() const { return differs_at_; }  // 0: nothing does
+  std::uint64_t differs_at() const { return differs_at_; }  // 0: no difference
 
  private:
   const ByteSource& file_;
@@ -49,7 +49,7 @@ void NmbVerifier::check_hdf5_superblock() {
            "one exactly where there is a view");
 }
 
-// Where the blocks are sound: of others there is nothing to compare with.
+// Called if the blocks are sound; otherwise there is nothing to compare with.
 void NmbVerifier::check_view() {
   if (!view_sound_) return;
   const Place& view = superblock().view;
@@ -61,7 +61,8 @@ void NmbVerifier::check_view() {
   if (summary_.findings == 0 && summary_.incomplete.ok()) compare_view(*shown);
 }
 
-// Back over trailers, which were checked. nullopt: reported, or a trailer was.
+// Goes back over trailers that were checked. nullopt: a finding about this generation or a trailer
+// was reported.
 std::optional<Superblock> NmbVerifier::shown_generation(std::uint64_t generation) {
   const Place& view = superblock().view;
   const auto wrong = [&](std::string found, std::string expected) {
@@ -94,7 +95,7 @@ std::optional<Superblock> NmbVerifier::shown_generation(std::uint64_t generation
   return std::nullopt;
 }
 
-// False: of a version of which nothing more is known.
+// Returns false if the version of the view is unknown.
 bool NmbVerifier::check_view_header(std::span<const std::byte> header) {
   const std::uint64_t at = superblock().view.position;
   const std::uint16_t version = ViewHeader::version_of(header);
@@ -137,7 +138,7 @@ void NmbVerifier::compare_view(const Superblock& shown) {
                   "the view of the blocks");
   if (!encoded.ok()) {
     if (encoded.status().code() != Code::kUnsupported) return missed(encoded.status());
-    return report("R-HV-3", view.position, kObject, "a view of what none can show",
+    return report("R-HV-3", view.position, kObject, "a view of something that no view can show",
                   encoded.status().message());
   }
   if (encoded->length != view.length)
@@ -150,7 +151,7 @@ void NmbVerifier::compare_view(const Superblock& shown) {
     report("R-HV-4",
            field(in_superblock::kHdf5) +
                static_cast<std::uint64_t>(differ.in1 - superblock().hdf5.begin()),
-           "HDF5 superblock", "another byte", "that which leads to the view");
+           "HDF5 superblock", "another byte", "the one that refers to the view");
 }
 
 }  // namespace nmb

@@ -1,7 +1,7 @@
-// Sources of bytes in memory and in ranges (see nmb/byte_source.h).
-#include "nmb/byte_source.h"
-
+// Sources of bytes in memory and in ranges (see nmb/bytes.h).
 #include <cstring>
+
+#include "nmb/bytes.h"
 
 namespace nmb {
 
@@ -21,7 +21,7 @@ Status MemorySource::read_at(std::uint64_t offset, std::span<std::byte> out) con
 
 Status RangeSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   if (offset > size_ || out.size() > size_ - offset) return cut(name(), size_, offset, out.size());
-  return base_.read_at(offset_ + offset, out);
+  return base_->read_at(offset_ + offset, out);
 }
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Arithmetic on sizes that come from a file: false instead of an overflow.
+// Arithmetic on sizes from a file: functions return false instead of overflowing.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace nmb {
   return !__builtin_mul_overflow(a, b, product);
 }
 
-// The next multiple of `unit` (a power of two); false past the largest 64-bit multiple.
+// Computes the next multiple of `unit` (a power of two). Returns false past the largest 64-bit
+// multiple.
 [[nodiscard]] inline bool checked_round_up(std::uint64_t value, std::uint64_t unit,
                                            std::uint64_t* rounded) {
   if (__builtin_add_overflow(value, unit - 1, rounded)) return false;

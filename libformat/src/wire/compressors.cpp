@@ -1,7 +1,7 @@
 // Deflate and zstd (see wire/compressors.h).
 #include "wire/compressors.h"
 
-// Frame headers.
+// Needed for the functions that read frame headers.
 #define ZSTD_STATIC_LINKING_ONLY
 #include <libdeflate.h>
 #include <zstd.h>
@@ -22,7 +22,7 @@ struct Free {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
 };
 
-// Of this thread.
+// Returns the encoder of this thread.
 ZSTD_CCtx* zstd_encoder() {
   thread_local std::unique_ptr<ZSTD_CCtx, Free> context;
   if (!context) context.reset(ZSTD_createCCtx());

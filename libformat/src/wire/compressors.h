@@ -12,28 +12,30 @@ struct ZSTD_DDict_s;
 
 namespace nmb {
 
-// What a decoder made of its input: the bytes that it wrote; without length: it has no more room
-// than `out`, or the input is damaged.
+// The number of bytes that a decoder wrote; without length, the output has more bytes than `out` or
+// the input is damaged.
 struct Decoded {
   std::optional<std::size_t> length;
   bool wants_room = false;
 };
 
-// The stream that `stored` begins with, into `out`. *used: bytes of `stored` that the stream takes.
+// Decodes the stream at the begin of `stored` into `out`. *used: bytes of `stored` that the stream
+// takes.
 Decoded inflate_zlib(std::span<const std::byte> stored, std::span<std::byte> out,
                      std::size_t* used);
-// All of `stored`: one frame or several. dictionary: with which they were made, or nullptr.
+// Decodes all of `stored`, one or several frames. dictionary: the dictionary of the frames, or
+// nullptr.
 Decoded decode_zstd(std::span<const std::byte> stored, std::span<std::byte> out,
                     const ZSTD_DDict_s* dictionary = nullptr);
 
-// Whether `stored` is one zstd frame that a file may have (spec/format.md, section 8.2): with a
-// window of at most 2^27 bytes, without a dictionary's number other than `dictionary_id`, and
-// nothing behind it. length: of its content, which it may tell.
+// Returns whether `stored` is one zstd frame that a file may have (spec/format.md, section 8.2):
+// with a window of at most 2^27 bytes, no dictionary number other than `dictionary_id`, and nothing
+// after it. length: of its content, which the frame may state.
 bool is_allowed_frame(std::span<const std::byte> stored, std::uint64_t length,
                       std::uint32_t dictionary_id = 0);
 
-// Calls decode(out) with more and more room up to `limit`: a file may claim any length, and memory
-// goes with what was decoded. nullopt: damaged, or longer than `limit`.
+// Calls decode(out) with larger and larger buffers up to `limit`: a file may state any length, so
+// memory follows the decoded bytes. nullopt: damaged, or longer than `limit`.
 template <class Decode>
 std::optional<std::vector<std::byte>> decode_growing(std::size_t stored, std::uint64_t limit,
                                                      Decode decode) {
@@ -51,9 +53,9 @@ std::optional<std::vector<std::byte>> decode_growing(std::size_t stored, std::ui
   }
 }
 
-// Bytes written to `out`; 0: there is no room for them. level: 1 to 12.
+// Returns the bytes written to `out`, or 0 if they do not fit. level: 1 to 12.
 std::size_t deflate_zlib(std::span<const std::byte> bytes, std::span<std::byte> out, int level);
-// A frame. level: 1 to 19.
+// Writes one frame. level: 1 to 19.
 std::size_t encode_zstd(std::span<const std::byte> bytes, std::span<std::byte> out, int level);
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// Cursor: reads a ByteSource forward through a window. The one way from bytes of unknown length to
-// items: what is not there is refused before anything is allocated for it.
+// Cursor: reads a ByteSource forward through a window. It is the only way from bytes of unknown
+// length to items: missing bytes are refused before anything is allocated for them.
 #pragma once
 
 #include <cstddef>
@@ -7,31 +7,31 @@
 #include <string>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "wire/endian.h"
 
 namespace nmb {
 
 class Cursor {
  public:
-  // The first window is small, as most headers are.
+  // The first window is small, because most headers are.
   static constexpr std::uint64_t kFirstWindow = 16 * 1024;
   static constexpr std::uint64_t kWindow = 256 * 1024;
 
-  // `cut_rule`: the rule that bytes past the end of the source break.
+  // cut_rule: the rule that is broken by the end of the source.
   Cursor(const ByteSource& source, std::string cut_rule)
       : source_(source), size_(source.size()), cut_rule_(std::move(cut_rule)) {}
 
   std::uint64_t position() const { return window_begin_ + at_; }
   std::uint64_t remaining() const { return size_ - position(); }
 
-  // The next `count` bytes in one run, valid until the next peek; nullptr where they are not there
-  // or cannot be read: see status(). The position stays.
+  // Returns the next `count` bytes in one run, valid until the next peek; nullptr if they do not
+  // exist or cannot be read: see status(). Does not move the position.
   const std::byte* peek(std::uint64_t count) {
     if (count <= window_size_ - at_) return window_.data() + at_;
     return fill(count);
   }
-  // `count` bytes that were peeked.
+  // Skips `count` bytes that were peeked.
   void skip(std::uint64_t count) { at_ += count; }
   const Status& status() const { return status_; }
 
@@ -47,7 +47,7 @@ class Cursor {
     std::uint64_t size = window_.empty() ? kFirstWindow : kWindow;
     if (size < count) size = count;
     if (size > size_ - begin) size = size_ - begin;
-    // What the old window holds of the new one is moved, not read again.
+    // Bytes of the new window that the old one holds are moved, not read again.
     const std::uint64_t kept = window_size_ - at_;
     if (kept > 0) std::memmove(window_.data(), window_.data() + at_, kept);
     if (window_.size() < size) window_.resize(size);
@@ -65,7 +65,7 @@ class Cursor {
   const std::string cut_rule_;
   std::vector<std::byte> window_;
   std::uint64_t window_begin_ = 0;  // in the source
-  std::uint64_t window_size_ = 0;   // bytes of window_ that are filled
+  std::uint64_t window_size_ = 0;   // filled bytes of window_
   std::uint64_t at_ = 0;            // in window_
   Status status_;
 };

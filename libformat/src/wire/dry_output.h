@@ -1,4 +1,4 @@
-// DryOutput: a file of which nothing is kept but its length, for dry runs.
+// DryOutput: a file for dry runs, of which only the length is kept.
 #pragma once
 
 #include <algorithm>
@@ -6,12 +6,12 @@
 #include <string>
 #include <utility>
 
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 
 namespace nmb {
 
-// All of it reads as zeros. Writes do not change the length: who writes has made the file as long
-// as it will be. name: for messages.
+// Reads as zeros. Writes do not change the length, because writers set the final length first.
+// name: for messages.
 class DryOutput final : public OutputFile {
  public:
   explicit DryOutput(std::string name) : name_(std::move(name)) {}

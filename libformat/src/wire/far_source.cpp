@@ -39,7 +39,7 @@ Status FarSource::fetch_one(const ByteRange& range) const {
 Status FarSource::fetch(std::span<const ByteRange> ranges) const {
   std::vector<ByteRange> wanted;
   for (const ByteRange& range : ranges) {
-    // Who reads them tells what is wrong with places outside of the file.
+    // Ranges outside of the file are reported when they are read.
     if (range.begin >= range.end || range.end > size() || has(range)) continue;
     wanted.push_back(range);
   }

@@ -1,5 +1,6 @@
-// FarSource: a source where asking costs more than bytes, as over a network. Readers say which
-// ranges they will scan; near ones come in one request and are kept a while.
+// FarSource: a source where a request costs more than bytes, for example over a network. Readers
+// announce the ranges that they will scan; near ranges are read in one request and kept for a
+// while.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +12,14 @@
 #include <string>
 #include <vector>
 
-#include "nmb/byte_range.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 
 // Thread-safe.
 class FarSource final : public ByteSource {
  public:
-  // request_bytes: how many bytes take as long as a request, at least 1.
+  // request_bytes: number of bytes that take as long as a request, at least 1.
   FarSource(std::shared_ptr<const ByteSource> base, std::size_t request_bytes)
       : base_(std::move(base)), request_bytes_(request_bytes) {}
 
@@ -28,17 +28,17 @@ class FarSource final : public ByteSource {
   const std::string& name() const override { return base_->name(); }
   const std::string* path() const override { return base_->path(); }
 
-  // A run of structures of which a scan needs one and then others: it comes whole where it costs no
-  // more than a request.
+  // Sets a run of structures that scans read one after another: it is read as a whole if that costs
+  // no more than a request.
   void set_run(const ByteRange& run) { run_ = run; }
-  // Ranges that will be read soon, in order: those with less than a request's bytes between them
-  // come together. Memory: what is asked for at once, or kKept.
+  // Reads ranges that will be needed soon, in order: ranges with less than a request's bytes
+  // between them are read together. Memory: the requested bytes, or kKept.
   Status fetch(std::span<const ByteRange> ranges) const;
-  // The first of two ranges, unless the second, which is what matters of it, is there.
+  // Reads the first range, unless the second one, the part that is needed, is available.
   Status fetch_if_missing(const ByteRange& range, const ByteRange& wanted) const {
     return has(wanted) || range.end > size() ? Status() : fetch_one(range);
   }
-  // Bytes that are worth one fetch() of a longer scan.
+  // Bytes for one fetch() of a longer scan.
   static constexpr std::size_t kBatch = 16 << 20;
 
  private:
@@ -57,7 +57,7 @@ class FarSource final : public ByteSource {
   const std::size_t request_bytes_;
   ByteRange run_{0, 0};
   mutable std::mutex mutex_;
-  mutable std::list<Part> parts_;  // the newest in front
+  mutable std::list<Part> parts_;  // the newest first
   mutable std::size_t kept_ = 0;
 };
 

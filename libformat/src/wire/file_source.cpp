@@ -1,12 +1,11 @@
-// Positioned reads of a file (see nmb/file_source.h).
-#include "nmb/file_source.h"
-
+// Positioned reads of a file (see nmb/files.h).
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "nmb/files.h"
 #include "wire/system_error.h"
 #include "wire/writer_lock.h"
 
@@ -66,7 +65,7 @@ bool FileSource::has_writer() const {
 Status FileSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   std::size_t done = 0;
   while (done < out.size()) {
-    // Linux moves at most 2 GiB - 4 KiB a call.
+    // One call of Linux moves at most 2 GiB - 4 KiB.
     const std::size_t ask = std::min<std::size_t>(out.size() - done, 1 << 30);
     ssize_t got = ::pread(fd_, out.data() + done, ask, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
@@ -85,7 +84,7 @@ Status FileSource::read_at(std::uint64_t offset, std::span<std::byte> out) const
 bool FileSource::is_unallocated(std::uint64_t offset, std::uint64_t length) const {
   if (!sparse_) return false;
   std::lock_guard lock(hole_mutex_);
-  // Neighbouring ranges tend to lie in one hole.
+  // Adjacent ranges often lie in the same hole.
   if (offset < hole_.begin || offset >= hole_.end) {
     off_t data = ::lseek(fd_, static_cast<off_t>(offset), SEEK_DATA);
     if (data < 0 && errno != ENXIO) return false;

@@ -1,5 +1,5 @@
-// Texts of findings (see nmb/finding.h).
-#include "nmb/finding.h"
+// Formats findings (see nmb/status.h).
+#include "nmb/status.h"
 
 namespace nmb {
 

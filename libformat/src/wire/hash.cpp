@@ -1,14 +1,24 @@
-// XXH3 by the widest vectors that the processor has (spec/rationale.md, "Sums chain upwards").
+// XXH3 by the widest vectors of the processor (spec/rationale.md, "Sums chain upwards").
 #include "wire/hash.h"
 
+#include <cinttypes>
+#include <cstdio>
+
 #ifdef NMB_XXHASH_DISPATCH
-#include <xxh_x86dispatch.h>  // has the functions of xxhash.h mean those that choose
+#include <xxh_x86dispatch.h>  // redefines the functions of xxhash.h as those that choose by
+                              // processor
 #endif
 
 namespace nmb {
 
 std::uint64_t sum_of(std::span<const std::byte> bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+std::string sum_text(std::uint64_t sum) {
+  char text[32];
+  std::snprintf(text, sizeof text, "checksum 0x%016" PRIx64, sum);
+  return text;
 }
 
 Digest digest_of(std::span<const std::byte> bytes) {
@@ -27,7 +37,8 @@ void DigestStream::add(std::span<const std::byte> bytes) {
 #ifdef NMB_XXHASH_DISPATCH
 namespace {
 
-// The first call for more than 240 bytes chooses for all: not while other threads call, too.
+// The first call for more than 240 bytes chooses the code for all threads; no other thread may call
+// meanwhile.
 constexpr std::byte kSome[256] = {};
 [[maybe_unused]] const std::uint64_t chosen = XXH3_64bits(kSome, sizeof kSome);
 

@@ -1,4 +1,4 @@
-// Sums and digests of bytes, whole or in passing (spec/format.md, section 1).
+// Sums and digests of bytes, at once or in parts (spec/format.md, section 1).
 #pragma once
 
 #define XXH_STATIC_LINKING_ONLY
@@ -7,16 +7,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
-#include "nmb/digest.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 
 std::uint64_t sum_of(std::span<const std::byte> bytes);
 
+// Returns "checksum 0x...", the form of sums in messages.
+std::string sum_text(std::uint64_t sum);
+
 Digest digest_of(std::span<const std::byte> bytes);
 
-// Sum of bytes that arrive in parts. Large (576 bytes): keep on the stack or reuse.
+// Computes the sum of bytes that arrive in parts. It is large (576 bytes): keep it on the stack or
+// reuse it.
 class SumStream {
  public:
   SumStream() { XXH3_64bits_reset(&state_); }

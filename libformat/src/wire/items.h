@@ -1,5 +1,4 @@
-// Items of sections and their payloads, little-endian, between bytes and numbers (spec/format.md,
-// section 9).
+// Reads and writes items of sections and their payloads, little-endian (spec/format.md, section 9).
 #pragma once
 
 #include <algorithm>
@@ -18,7 +17,7 @@
 
 namespace nmb {
 
-// Appends items; padding counts from where it began.
+// Appends items; padding is counted from the begin of the items.
 class ItemsOut {
  public:
   explicit ItemsOut(std::vector<std::byte>* out) : out_(out), start_(out->size()) {}
@@ -40,7 +39,7 @@ class ItemsOut {
     put(text);
   }
   void pad() { out_->resize(start_ + round_up(out_->size() - start_, 8)); }
-  // A length to be told later: of what lies behind it and `between` bytes.
+  // Reserves a length that is set later: it counts the bytes after it and after `between` bytes.
   template <std::unsigned_integral T>
   std::size_t hold() {
     const std::size_t at = out_->size();
@@ -58,8 +57,7 @@ class ItemsOut {
   const std::size_t start_;
 };
 
-// Takes items from the front of bytes; past their end, or where an item is wrong, it fails for
-// good.
+// Takes items from the front of bytes. After the end, or after an invalid item, it stays failed.
 class ItemsIn {
  public:
   ItemsIn(std::span<const std::byte> bytes, std::size_t base) : bytes_(bytes), base_(base) {}
@@ -68,9 +66,9 @@ class ItemsIn {
   const Status& status() const { return status_; }
   std::size_t remaining() const { return bytes_.size() - at_; }
   std::size_t offset() const { return base_ + at_; }
-  // From here to the next call failures are told here, where an item begins.
+  // Until the next call, failures are reported at the current position, where an item begins.
   void begin_item() { item_ = offset(); }
-  // The first failure counts.
+  // Only the first failure counts.
   void fail(const char* rule, const std::string& message) {
     if (status_.ok()) status_ = Status(Code::kDamaged, {}, item_.value_or(offset()), rule, message);
   }
@@ -89,7 +87,7 @@ class ItemsIn {
     const std::span<const std::byte> bytes = take(sizeof(T), rule);
     return bytes.empty() ? T{0} : load_le<T>(bytes.data());
   }
-  // An enumerator from 0 to `last`.
+  // Takes an enumerator from 0 to `last`.
   template <class E>
   E choice(E last, const char* rule) {
     const auto value = number<std::uint8_t>(rule);
@@ -102,7 +100,7 @@ class ItemsIn {
     const std::span<const std::byte> bytes = take(number<std::uint32_t>(rule), rule);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
-  // A count of items of at least `smallest` bytes.
+  // Takes the count of items of at least `smallest` bytes.
   std::uint64_t count(std::uint64_t smallest, const char* rule) {
     const auto count = number<std::uint32_t>(rule);
     if (count <= remaining() / smallest) return count;

@@ -21,11 +21,12 @@ namespace {
 
 constexpr std::string_view kMagic = "NMBjour1";
 constexpr std::size_t kHeader = 24, kRecord = 32;
-// Less is written again: the journal would be no shorter than what it tells.
+// Shorter writes are not noted: the note would be as long as the bytes that it saves.
 constexpr std::size_t kLeastNoted = 4096;
-// Bytes that are written at once, in one call.
+// The largest number of bytes of a single write call.
 constexpr std::size_t kMostNoted = 1 << 20;
-// Notes that may tell of a byte, of runs that wrote in different steps: the nearest ones ahead.
+// Runs with different steps may have left several notes about one byte; only this many of the
+// nearest preceding notes are checked.
 constexpr int kMostLookedAt = 4;
 
 std::string journal_of(const std::string& hidden) {
@@ -126,10 +127,10 @@ Status JournaledOutput::load(const std::string& journal, bool* empty) {
   if (*empty) return {};
   if (!std::ranges::equal(std::span(bytes).first(kHeader), header_of(key_)))
     return Status(Code::kExists, journal, kNoOffset, "",
-                  "found the journal of a run with other inputs or options, expected that of this "
+                  "the journal is of a run with other inputs or options than this "
                   "one; it and " +
                       resumable_name(base_->name()) +
-                      " keep what that run has done: remove both to begin anew");
+                      " keep what that run has done: remove both to start again");
   for (std::size_t at = kHeader; at + kRecord <= bytes.size(); at += kRecord) {
     std::uint64_t fields[4];
     for (int i = 0; i < 4; ++i) fields[i] = load_le<std::uint64_t>(bytes.data() + at + 8 * i);
@@ -149,15 +150,15 @@ Status JournaledOutput::write_at(std::uint64_t offset, std::span<const std::byte
   return append(journal_, record, name());
 }
 
-// Whether the file has what was noted.
+// Returns whether the file still has the noted bytes.
 bool JournaledOutput::has(Notes::const_iterator note, std::vector<std::byte>* bytes) const {
   const auto& [offset, noted] = *note;
   bytes->resize(noted.length);
   return base_->read_at(offset, *bytes).ok() && sum_of(*bytes) == noted.sum;
 }
 
-// A job of another number of ranks or threads wrote in other steps, so a range may be parts of
-// several.
+// A job with another number of ranks or threads wrote in other steps, so parts of several notes may
+// make up a range.
 bool JournaledOutput::recall(std::uint64_t offset, std::span<std::byte> out) const {
   if (const auto exact = noted_.find(offset);
       exact != noted_.end() && exact->second.length == out.size())

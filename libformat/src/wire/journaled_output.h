@@ -1,12 +1,12 @@
-// JournaledOutput: a new file that a later process may go on with where this one ended, however it
-// ended. What is written is noted in a journal beside it, with its sum; what the file has of it is
-// believed if it still has that sum.
+// JournaledOutput: a new file that a later process can continue, however this process ended. Each
+// write is recorded with its sum in a journal in the same folder. The later process trusts bytes of
+// the file only if they still have that sum.
 //
 // The journal is a header of 24 bytes (magic, sum of the key, sum of both) and records of 32:
 // offset and length in the file, sum of the bytes, sum of these three and the key. All
-// little-endian. A record that is cut or wrong says nothing. All processes of a job append to one
-// journal; where a file system loses a record of two that are appended at once, what it tells is
-// done again.
+// little-endian. A record that is incomplete or wrong is ignored. All processes of a job append to
+// one journal; if a file system loses one of two records that are appended at the same time, its
+// bytes are written again.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,22 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 
 namespace nmb {
 
 class JournaledOutput final : public OutputFileLayer {
  public:
-  // The hidden file (resumable_name()) and its journal, as they were left, or new ones. They stay
-  // unless the file is published or nothing was noted. key: what decides the bytes of the file.
-  // kExists: there is one of another key; kBusy: another process has it; kIo.
+  // Opens the hidden file (resumable_name()) and its journal as a previous run left them, or makes
+  // new ones. They stay unless the file is published or nothing was noted. key: everything that
+  // determines the bytes of the file. Errors: kExists: there is a journal with another key; kBusy:
+  // another process has it; kIo.
   static Result<std::unique_ptr<OutputFile>> create(const std::string& path,
                                                     const CreateOptions& options);
-  // Whether the journal of `path` has notes. Without, create() empties and may remove the hidden
-  // file and the journal, whatever they are.
+  // Returns whether the journal of `path` has notes. If not, create() empties and may remove the
+  // hidden file and the journal, whatever they contain.
   static bool has_notes(const std::string& path);
-  // The same file for another process, once it is there.
+  // Opens the same file in another process after create().
   static Result<std::unique_ptr<OutputFile>> attach(const std::string& path,
                                                     const std::string& name,
                                                     const std::string& key);
@@ -45,11 +46,11 @@ class JournaledOutput final : public OutputFileLayer {
     std::uint64_t length, sum;
   };
   using Notes = std::map<std::uint64_t, Noted>;  // by offset
-  // names: of the hidden file, where this one decides whether it stays.
+  // names: name of the hidden file if this object decides whether it stays.
   JournaledOutput(std::shared_ptr<OutputFile> file, std::string names, int journal,
                   std::uint64_t key)
       : OutputFileLayer(std::move(file)), names_(std::move(names)), journal_(journal), key_(key) {}
-  // *empty: there is no header that is whole.
+  // *empty: there is no complete header.
   Status load(const std::string& journal, bool* empty);
   std::uint64_t check_of(const std::uint64_t* fields) const;
   bool has(Notes::const_iterator note, std::vector<std::byte>* bytes) const;
@@ -57,7 +58,7 @@ class JournaledOutput final : public OutputFileLayer {
   const std::string names_;
   const int journal_;
   const std::uint64_t key_;
-  Notes noted_;  // of processes before
+  Notes noted_;  // notes of earlier processes
   bool published_ = false;
 };
 

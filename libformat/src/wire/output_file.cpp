@@ -1,6 +1,4 @@
-// Files being written (see nmb/output_file.h).
-#include "nmb/output_file.h"
-
+// Files being written (see nmb/files.h).
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -9,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "nmb/files.h"
 #include "wire/journaled_output.h"
 #include "wire/system_error.h"
 #include "wire/writer_lock.h"
@@ -23,7 +22,7 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// kBusy: another writer has it; kUnsupported: the file system has no locks.
+// Errors: kBusy: another writer has the lock; kUnsupported: the file system has no locks.
 Status take_writer_lock(int fd, const std::string& path) {
   struct flock lock = writer_lock();
   if (::fcntl(fd, F_OFD_SETLK, &lock) == 0) return {};
@@ -88,7 +87,7 @@ class PosixFile final : public OutputFile {
 
   Status reserve(std::uint64_t offset, std::uint64_t length) override {
     if (length == 0) return {};
-    // The length grows too: writes within the file's length do not wait for one another on it.
+    // This also sets the length of the file: writes within it do not wait for each other.
     if (::fallocate(fd_, 0, static_cast<off_t>(offset), static_cast<off_t>(length)) == 0) return {};
     if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
       return system_error(errno, path_, "reserve " + std::to_string(length) + " bytes");
@@ -101,10 +100,10 @@ class PosixFile final : public OutputFile {
     return {};
   }
 
-  // Ahead of the name: from then on others may open the file.
+  // Comes before the file gets its name, because others may open it from then on.
   Status publish() override {
     if (published_) return {};
-    // The last look: from here on it is published, whatever comes.
+    // This is the last check: afterwards the file is published in any case.
     if (options_.cancel && options_.cancel->load())
       return Status(Code::kIo, path_, kNoOffset, "", "interrupted; nothing was written");
     lock_status_ = take_writer_lock(fd_, path_);
@@ -113,7 +112,7 @@ class PosixFile final : public OutputFile {
       if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0)
         return done();
       if (errno != EEXIST || !options_.overwrite) return system_error(errno, path_, "create");
-      // A name cannot be replaced by linkat: link beside it, then rename over it.
+      // linkat cannot replace a name: link to a name beside it, then rename that one.
       temporary_ = hidden_name(path_);
       ::unlink(temporary_.c_str());
       if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
@@ -147,7 +146,7 @@ class PosixFile final : public OutputFile {
  private:
   Status done() {
     published_ = true;
-    // That of reopen_output(): it would keep HDF5 programs out of a file that they may read.
+    // Releases the lock of reopen_output(), which would block HDF5 programs that only read.
     ::flock(fd_, LOCK_UN);
     if (!options_.sync) return {};
     const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -164,7 +163,7 @@ class PosixFile final : public OutputFile {
   int fd_;
   CreateOptions options_;
   bool published_;
-  const bool stays_;  // without having been published
+  const bool stays_;  // keeps the file if it is destroyed without publish()
   Status lock_status_;
 };
 
@@ -201,7 +200,7 @@ Status check_target(const std::string& path, const CreateOptions& options) {
 
 Status check_new_output(const std::string& path, const CreateOptions& options) {
   NMB_TRY(check_target(path, options));
-  // The slash: a file in the folder's place is none.
+  // The slash makes the call fail if the path is not a folder.
   if (::faccessat(AT_FDCWD, (folder_of(path) + "/").c_str(), W_OK | X_OK, AT_EACCESS) == 0)
     return {};
   return system_error(errno, path, "create");
@@ -220,7 +219,7 @@ Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
   const std::string temporary = hidden_name(path);
   if (options.make) {
     if (const Status made = options.make(temporary); !made.ok()) {
-      // What failed may have made it.
+      // The failed call may have created the file.
       if (made.code() != Code::kExists) ::unlink(temporary.c_str());
       return made;
     }
@@ -245,7 +244,7 @@ Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path, const
 
 namespace {
 
-// Openings of a file that another process keeps replacing.
+// How often a file is opened again if another process keeps replacing it.
 constexpr int kOpenings = 10;
 
 Result<bool> names_file(const std::string& path, int fd) {
@@ -268,7 +267,7 @@ Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& path,
       if (errno != EWOULDBLOCK) return system_error(errno, hidden, "lock");
       break;
     }
-    // Another process may have published it since it was opened.
+    // Another process may have published the file since it was opened.
     if (const Result<bool> same = names_file(hidden, fd); same.ok() && *same) return file;
   }
   return Status(Code::kBusy, hidden, kNoOffset, "", "another process is writing the file");
@@ -282,7 +281,8 @@ Result<std::unique_ptr<OutputFile>> open_output(const std::string& path, Locking
     const Status locked = take_writer_lock(fd, path);
     if (!locked.ok() && (locked.code() != Code::kUnsupported || locking == Locking::kRequired))
       return locked;
-    // Another file may have got the name since it was opened: what was locked would never be seen.
+    // Another file may have got the name since this one was opened; the lock would then be on a
+    // file that nobody sees.
     NMB_ASSIGN(const bool same, names_file(path, fd));
     if (same) return file;
   }

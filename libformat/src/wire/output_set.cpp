@@ -1,13 +1,11 @@
-// Files that are going to be written (see nmb/output_set.h).
-#include "nmb/output_set.h"
-
+// Files that are going to be written (see nmb/files.h).
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "wire/visited_files.h"
 
 namespace nmb {
@@ -16,10 +14,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Links to follow and folders to leave out, for one path: more than PATH_MAX allows parts.
+// The largest number of links to follow and parts to remove for one path: more than PATH_MAX
+// allows.
 constexpr int kMostSteps = 8192;
 
-// The files of a resumable output get their names from it.
+// For a resumable output only the output itself can be renamed: its hidden files are named after
+// it.
 std::string advice(std::string_view what) {
   return what == "report" ? "; choose another report" : "; choose another output";
 }
@@ -33,14 +33,14 @@ OutputSet::Identity OutputSet::identity_of(const std::string& path) {
   for (int step = 0; step < kMostSteps; ++step) {
     struct stat info;
     if (::stat(at.empty() ? "." : at.c_str(), &info) == 0) {
-      // Folders that do not exist, and the ".." behind them, say nothing.
+      // Folders that do not exist, and ".." after them, are removed by name only.
       fs::path shortest = rest.lexically_normal();
       if (shortest == rest) return {info.st_dev, info.st_ino, rest.string()};
       at /= shortest;
       rest.clear();
       continue;
     }
-    // A link to a file that does not exist: that file is what counts.
+    // For a link to a file that does not exist, the target is compared.
     std::error_code is_no_link;
     const fs::path target = fs::read_symlink(at, is_no_link);
     if (!is_no_link) {

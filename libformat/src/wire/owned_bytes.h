@@ -1,27 +1,25 @@
-// OwnedBytes: bytes in memory that are the source's own.
+// owned_bytes: bytes in memory that are the source's own.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 
-class OwnedBytes final : public ByteSource {
- public:
-  OwnedBytes(std::vector<std::byte> bytes, std::string name)
-      : bytes_(std::move(bytes)), source_(bytes_, std::move(name)) {}
-  std::uint64_t size() const override { return source_.size(); }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    return source_.read_at(offset, out);
-  }
-  const std::string& name() const override { return source_.name(); }
-
- private:
-  const std::vector<std::byte> bytes_;
-  const MemorySource source_;
-};
+inline std::shared_ptr<const MemorySource> owned_bytes(std::vector<std::byte> bytes,
+                                                       std::string name) {
+  struct Owner {
+    Owner(std::vector<std::byte> all, std::string file)
+        : bytes(std::move(all)), source(bytes, std::move(file)) {}
+    const std::vector<std::byte> bytes;
+    const MemorySource source;
+  };
+  const auto owner = std::make_shared<const Owner>(std::move(bytes), std::move(name));
+  return {owner, &owner->source};
+}
 
 }  // namespace nmb

@@ -2,14 +2,49 @@
 #include "wire/plugin_folders.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <span>
 #include <string_view>
 
 namespace nmb {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// The path of the shared library that has this code; empty: it is part of the program.
+const char* library_path() {
+  Dl_info info;
+  void* map = nullptr;
+  if (dladdr1(reinterpret_cast<const void*>(&plugin_folders), &info, &map, RTLD_DL_LINKMAP) == 0)
+    return "";
+  return static_cast<const link_map*>(map)->l_name;
+}
+
+// Where the dynamic linker looks for what `library` needs ("": the program), DT_RUNPATH among it.
+std::vector<fs::path> search_path(const char* library) {
+  std::vector<fs::path> folders;
+  void* const handle = dlopen(*library == '\0' ? nullptr : library, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return folders;
+  Dl_serinfo size;
+  if (dlinfo(handle, RTLD_DI_SERINFOSIZE, &size) == 0) {
+    std::vector<std::max_align_t> memory(size.dls_size / sizeof(std::max_align_t) + 1);
+    auto* const info = reinterpret_cast<Dl_serinfo*>(memory.data());
+    if (dlinfo(handle, RTLD_DI_SERINFOSIZE, info) == 0 &&
+        dlinfo(handle, RTLD_DI_SERINFO, info) == 0)
+      for (const Dl_serpath& folder :
+           std::span(static_cast<const Dl_serpath*>(info->dls_serpath), info->dls_cnt))
+        folders.emplace_back(folder.dls_name);
+  }
+  dlclose(handle);
+  return folders;
+}
+
+}  // namespace
 
 std::vector<fs::path> plugin_folders() {
   std::vector<fs::path> folders;
@@ -22,16 +57,16 @@ std::vector<fs::path> plugin_folders() {
     }
     return folders;
   }
+  const char* const library = library_path();
   std::error_code error;
+  if (*library != '\0')
+    if (const fs::path file = fs::canonical(library, error); !error)
+      folders.push_back(file.parent_path() / "nmb");
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  Dl_info here;
-  if (dladdr(reinterpret_cast<const void*>(&plugin_folders), &here) != 0) {
-    const fs::path library = fs::canonical(here.dli_fname, error);
-    if (!error && library != program) folders.push_back(library.parent_path() / "nmb");
-  }
   if (!program.empty())
     folders.push_back(program.parent_path().parent_path() / NMB_LIBRARY_FOLDER / "nmb");
-  folders.push_back(fs::path(NMB_INSTALLED_LIBRARY_FOLDER) / "nmb");
+  for (const fs::path& folder : search_path(library))
+    if (fs::is_directory(folder / "nmb", error)) folders.push_back(folder / "nmb");
   return folders;
 }
 

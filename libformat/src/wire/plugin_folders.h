@@ -1,5 +1,5 @@
-// Where the parts of this library lie that are loaded or run only when they are wanted: plug-ins,
-// and programs around other libraries.
+// Folders of the parts of this library that are loaded or run on demand: plug-ins, and programs
+// that use other libraries.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +7,10 @@
 
 namespace nmb {
 
-// The folders of NMB_PLUGIN_PATH if that is set; else "nmb" beside the library, in the library
-// folder of the running program's installation, and where this library is installed.
+// Returns the folders of NMB_PLUGIN_PATH if that is set. Otherwise "nmb" beside the shared library
+// that contains this code, in the library folder of the running program's installation, and in each
+// folder where the dynamic linker looks for libraries of that library or program. None depends on
+// where the build was to be installed.
 std::vector<std::filesystem::path> plugin_folders();
 
 }  // namespace nmb

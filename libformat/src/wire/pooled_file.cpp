@@ -12,12 +12,12 @@ namespace nmb {
 
 namespace {
 
-// No file has this one.
+// A device number that no file has.
 constexpr std::uint64_t kAnyDevice = 0;
 
 }  // namespace
 
-// Of a file that was changed just now, another change may get the same time.
+// Returns false for a file that was changed just now: another change might get the same time.
 bool PooledFile::is_settled(const FileStamp& stamp) {
   using std::chrono::system_clock, std::chrono::nanoseconds;
   const nanoseconds age = system_clock::now().time_since_epoch() - nanoseconds(stamp.modified_ns);
@@ -49,7 +49,7 @@ Result<std::shared_ptr<const FileSource>> FilePool::use(const PooledFile& file) 
   return source;
 }
 
-// Of a file that is not open, under the mutex.
+// Remembers a file that is not open. The caller holds the mutex.
 void FilePool::keep(const PooledFile& file, std::shared_ptr<const FileSource> source) {
   file.source_ = std::move(source);
   uses_.push_front(&file);

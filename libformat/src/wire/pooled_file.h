@@ -1,4 +1,4 @@
-// PooledFile: a file that is opened when it is read; few of thousands are open at a time.
+// PooledFile: a file that is opened when it is read; only a few of thousands are open at a time.
 #pragma once
 
 #include <atomic>
@@ -8,18 +8,18 @@
 #include <mutex>
 #include <string>
 
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 
 namespace nmb {
 
 class PooledFile;
 
-// Keeps the files used last open. Thread-safe; outlives its files.
+// Keeps the most recently used files open. Thread-safe; must outlive its files.
 class FilePool {
  public:
   explicit FilePool(std::size_t limit) : limit_(limit) {}
-  // That a process keeps open: half of those that it may open besides what it has open by now (an
-  // MPI library has many), at most 128.
+  // Returns how many files a process keeps open: at most 128, and at most half of the number that
+  // it may still open (an MPI library has many open files).
   static std::size_t most_files();
   Result<std::shared_ptr<const FileSource>> use(const PooledFile& file);
 
@@ -28,24 +28,24 @@ class FilePool {
   void keep(const PooledFile& file, std::shared_ptr<const FileSource> source);
   std::mutex mutex_;
   std::size_t limit_;
-  std::list<const PooledFile*> uses_;  // the most recent in front
+  std::list<const PooledFile*> uses_;  // the most recently used first
 };
 
-// Thread-safe. A file that changes between openings is kDamaged: one with another size or time of
-// change, or of which `unchanged` says so.
+// Thread-safe. A file that changes between openings is kDamaged: its size or modification time
+// differs, or `unchanged` reports it.
 class PooledFile final : public ByteSource {
  public:
   using Opener = std::function<Result<std::unique_ptr<FileSource>>()>;
-  // ok, or what is told of the file that was opened now; thread-safe.
+  // Returns ok, or an error about the newly opened file; thread-safe.
   using Unchanged = std::function<Status(const ByteSource& now)>;
   static Result<std::shared_ptr<PooledFile>> open(const std::string& path,
                                                   std::shared_ptr<FilePool> pool);
-  // A file that is read now: it stays open while the pool has room. opener: opens it, each time;
-  // thread-safe.
+  // Opens a file that is read now: it stays open while the pool has room. opener: opens it each
+  // time; thread-safe.
   static Result<std::shared_ptr<PooledFile>> open_and_keep(std::shared_ptr<FilePool> pool,
                                                            Opener opener);
-  // A file as another process saw it, which is opened when it is read. stamp: its device may have
-  // another number here, so it does not count.
+  // Makes a file from the observation of another process; it is opened when it is read. stamp: the
+  // device is ignored, because it may have another number here.
   static std::shared_ptr<PooledFile> as_seen(const std::string& path, const FileStamp& stamp,
                                              bool may_be_sparse, std::shared_ptr<FilePool> pool);
   ~PooledFile() override;
@@ -57,12 +57,12 @@ class PooledFile final : public ByteSource {
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   bool may_be_sparse() const override { return sparse_; }
   bool has_writer() const override;
-  // From now on this decides where size or time are others: somebody may add to the file.
+  // Sets the function that decides if size or time differ, because others may add to the file.
   void set_unchanged(Unchanged unchanged) const;
   const FileStamp& stamp() const { return stamp_; }
-  // kDamaged if the file is no longer what it was when it was opened first. Opens it only where its
-  // size or time are others, or so new that they may hide a change, and set_unchanged() says who
-  // decides.
+  // Returns kDamaged if the file has changed since it was first opened. Opens the file only if its
+  // size or time differ, or are so recent that they may hide a change, and set_unchanged() has set
+  // a function to decide.
   Status check_unchanged() const;
 
  private:
@@ -89,13 +89,13 @@ class PooledFile final : public ByteSource {
   Opener opener_;
   mutable std::atomic<std::uint64_t> size_;
   FileStamp stamp_;
-  bool is_settled_;  // a change shows in the stamp
+  bool is_settled_;  // any change is visible in the stamp
   bool sparse_;
   Status check(const FileSource& now, const Unchanged& unchanged) const;
   Status check(FileStamp now) const;
   static bool is_settled(const FileStamp& stamp);
   mutable std::shared_ptr<const FileSource> source_;  // guarded by the pool
-  mutable Unchanged unchanged_;                       // likewise
+  mutable Unchanged unchanged_;                       // guarded by the pool
   mutable std::list<const PooledFile*>::iterator use_;
 };
 

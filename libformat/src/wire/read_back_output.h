@@ -1,17 +1,17 @@
-// ReadBackOutput: reads every write back at once, while its bytes are in the processor's caches,
-// and compares (spec/rationale.md, "Checking what was written").
+// ReadBackOutput: reads every write back immediately, while its bytes are in the processor's
+// caches, and compares (spec/rationale.md, "Checking what was written").
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "wire/copy_buffer.h"
 
 namespace nmb {
 
-// write_at: kIo too if the file does not read as what was written.
+// write_at: also kIo if the file reads as other bytes than those written.
 class ReadBackOutput final : public OutputFileLayer {
  public:
   using OutputFileLayer::OutputFileLayer;
@@ -31,7 +31,7 @@ class ReadBackOutput final : public OutputFileLayer {
   }
 
  private:
-  static constexpr std::size_t kPart = 64 << 10;  // fits the second level of the caches
+  static constexpr std::size_t kPart = 64 << 10;  // fits the second-level cache
 };
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Sink: the mirror of Cursor. Gathers bytes into pieces of at most 32 KiB and hands them on.
+// Sink: the opposite of Cursor. Gathers bytes into pieces of at most 32 KiB and passes them on.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class Sink {
   static constexpr std::size_t kPiece = 32 * 1024;
   using Emit = std::function<Status(std::span<const std::byte>)>;
 
-  // `emit` must outlive the sink. Its first failure sticks; nothing is emitted after it.
+  // `emit` must outlive the sink. Its first failure stays; nothing is emitted after it.
   explicit Sink(const Emit& emit)
       : emit_(emit), piece_(std::make_unique_for_overwrite<std::byte[]>(kPiece)) {}
 
@@ -26,7 +26,7 @@ class Sink {
   void put_be(T value) {
     store_be(claim(sizeof value), value);
   }
-  // Room for `count` bytes in a row, at most kPiece, for the caller to fill.
+  // Returns room for `count` contiguous bytes, at most kPiece, for the caller to fill.
   std::byte* claim(std::size_t count) {
     if (kPiece - used_ < count) flush();
     std::byte* const room = piece_.get() + used_;
@@ -44,7 +44,7 @@ class Sink {
       count -= part;
     }
   }
-  // The last piece.
+  // Emits the last piece.
   Status finish() {
     if (used_ > 0) flush();
     return status_;
@@ -57,7 +57,7 @@ class Sink {
   }
 
   const Emit& emit_;
-  // Not cleared: most headers of many small blocks fill little of it.
+  // Not cleared, because most headers of many small blocks use little of it.
   std::unique_ptr<std::byte[]> piece_;
   std::size_t used_ = 0;
   Status status_;

@@ -1,4 +1,4 @@
-// SplicedSource: bytes that are parts of other sources; zero between them.
+// SplicedSource: bytes that are parts of other sources, with zeros between them.
 #pragma once
 
 #include <algorithm>
@@ -7,20 +7,21 @@
 #include <string>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 
 class SplicedSource final : public ByteSource {
  public:
   struct Run {
-    std::uint64_t offset = 0, length = 0;  // here
-    std::uint64_t source = 0;              // offset there
-    std::uint32_t from = 0;                // which of the sources
+    std::uint64_t offset = 0, length = 0;  // in this source
+    std::uint64_t source = 0;              // offset in the other source
+    std::uint32_t from = 0;                // index of the other source
     std::uint64_t end() const { return offset + length; }
   };
 
-  // runs: ascending, without overlap, inside `size` and inside their sources. name: for messages.
+  // runs: in ascending order, without overlap, inside `size` and inside their sources. name: for
+  // messages.
   SplicedSource(std::vector<std::shared_ptr<const ByteSource>> sources, std::vector<Run> runs,
                 std::uint64_t size, std::string name)
       : sources_(std::move(sources)), runs_(std::move(runs)), size_(size), name_(std::move(name)) {}
@@ -48,7 +49,7 @@ class SplicedSource final : public ByteSource {
     }
     return {};
   }
-  // Where the range lies in one run.
+  // Only for a range within one run.
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
     auto run = std::upper_bound(runs_.begin(), runs_.end(), offset,
                                 [](std::uint64_t at, const Run& r) { return at < r.offset; });

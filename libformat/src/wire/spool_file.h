@@ -1,4 +1,4 @@
-// SpoolFile: a file without a name for bytes that wait for their place in the output.
+// SpoolFile: a file without a name, for bytes that wait for their position in the output.
 #pragma once
 
 #include <cstdint>
@@ -7,25 +7,25 @@
 #include <span>
 #include <string>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 
 // Thread-safe.
 class SpoolFile final : public ByteSource {
  public:
-  // In the folder for temporary files (TMPDIR). kIo.
+  // Creates the file in the folder for temporary files (TMPDIR). Errors: kIo.
   static Result<std::shared_ptr<SpoolFile>> create();
   ~SpoolFile() override;
   SpoolFile(const SpoolFile&) = delete;
   SpoolFile& operator=(const SpoolFile&) = delete;
 
   int descriptor() const { return descriptor_; }
-  // Bytes there are now, written here or by another process.
+  // Returns the current number of bytes, written here or by another process.
   std::uint64_t size() const override;
   const std::string& name() const override { return name_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
-  // kNoSpace, kIo.
+  // Errors: kNoSpace, kIo.
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes);
 
  private:

@@ -1,4 +1,4 @@
-// Status: texts (see nmb/status.h).
+// Formats a Status (see nmb/status.h).
 #include "nmb/status.h"
 
 namespace nmb {

@@ -1,4 +1,4 @@
-// The order of bytes of many values (see wire/swap_values.h).
+// Swaps the bytes of many values (see wire/swap_values.h).
 #include "wire/swap_values.h"
 
 #include <cstdint>
@@ -24,7 +24,7 @@ NMB_INLINE void swap_each(const std::byte* from, std::byte* to, std::size_t coun
 
 template <class T>
 NMB_INLINE void swap_of(const std::byte* from, std::byte* to, std::size_t count) {
-  // Compilers vectorise a loop over one pointer, but not over two that happen to be the same.
+  // Compilers vectorize a loop over one pointer, but not one over two pointers that may be equal.
   if (from == to)
     swap_each<T>(to, to, count);
   else

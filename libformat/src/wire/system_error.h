@@ -1,4 +1,4 @@
-// errno as a Status.
+// Converts errno to a Status.
 #pragma once
 
 #include <cerrno>

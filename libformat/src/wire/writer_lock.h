@@ -1,4 +1,4 @@
-// The lock that a writer of an NMB file holds (spec/format.md, section 5.5).
+// The lock of a writer of an NMB file (spec/format.md, section 5.5).
 #pragma once
 
 #include <fcntl.h>

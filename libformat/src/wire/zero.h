@@ -1,4 +1,4 @@
-// Looking for bytes that should be zero and are not.
+// Finds bytes that should be zero but are not.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@ namespace nmb {
 
 inline constexpr std::size_t kAllZero = ~std::size_t{0};
 
-// Index of the first byte other than zero, kAllZero if there is none.
+// Returns the index of the first byte other than zero, or kAllZero.
 inline std::size_t first_nonzero(std::span<const std::byte> bytes) {
   if (bytes.empty()) return kAllZero;
-  // A run of zeros equals itself shifted by one byte: memcmp is the fastest scan there is.
+  // A run of zeros equals itself shifted by one byte, and memcmp is the fastest scan.
   if (bytes[0] == std::byte{0} &&
       std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0)
     return kAllZero;

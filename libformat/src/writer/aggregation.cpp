@@ -1,4 +1,4 @@
-// Which ranks write metadata and index (see writer/aggregation.h).
+// Chooses the ranks that write metadata and index (see writer/aggregation.h).
 #include "writer/aggregation.h"
 
 #include <sys/vfs.h>
@@ -18,7 +18,7 @@ namespace nmb {
 
 namespace {
 
-// Machines see each other's writes when a file is closed and opened.
+// On NFS, machines see each other's writes only when a file is closed and opened.
 constexpr std::uint64_t kNfs = 0x6969;
 
 constexpr std::uint64_t kStripe = 1 << 20;
@@ -38,8 +38,9 @@ Result<FileSystem> file_system_of(const std::string& path) {
   return found;
 }
 
-// What the caller asks MPI-IO for. A value that is no number is MPI's to judge. *aggregators: as
-// many as "cb_nodes" says, if it does: the writer gathers by itself what MPI-IO would.
+// Takes hints for MPI-IO. MPI decides about values that are not numbers. *aggregators: the number
+// in "cb_nodes", if there is one, because the writer itself does the gathering that MPI-IO would
+// do.
 void take_hints(const WriterOptions& options, FileSystem* file_system, int* aggregators) {
   for (const auto& [key, value] : options.hints) {
     std::uint32_t number = 0;
@@ -51,7 +52,7 @@ void take_hints(const WriterOptions& options, FileSystem* file_system, int* aggr
   }
 }
 
-// The lowest rank of each node, ascending. Collective.
+// Returns the lowest rank of each node in ascending order. Collective.
 Result<std::vector<int>> leaders_of(Communicator& ranks) {
   std::string mine;
   if (ranks.leads_node()) {
@@ -93,7 +94,7 @@ Result<std::vector<int>> spread_over_nodes(Communicator& ranks, int count) {
 }  // namespace
 
 void take_lustre_layout(std::span<const std::byte> layout, FileSystem* file_system) {
-  // struct lov_user_md_v1 and _v3 of lustre_user.h, little-endian as on the machine that asks.
+  // struct lov_user_md_v1 and _v3 of lustre_user.h, little-endian like the machine that reads them.
   constexpr std::uint32_t kPlain = 0x0BD10BD0, kPlainOfPool = 0x0BD30BD0;
   constexpr std::size_t kSizeAt = 24, kCountAt = 28, kNeeded = 32;
   constexpr std::uint16_t kAllTargets = 0xFFFF;
@@ -108,7 +109,7 @@ void take_lustre_layout(std::span<const std::byte> layout, FileSystem* file_syst
 Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nodes) {
   Aggregation chosen;
   if (nodes <= 1) {
-    // Ranks of one machine share its cache, and what locks it holds.
+    // Ranks of one machine share its cache and the locks that it holds.
     chosen.stripe = kStripeOfOneNode;
     chosen.writers = chosen.value_writers = ranks;
   } else {
@@ -116,7 +117,7 @@ Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nod
         file_system.stripe_size >= kStripeOfOneNode && file_system.stripe_size <= kLargestBlock;
     chosen.stripe = usable ? file_system.stripe_size : kStripe;
     chosen.value_writers = std::min(nodes, ranks);
-    // More writers than storage targets would take a target's locks from one another.
+    // More writers than storage targets would take a target's locks from each other.
     const int targets = file_system.stripes > 0 ? file_system.stripes : nodes;
     chosen.writers = file_system.magic == kNfs ? 1 : std::min(chosen.value_writers, targets);
   }

@@ -1,6 +1,5 @@
-// Aggregation: which ranks write metadata and index, and small parts of values that ranks put
-// together, and in stripes of what length
-// (spec/rationale.md, "Aggregators").
+// Aggregation: which ranks write metadata, index and small values that several ranks put together,
+// and in stripes of what length (spec/rationale.md, "Aggregators").
 #pragma once
 
 #include <algorithm>
@@ -16,13 +15,13 @@
 namespace nmb {
 
 struct FileSystem {
-  std::uint64_t magic = 0;        // as statfs says
-  std::uint64_t block_size = 0;   // as statfs says
-  std::uint32_t stripe_size = 0;  // bytes that lie together on a storage target; 0: not known
-  int stripes = 0;                // storage targets that share a file; 0: not known
+  std::uint64_t magic = 0;        // from statfs
+  std::uint64_t block_size = 0;   // from statfs
+  std::uint32_t stripe_size = 0;  // how many contiguous bytes a storage target holds; 0: not known
+  int stripes = 0;                // storage targets among which a file is divided; 0: not known
 };
 
-// Which ranks write. Stripe s of the file belongs to writer s % writers.
+// The ranks that write. Stripe s of the file belongs to writer s % writers.
 struct Aggregation {
   int writers = 1;
   std::uint64_t stripe = 64 << 10;  // bytes
@@ -37,7 +36,7 @@ struct Aggregation {
   int rank_of(std::uint64_t at, int ranks) const {
     return writer(static_cast<int>(at / stripe % static_cast<std::uint64_t>(writers)), ranks);
   }
-  // The ranks that write metadata, ascending. Empty: all.
+  // Returns the ranks that write metadata, ascending. Empty: all ranks.
   std::vector<int> writer_ranks(int ranks) const {
     std::vector<int> all;
     for (int i = 0; writers < ranks && i < writers; ++i) all.push_back(writer(i, ranks));
@@ -67,13 +66,13 @@ struct Aggregation {
 // What suits the file system for `ranks` ranks on `nodes` machines, without their candidates.
 Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nodes);
 
-// Takes stripes and their size from a Lustre layout, as the extended attribute "lustre.lov" of a
-// file or folder has it. A layout of another kind, or one that leaves a number open, changes
-// neither.
+// Takes stripes and their size from a Lustre layout, in the form of the extended attribute
+// "lustre.lov" of a file or folder. A layout of another kind, or one that does not state a number,
+// changes neither.
 void take_lustre_layout(std::span<const std::byte> layout, FileSystem* file_system);
 
-// Collective: the same on all ranks, as the options say or rank 0 finds the file system. create:
-// the file has no name yet.
+// Collective: returns the same on all ranks, from the options or from the file system that rank 0
+// finds. create: the file does not have its name yet.
 Result<Aggregation> agree_on_aggregation(Communicator& ranks, const std::string& path, bool create,
                                          const WriterOptions& options);
 

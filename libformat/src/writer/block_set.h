@@ -1,4 +1,4 @@
-// BlockSet: the blocks that a writer has defined or looked at, by ID and by name.
+// BlockSet: the blocks that a writer has defined or opened, by ID and by name.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace nmb {
 
-// Blocks keep their place in memory. IDs count from 0. Not thread-safe.
+// Blocks keep their addresses in memory. IDs count from 0. Not thread-safe.
 class BlockSet {
  public:
   BlockId add(std::string_view name) {
@@ -32,25 +32,25 @@ class BlockSet {
 
   std::string_view name(BlockId id) const { return names_.at(id); }
   std::optional<BlockId> find(std::string_view name) const { return names_.find(name); }
-  // The name no longer finds the block.
+  // After this call the name does not find the block.
   void forget_name(BlockId id) { names_.forget(id); }
   void rename(BlockId id, std::string_view name) {
     names_.forget(id);
     names_.rename(id, name);
   }
 
-  // The next end_define() encodes and places the block.
+  // Marks a block that the next end_define() encodes and places.
   void mark_pending(BlockId id) {
     if (!(*this)[id].pending) pending.push_back(id);
     (*this)[id].pending = true;
   }
-  // The next commit has something to write of it.
+  // Marks a block of which the next commit writes something.
   void mark_dirty(BlockId id) {
     if (!(*this)[id].dirty) dirty.push_back(id);
     (*this)[id].dirty = true;
   }
 
-  // After a commit: nothing is to be written.
+  // Call this after a commit: nothing needs to be written.
   void settle() {
     for (const BlockId id : dirty) {
       (*this)[id].dirty = false;
@@ -61,11 +61,13 @@ class BlockSet {
     by_name.clear();
   }
 
-  std::vector<BlockId> pending;                      // defined or edited since the last end_define
+  std::vector<BlockId> pending;                      // defined or edited since the last
+                                                     // end_define()
   std::vector<BlockId> dirty;                        // to be written by the next commit
-  std::set<std::string, std::less<>> removed_names;  // of committed blocks, since the last commit
-  NamesLike names_like;                              // of the newest block
-  // New blocks in order of names; made when a global ID is asked for.
+  std::set<std::string, std::less<>> removed_names;  // names of committed blocks that were removed
+                                                     // since the last commit
+  NamesLike names_like;                              // for the newest block
+  // New blocks in the order of their names; made when a global ID is requested.
   std::vector<BlockId> by_name;
 
  private:
@@ -73,7 +75,7 @@ class BlockSet {
   HugePageResource huge_pages_;
 
  public:
-  std::pmr::monotonic_buffer_resource arena{64 << 10, &huge_pages_};  // of new small blocks
+  std::pmr::monotonic_buffer_resource arena{64 << 10, &huge_pages_};  // memory of new small blocks
 
  private:
   NameIndex names_;

@@ -1,4 +1,4 @@
-// BlockState: what a writer knows of one block, and how that may change.
+// BlockState: what a writer knows of one block, and how that changes.
 #pragma once
 
 #include <cassert>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nmb/block_entry.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "nmb/metadata.h"
 #include "nmb/writer.h"
 #include "writer/body_origin.h"
@@ -16,8 +16,8 @@
 
 namespace nmb {
 
-// What the index will say of a block after the next commit, apart from its values. Filled by
-// end_define(); more records follow by puts.
+// The contents of the block's index entry after the next commit, except those about its values.
+// end_define() fills it; puts add records.
 struct NextEntry {
   std::uint64_t position = 0;
   std::uint64_t stored_length = 0, raw_length = 0;  // of the body
@@ -48,8 +48,7 @@ struct NextEntry {
   }
 };
 
-// Definitions and values as they were before a redefinition, until the values are in their new
-// places.
+// Definitions and values from before a redefinition, kept until the values are in their new places.
 struct OldContent {
   Metadata metadata;
   ClassicLayout layout;
@@ -58,16 +57,16 @@ struct OldContent {
 };
 
 // A block that several ranks define or have opened. Its keeper places it, writes it and knows all
-// of its definitions; the others know their own, and where the values of those lie.
+// of its definitions; each other rank knows its own definitions and where their values are.
 struct Sharing {
   struct Handle {
     int rank;
     BlockId id;  // on that rank
   };
   Handle keeper{0, 0};
-  std::vector<Handle> others;  // known to the keeper: in order of ranks
-  // While the keeper lays the block out: where the variables of those others are whose definitions
-  // differ from its own.
+  std::vector<Handle> others;  // known to the keeper, in the order of ranks
+  // While the keeper lays the block out: where the variables are on other ranks whose definitions
+  // differ from the keeper's.
   std::vector<std::pair<Handle, std::vector<VarId>>> places;
 };
 
@@ -77,45 +76,46 @@ struct Sharing {
 //   take_entry() ----------+      lay_out()          any: remove() -> kRemoved
 enum class BlockStage : std::uint8_t {
   kDefined,  // since the last end_define()
-  kLaidOut,  // it has a place in the file
-  kEdited,   // it has one, and its definitions have changed since
+  kLaidOut,  // has a place in the file
+  kEdited,   // has a place, but its definitions have changed since
   kRemoved,
 };
 
-// What becomes of the committed entry of a block.
+// What happens to the committed entry of a block.
 enum class EntryFate : std::uint8_t {
-  kStays,     // or there is none
-  kReplaced,  // a new block takes its place, or none does
-  kRenamed,   // the same, under another name
+  kStays,     // or there is no such entry
+  kReplaced,  // by a new block or by nothing
+  kRenamed,   // the same entry under another name
 };
 
 struct BlockState {
   NextEntry next;
   BodyOrigin body;
   ExtentOrigin values;
-  // Canonical begins after end_define(). Null for blocks that are packed or not looked at.
+  // Its begins are canonical after end_define(). Null for blocks that are packed or not opened.
   std::unique_ptr<Metadata> metadata;
   ClassicLayout layout;
   std::unique_ptr<BlockEntry> committed;  // the entry of the last generation
-  std::unique_ptr<OldContent> old;        // kEdited, until the values have been carried over
-  std::unique_ptr<Sharing> sharing;       // null: this rank's alone
+  std::unique_ptr<OldContent> old;        // for kEdited: set until the values have been copied
+  std::unique_ptr<Sharing> sharing;       // null: only this rank has the block
 
-  std::uint64_t retained = kNotRetained;  // where the stored body lies in the writer's memory
-  // Of several ranks: names that come less names that go ahead of this one, by the last end_define.
+  std::uint64_t retained = kNotRetained;  // where the stored body begins in WriterCore::retained
+  // With several ranks, in the last end_define(): how many names that sort before this one were
+  // added, minus those that were removed.
   std::int64_t names_ahead = 0;
-  // Of several ranks: the generation that all this is of. Another rank may have committed the block
-  // since.
+  // With several ranks: the generation to which all members belong. Another rank may have committed
+  // the block since.
   std::uint64_t known_at = 0;
-  std::uint64_t run_position = 0;  // of the space set apart by end_define; 0: none
-  std::uint64_t run_length = 0;    // the extent's length then
-  bool inline_run = false;         // that space lies right behind the block
+  std::uint64_t run_position = 0;  // of the space that end_define() reserved; 0: none
+  std::uint64_t run_length = 0;    // length of the extent at that time
+  bool inline_run = false;         // the space follows the block immediately
 
   BlockStage stage = BlockStage::kDefined;
   EntryFate fate = EntryFate::kStays;
   bool kept = true;      // this rank places and writes it
-  bool partial = false;  // metadata: only what this rank defined of a shared block
-  bool pending = false;  // the next end_define encodes and places it
-  bool dirty = false;    // the next commit has something to write of it
+  bool partial = false;  // metadata: only the definitions of this rank, of a shared block
+  bool pending = false;  // the next end_define() encodes and places it
+  bool dirty = false;    // the next commit writes something of it
 
   static constexpr std::uint64_t kNotRetained = ~std::uint64_t{0};
 
@@ -124,16 +124,16 @@ struct BlockState {
   bool is_removed() const { return stage == BlockStage::kRemoved; }
   bool is_renamed() const { return fate == EntryFate::kRenamed; }
   bool body_stays() const { return std::holds_alternative<CommittedBody>(body); }
-  // nullptr: it is no packed block.
+  // nullptr: it is not a packed block.
   PackedBlock* packed() const {
     const auto* const found = std::get_if<PackedBody>(&body);
     return found ? found->get() : nullptr;
   }
-  // It comes with statistics or tags of another file.
+  // Returns whether it comes with statistics or tags of another file.
   bool keeps_rows() const { return packed() && packed()->kept; }
 
   // --- what happens to a block ---
-  // It is one of the file, as the index of that generation says.
+  // The block is in the file; `entry` is that in the index of the generation.
   void take_entry(BlockEntry entry, std::uint64_t generation) {
     next = NextEntry::of(entry);
     committed = std::make_unique<BlockEntry>(std::move(entry));
@@ -142,7 +142,7 @@ struct BlockState {
     stage = BlockStage::kLaidOut;
     known_at = generation;
   }
-  // Its definitions, bytes of a source, are packed.
+  // Its definitions are packed: bytes of a source.
   void pack(std::unique_ptr<PackedBlock> block) {
     assert(stage == BlockStage::kDefined);
     metadata.reset();
@@ -155,7 +155,7 @@ struct BlockState {
     next.extent_length = block->extent_length;
     body = std::move(block);
   }
-  // Its definitions change; what it has been is kept until its values are carried over.
+  // Its definitions are about to change. `before` is kept until the values have been copied.
   void edit(std::unique_ptr<OldContent> before) {
     assert(stage == BlockStage::kLaidOut && metadata);
     old = std::move(before);
@@ -170,7 +170,7 @@ struct BlockState {
     stage = BlockStage::kLaidOut;
     known_at = generation;
   }
-  // The committed body goes under another name, byte for byte.
+  // The committed body gets another name and is copied byte for byte.
   void move_body(std::vector<std::byte> bytes) {
     assert(body_stays());
     body = std::make_unique<RenamedBody>(RenamedBody{std::move(bytes)});
@@ -179,14 +179,14 @@ struct BlockState {
     stage = BlockStage::kRemoved;
     values = ExtentOrigin(NoValues());
   }
-  // Another rank may have committed it: who keeps it is open again.
+  // Another rank may have committed it, so its keeper must be determined again.
   void forget_sharing() {
     sharing.reset();
     kept = true;
     run_position = 0;
     inline_run = false;
   }
-  // A commit has written it. entry: of that generation; nullptr: `committed` says it already.
+  // A commit has written it. entry: of that generation; nullptr: `committed` already is this entry.
   void settle(std::unique_ptr<BlockEntry> entry, std::uint64_t generation) {
     if (entry) committed = std::move(entry);
     values.committed();

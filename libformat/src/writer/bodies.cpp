@@ -1,4 +1,4 @@
-// Bodies of blocks: laid out, encoded, compressed and summed (see writer/bodies.h).
+// Lays out, encodes, compresses and sums bodies of blocks (see writer/bodies.h).
 #include "writer/bodies.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr std::size_t kTrainBlocks = 128;
 constexpr std::size_t kMinTrainBlocks = 16;
 constexpr std::uint64_t kMaxTrainBody = 16 << 10;
 
-// What is kept of stored bodies: of small compressed ones, and of all.
+// A stored body is kept in memory up to these totals; the second is for small compressed bodies.
 constexpr std::size_t kRetainLimit = 16 << 20, kRetainCompressedLimit = 1 << 30;
 
 std::uint64_t padded_sum(std::span<const std::byte> bytes) {
@@ -107,7 +107,7 @@ Status Bodies::encode_stored(const BlockState& block, std::vector<std::byte>* ra
 
 namespace {
 
-// A body that the dictionary may be trained on.
+// A body on which the dictionary may be trained.
 struct TrainingBody {
   std::span<const std::byte> body;
 
@@ -117,7 +117,7 @@ struct TrainingBody {
 
 }  // namespace
 
-// The first rank trains on the first bodies of all ranks.
+// The first rank trains the dictionary on the first bodies of all ranks.
 Status Bodies::train(const std::vector<BlockId>& ids) {
   std::vector<BlockId> mine;
   for (BlockId id : ids) {

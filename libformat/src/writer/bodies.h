@@ -1,4 +1,4 @@
-// Bodies of blocks: laid out, encoded, compressed and summed (spec/format.md, section 8).
+// Lays out, encodes, compresses and sums the bodies of blocks (spec/format.md, section 8).
 #pragma once
 
 #include <cstddef>
@@ -18,19 +18,20 @@ class Bodies {
  public:
   explicit Bodies(WriterCore& writer) : w_(writer) {}
 
-  // Bodies larger than this are few: they are encoded in passing and stored as they are.
+  // Only few bodies are larger than this: they are encoded while they are written, and not
+  // compressed.
   static constexpr std::uint64_t kStreamBody = 1 << 20;
 
-  // The body of a block that is new or has changed, before compression.
+  // Produces the uncompressed body of a block that is new or has changed.
   static Status for_body(const BlockState& block, const BodySink& sink);
   static Result<std::vector<std::byte>> body_of(const BlockState& block);
-  // Lengths and counts of such a block, and where its variables lie.
+  // Determines lengths and counts of such a block and the places of its variables.
   Status lay_out_definitions(BlockId id);
-  // Collective: a dictionary, of the first bodies of all ranks.
+  // Collective: makes a dictionary from the first bodies of all ranks.
   Status train(const std::vector<BlockId>& ids);
-  // Stored lengths, digests and sums.
+  // Determines stored lengths, digests and sums.
   Status encode_bodies(const std::vector<BlockId>& ids);
-  // The body as it is stored.
+  // Produces the body in its stored form.
   Status encode_stored(const BlockState& block, std::vector<std::byte>* raw,
                        std::vector<std::byte>* stored, BodyCodec* codec);
 

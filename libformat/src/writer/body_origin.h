@@ -1,4 +1,4 @@
-// BodyOrigin: where the body of a block comes from, until a commit has written it.
+// BodyOrigin: the source of a block's body until a commit has written it.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,16 @@
 
 namespace nmb {
 
-// Encoded from the block's metadata, as a canonical header.
+// The body is encoded from the block's metadata, as a canonical header.
 struct EncodedBody {};
-// Bytes of a source, verbatim. Blocks are many: what is large and rare lies elsewhere.
+// The body is copied from a source. There are many blocks; members that are large and rarely needed
+// are stored separately.
 using PackedBody = std::unique_ptr<PackedBlock>;
-// The bytes that the file has, which a new name makes a new block.
+// The body that the file already has, for a new block with a new name.
 struct RenamedBody {
   std::vector<std::byte> bytes;
 };
-// In the file, unchanged.
+// The body is in the file and unchanged.
 struct CommittedBody {};
 
 using BodyOrigin =

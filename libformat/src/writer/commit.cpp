@@ -15,7 +15,7 @@ namespace nmb {
 
 namespace {
 
-// The new generation becomes the state that later changes start from.
+// The new generation becomes the state from which later changes start.
 Status settle(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   const std::uint64_t generation = w.committed.superblock.generation;
   for (const BlockCommit& c : blocks) {
@@ -52,14 +52,14 @@ class Commit {
     with_view_ = closing && w_.options.hdf5_view != Hdf5View::kOff;
     const bool view_is_due = with_view_ && !view_is_newest(committed);
     if (!w_.committed.is_none() && !has_.any && !view_is_due) return {};
-    // A commit that stopped half-way has accounted for pages that are not there: nothing can follow
-    // it.
+    // If a commit fails midway, it has accounted for pages that do not exist: no other commit can
+    // follow.
     w_.failure = write(closing).in_file(w_.file->name());
     return w_.failure;
   }
 
  private:
-  // What any rank has to do.
+  // Work that any rank has to do.
   struct Work {
     bool any = false, links = false, rows = false;
   };
@@ -81,7 +81,7 @@ class Commit {
     return step();
   }
 
-  // The blocks that this rank commits.
+  // Lists the blocks that this rank commits.
   void list_blocks() {
     std::vector<BlockId>& dirty = w_.blocks.dirty;
     std::sort(dirty.begin(), dirty.end());
@@ -99,7 +99,7 @@ class Commit {
     const PhaseClock::Span commit(w_.clock, Phase::kCommit);
     NMB_TRY(in(Phase::kValues, [&]() -> Status {
       NMB_TRY(place_values(w_));
-      // Everything that was put is in the file before anybody sums it.
+      // All put bytes must be in the file before any rank computes sums.
       NMB_TRY(w_.ranks.agree(w_.buffer.flush()));
       return SharedBlocks(w_).collect_values();
     }));
@@ -129,11 +129,11 @@ class Commit {
     w_.next.slot_begun = false;
     if (closing) return {};
     const std::string fate =
-        "generation " + std::to_string(next.generation) + " is committed all the same";
+        "generation " + std::to_string(next.generation) + " is committed nevertheless";
     return w_.ranks.agree(settle(w_, blocks_).with(fate));
   }
 
-  // Maps, blocks, index and statistics, where something else than growth pages changes.
+  // Writes maps, blocks, index and statistics if more than growth pages changes.
   Status write_entries() {
     const std::uint64_t maps = w_.next.cursor;
     NMB_TRY(in(Phase::kIndex, [&] { return write_maps(w_, blocks_); }));
@@ -167,9 +167,9 @@ Status commit(WriterCore& w, bool closing) {
   NMB_TRY(w.together(operation, [&]() -> Status {
     if (w.define_mode)
       return Status(Code::kUsage,
-                    "found " + operation + " in define mode, expected end_define() before");
+                    operation + " is not allowed in define mode; call end_define() first");
     if (w.options.dry_run && !closing)
-      return Status(Code::kUsage, "found sync() in a dry run, expected close()");
+      return Status(Code::kUsage, "sync() is not allowed in a dry run; call close()");
     NMB_ASSIGN(open, w.ranks.sum<std::uint64_t>(w.requests.size()));
     return open == 0 ? Commit(w).run(closing) : Status();
   }));
@@ -178,7 +178,7 @@ Status commit(WriterCore& w, bool closing) {
 
 Result<FilePlan> planned(const WriterCore& w) {
   if (!w.options.dry_run || w.committed.superblock.generation == 0)
-    return Status(Code::kUsage, "found planned(), expected it after close() of a dry run only");
+    return Status(Code::kUsage, "planned() needs a dry run after close()");
   FilePlan plan;
   plan.file_length = w.committed.superblock.file_length;
   plan.index_bytes = w.next.index_bytes;

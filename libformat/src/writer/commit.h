@@ -1,14 +1,14 @@
-// A commit: values are finished, blocks, maps and index written, then the superblock that makes
-// them the newest generation (spec/format.md, section 5).
+// A commit: finishes values, writes blocks, maps and index, then the superblock, which makes them
+// the newest generation (spec/format.md, section 5).
 #pragma once
 
 #include "writer/writer_core.h"
 
 namespace nmb {
 
-// Collective: sync(), or of close() all but the end of the writer.
+// Collective: the commit of sync() or close().
 Status commit(WriterCore& w, bool closing);
-// As Writer::planned().
+// Like Writer::planned().
 Result<FilePlan> planned(const WriterCore& w);
 
 }  // namespace nmb

@@ -25,7 +25,7 @@ Status write_block(WriterCore& w, BlockCommit& c) {
       (c.hole || c.extent_position == block.run_position)) {
     inline_bytes = std::move(c.inline_values);
     if (inline_bytes.empty()) {
-      // Of a hole, what the block was laid out with: it may have grown since.
+      // The header of a hole has the length of its layout; the extent may have grown since.
       const std::uint64_t length = c.hole ? block.run_length : block.next.extent_length;
       inline_bytes.resize(round_up(length, 8));
       const auto values = std::span(inline_bytes).first(length);

@@ -1,4 +1,4 @@
-// Commits: dead ranges, and the superblock that makes all of it the newest generation
+// Commits: dead ranges, and the superblock that makes the changes the newest generation
 // (spec/format.md, section 5).
 #include <algorithm>
 #include <string>
@@ -15,12 +15,12 @@ namespace nmb {
 
 namespace {
 
-// To the first rank: what dies on a rank, and what it adds to growth pages.
+// Sent to the first rank: dead ranges of a rank, and its rows for growth pages.
 struct DeadAndGrown {
   std::vector<DeadRange> dead;
-  std::span<const std::byte> growth;  // as put_growth() has it
+  std::span<const std::byte> growth;  // encoded by put_growth()
 
-  // Short, as one rank gets those of all.
+  // Short, because one rank receives those of all ranks.
   void put(MessageWriter& out) const {
     out.put_small(dead.size());
     for (const DeadRange& range : dead) {
@@ -53,7 +53,7 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   if (w.committed.superblock.generation == 0) return {};
   auto sum_ranges = [&]() -> Status {
     for (DeadRange& range : w.next.dead) {
-      // In the committed part of the file: nothing of it waits to be written.
+      // These bytes are committed: none of them waits to be written.
       if (range.sum_known) continue;
       NMB_ASSIGN(range.sum, sum_in_file(w.buffer, range.position, range.length));
       range.sum_known = true;
@@ -111,17 +111,17 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 
 namespace {
 
-// A failure behind the slot leaves open which generation the file has: the status says so, on all
-// ranks, as it is the one that they agree on.
+// After the slot is begun, a failure leaves open which generation the file has. The status says so
+// on all ranks, because they agree on it.
 Status in_doubt(const WriterCore& w, const Status& status) {
-  // A file without a name goes.
+  // A file without a name is removed.
   if (status.ok() || w.committed.superblock.generation == 0) return status;
   return status.with("generation " + std::to_string(w.new_generation()) +
                      " may be in the file all the same: see which one it has (nminspect) before "
                      "you write again");
 }
 
-// What cover and mark say, in one write.
+// Writes cover and mark in one write.
 Status write_cover_and_mark(WriterCore& w, const Superblock& of, std::span<const std::byte> bytes) {
   std::array<std::byte, kMarkPosition + kMarkSize> out;
   std::ranges::copy(of.cover(w.committed.identity), out.begin());
@@ -129,7 +129,7 @@ Status write_cover_and_mark(WriterCore& w, const Superblock& of, std::span<const
   return w.file->write_at(kCoverPosition, out);
 }
 
-// The trailer, the slot, and a new file's name.
+// Writes the trailer and the slot, and names a new file.
 Status publish(WriterCore& w) {
   Superblock& next = w.next.superblock;
   if (w.committed.superblock.generation > 0) NMB_TRY(w.file->check_locked());
@@ -143,10 +143,10 @@ Status publish(WriterCore& w) {
   const auto bytes = next.encode();
   NMB_TRY(w.file->truncate(next.file_length));
   NMB_TRY(w.file->write_at(trailer, bytes));
-  // A file without a name is of no use to anybody: one wait is enough for all of it.
+  // Nobody can use a file without a name: one wait is enough for all of it.
   const bool waits_between = w.options.sync && w.committed.superblock.generation > 0;
   if (waits_between) NMB_TRY(w.file->sync());
-  // The last look: a superblock that is being written is a commit.
+  // This is the last check: when the superblock is written, the commit takes place.
   if (w.options.cancel && w.options.cancel->load())
     return Status(Code::kIo, w.file->name(), kNoOffset, "", "interrupted; nothing was committed");
   w.next.slot_begun = true;
@@ -169,7 +169,7 @@ Status write_superblock(WriterCore& w) {
   auto begin = [&]() -> Status {
     NMB_TRY(write_sections(w));
     if (w.committed.superblock.generation > 0) return {};
-    // The slots too: a file without unallocated pages is copied without looking for them.
+    // Write the slots too: a file without unallocated pages is copied without searching for them.
     std::vector<std::byte> head(w.committed.dictionary.empty() ? kBodyStart : kDictionaryPosition);
     w.committed.identity = Identity{w.committed.superblock.file_id, true}.encode();
     std::ranges::copy(w.committed.identity, head.begin() + kIdentityPosition);
@@ -183,13 +183,13 @@ Status write_superblock(WriterCore& w) {
   auto finish = [&]() -> Status {
     NMB_TRY(w.buffer.flush());
     if (w.options.before_commit) NMB_TRY(w.options.before_commit());
-    // Rank 0's own wait for the device is with the trailer's.
+    // Rank 0 waits for the device later, together with the trailer.
     const bool waits =
         w.options.sync && syncs_output(w.ranks.communicator()) && !w.ranks.is_first();
     return waits ? w.file->sync() : Status();
   };
   NMB_TRY(w.ranks.agree(finish()));
-  // Made ahead, as there may be no memory for it.
+  // Made in advance, because there may be no memory for it later.
   const Status out_of_memory = std::exchange(w.out_of_memory, in_doubt(w, w.out_of_memory));
   Status status;
   if (leads) status = publish(w);

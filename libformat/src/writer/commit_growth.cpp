@@ -1,4 +1,4 @@
-// Commits: growth pages, and taking them into maps and entries (spec/format.md, section 10.4;
+// Commits: growth pages, and folding them into maps and entries (spec/format.md, section 10.4;
 // spec/rationale.md, "Growth").
 #include <algorithm>
 #include <map>
@@ -16,25 +16,26 @@ namespace nmb {
 
 namespace {
 
-// A commit with more rows changes maps and entries instead: one rank gets them all for the page.
+// A commit with more rows changes maps and entries instead, because one rank receives all rows for
+// the page.
 constexpr std::uint64_t kMostRowsOfACommit = 1 << 17;
 
-// A reader reads all pages and rows of them before it knows its first block.
+// Limits of pages and rows, because a reader reads all of them before it knows its first block.
 constexpr std::uint64_t kMostPages = 512, kMostRows = 1 << 19;
 
-// A row of the new page, as ranks tell it.
+// A row of the new page, as sent between ranks.
 struct NewGrowthRow {
   std::uint64_t order, records, logical, length, position, sum;
 };
 
-// How many records have values in the extent's first `end` bytes.
+// Returns the number of records with values in the first `end` bytes of the extent.
 std::uint64_t records_until(const ClassicLayout& layout, std::uint64_t end, std::uint64_t most) {
   const std::uint64_t begin = layout.record_begin - layout.header_length;
   if (end <= begin || layout.record_size == 0) return 0;
   return std::min(most, (end - begin - 1) / layout.record_size + 1);
 }
 
-// Whether rows of a growth page say all that has changed of a block.
+// Returns whether rows of a growth page can describe all changes of a block.
 bool may_grow(const WriterCore& w, const BlockCommit& c) {
   const BlockState& block = w.blocks[c.id];
   return c.appended && !c.rewritten && block.committed && is_classic(block.next.kind) &&
@@ -43,7 +44,7 @@ bool may_grow(const WriterCore& w, const BlockCommit& c) {
          std::ranges::none_of(c.pieces, [](const Piece& piece) { return piece.hole; });
 }
 
-// Map and entry take in growth rows that the block has, and the pieces behind.
+// Adds the block's growth rows, and the pieces after them, to map and entry.
 Status append_to_extent(WriterCore& w, BlockCommit& c) {
   const BlockEntry& entry = *w.blocks[c.id].committed;
   NMB_ASSIGN(const std::span<const GrowthRow> rows,
@@ -99,7 +100,8 @@ Status fold_block(WriterCore& w, const BlockEntry& entry, std::vector<BlockCommi
   return {};
 }
 
-// Collective: blocks with growth rows that this commit does not change otherwise, each by one rank.
+// Collective. Folds blocks with growth rows that this commit does not change otherwise, each by one
+// rank.
 Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
   constexpr BlockId kNone = ~BlockId{0};
   struct Known {
@@ -133,7 +135,8 @@ Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
   };
   NMB_TRY(w.ranks.agree(tell()));
   NMB_ASSIGN(const Inbox<Known> told, w.ranks.exchange(known));
-  // Of each block of this rank's part: the rank that commits it, else the first that knows it.
+  // For each block of this rank's part: the rank that commits it, otherwise the first rank that
+  // knows it.
   struct Chosen {
     int rank;
     Known known;
@@ -296,7 +299,7 @@ void put_growth(const WriterCore& w, const std::vector<BlockCommit>& blocks, Mes
           {block.next.order, records, piece.logical, piece.length, piece.position, piece.sum});
     }
   }
-  // Short, as one rank gets those of all.
+  // Short, because one rank receives those of all ranks.
   out.put_small(grown_records);
   out.put_small(rows.size());
   for (const NewGrowthRow& row : rows) {

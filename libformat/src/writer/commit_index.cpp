@@ -1,4 +1,4 @@
-// Commits: what the index is told, and who writes it (spec/format.md, section 7).
+// Commits: changes of the index, and their distribution to ranks (spec/format.md, section 7).
 #include <algorithm>
 #include <optional>
 
@@ -41,7 +41,7 @@ BlockEntry entry_of(const WriterCore& w, const BlockCommit& c) {
 
 namespace {
 
-// What this rank tells the index: new and changed entries, and names that are gone.
+// Changes of this rank: new and changed entries, and removed names.
 class OwnChanges final : public IndexChanges {
  public:
   OwnChanges(const WriterCore& writer, const std::vector<BlockCommit>& blocks) : writer_(writer) {
@@ -74,7 +74,7 @@ class OwnChanges final : public IndexChanges {
     const BlockCommit* block;
   };
 
-  // Blocks lie in another order than names: what is asked for soon is fetched meanwhile.
+  // The order of blocks differs from that of names: data that is needed soon is prefetched.
   void prefetch(std::size_t i) const {
     constexpr std::size_t kSoon = 8;
     if (i + 2 * kSoon >= list_.size()) return;
@@ -89,7 +89,7 @@ class OwnChanges final : public IndexChanges {
   std::vector<Change> list_;
 };
 
-// Changes [from, to) of this rank and those that others sent, by name.
+// Changes [from, to) of this rank and those that other ranks sent, by name.
 class MergedChanges final : public IndexChanges {
  public:
   MergedChanges(const IndexChanges& own, std::size_t from, std::size_t to) : own_(own) {
@@ -150,7 +150,7 @@ class MergedChanges final : public IndexChanges {
   std::vector<std::size_t> ends_;
 };
 
-// Collective: the records that growth pages add, which stand in no page of the index.
+// Collective. Returns the records in growth pages, which no page of the index counts.
 Result<std::uint64_t> grown_records(WriterCore& w) {
   std::uint64_t grown = 0;
   NMB_TRY(w.ranks.first([&]() -> Status {
@@ -174,13 +174,13 @@ Status write_index(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   if (!w.ranks.is_alone()) {
     names.reserve(changes.count());
     for (std::size_t i = 0; i < changes.count(); ++i) names.push_back(changes.name(i));
-    // Who writes metadata has the file open anyway, and reads of it what changes.
+    // Ranks that write metadata have the file open anyway, and read the pages to change.
     NMB_ASSIGN(slices, NameSlices::choose(ranks, names, committed.leaf_rows,
                                           w.aggregation.writer_ranks(ranks.size())));
   }
   const std::vector<std::size_t> begins =
       w.ranks.is_alone() ? std::vector<std::size_t>{0, changes.count()} : slices.cut(names);
-  std::size_t from = 0, to = 0;  // what this rank owns of its own
+  std::size_t from = 0, to = 0;  // the range of this rank's own changes that it owns
   std::vector<Communicator::Parcel> parcels;
   for (std::size_t s = 0; s < slices.count(); ++s) {
     if (slices.owner(s) == w.ranks.own()) {

@@ -1,5 +1,5 @@
-// Commits: values that stay in other files: they are read once and summed, and the file table names
-// their files (spec/format.md, section 10.3).
+// Commits: values that stay in other files are read once to compute their sums, and the file table
+// names their files (spec/format.md, section 10.3).
 #include <algorithm>
 #include <string>
 #include <unordered_map>
@@ -17,7 +17,7 @@ namespace nmb {
 
 namespace {
 
-// What a page can hold, with room for its columns.
+// The largest number of bytes of paths in a page, with room for its columns.
 constexpr std::uint64_t kMostPathBytes = std::uint64_t{1} << 31;
 
 }  // namespace
@@ -32,7 +32,8 @@ Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks) {
     links.back().second.position = length;
     length = round_up(length + links.back().second.length, 8);
   }
-  // In no file: where moves of all ranks would lie one behind the other.
+  // The positions are in no file: they continue from rank to rank, for dividing the moves of all
+  // ranks.
   NMB_ASSIGN(const auto lengths, w.ranks.in_order(length, std::uint64_t{0}, std::plus<>()));
   std::vector<Move*> moves;
   for (auto& [linked, move] : links) {
@@ -56,7 +57,7 @@ Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 
 namespace {
 
-// A file that a rank links to.
+// A file to which a rank links.
 struct LinkedFile {
   std::string_view path;
   std::uint64_t size;
@@ -71,7 +72,7 @@ struct LinkedFile {
   }
 };
 
-// Numbers of files, by the first rank.
+// Numbers files in the order of the first rank that links to each.
 class FileNumbering {
  public:
   explicit FileNumbering(WriterCore& w) : w_(w) {}
@@ -138,7 +139,7 @@ Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks) {
     }
     return {};
   }));
-  // In the order of the questions.
+  // Answers come in the order of the questions.
   NMB_ASSIGN(const Inbox<std::uint32_t> told, w.ranks.exchange(given));
   auto number = told.begin();
   for_used([&](LinkedPieces&, std::size_t, const ExternalFile& file) {
@@ -155,7 +156,7 @@ Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 
 namespace {
 
-// A page with the rows that the file does not have, which continues those that it has.
+// Writes a page with the new rows, which continues the existing pages.
 Status write_file_table_page(WriterCore& w) {
   Superblock& next = w.next.superblock;
   std::size_t known = 0;

@@ -19,7 +19,7 @@ Status write_map(WriterCore& w, BlockCommit& c, PageSink& sink) {
   std::unique_ptr<DataMap> old;
   if (block.committed && block.committed->has_map()) {
     old = std::make_unique<DataMap>(w.committed.reader->map_of(*block.committed));
-    // Pages name the block's header as their owner: with a new one none can be kept.
+    // Pages name the block's header as their owner, so a new header needs new pages.
     if (c.rewritten || c.pieces.empty()) {
       if (!c.rewritten && !c.map.absent()) return {};
       NMB_TRY(retire_data_map(*old, sink));
@@ -34,8 +34,8 @@ Status write_map(WriterCore& w, BlockCommit& c, PageSink& sink) {
 
 }  // namespace
 
-// Pages of data maps, in the order in which the blocks were created. Their lengths depend a little
-// on where they lie: ranks try with growing lengths until none changes.
+// Writes pages of data maps in the order in which the blocks were created. Their lengths depend
+// slightly on their positions: ranks try growing lengths until none changes.
 Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks) {
   class Trial final : public PageSink {
    public:

@@ -1,6 +1,6 @@
-// The steps of a commit, in the order in which writer/commit.cpp takes them. Each is collective,
-// and all ranks fail if one does. `blocks`: those that this rank commits. What a step finds goes to
-// them and to WriterCore::next.
+// The steps of a commit, in the order in which writer/commit.cpp calls them. Each is collective; if
+// one fails on one rank, it fails on all. `blocks`: those that this rank commits. Steps store their
+// results in them and in WriterCore::next.
 #pragma once
 
 #include <cstdint>
@@ -14,65 +14,66 @@
 namespace nmb {
 
 // --- commit_links.cpp: values that stay in other files ---
-// Reads the values of linked blocks, by the threads of all ranks as values are moved.
+// Reads the values of linked blocks on the threads of all ranks and computes their sums.
 Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks);
-// The rows of the file table, those of the file first, then new ones in the order in which blocks
-// use them. The first rank keeps them, all learn the numbers of theirs.
+// Makes the rows of the file table: first those of the file, then new ones in the order in which
+// blocks use them. The first rank keeps them; each rank learns the numbers of its files.
 Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks);
 Status write_file_table(WriterCore& w);
 
 // --- commit_values.cpp ---
-// Values to their places; what is behind the last of them is free space again.
+// Writes values to their places; free space begins after the last of them.
 Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks);
-// What the entry says of an extent of the block's pieces. Not collective.
+// Sets what the entry states of an extent, from the block's pieces. Not collective.
 Status describe_extent(WriterCore& w, BlockCommit& block);
-// Values not touched, as they were. Not collective.
+// Keeps values that nobody has changed. Not collective.
 void keep_committed_extent(const WriterCore& w, BlockCommit& block);
 
 // --- commit_growth.cpp ---
-// The stamp of the generation (spec/format.md, section 5.1), and what of it goes to growth pages.
-// Afterwards it is known what becomes of every block's extent.
+// Computes the stamp of the generation (spec/format.md, section 5.1), and decides which blocks get
+// growth pages. Afterwards the pieces of every block's extent are known.
 Status choose_growth(WriterCore& w, std::vector<BlockCommit>& blocks, bool with_view);
-// Where growth was folded, one page of the rows that stay takes the place of all pages.
+// If growth was folded, writes one page with the rows that stay, which replaces all pages.
 Status replace_growth(WriterCore& w);
-// For the first rank: the rows of blocks that this rank keeps. Not collective.
+// Sends the rows of the blocks that this rank keeps to the first rank. Not collective.
 void put_growth(const WriterCore& w, const std::vector<BlockCommit>& blocks, MessageWriter& out);
-// By the first rank: what all ranks have put. Not collective.
+// Called by the first rank: writes the rows that all ranks have sent. Not collective.
 Status write_growth(WriterCore& w, std::span<MessageReader> told);
 
 // --- commit_maps.cpp ---
-// Pages of data maps, in the order in which the blocks were created.
+// Writes pages of data maps, in the order in which the blocks were created.
 Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks);
 
 // --- commit_blocks.cpp ---
 Status write_blocks(WriterCore& w, std::vector<BlockCommit>& blocks);
-// Headers without a body, of what was removed or renamed.
+// Writes headers without a body for blocks that were removed or renamed.
 Status write_tombstones(WriterCore& w);
-// Where the block ends that end_define() has placed. Not collective.
+// Returns where a block ends that end_define() has placed. Not collective.
 std::uint64_t block_end(const WriterCore& w, BlockId id);
 
 // --- commit_index.cpp ---
-// The owners of slices of the name space write the index, a new one or what changes of one.
+// The owners of slices of the name space write a new index, or the pages of the index that change.
 Status write_index(WriterCore& w, const std::vector<BlockCommit>& blocks);
 // Not collective.
 BlockEntry entry_of(const WriterCore& w, const BlockCommit& block);
 
 // --- commit_tables.cpp ---
 Status write_statistics(WriterCore& w, const std::vector<BlockCommit>& blocks);
-// Tags of blocks that were packed with some: those of others stay as they are.
+// Writes the tags of blocks that were packed with tags. Tags of other blocks stay as they are.
 Status write_tags(WriterCore& w, const std::vector<BlockCommit>& blocks);
 
 // --- commit_view.cpp ---
-// The first rank writes the HDF5 view of what all have written, behind it. One that was there
-// before stays where none can be made.
+// The first rank writes the HDF5 view of the blocks of all ranks, after them. If no view can be
+// made, an older one stays.
 Status write_view(WriterCore& w);
-// That a view stays behind what is committed is told by the first commit for which it is so.
+// Warns that the HDF5 view is older than the committed generation; only the first commit for which
+// this is true does.
 Status tell_of_old_view(WriterCore& w);
 
 // --- commit_end.cpp ---
-// The growth and the dead ranges of all ranks, written by the first.
+// The first rank writes the growth and the dead ranges of all ranks.
 Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks);
-// Everything is on the device before the first rank writes the superblock.
+// Flushes everything to the device before the first rank writes the superblock.
 Status write_superblock(WriterCore& w);
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
 // Commits: statistics of the values of blocks, and tags (spec/format.md, sections 9.2 to 9.4).
-// Values that are moved are counted by the way; other values are read again.
+// Values that are copied are counted on the way; other values are read again.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -17,18 +17,18 @@ namespace nmb {
 
 namespace {
 
-// Whether definitions and values of a block are what they were.
+// Returns whether definitions and values of a block are unchanged.
 bool same_values(const BlockEntry& a, const BlockEntry& b) {
   return a.sum == b.sum && a.extent_length == b.extent_length && a.extent_sum == b.extent_sum &&
          a.records == b.records && a.map.sum == b.map.sum;
 }
 
-// rows <= 2 * total
+// Returns rows <= 2 * total.
 bool has_at_most_twice(std::uint64_t rows, std::uint64_t total) {
   return rows <= total || rows - total <= total;
 }
 
-// The rows of a block that was made or changed.
+// Adds the rows of a new or changed block.
 Status add_statistics(WriterCore& w, const BlockCommit& c, TableRows* rows) {
   if (c.grown) return {};
   const BlockState& block = w.blocks[c.id];
@@ -53,11 +53,11 @@ Status add_statistics(WriterCore& w, const BlockCommit& c, TableRows* rows) {
   return {};
 }
 
-// The rows of the newest trees that count, of all ranks, and with them this rank's: all of a block
-// are one rank's then. The pages of the trees are dead.
+// Takes the rows of the newest trees that count, and this rank's rows, from all ranks. Afterwards
+// all rows of a block are on one rank. The pages of the trees die.
 Status take_trees(WriterCore& w, const BlockTable& table, std::span<const BlockTable::Tree> trees,
                   bool to_the_oldest, TableRows* rows) {
-  std::vector<std::size_t> ages(rows->count());  // of the trees; 0: those of this generation
+  std::vector<std::size_t> ages(rows->count());  // number of the tree; 0: rows of this generation
   const auto take = [&]() -> Status {
     const unsigned part = static_cast<unsigned>(w.ranks.own());
     for (std::size_t tree = 0; tree < trees.size(); ++tree)
@@ -83,7 +83,7 @@ Status take_trees(WriterCore& w, const BlockTable& table, std::span<const BlockT
     return {};
   };
   NMB_TRY(w.ranks.agree(take()));
-  // To the rank that has the block, by order.
+  // Sent to the rank that has the block, by order.
   Letters letters;
   for (std::size_t i = 0; i < rows->count(); ++i) {
     MessageWriter& out = letters.to(static_cast<int>((*rows)[i].order % w.ranks.count()));
@@ -113,8 +113,8 @@ Status take_trees(WriterCore& w, const BlockTable& table, std::span<const BlockT
   return {};
 }
 
-// Behind the index: a tree of these rows of all ranks, which leads to the trees before or takes
-// them in. Nothing without rows. Collective.
+// Writes, after the index, a tree with these rows of all ranks, which leads to the trees before or
+// takes them in. Does nothing without rows. Collective.
 Status write_table(WriterCore& w, PageUse use, std::uint64_t feature, TableRows rows) {
   Superblock& next = w.next.superblock;
   NMB_ASSIGN(std::uint64_t total, w.ranks.sum(std::uint64_t{rows.count()}));
@@ -140,7 +140,7 @@ Status write_table(WriterCore& w, PageUse use, std::uint64_t feature, TableRows 
       if (w.ranks.is_first()) rows.add(TableRow::before());
     }
   }
-  // Where rank 0 has written a growth page, it alone knows its end.
+  // If rank 0 has written a growth page, only rank 0 knows its end.
   NMB_ASSIGN(w.next.cursor, w.ranks.from_first(w.next.cursor));
   NMB_ASSIGN(const BuiltTable built,
              build_table(

@@ -1,4 +1,5 @@
-// Commits: values to their places, and what the index says of them (spec/format.md, section 10.1).
+// Commits: writes values to their positions and describes them for the index (spec/format.md,
+// section 10.1).
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -15,15 +16,14 @@
 
 namespace nmb {
 
-// Whether a file number leads to an original, of those that the file has; new rows are of external
-// files.
+// Returns whether a file number is that of an original in the file; new rows are of external files.
 Result<bool> is_original(const WriterCore& w, std::uint32_t number) {
   if (number == 0 || !w.committed.reader) return false;
   NMB_ASSIGN(const std::shared_ptr<const FileTable> table, w.committed.reader->external().table());
   return number <= table->rows() && table->is_original(number - 1);
 }
 
-// What the entry says of an extent of these pieces.
+// Sets the fields of the entry for an extent with these pieces.
 Status describe_extent(WriterCore& w, BlockCommit& c) {
   const BlockState& block = w.blocks[c.id];
   c.hole = std::all_of(c.pieces.begin(), c.pieces.end(), [](const Piece& p) { return p.hole; });
@@ -52,7 +52,7 @@ Status describe_extent(WriterCore& w, BlockCommit& c) {
   return {};
 }
 
-// Values not touched, as they were.
+// Keeps values that were not touched.
 void keep_committed_extent(const WriterCore& w, BlockCommit& c) {
   const BlockEntry& entry = *w.blocks[c.id].committed;
   c.extent_position = entry.extent_position;
@@ -64,7 +64,7 @@ void keep_committed_extent(const WriterCore& w, BlockCommit& c) {
 
 namespace {
 
-// Collective.
+// Moves the values that wait. Collective.
 Status move_pending(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   std::vector<Move*> moves;
   bool sparse = false;
@@ -92,13 +92,13 @@ Status move_pending(WriterCore& w, const std::vector<BlockCommit>& blocks) {
                      moves.empty() || sparse ? Status() : w.file->reserve(from, to - from));
 }
 
-// What becomes of a block's values: the pieces, and whether they need a map.
+// Determines the pieces of a block's values, and whether they need a map.
 Status finish_extent(WriterCore& w, BlockCommit& c, std::uint64_t* kept_inline) {
-  // Of inline values as many are kept until their blocks are written as take little memory.
+  // The largest number of bytes of inline values that are kept until their blocks are written.
   constexpr std::uint64_t kMostKept = 16 << 20;
   BlockState& block = w.blocks[c.id];
   if (block.next.extent_length == 0) return {};
-  std::optional<ClassicHeader> whole;  // where this rank's metadata are a part
+  std::optional<ClassicHeader> whole;  // if this rank's metadata are only a part
   const auto definitions = [&]() -> Result<const Metadata*> {
     NMB_TRY(load_definitions(w, c.id));
     if (!block.partial) return block.metadata.get();
@@ -120,7 +120,7 @@ Status finish_extent(WriterCore& w, BlockCommit& c, std::uint64_t* kept_inline) 
 
 }  // namespace
 
-// Values to their places; what is behind the last of them is free space again.
+// Writes values to their positions. Space after the last one becomes free again.
 Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks) {
   const bool first = w.committed.superblock.generation == 0;
   std::uint64_t used = first ? kBodyStart : round_up(w.committed.kept_length, 8);
@@ -141,7 +141,7 @@ Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks) {
         if (!piece.hole && piece.file == 0)
           used = std::max(used, piece.position + piece.stored_length());
     }
-    // From here on ranks write in each other's gaps.
+    // From here on, ranks write into each other's gaps.
     return !w.ranks.is_alone() ? w.buffer.flush() : Status();
   };
   NMB_TRY(w.ranks.agree(finish()));

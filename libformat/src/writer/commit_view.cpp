@@ -60,9 +60,9 @@ Status tell_of_old_view(WriterCore& w) {
   if (!view_is_newest(w.committed.superblock) || w.options.hdf5_view != Hdf5View::kOff) return {};
   const bool tells = w.ranks.is_first() && w.options.on_no_view;
   return w.ranks.agree(
-      tells ? w.options.on_no_view("a new HDF5 view: the one that is there shows generation " +
+      tells ? w.options.on_no_view("a new HDF5 view: the existing one shows generation " +
                                    std::to_string(w.committed.superblock.generation) +
-                                   ", nothing of what is added")
+                                   " and nothing that is added now")
             : Status());
 }
 
@@ -70,7 +70,7 @@ Status write_view(WriterCore& w) {
   NMB_TRY(w.stripes.pass_on({}));
   auto finish = [&]() -> Status {
     NMB_TRY(w.buffer.flush());
-    // MPI-IO shows ranks what others wrote when both have synced.
+    // With MPI-IO, ranks see each other's writes when both have synced.
     return w.options.io == Io::kMpiIo ? w.file->sync() : Status();
   };
   NMB_TRY(w.ranks.agree(finish()));

@@ -1,4 +1,4 @@
-// CommittedState: the newest generation of the file, as a writer knows it.
+// CommittedState: the newest generation of the file, as the writer knows it.
 #pragma once
 
 #include <array>
@@ -17,19 +17,19 @@
 namespace nmb {
 
 struct CommittedState {
-  Superblock superblock;  // of the last commit, or what is known of the first
-  std::array<std::byte, kSlotUnit> superblock_bytes{};  // as they are in the file
-  std::array<std::byte, kIdentitySize> identity{};      // likewise; of rank 0
+  Superblock superblock;  // of the last commit, or the known part of the first
+  std::array<std::byte, kSlotUnit> superblock_bytes{};  // the bytes in the file
+  std::array<std::byte, kIdentitySize> identity{};      // the bytes in the file; on rank 0
   std::vector<std::byte> dictionary;
   bool has_file_id = false;
-  // Bytes that others wrote, or that are committed: this writer never cuts them.
+  // Bytes that others wrote or that are committed: this writer never truncates the file to less.
   std::uint64_t kept_length = 0;
   std::unique_ptr<OutputSource> source;
   std::unique_ptr<ReaderCore> reader;               // null before the first commit
-  std::uint64_t growth_pages = 0, growth_rows = 0;  // of rank 0
+  std::uint64_t growth_pages = 0, growth_rows = 0;  // on rank 0
 
   bool is_none() const { return superblock.generation == 0; }
-  // After a commit, whose superblock all ranks know: nothing of the head is read.
+  // Call this after a commit: all ranks know the superblock, so the head need not be read.
   void read_from(const OutputFile& file) {
     Head head;
     head.superblock = superblock;

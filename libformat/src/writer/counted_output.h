@@ -1,4 +1,4 @@
-// CountedOutput: counts what goes through an output file.
+// CountedOutput: counts the bytes and calls that go to an output file.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 
 namespace nmb {
 

@@ -17,7 +17,7 @@ namespace nmb {
 
 namespace {
 
-// spec/format.md, section 8.4.
+// The rules are in spec/format.md, section 8.4.
 Status check_block_name(std::string_view name) {
   auto bad = [&](const std::string& why) {
     return Status(Code::kUsage, "found block name " + in_quotes(name) + ", expected one " + why);
@@ -37,13 +37,15 @@ Status check_block_name(std::string_view name) {
   return {};
 }
 
-// Sections of an extended body that this version does not know may forbid changes of the block.
+// Unknown sections of an extended body may forbid changes of the block.
 Status check_body_may_change(const ReaderCore& core, const BlockEntry& entry) {
   constexpr std::uint16_t kFirstKnown = 2, kLastKnown = 5;
   constexpr std::size_t kHeaderLengthOffset = 12;
   if (static_cast<Kind>(entry.kind) != Kind::kExtended) return {};
   const Result<StoredBlock> stored = core.load(entry, false);
-  if (!stored.ok() || stored->body.size() < kHeaderLengthOffset + 8) return {};  // one may go
+  if (!stored.ok() || stored->body.size() < kHeaderLengthOffset + 8)
+    return {};  // the block may
+                // still be removed
   const std::uint64_t size = stored->body.size();
   const std::uint64_t begin =
       round_up(std::min(load_be<std::uint64_t>(&stored->body[kHeaderLengthOffset]), size), 8);
@@ -56,7 +58,7 @@ Status check_body_may_change(const ReaderCore& core, const BlockEntry& entry) {
         if (!known && (frame.flags & (kCriticalForReading | kCriticalForWriting)) != 0)
           status = Status(Code::kUnsupported, core.file().name(), kNoOffset, "",
                           "block " + in_quotes(entry.name) + " has a section of type " +
-                              std::to_string(frame.type) + " that only a newer writer keeps up");
+                              std::to_string(frame.type) + " that only a newer version can update");
       },
       [](std::uint64_t, const std::string&, const std::string&) {}));
   return status;
@@ -65,10 +67,10 @@ Status check_body_may_change(const ReaderCore& core, const BlockEntry& entry) {
 }  // namespace
 
 Status outside_define_mode() {
-  return Status(Code::kUsage, "found a definition outside define mode, expected redefine() first");
+  return Status(Code::kUsage, "definitions need define mode; call redefine() first");
 }
 
-// The committed block's bytes are dead with the next commit.
+// The committed block's bytes become dead with the next commit.
 void Definitions::retire_header(BlockId id, EntryFate fate) {
   BlockState& block = w_.blocks[id];
   if (!block.committed) return;
@@ -84,13 +86,11 @@ Result<BlockId> Definitions::define_block(std::string_view name, const Metadata*
   if (!w_.define_mode) return outside_define_mode();
   NMB_TRY(check_block_name(name));
   NMB_ASSIGN(bool taken, exists(w_, name));
-  if (taken)
-    return Status(Code::kExists,
-                  "found a block " + in_quotes(name) + " already, expected a new name");
+  if (taken) return Status(Code::kExists, "block " + in_quotes(name) + " already exists");
   const BlockId id = w_.blocks.add(name);
   BlockState& block = w_.blocks[id];
   block.metadata = std::make_unique<Metadata>();
-  // Blocks of one file tend to be alike; the first large one says nothing of those to come.
+  // Blocks of one file are usually alike, but after a first large block the next ones may be small.
   constexpr std::size_t kReserve = 64 << 10;
   const BlockState* const before = id > 0 ? defining_new(id - 1) : nullptr;
   w_.blocks.names_like = NamesLike(before && !definitions ? before->metadata.get() : nullptr);
@@ -103,24 +103,21 @@ Result<BlockId> Definitions::define_block(std::string_view name, const Metadata*
   return id;
 }
 
-// Turns a block whose layout is fixed into one that is being defined; its values are carried over
-// by end_define.
+// Turns a block with a fixed layout into one that is being defined; end_define carries its values
+// over.
 Status Definitions::start_edit(BlockId id) {
   BlockState& block = w_.blocks[id];
   if (!block.is_laid_out() || block.stage == BlockStage::kEdited) return {};
   if (block.partial)
-    return Status(Code::kUnsupported,
-                  "found a change of block " + in_quotes(w_.blocks.name(id)) +
-                      ", of which this rank knows its own definitions only, expected one by the "
-                      "rank that defined it first");
+    return Status(Code::kUnsupported, "block " + in_quotes(w_.blocks.name(id)) +
+                                          " can be changed only by the rank that defined it first");
   if (!block.values.takes_puts())
-    return Status(Code::kUsage, "found a change of block " + in_quotes(w_.blocks.name(id)) +
-                                    ", whose values come with the next commit, expected sync() "
-                                    "before");
+    return Status(Code::kUsage, "block " + in_quotes(w_.blocks.name(id)) +
+                                    " cannot be changed before its values are committed; call "
+                                    "sync() first");
   if (block.next.kind == Kind::kExtended)
-    return Status(Code::kUnsupported,
-                  "found a change of block " + in_quotes(w_.blocks.name(id)) +
-                      ", whose body is of kind 6, expected one of classic kind");
+    return Status(Code::kUnsupported, "block " + in_quotes(w_.blocks.name(id)) +
+                                          " came from HDF5 (kind 6) and cannot be changed");
   NMB_TRY(load_definitions(w_, id));
   NMB_TRY(extent_of(w_, id)->load(0));
   auto old = std::make_unique<OldContent>();
@@ -139,8 +136,8 @@ Result<BlockState*> Definitions::defining(BlockId id) {
   NMB_TRY(check_id(w_, id));
   if (!w_.define_mode) return outside_define_mode();
   if (w_.blocks[id].packed())
-    return Status(Code::kUsage, "found a change of packed block " + in_quotes(w_.blocks.name(id)) +
-                                    ", expected sync() first");
+    return Status(Code::kUsage, "packed block " + in_quotes(w_.blocks.name(id)) +
+                                    " cannot be changed before it is committed; call sync() first");
   NMB_TRY(start_edit(id));
   return &w_.blocks[id];
 }
@@ -152,7 +149,7 @@ Status Definitions::put_att(BlockId id, VarId variable, std::string_view name, T
     NMB_TRY(check_new_name("attribute", name));
     const Metadata& before = block->old->metadata;
     if (name == "_FillValue" && variable < before.variable_count()) {
-      // Holes read as the fill value: it cannot change under them.
+      // Holes read as the fill value, so it must not change.
       NMB_ASSIGN(VariableShape shape,
                  shape_of(before, block->old->layout, variable, block->old->records));
       std::uint64_t slice = before.slice_bytes(variable).value_or(0);
@@ -169,7 +166,7 @@ Status Definitions::put_att(BlockId id, VarId variable, std::string_view name, T
       }
     }
   }
-  return block->metadata->put_attribute(variable, name, type, values);
+  return block->metadata->put_att(variable, name, type, values);
 }
 
 Status Definitions::remove_block(BlockId id) {
@@ -200,13 +197,11 @@ Status Definitions::rename_block(BlockId id, std::string_view name) {
   NMB_TRY(check_block_name(name));
   if (name == w_.blocks.name(id)) return {};
   NMB_ASSIGN(bool taken, exists(w_, name));
-  if (taken)
-    return Status(Code::kExists,
-                  "found a block " + in_quotes(name) + " already, expected a new name");
+  if (taken) return Status(Code::kExists, "block " + in_quotes(name) + " already exists");
   BlockState& block = w_.blocks[id];
   if (block.committed) NMB_TRY(check_body_may_change(*w_.committed.reader, *block.committed));
   if (block.body_stays()) {
-    // The body moves with the name, byte for byte.
+    // The body is copied to the new name, byte for byte.
     NMB_ASSIGN(StoredBlock stored, w_.committed.reader->load(*block.committed, false));
     extent_of(w_, id);
     block.move_body(std::move(stored.body));
@@ -226,15 +221,15 @@ Status Definitions::redefine() {
   std::uint64_t open = 0;
   NMB_TRY(w_.together("redefine()", [&]() -> Status {
     if (w_.define_mode)
-      return Status(Code::kUsage, "found redefine() in define mode, expected end_define() before");
+      return Status(Code::kUsage,
+                    "redefine() is not allowed in define mode; call end_define() first");
     NMB_ASSIGN(open, w_.ranks.sum<std::uint64_t>(w_.requests.size()));
     if (open != 0) return {};
     if (!w_.ranks.is_alone()) {
       NMB_ASSIGN(const bool any, w_.ranks.any(!w_.blocks.dirty.empty()));
       if (any)
         return Status(Code::kUsage,
-                      "found redefine() on several ranks before what was written is committed, "
-                      "expected sync() first");
+                      "redefine() on several ranks needs all values committed; call sync() first");
     }
     NMB_TRY(w_.keep(place_values(w_)));
     w_.define_mode = true;

@@ -14,31 +14,30 @@ class Definitions {
   explicit Definitions(WriterCore& writer) : w_(writer) {}
 
   Result<BlockId> define_block(std::string_view name, const Metadata* definitions = nullptr);
-  // A block that is to be changed.
+  // Returns a block that is to be changed.
   Result<BlockState*> defining(BlockId id);
-  // The same for a block that was defined since the last end_define, as it nearly always is; else
+  // The same for a block that was defined since the last end_define(), as almost all are; otherwise
   // nullptr.
   BlockState* defining_new(BlockId id) {
     if (!w_.define_mode || !w_.failure.ok() || id >= w_.blocks.size()) return nullptr;
     BlockState& block = w_.blocks[id];
     return block.stage == BlockStage::kDefined && !block.packed() ? &block : nullptr;
   }
-  // To the definitions of a block that defining_new gave.
-  Result<DimId> add_dimension(BlockId id, Metadata& to, std::string_view name,
-                              std::uint64_t length) {
-    return w_.blocks.is_newest(id) ? w_.blocks.names_like.add_dimension(to, name, length)
-                                   : to.add_dimension(name, length);
+  // Adds to the definitions of a block that defining_new() has returned.
+  Result<DimId> def_dim(BlockId id, Metadata& to, std::string_view name, std::uint64_t length) {
+    return w_.blocks.is_newest(id) ? w_.blocks.names_like.def_dim(to, name, length)
+                                   : to.def_dim(name, length);
   }
-  Result<VarId> add_variable(BlockId id, Metadata& to, std::string_view name, Type type,
-                             std::span<const DimId> dimensions) {
-    return w_.blocks.is_newest(id) ? w_.blocks.names_like.add_variable(to, name, type, dimensions)
-                                   : to.add_variable(name, type, dimensions);
+  Result<VarId> def_var(BlockId id, Metadata& to, std::string_view name, Type type,
+                        std::span<const DimId> dimensions) {
+    return w_.blocks.is_newest(id) ? w_.blocks.names_like.def_var(to, name, type, dimensions)
+                                   : to.def_var(name, type, dimensions);
   }
   Status put_att(BlockId id, VarId variable, std::string_view name, Type type,
                  std::span<const std::byte> values);
   Status remove_block(BlockId id);
   Status rename_block(BlockId id, std::string_view name);
-  // Collective: back to define mode.
+  // Collective: returns to define mode.
   Status redefine();
 
  private:

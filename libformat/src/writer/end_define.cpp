@@ -1,4 +1,5 @@
-// end_define(): who has which blocks, their bodies, and their places (see writer/end_define.h).
+// end_define(): which ranks keep which blocks, their bodies, and their places (see
+// writer/end_define.h).
 #include "writer/end_define.h"
 
 #include <algorithm>
@@ -50,7 +51,7 @@ Status EndDefine::choose_file_id(const std::vector<BlockId>& ids) {
   return {};
 }
 
-// The order of creation: that of ranks, and of a rank's definitions.
+// The order of creation follows ranks and, on a rank, definitions.
 Status EndDefine::number_blocks(const std::vector<BlockId>& ids) {
   std::uint64_t count = 0;
   for (BlockId id : ids) count += !w_.blocks[id].is_laid_out();
@@ -68,7 +69,7 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
                                           sum_of(w_.committed.dictionary)};
     w_.next.cursor += block_length(0, w_.committed.dictionary.size());
   }
-  // Blocks first, with values that lie right behind them; then all other values.
+  // Blocks with inline values come first; then all other values.
   Placement blocks, values;
   const auto alignment = [&](const BlockState& block, const ValueSpace& space) {
     return space.aligned ? extent_alignment(block.next.extent_length, w_.options.alignment) : 8;
@@ -108,7 +109,7 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
     if (space.length > 0 && !block.inline_run) {
       if (at >= Placement::kLimit || space.length >= Placement::kLimit - at)
         return Status(Code::kLimit,
-                      "found values of block " + in_quotes(w_.blocks.name(id)) + " behind 2^62");
+                      "found values of block " + in_quotes(w_.blocks.name(id)) + " beyond 2^62");
       block.run_position = take(space.length, alignment(block, space));
     }
     block.run_length = block.next.extent_length;
@@ -126,14 +127,14 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
 
 namespace {
 
-// Where values end in the extent, trailing bytes of a packed file not counted.
+// Returns the end of the values in the extent, without trailing bytes of a packed file.
 std::uint64_t values_end(const OldContent& old) {
   const std::uint64_t end = old.records == 0 ? 0 : old.layout.end(old.records);
   return std::max(old.layout.fixed_end, end) - old.layout.header_length;
 }
 
-// Whether every old variable's values keep their offsets in the extent, and new ones come behind
-// them: not into a gap of a packed file, whose bytes are anything.
+// Returns whether the values of all old variables keep their offsets in the extent and new ones
+// come after them. They must not use a gap of a packed file, which may contain any bytes.
 bool same_offsets(const OldContent& old, const Metadata& metadata, const ClassicLayout& layout) {
   for (VarId v = old.metadata.variable_count(); v < metadata.variable_count(); ++v)
     if (metadata.begin(v) - layout.header_length < values_end(old)) return false;
@@ -146,7 +147,7 @@ bool same_offsets(const OldContent& old, const Metadata& metadata, const Classic
 
 }  // namespace
 
-// Brings the values of a redefined block to where its new definitions want them.
+// Copies the values of a redefined block to the positions of its new definitions.
 Status EndDefine::carry_values(BlockId id) {
   BlockState& block = w_.blocks[id];
   const std::unique_ptr<OldContent> old = std::move(block.old);
@@ -177,7 +178,7 @@ Status EndDefine::carry_values(BlockId id) {
   return old->extent->resize(0, w_.buffer, w_.next);
 }
 
-// Values of redefined blocks whose places in the extent are the same stay where they are.
+// Values of redefined blocks keep their places if their offsets in the extent do not change.
 Status EndDefine::keep_extents(const std::vector<BlockId>& ids) {
   for (BlockId id : ids) {
     BlockState& block = w_.blocks[id];
@@ -193,9 +194,7 @@ Status EndDefine::keep_extents(const std::vector<BlockId>& ids) {
 }
 
 Status EndDefine::run() {
-  if (!w_.define_mode)
-    return Status(Code::kUsage,
-                  "found end_define() outside define mode, expected it after definitions");
+  if (!w_.define_mode) return Status(Code::kUsage, "end_define() needs define mode");
   std::vector<BlockId> ids;
   for (BlockId id : w_.blocks.pending)
     if (!w_.blocks[id].is_removed()) ids.push_back(id);

@@ -1,5 +1,5 @@
-// end_define(): who has which blocks, their bodies, and their places (spec/format.md, sections 4
-// and 8).
+// end_define(): determines which rank keeps which blocks, their bodies and their places
+// (spec/format.md, sections 4 and 8).
 #pragma once
 
 #include <vector>

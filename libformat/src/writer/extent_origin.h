@@ -1,6 +1,6 @@
-// ExtentOrigin: where the values of a block come from, as one of these alternatives. Each has a
-// file of its own and takes the steps of writer/origin_steps.h that differ from those there; one
-// more is a file, a line in Alternatives, and a row in tests/unit/extent_origin_test.cpp.
+// ExtentOrigin: the source of a block's values, one of these alternatives. Each alternative has its
+// own file and defines the steps of writer/origin_steps.h in which it differs from the default. To
+// add one, write a file, a line in Alternatives, and a row in tests/unit/extent_origin_test.cpp.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace nmb {
 
-// Blocks are many: what is large and rare lies elsewhere.
+// There are many blocks; members that are large and rarely needed are stored separately.
 class ExtentOrigin {
   template <class Ask>
   auto ask(Ask&& what) const {
@@ -43,7 +43,7 @@ class ExtentOrigin {
                                     std::unique_ptr<MovedValues>, std::unique_ptr<ReadyPieces>,
                                     std::unique_ptr<LinkedPieces>>;
 
-  ExtentOrigin() = default;  // nothing was put yet
+  ExtentOrigin() = default;  // no values were put yet
   template <class Origin>
   requires(!std::is_same_v<Origin, ExtentOrigin>) explicit ExtentOrigin(Origin origin) {
     if constexpr (std::is_constructible_v<Alternatives, Origin>)
@@ -52,7 +52,7 @@ class ExtentOrigin {
       origin_ = std::make_unique<Origin>(std::move(origin));
   }
 
-  // nullptr: it is another.
+  // nullptr: it is another alternative.
   template <class Origin>
   Origin* as() {
     if constexpr (std::is_constructible_v<Alternatives, Origin>) {
@@ -94,17 +94,17 @@ class ExtentOrigin {
     return ask([](const auto& origin) { return std::decay_t<decltype(origin)>::kTakesPuts; });
   }
 
-  // What is put or was looked at; nullptr: nothing.
+  // Returns the state of values that were put or opened; nullptr: there are none.
   ExtentState* extent() const {
     const auto* const put = as<PutValues>();
     return put ? put->extent() : nullptr;
   }
-  // Bytes that the commit moves.
+  // Returns how many bytes the commit moves.
   std::uint64_t moved_bytes() const {
     const Move* const moved = move();
     return moved ? moved->stored_length() : 0;
   }
-  // After the commit of what it said: what was looked at is known still.
+  // Call this after the commit; a state that was opened stays known.
   void committed() {
     if (ExtentState* const state = extent())
       state->committed();

@@ -1,4 +1,4 @@
-// A block's values while they are being written (spec/format.md, section 10.1).
+// A block's values during writing (spec/format.md, section 10.1).
 #include "writer/extent_state.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace nmb {
 namespace {
 constexpr std::size_t kBuffer = 1 << 20;
 constexpr std::uint64_t kWorthSumming = 64 << 10;
-// About what the rows of two more pieces take.
+// About the size of the rows of two more pieces.
 constexpr std::uint64_t kSmallGap = 64;
 }  // namespace
 
@@ -68,7 +68,8 @@ std::size_t ExtentState::first_segment_at(std::uint64_t offset) const {
   return static_cast<std::size_t>(it - segments_.begin());
 }
 
-// Bytes of a segment that is not committed belong to nothing when it is cut: they must be zero.
+// When a segment that is not committed is cut, its other bytes belong to nothing, so they must be
+// zero.
 Status ExtentState::clear(const Segment& segment, std::uint64_t from, WriteBuffer& file) const {
   std::vector<std::byte> zeros;
   for (const Interval& part : stored_in(from, segment.end())) {
@@ -125,8 +126,8 @@ Status ExtentState::write_fresh(const Segment& segment, std::uint64_t at,
   const std::uint64_t to = at + part.size();
   NMB_TRY(write(segment.position + (at - segment.logical), part));
   written_.add(at, to);
-  // Pieces that this part covers whole are summed in passing, but for small ones: many blocks have
-  // nothing else, and the commit reads them soon.
+  // Sums of pieces that this part covers completely are computed on the way, except for small ones:
+  // many blocks have only those, and the commit reads them soon.
   for (std::uint64_t from = at; from < to;) {
     const FreshPiece piece = piece_of(segment, from);
     if (piece.logical == from && piece.end() <= to && piece.length >= kWorthSumming)
@@ -188,7 +189,7 @@ Status ExtentState::write(std::uint64_t offset, std::span<const std::byte> bytes
 }
 
 bool ExtentState::has_cut() const {
-  // Only what was last can have been cut; what came behind it since is not committed.
+  // Only the last committed segment can have been cut; later segments are not committed.
   for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment)
     if (!segment->fresh) return segment->cut != 0;
   return false;
@@ -213,8 +214,8 @@ std::vector<Interval> ExtentState::unplaced() const {
 void ExtentState::plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Segment>* segments,
                            std::vector<SpaceRequest>* requests) {
   while (from < to) {
-    // Every piece starts at a multiple of 8 in the file, so what begins elsewhere in the extent
-    // ends with its window.
+    // Every piece starts at a multiple of 8 in the file, so a piece that begins elsewhere in the
+    // extent ends with its window.
     const std::uint64_t window_end = (from / piece_size_ + 1) * piece_size_;
     std::uint64_t end = from % 8 == 0 ? to : std::min(to, window_end);
     std::uint64_t tail = 0;
@@ -235,7 +236,8 @@ void ExtentState::plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Seg
   }
 }
 
-// But for what has space that is not committed: on a rank that does not know of it values wait.
+// Leaves out intervals with uncommitted space: on a rank that does not know of the space, values
+// wait.
 std::vector<Interval> ExtentState::without_fresh(std::span<const Interval> intervals) const {
   IntervalSet wanted;
   for (const Interval& interval : intervals) wanted.add(interval.begin, interval.end);
@@ -280,8 +282,8 @@ Result<std::vector<SpaceRequest>> ExtentState::plan_places(std::span<const Inter
       const Segment& segment = segments_[next];
       if (!segment.fresh && (segment.cut != 0 || wanted.touches(segment.logical, segment.end()))) {
         const bool copied = !wanted.gaps(segment.logical, segment.end()).empty();
-        // A coded piece may cross windows: what begins elsewhere than at a multiple of 8 ends with
-        // its window, as in plan_gap().
+        // A coded piece may cross windows: a segment that begins elsewhere than at a multiple of 8
+        // ends with its window, as in plan_gap().
         for (std::uint64_t from = segment.logical; from < segment.end();) {
           const std::uint64_t window_end = (from / piece_size_ + 1) * piece_size_;
           const std::uint64_t to =
@@ -338,7 +340,7 @@ Status ExtentState::take_places(std::span<const std::uint64_t> positions, WriteB
   return {};
 }
 
-// Segments that follow one another in the extent and in the file are one.
+// Joins segments that are adjacent in the extent and in the file.
 void ExtentState::join_segments() {
   std::size_t kept = 0;
   for (const Segment& segment : segments_) {
@@ -360,7 +362,7 @@ void ExtentState::join_segments() {
 void ExtentState::put_places(std::span<const Interval> intervals, MessageWriter& out) const {
   std::vector<Segment> places;
   std::size_t next = 0;
-  // Of whole windows: then all ranks mean the same bytes by a piece.
+  // Use whole windows, so that a piece has the same bytes for all ranks.
   for (const Interval& interval : intervals) {
     next = std::max(next, first_segment_at(interval.begin / piece_size_ * piece_size_));
     const std::uint64_t end = round_up(interval.end, piece_size_);
@@ -375,7 +377,7 @@ Status ExtentState::take_places(MessageReader& in) {
   for (MessageReader each(in.get_bytes()); !each.at_end();) places.push_back(each.get<Segment>());
   if (places.empty()) return {};
   NMB_TRY(load(places.front().logical));
-  // They take the place of whatever this state had there: of a committed piece all of it.
+  // They replace everything that this state had there, including whole committed pieces.
   std::vector<Segment> merged = places;
   for (const Segment& segment : segments_) {
     auto place = std::upper_bound(
@@ -468,9 +470,9 @@ Status ExtentState::read_segment(const Segment& segment, std::uint64_t offset,
     decoded_position_ = 0;
     std::vector<std::byte> stored(segment.coded_length);
     NMB_TRY(file.read_at(segment.position, stored));
-    if (sum_of(stored) != segment.sum)
+    if (const std::uint64_t sum = sum_of(stored); sum != segment.sum)
       return Status(Code::kDamaged, {}, segment.position, "R-EX-5",
-                    "found values with a wrong sum");
+                    "found values with " + sum_text(sum) + ", expected " + sum_text(segment.sum));
     Result<std::vector<std::byte>> decoded =
         decode_piece(segment.codec, stored, segment.length + segment.cut);
     if (!decoded.ok()) {

@@ -1,4 +1,4 @@
-// The extent of a block, while values are put to it (see writer/extents.h).
+// The extent of a block while values are put to it (see writer/extents.h).
 #include "writer/extents.h"
 
 #include <algorithm>
@@ -28,19 +28,19 @@ ExtentState* extent_of(WriterCore& w, BlockId id) {
     return extent;
   }
   extent->start_run(block.run_length, block.run_position);
-  // Its keeper had more records when this rank opened it.
+  // The keeper already had more records when this rank opened the block.
   if (block.run_length < block.next.extent_length) extent->add_unwritten(block.next.extent_length);
   return extent;
 }
 
-// What the records of a block make of its extent.
+// Updates the extent of a block for its number of records.
 void set_records(BlockState& block, std::uint64_t records) {
   block.next.records = records;
   block.layout.records = records;
   block.next.extent_length = block.layout.end(records) - block.layout.header_length;
 }
 
-// More records. What lies behind the last record (trailing bytes of a packed file) gives way.
+// Adds records. Bytes after the last record (trailing bytes of a packed file) are dropped.
 Status grow(WriterCore& w, BlockId id, std::uint64_t records) {
   BlockState& block = w.blocks[id];
   ExtentState* const extent = extent_of(w, id);
@@ -54,7 +54,7 @@ Status grow(WriterCore& w, BlockId id, std::uint64_t records) {
   return extent->resize(block.next.extent_length, w.buffer, w.next);
 }
 
-// The extent of a block to which values are put, with room for so many records.
+// Returns the extent of a block for putting values, with room for this many records.
 Result<ExtentState*> start_put(WriterCore& w, BlockId id, std::uint64_t records) {
   ExtentState* const extent = extent_of(w, id);
   BlockState& block = w.blocks[id];

@@ -1,4 +1,4 @@
-// The extent of a block, while values are put to it.
+// The extent of a block while values are put to it.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace nmb {
 
-// Never nullptr. The origin of the values takes puts.
+// Never returns nullptr. The origin of the values must accept puts.
 ExtentState* extent_of(WriterCore& w, BlockId id);
 std::unique_ptr<ExtentState> new_extent(WriterCore& w, BlockId id);
-// What the records of a block make of its extent.
+// Sets the number of records and the length of the extent.
 void set_records(BlockState& block, std::uint64_t records);
-// More records. What lies behind the last record (trailing bytes of a packed file) gives way.
+// Adds records. Bytes after the last record (trailing bytes of a packed file) are removed.
 Status grow(WriterCore& w, BlockId id, std::uint64_t records);
-// The extent of a block to which values are put, with room for so many records.
+// Returns the extent of a block to which values are put, with space for `records` records.
 Result<ExtentState*> start_put(WriterCore& w, BlockId id, std::uint64_t records);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Free space of the file, given out to all ranks (see writer/file_space.h).
+// Distributes free space of the file among all ranks (see writer/file_space.h).
 #include "writer/file_space.h"
 
 namespace nmb {

@@ -1,4 +1,5 @@
-// Free space of the file, given out to all ranks, so that positions do not depend on who has what.
+// Distributes free space of the file among all ranks; the positions do not depend on which rank has
+// which block.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +9,12 @@
 
 namespace nmb {
 
-// Collective: what ranks have, one behind the other in order of ranks: returns where this rank's
-// begins. NextGeneration::cursor moves behind all of it.
+// Collective: places what the ranks have one after another, in the order of ranks. Returns where
+// this rank's part begins. NextGeneration::cursor moves to the end.
 Result<std::uint64_t> take_space(WriterCore& w, const Placement& own);
 
-// Makes the file as long as what was placed in it: ranks that write need not. Not collective.
+// Extends the file to the end of everything that was placed, even if a rank does not write its
+// part. Not collective.
 Status set_length(WriterCore& w);
 
 }  // namespace nmb

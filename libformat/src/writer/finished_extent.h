@@ -1,4 +1,4 @@
-// FinishedExtent: what a commit makes of an extent.
+// FinishedExtent: the pieces that a commit makes of an extent.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 namespace nmb {
 
 struct FinishedExtent {
-  std::vector<Piece> pieces;  // none, and not appended: the extent is a hole
-  bool appended = false;      // all that was committed stays, and the pieces are those behind it
-  // Of an inline extent, with padding, where they are known already.
+  std::vector<Piece> pieces;  // empty and not appended: the extent is a hole
+  bool appended = false;      // all committed pieces stay, and these pieces follow them
+  // The values of an inline extent, with padding, if they are already known.
   std::vector<std::byte> inline_values{};
 };
 

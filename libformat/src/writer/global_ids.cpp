@@ -12,14 +12,14 @@ Result<std::uint64_t> global_id(WriterCore& w, BlockId id) {
   NMB_TRY(check_id(w, id));
   if (w.define_mode)
     return Status(Code::kUsage,
-                  "found a global ID asked for in define mode, expected end_define() before");
+                  "global_id() is not allowed in define mode; call end_define() first");
   if (!w.ranks.is_alone()) {
     const BlockState& block = w.blocks[id];
     const bool comes = !block.committed || block.is_renamed();
     if (!comes && w.names.move)
       return Status(Code::kUsage,
-                    "found a global ID of a committed block asked for while ranks define, remove "
-                    "or rename others, expected sync() before");
+                    "global_id() of a committed block is not allowed while ranks define, remove or "
+                    "rename blocks; call sync() first");
     std::uint64_t committed = 0;
     if (w.committed.reader) {
       NMB_ASSIGN(committed, w.committed.reader->index().rank_of(w.blocks.name(id)));

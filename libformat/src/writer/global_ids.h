@@ -1,4 +1,4 @@
-// Global IDs: places of blocks in the order of names.
+// Global IDs: positions of blocks in the order of their names.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace nmb {
 
-// As Writer::global_id().
+// Like Writer::global_id().
 Result<std::uint64_t> global_id(WriterCore& w, BlockId id);
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// Adds a view to a file (see nmb/hdf5_view.h).
-#include "nmb/hdf5_view.h"
+// Adds a view to a file (see nmb/writer.h).
+#include "nmb/writer.h"
 
 namespace nmb {
 

@@ -1,4 +1,4 @@
-// IntervalSet: which bytes were written, as disjoint intervals.
+// IntervalSet: bytes that were written, as disjoint intervals.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@ struct Interval {
   std::uint64_t begin, end;
 };
 
-// Takes time that grows with the logarithm of their number, in whatever order they come.
+// An operation takes time that grows with the logarithm of the number of intervals, in whatever
+// order they are added.
 class IntervalSet {
  public:
   void add(std::uint64_t begin, std::uint64_t end) {
@@ -41,7 +42,7 @@ class IntervalSet {
     auto it = first_behind(begin);
     return it != ends_.end() && it->first < end;
   }
-  // The parts of [begin, end) that are not in the set.
+  // Returns the parts of [begin, end) that are not in the set.
   std::vector<Interval> gaps(std::uint64_t begin, std::uint64_t end) const {
     std::vector<Interval> out;
     std::uint64_t at = begin;
@@ -62,13 +63,13 @@ class IntervalSet {
 
  private:
   using Ends = std::map<std::uint64_t, std::uint64_t>;
-  // The first interval that ends behind `at`.
+  // Returns the first interval that ends after `at`.
   Ends::const_iterator first_behind(std::uint64_t at) const {
     auto it = ends_.upper_bound(at);
     return it != ends_.begin() && std::prev(it)->second > at ? std::prev(it) : it;
   }
 
-  Ends ends_;  // by their begins; none touches another
+  Ends ends_;  // by their begins; adjacent intervals are joined
 };
 
 }  // namespace nmb

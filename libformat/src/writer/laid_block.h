@@ -1,4 +1,4 @@
-// LaidBlock: where a block and its values lie, for the ranks that do not keep it.
+// LaidBlock: the places of a block and its values, for the ranks that do not keep it.
 #pragma once
 
 #include <cstdint>

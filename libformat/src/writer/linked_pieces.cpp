@@ -4,6 +4,7 @@
 #include "format/extent/external_path.h"
 #include "model/name_rules.h"
 #include "wire/checked.h"
+#include "wire/hash.h"
 
 namespace nmb {
 
@@ -43,7 +44,7 @@ Result<LinkedPieces> LinkedPieces::make(LinkedValues values, std::uint32_t piece
     if (piece.file >= values.files.size()) return wrong("a piece of a file that is not named");
     const std::uint64_t in_file = values.files[piece.file].size;
     if (in_file >> 63 || piece.position > in_file || piece.stored_length > in_file - piece.position)
-      return wrong("a piece that lies outside its file");
+      return wrong("a piece outside its file");
     out.used_[piece.file] = true;
     out.linked_bytes_ += piece.stored_length;
   }
@@ -78,9 +79,10 @@ Status LinkedPieces::take_sums(std::vector<std::uint64_t> sums, bool are_known) 
   for (const LinkedPiece& piece : values_.pieces) {
     if (!is_linked(piece)) continue;
     if (piece.sum && *piece.sum != *sum)
-      return Status(
-          Code::kDamaged, values_.source->name(), piece.position, "R-EX-5",
-          "found values with a wrong sum in " + in_quotes(values_.files[piece.file].path));
+      return Status(Code::kDamaged, values_.source->name(), piece.position, "R-EX-5",
+                    "found values with " + sum_text(*sum) + " in " +
+                        in_quotes(values_.files[piece.file].path) + ", expected " +
+                        sum_text(*piece.sum));
     ++sum;
   }
   return {};

@@ -1,4 +1,4 @@
-// LinkedPieces: values that stay in other files; pieces of them that lie in none are copied in (see
+// LinkedPieces: values that stay in other files; pieces that are in no file are copied (see
 // writer/extent_origin.h).
 #pragma once
 
@@ -7,39 +7,39 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/linked_values.h"
 #include "writer/ready_pieces.h"
+#include "writer/stored_values.h"
 
 namespace nmb {
 
 class LinkedPieces : public OriginSteps {
  public:
-  // kUsage: the rules of Writer::link_values(). block: for what that says.
+  // Errors: kUsage if a rule of link_values() is broken. block: for the message.
   static Result<LinkedPieces> make(LinkedValues values, std::uint32_t piece_size,
                                    std::string_view block);
 
-  // Of those that are copied, one behind the other, each at a multiple of 8.
+  // Returns the space for the copied pieces, one after another, each at a multiple of 8.
   ValueSpace space(std::uint64_t) const { return {copied_.length, false, false}; }
   void place(std::uint64_t position) { copied_.position = position; }
   Move* move() { return copied_.length > 0 ? &copied_ : nullptr; }
   Status check(std::string_view block, std::uint64_t extent_length, bool shared) const;
-  // After take_sums() and number_files().
+  // Call this after take_sums() and number_files().
   Result<FinishedExtent> finish(const FinishContext& context);
   Result<Counting> count(const CountContext& context);
 
-  // Stored bytes of the pieces that stay where they are.
+  // Returns the stored bytes of the pieces that stay in other files.
   std::uint64_t linked_bytes() const { return linked_bytes_; }
-  // What reads these.
+  // Returns a move that reads these bytes.
   Move reading_move() const;
-  // The sums that it found. kDamaged: one is not what was given.
+  // Takes the sums that this move has computed. Errors: kDamaged if one differs from the given sum.
   Status take_sums(std::vector<std::uint64_t> sums, bool are_known);
-  // visit(i, file): each file that a piece lies in.
+  // Calls visit(i, file) for each file that has pieces.
   template <class Visit>
   void for_each_file(Visit visit) const {
     for (std::size_t i = 0; i < used_.size(); ++i)
       if (used_[i]) visit(i, values_.files[i]);
   }
-  // Of file i: its row in the file table, from 1.
+  // Sets the row of file i in the file table, from 1.
   void set_number(std::size_t i, std::uint32_t number) {
     numbers_.resize(used_.size());
     numbers_[i] = number;
@@ -47,12 +47,12 @@ class LinkedPieces : public OriginSteps {
 
  private:
   LinkedValues values_;
-  std::uint64_t length_ = 0;  // of the extent that they make up
+  std::uint64_t length_ = 0;  // length of the extent
   std::uint64_t linked_bytes_ = 0;
-  std::vector<bool> used_;  // values_.files
+  std::vector<bool> used_;  // by index in values_.files
   Move copied_;
   std::vector<std::uint64_t> sums_;     // of the pieces that are not copied
-  std::vector<std::uint32_t> numbers_;  // of used files
+  std::vector<std::uint32_t> numbers_;  // for used files
 };
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// How a file lies on a Lustre file system (see nmb/lustre_striping.h).
-#include "nmb/lustre_striping.h"
+// Reads the layout of a file on a Lustre file system (see writer/lustre_striping.h).
+#include "writer/lustre_striping.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// Moves dealt to ranks (see writer/move_sharing.h).
+// Distributes moves among ranks (see writer/move_sharing.h).
 #include "writer/move_sharing.h"
 
 #include <algorithm>
@@ -6,18 +6,18 @@
 #include <string>
 #include <utility>
 
-#include "nmb/byte_range.h"
+#include "nmb/bytes.h"
 #include "parallel/letters.h"
 
 namespace nmb {
 
 namespace {
 
-// The bytes of a run that lie in [from, to) of the extent, counted from there.
+// Adds the bytes of a run that lie in [from, to) of the extent, counted from `from`.
 void clip(const ValueRuns& run, std::uint64_t from, std::uint64_t to, std::vector<ValueRuns>* out) {
   const std::uint64_t stride = run.count > 1 ? run.extent_stride : run.length;
   if (run.extent_offset >= to) return;
-  // Those that end behind `from` and begin before `to`.
+  // Find the elements of the run that end after `from` and begin before `to`.
   std::uint64_t first = 0;
   if (from >= run.extent_offset + run.length)
     first = (from - run.extent_offset - run.length) / stride + 1;
@@ -29,7 +29,7 @@ void clip(const ValueRuns& run, std::uint64_t from, std::uint64_t to, std::vecto
     out->push_back({run.source_offset + i * run.source_stride + cut, run.source_stride,
                     begin + cut - from, run.extent_stride, length, count});
   };
-  // Only the first and the last may be cut.
+  // Only the first and the last one may be cut.
   if (first < last) add(first, 1);
   if (first + 2 < last) add(first + 1, last - first - 2);
   if (first + 1 < last) add(last - 1, 1);
@@ -84,7 +84,7 @@ class MoveSharing {
                }));
     if (load.failed) return ranks_.agree(status);
     const std::uint64_t share = load.all / static_cast<std::uint64_t>(ranks_.size());
-    // Sharing has a price: less is not worth it.
+    // Sharing costs messages: less is not worth it.
     const std::uint64_t least = std::max<std::uint64_t>(share / 16, std::uint64_t{4} * piece_size_);
     if (load.most < share + least) return move_own();
     NMB_ASSIGN(const std::vector<Part> dealt, deal(own, share));
@@ -101,9 +101,9 @@ class MoveSharing {
     std::uint64_t bytes;
   };
 
-  // Who takes how much of what this rank has above its share. All that ranks have above, and all
-  // that they have below, are lines of bytes: who gives at a place of the line gives to who takes
-  // there. Each rank brings together what meets in a part of it.
+  // Determines which ranks take how much of this rank's surplus. The surplus of all ranks forms one
+  // line of bytes, and so does the free capacity; a giver gives to the taker at the same place of
+  // the line. Each rank matches a part of the line.
   Result<std::vector<Part>> deal(std::uint64_t own, std::uint64_t share) {
     struct Account {
       std::uint64_t above, below;
@@ -143,7 +143,7 @@ class MoveSharing {
       Stretch at;
       int rank;
     };
-    std::vector<Told> givers, takers;  // ascend with the line, as ranks do
+    std::vector<Told> givers, takers;  // both ascend with the line, like ranks
     for (const Message& message : told) {
       for (MessageReader in(message.bytes()); !in.at_end();) {
         const auto stretch = in.get<Stretch>();
@@ -172,7 +172,7 @@ class MoveSharing {
     return parts;
   }
 
-  // Whole windows, from the last backwards.
+  // Lends whole windows, beginning with the last.
   void lend(const std::vector<Part>& dealt) {
     std::vector<Move*> kept;
     auto move = moves_.rbegin();
@@ -180,7 +180,7 @@ class MoveSharing {
     auto next = [&] {
       if (++move != moves_.rend()) end = (*move)->stored_length();
     };
-    std::uint64_t left = 0;  // what one did not get because it is no whole window the next gets
+    std::uint64_t left = 0;  // the remainder that is not a whole window goes to the next taker
     for (const auto& [rank, bytes] : dealt) {
       left += bytes;
       while (left > 0 && move != moves_.rend()) {
@@ -209,7 +209,8 @@ class MoveSharing {
     for (Loan& loan : loans_) loan.move->sums.assign(loan.move->windows(piece_size_), 0);
   }
 
-  // What others open the sources of their parts by; what they cannot open stays here.
+  // Makes the descriptions by which others open the sources of their parts; parts that cannot be
+  // described stay here.
   Status narrow_loans() {
     if (!options_.narrow_origin) return {};
     Status status;
@@ -240,7 +241,7 @@ class MoveSharing {
     return letters.take();
   }
 
-  // What stays, and what others left.
+  // Moves the values that stay and those from other ranks.
   Status move_all(const std::vector<Message>& letters) {
     for (const Message& message : letters) {
       for (MessageReader in(message.bytes()); !in.at_end();) {
@@ -304,14 +305,14 @@ class MoveSharing {
   OutputFile& file_;
   const std::uint32_t piece_size_;
   const WriterOptions& options_;
-  std::vector<Loan> loans_;  // to this rank itself: what is left of a move
-  std::vector<Move> taken_;  // in the order of the letters
+  std::vector<Loan> loans_;  // to this rank itself: the remainder of a move
+  std::vector<Move> taken_;  // in the order of the messages
 };
 
 }  // namespace
 
 Move part_of(const Move& move, std::uint64_t from, std::uint64_t to) {
-  // In the extent there are holes besides.
+  // The extent also has holes.
   auto logical = [&](std::uint64_t stored, bool behind_hole) {
     for (const ByteRange& hole : move.holes) {
       if (hole.begin > stored || (hole.begin == stored && !behind_hole)) break;

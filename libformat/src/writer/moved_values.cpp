@@ -1,4 +1,4 @@
-// Values that are moved (spec/format.md, section 10.1).
+// Values that the commit copies from a source (spec/format.md, section 10.1).
 #include "writer/moved_values.h"
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace nmb {
 void MovedValues::tap(StatisticsTap::MakeCounter make) {
   tap_ = std::make_unique<StatisticsTap>(std::move(make), move_.stored_length(), move_.holes);
   move_.tap = tap_.get();
-  move_.origin.clear();  // what another rank moves is not seen here
+  move_.origin.clear();  // bytes moved by another rank are not counted here
 }
 
-// Inline values: their sum is part of the stamp, so they are read ahead of the block that they are
+// The sum of inline values is part of the stamp, so they are read before the block that they are
 // written with.
 Result<FinishedExtent> MovedValues::finish_inline(const FinishContext& context) {
   FinishedExtent out;

@@ -1,4 +1,4 @@
-// MovedValues: values that the commit moves from a source to their place (see
+// MovedValues: values that the commit moves from a source to their places (see
 // writer/extent_origin.h).
 #pragma once
 
@@ -18,7 +18,7 @@ class MovedValues : public OriginSteps {
   Move* move() { return &move_; }
   void tap(StatisticsTap::MakeCounter make);
   Result<FinishedExtent> finish(const FinishContext& context);
-  // After tap(), when all was moved.
+  // Call this after tap(), when all values were moved.
   Result<Counting> count(const CountContext&) {
     return Counting{tap_->take_counter(), tap_->take_counted()};
   }

@@ -1,4 +1,4 @@
-// NameIndex: names of a writer's blocks, in one arena, and the search for them.
+// NameIndex: the names of a writer's blocks, stored in one arena, with a search.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "model/name_tag.h"
-#include "nmb/name_table.h"
+#include "nmb/detail/name_table.h"
 
 namespace nmb {
 
-// Ids count from 0 in order of addition. Not thread-safe.
+// IDs count from 0 in the order of addition. Not thread-safe.
 class NameIndex {
  public:
   std::uint32_t add(std::string_view name) {
@@ -30,7 +30,7 @@ class NameIndex {
     return id;
   }
   std::string_view at(std::uint32_t id) const { return places_[id]; }
-  // The name no longer finds the id.
+  // After this call the name does not find the ID.
   void forget(std::uint32_t id) { live_[id] = false; }
   void rename(std::uint32_t id, std::string_view name) {
     places_[id] = store(name);
@@ -40,7 +40,8 @@ class NameIndex {
   std::uint32_t size() const { return static_cast<std::uint32_t>(places_.size()); }
 
  private:
-  // Chunks are as long as all before them, within these limits: there may be thousands of ranks.
+  // Each chunk is as large as all chunks before it, within these limits: there may be thousands of
+  // ranks.
   static constexpr std::size_t kLeastChunk = 1 << 12, kMostChunk = 1 << 18;
   std::string_view store(std::string_view name) {
     if (chunks_.empty() || chunks_.back().capacity() - chunks_.back().size() < name.size()) {
@@ -63,7 +64,7 @@ class NameIndex {
     table_.insert(tag_of(at(id)), id);
   }
   std::deque<std::string> chunks_;
-  std::size_t stored_ = 0;  // bytes of names
+  std::size_t stored_ = 0;  // total length of names
   std::vector<std::string_view> places_;
   std::vector<bool> live_;
   NameTable table_;

@@ -1,4 +1,4 @@
-// Matching names of blocks (see writer/name_matching.h).
+// Matches names of blocks (see writer/name_matching.h).
 #include "writer/name_matching.h"
 
 #include <algorithm>
@@ -30,17 +30,18 @@ std::string_view text_of(Claim claim) {
   return "values put";
 }
 
-// A record at the owner of its name.
+// A record on the rank that owns its name.
 struct Claimed {
   std::string_view name;
   Sharing::Handle handle;
   Claim claim;
-  std::int64_t change = 0;  // names that come less names that go, ahead of this one in the slice
+  std::int64_t change = 0;  // added minus removed names before this one in the slice
 };
 
 bool is_value(Claim claim) { return claim == Claim::kPut || claim == Claim::kKeep; }
 
-// Whether records of one name go together, and what they do to the number of names.
+// Checks whether records of one name are compatible, and computes the change in the number of
+// names.
 Status judge(std::span<const Claimed> group, std::int64_t* change) {
   bool comes = false, goes = false, all_define = true;
   const Claimed* first_value = nullptr;
@@ -61,7 +62,7 @@ Status judge(std::span<const Claimed> group, std::int64_t* change) {
   }
   *change = (comes ? 1 : 0) - (goes ? 1 : 0);
   if (other && all_define) other = nullptr;
-  // Values go with what their own rank makes of the block only.
+  // Values belong to the definitions of their own rank.
   if (!other && first && first_value)
     other = first_value->handle.rank != first->handle.rank ? first_value : last_value;
   if (!other || other->handle.rank == first->handle.rank) return {};
@@ -72,7 +73,7 @@ Status judge(std::span<const Claimed> group, std::int64_t* change) {
                                      std::to_string(first->handle.rank));
 }
 
-// The handles of a group that share the block, the keeper first; empty if it is not shared.
+// Returns the handles of a group that share the block, the keeper first; empty if it is not shared.
 std::vector<Sharing::Handle> sharers(std::span<const Claimed> group) {
   std::vector<Sharing::Handle> handles;
   for (const Claimed& c : group) {
@@ -121,7 +122,7 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
     }
     ends.push_back(claims.size());
   }
-  // Runs are of ascending ranks and stay so within a name.
+  // Runs come in ascending order of ranks, which is kept within a name.
   merge_runs(claims, std::move(ends),
              [](const Claimed& a, const Claimed& b) { return a.name < b.name; });
   auto for_each_name = [&](auto visit) {
@@ -141,8 +142,8 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
   });
   NMB_TRY(ranks.agree(status));
   NMB_ASSIGN(const std::int64_t before, ranks.scan_before(changes, std::int64_t{0}, std::plus<>()));
-  // The answers to a rank's records are in the order of its names. A keeper learns of all others,
-  // these of the keeper.
+  // Answers to a rank are in the order of its names. The keeper learns of all others, and the
+  // others learn of the keeper.
   for_each_name([&](std::span<Claimed> group) {
     const std::vector<Sharing::Handle> handles = sharers(group);
     for (const Claimed& claimed : group) {

@@ -1,5 +1,6 @@
-// Who else does something with a block of the same name: records go to the owners of slices of the
-// name space, who see equal names side by side ("Parallel Data Object Creation", section 3.3).
+// Finds ranks that do something with blocks of the same name. Records go to the owners of slices of
+// the name space, which find equal names next to each other ("Parallel Data Object Creation",
+// section 3.3).
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,12 @@ namespace nmb {
 
 // What a rank does with a name of a block.
 enum class Claim : std::uint8_t {
-  kDefine,       // defines a block, which others may define too
-  kDefineAlone,  // packs one, or gives one of the file the name
+  kDefine,       // defines a block that other ranks may define, too
+  kDefineAlone,  // packs a block, or renames a block of the file to this name
   kChange,       // changes a block of the file
-  kRemove,       // takes the name from a block of the file
+  kRemove,       // removes the name from a block of the file
   kPut,          // puts values to a block of the file
-  kKeep,         // keeps the values that were put to it already
+  kKeep,         // keeps values that were put to it before
 };
 
 struct NameRecord {
@@ -32,17 +33,18 @@ struct NameRecord {
 };
 
 struct NameMatch {
-  // Names that come less names that go, ahead of this one, on all ranks.
+  // How many names that sort before this one are added on all ranks, minus those that are removed.
   std::int64_t change = 0;
-  // All that define or put, if there are several: the keeper first, then by rank.
+  // All ranks that define the block or put values, if there are several: the keeper first, then by
+  // rank.
   std::vector<Sharing::Handle> handles;
 };
 
-// What an owner knows after a matching: the keepers of the blocks in its slice that are defined.
+// What an owner knows after matching: the keepers of the defined blocks in its slice.
 class OwnedNames {
  public:
   void clear() { names_.clear(); }
-  // In order of names.
+  // Add names in ascending order.
   void add(std::string_view name, Sharing::Handle keeper) {
     names_.push_back({std::string(name), keeper});
   }
@@ -56,9 +58,10 @@ class OwnedNames {
   std::vector<Owned> names_;
 };
 
-// Collective. records: sorted by name; one of each rank and name, but for kRemove ahead of another.
-// Returns what there is of each. kConflict: ranks do what does not go together. If wanted: the
-// slices, and what this rank owns.
+// Collective. records: sorted by name; each rank has one for each name, except that kRemove may
+// precede another claim. Returns the match of each record. Errors: kConflict if the claims of ranks
+// contradict each other. slices, owned: if wanted, receive the slices and the names that this rank
+// owns.
 Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const NameRecord> records,
                                            NameSlices* slices = nullptr,
                                            OwnedNames* owned = nullptr);

@@ -1,6 +1,6 @@
-// NextGeneration: what the next commit will have changed: where free space begins, what dies, and
-// what its superblock says. Definitions and puts add to it, the commit completes it, and after the
-// commit an empty one takes its place.
+// NextGeneration: what the next commit changes: where free space begins, which bytes become dead,
+// and what its superblock states. Definitions and puts add to it, and the commit completes it;
+// after the commit an empty one replaces it.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@
 
 namespace nmb {
 
-// Bytes of the file that no generation from the next one on uses.
+// Bytes of the file that neither the next generation nor later ones use.
 struct DeadRange {
   std::uint64_t position, length;
   std::uint64_t sum;
   bool sum_known;
-  bool abandoned = false;  // what lay behind the newest generation
+  bool abandoned = false;  // they followed the newest generation and belong to none
 };
 
 // Growth rows of a block that stay when others are folded.
@@ -30,7 +30,7 @@ struct StayingGrowth {
   std::uint64_t order, growth, grown_records;
 };
 
-// Pages that are appended to it go to the file. Not thread-safe.
+// Pages that are appended to it are written to the file. Not thread-safe.
 class NextGeneration final : public DeadPieces, public PageSink {
  public:
   NextGeneration(const Superblock& committed, StripeWriter& out)
@@ -44,13 +44,13 @@ class NextGeneration final : public DeadPieces, public PageSink {
   // --- of the commit ---
   Superblock superblock;
   std::uint64_t stamp = 0;
-  bool folds_growth = false;        // growth pages are taken into maps and entries
-  bool changes_entries = false;     // something else than growth pages changes
-  std::optional<EncodedView> view;  // of rank 0
-  std::vector<ExternalFile> files;  // rows of the file table, where it changes; of rank 0
+  bool folds_growth = false;        // growth is moved from growth pages to maps and entries
+  bool changes_entries = false;     // the commit changes more than growth pages
+  std::optional<EncodedView> view;  // on rank 0
+  std::vector<ExternalFile> files;  // rows of the file table if it changes; on rank 0
   std::vector<StayingGrowth> staying_growth;
   std::uint64_t index_bytes = 0;
-  bool slot_begun = false;  // nothing is cut off any more
+  bool slot_begun = false;  // the file is no longer truncated
 
   // DeadPieces
   void piece_died(const Piece& piece) override;
@@ -60,7 +60,7 @@ class NextGeneration final : public DeadPieces, public PageSink {
   void replaced(const Page& page) override;
   void dropped(const Place& place) override;
 
-  // It is committed; another begins.
+  // Call this after the commit; starts an empty generation.
   void begin_next();
 
  private:

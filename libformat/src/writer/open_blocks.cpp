@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "model/name_rules.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "writer/bodies.h"
 #include "writer/laid_block.h"
 #include "writer/stored_blocks.h"
@@ -16,7 +16,7 @@ namespace nmb {
 
 namespace {
 
-// To the owner of a name: who keeps that block?
+// Sent to the owner of a name: asks who keeps that block.
 struct NameQuestion {
   std::string_view name;
 
@@ -24,17 +24,17 @@ struct NameQuestion {
   static NameQuestion get(MessageReader& in) { return {in.get_text()}; }
 };
 
-// Its answer.
+// The answer if no rank keeps it.
 constexpr int kNobody = -1;
 using Keeper = Sharing::Handle;
 
-// To the keeper: another rank opens the block.
+// Sent to the keeper: another rank opens the block.
 struct OpenRequest {
   BlockId at_keeper;
   BlockId at_sender;
 };
 
-// Its answer: what the block is.
+// The keeper's answer: a description of the block.
 struct OpenedBlock {
   BlockId id;
   LaidBlock laid;
@@ -52,7 +52,7 @@ struct OpenedBlock {
   }
 };
 
-// Names that this rank does not know yet, sorted, each once.
+// Returns names that this rank does not know yet, sorted and distinct.
 Result<std::vector<std::string_view>> unknown_of(WriterCore& w,
                                                  std::span<const std::string_view> names) {
   std::vector<std::string_view> unknown;
@@ -108,7 +108,7 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
     for (const auto& [rank, request] : requests) {
       BlockState& block = w.blocks[request.at_keeper];
       if (!block.values.takes_puts())
-        return Status(Code::kUsage, "found open_blocks() of block " +
+        return Status(Code::kUsage, "open_blocks() is not allowed: the values of block " +
                                         in_quotes(w.blocks.name(request.at_keeper)) +
                                         ", whose values come with the next commit, expected sync() "
                                         "before");
@@ -122,7 +122,7 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
       block.sharing->others.push_back({rank, request.at_sender});
       opened.add(rank, {request.at_sender, LaidBlock::of(block), body});
     }
-    // Others may write in this rank's blocks from now on.
+    // From now on, others may write into this rank's blocks.
     if (!requests.empty()) {
       NMB_TRY(w.buffer.flush());
       w.buffer.set_own({});

@@ -1,5 +1,5 @@
-// Blocks that other ranks have defined since the last commit: the owners of their names know who
-// keeps them, the keepers what they are. Others are found in the index.
+// Opens blocks that other ranks have defined since the last commit: the owners of their names know
+// their keepers, and the keepers know their definitions. Committed blocks are found in the index.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace nmb {
 
-// Collective, each rank with its own names. kNotFound.
+// Collective, each rank with its own names. Errors: kNotFound.
 Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::string_view> names);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// The head of an existing file as a writer takes it over (see writer/open_head.h).
+// Opens the head of an existing file for a writer (see writer/open_head.h).
 #include "writer/open_head.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::string generation_at(const FoundSuperblock& found) {
          std::to_string(found.position) + ")";
 }
 
-// Adopts a pending generation that is sound; refuses one that only a search found and that is not.
+// Adopts a pending generation that is sound; refuses an unsound one that only a search found.
 Status choose_sound(const ByteSource& file, Choice* choice, const Tell& tell) {
   if (choice->found_by_search) {
     NMB_ASSIGN(const bool sound, is_sound(file, choice->reading, choice->newest));
@@ -32,44 +32,42 @@ Status choose_sound(const ByteSource& file, Choice* choice, const Tell& tell) {
       return Status(Code::kDamaged, file.name(), choice->newest.position, "R-SB-13",
                     "slots and mark are damaged, and generation " +
                         std::to_string(choice->newest.fields.generation) +
-                        " behind them is not sound; nmverify tells what is damaged");
-    tell("slots and mark are damaged; goes on from " + generation_at(choice->newest) +
+                        " after them is not sound; nmverify shows the damage");
+    tell("slots and mark are damaged; continues from " + generation_at(choice->newest) +
          ", which is sound");
   }
   if (!choice->pending) return {};
   NMB_ASSIGN(const bool sound, is_sound(file, choice->reading, *choice->pending));
   if (sound) {
     tell(generation_at(*choice->pending) +
-         " was complete and not committed; it is sound and taken "
-         "over");
+         " was complete but not committed; it is sound and was accepted");
     choice->newest = *choice->pending;
     choice->rolled_forward = true;
   } else {
     tell(generation_at(*choice->pending) +
-         " was complete and not committed; it is not sound and "
-         "not taken over");
+         " was complete but not committed; it is not sound and was not accepted");
   }
   choice->pending.reset();
   return {};
 }
 
-// Bytes behind the generation that the writer goes on from.
+// Reports bytes after the generation from which the writer continues.
 void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
   const Superblock& newest = choice.newest.fields;
   const std::uint64_t size = choice.reading.size;
   if (size <= newest.file_length) return;
-  tell(std::to_string(size - newest.file_length) + " bytes behind generation " +
+  tell(std::to_string(size - newest.file_length) + " bytes after generation " +
        std::to_string(newest.generation) +
        (may_hide_a_generation(choice)
             ? ", and a slot or the mark is damaged: a later generation may be lost, and "
-              "none is found; the bytes stay as an abandoned range"
+              "none was found; the bytes stay as an abandoned range"
             : ", which no generation has committed, stay as an abandoned range; nmconvert "
               "--repack leaves them out"));
 }
 
-// What stands where the trailer of the newest generation belongs may be all that is left of another
+// The bytes where the trailer of the newest generation belongs may be all that is left of another
 // file: two files with the same definitions have the same file id, and a copy of one over the other
-// may have ended in the head. Then nothing of it is written over.
+// may have ended in the head. In that case nothing is overwritten.
 Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading,
                               const FoundSuperblock& newest) {
   const std::uint64_t trailer = newest.fields.trailer_position();
@@ -83,14 +81,14 @@ Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading
                 "found another superblock than the one in the slot of generation " +
                     std::to_string(newest.fields.generation) +
                     ", and that generation is not sound: head and end may be of two files; "
-                    "nmverify tells what is damaged");
+                    "nmverify shows the damage");
 }
 
 }  // namespace
 
 namespace {
 
-// Pages that a commit may continue, or take in, must be such that this version reads them.
+// This version must be able to read all pages that a commit may continue or take in.
 Status check_growth_chain(WriterCore& w) {
   w.committed.growth_pages = w.committed.growth_rows = 0;
   const Growth& growth = w.committed.reader->index().growth();
@@ -104,7 +102,7 @@ Status check_growth_chain(WriterCore& w) {
   return {};
 }
 
-// Pages that a commit may continue must be such that this version reads them.
+// This version must be able to read all pages that a commit may continue.
 Status check_continued_pages(WriterCore& w) {
   NMB_TRY(check_growth_chain(w));
   NMB_TRY(w.committed.reader->external().table().status());
@@ -116,7 +114,8 @@ Status check_continued_pages(WriterCore& w) {
   return read_page(*w.committed.source, expect).status();
 }
 
-// By rank 0: makes the state settled (spec/format.md, section 5.4) before anything else is written.
+// Called on rank 0. Makes the state settled (spec/format.md, section 5.4) before anything else is
+// written.
 Result<Head> settle_head(WriterCore& w) {
   NMB_ASSIGN(Choice choice, choose_newest(*w.committed.source, Lookout::kAll));
   NMB_TRY(choice.lost);
@@ -177,7 +176,7 @@ Result<Head> settle_head(WriterCore& w) {
   return head;
 }
 
-// The head, for the ranks that do not read it.
+// Returns the head as bytes, for the ranks that do not read it.
 std::vector<std::byte> bytes_of(const Head& head, std::uint64_t size) {
   MessageWriter out;
   out.put(size);
@@ -224,7 +223,7 @@ Status take_head(WriterCore& w, Head head, std::uint64_t size) {
 
 }  // namespace
 
-// The others get the head from the first rank: none of them opens the file.
+// The other ranks get the head from the first rank, without opening the file.
 Status load_committed(WriterCore& w) {
   std::uint64_t size = 0;
   Head head;

@@ -1,12 +1,12 @@
-// The head of an existing file as a writer takes it over: the newest generation is chosen, and what
-// is damaged of the head restored (spec/format.md, section 5.4).
+// Reads the head of an existing file for a writer: chooses the newest generation and repairs
+// damaged parts of the head (spec/format.md, section 5.4).
 #pragma once
 
 #include "writer/writer_core.h"
 
 namespace nmb {
 
-// Collective. The first rank mends the head before others look at the file.
+// Collective. The first rank repairs the head before other ranks read the file.
 Status load_committed(WriterCore& w);
 
 }  // namespace nmb

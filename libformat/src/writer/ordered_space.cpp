@@ -1,5 +1,5 @@
-// Space in the order of blocks (see writer/ordered_space.h): who owns a range of orders sorts what
-// was asked for there, and a scan over the owners says where each range begins.
+// Space in the order of blocks (see writer/ordered_space.h): the owner of a range of orders sorts
+// the requests in it, and a scan over the owners gives the position where each range begins.
 #include "writer/ordered_space.h"
 
 #include <algorithm>
@@ -14,18 +14,18 @@ namespace nmb {
 
 namespace {
 
-// What all ranks ask for.
+// Summary of the requests of all ranks.
 struct Demand {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;  // orders
-  std::uint64_t count = 0;                                                    // of requests
+  std::uint64_t count = 0;                                                    // number of requests
   std::uint64_t cursor = 0;                                                   // of the lowest rank
 };
 
-// The orders in equal ranges, one an owner. An order is asked for by one rank.
+// Divides the orders into equal ranges, one for each owner. Each order is requested by one rank.
 class Owners {
  public:
   Owners(const Demand& all, int ranks) : least_(all.least), ranks_(ranks) {
-    // Fewer requests of an owner are not worth more owners.
+    // Fewest requests that make another owner worthwhile.
     constexpr std::uint64_t kLeast = 64;
     owners_ = std::clamp<std::uint64_t>(all.count / kLeast, 1, static_cast<std::uint64_t>(ranks));
     width_ = (all.most - all.least) / owners_ + 1;
@@ -41,8 +41,8 @@ class Owners {
   int ranks_;
 };
 
-// The requests of an owner, in order: where free space begins behind them if it began where it
-// does for all of them, or elsewhere.
+// The requests of an owner, in order, and how they move the begin of free space: as the first
+// requests of all, and as later ones.
 struct Stretch {
   bool any = false;
   Placement as_first, as_later;
@@ -71,7 +71,7 @@ Stretch stretch_of(const std::vector<Asked*>& by_order, std::uint64_t cursor) {
     Stretch one{true, Placement::of(request.length, request.alignment), {}};
     one.as_later = one.as_first;
     if (continues(request, cursor)) {
-      // Its first bytes lie in the padding ahead of the cursor.
+      // The first bytes lie in the padding before the cursor.
       const std::uint64_t ahead = cursor - request.tail;
       one.as_first = Placement::of(request.length > ahead ? request.length - ahead : 0, 8);
     }
@@ -120,13 +120,13 @@ Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
                                [](const Stretch& a, const Stretch& b) { return a.then(b); }));
   NMB_ASSIGN(const Stretch whole, ranks.broadcast_value(ranks.size() - 1, before.then(own)));
   const std::uint64_t end = whole.as_first.end(*cursor);
-  if (end >= Placement::kLimit) return Status(Code::kLimit, "found values behind 2^62");
+  if (end >= Placement::kLimit) return Status(Code::kLimit, "found values beyond 2^62");
   std::uint64_t at = before.as_first.end(*cursor);
   for (Asked* one : by_order) {
     const OrderedRequest& request = one->request;
     one->position =
         at == *cursor && continues(request, at) ? request.tail : round_up(at, request.alignment);
-    // One without length takes no space.
+    // A request without length takes no space.
     if (request.length > 0) at = round_up(one->position + request.length, 8);
   }
   *cursor = end;

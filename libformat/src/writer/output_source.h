@@ -1,14 +1,14 @@
-// OutputSource: a file being written, to read what is in it already.
+// OutputSource: a file being written as a source, to read what it already contains.
 #pragma once
 
 #include <string>
 
-#include "nmb/byte_source.h"
-#include "nmb/output_file.h"
+#include "nmb/bytes.h"
+#include "nmb/files.h"
 
 namespace nmb {
 
-// Of `size` bytes of the file, which must outlive it.
+// Has `size` bytes of the file, which must outlive it.
 class OutputSource final : public ByteSource {
  public:
   OutputSource(const OutputFile& file, std::uint64_t size) : file_(file), size_(size) {}

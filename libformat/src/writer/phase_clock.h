@@ -1,4 +1,4 @@
-// PhaseClock: how long a writer spends in each phase (see nmb/writer_report.h).
+// PhaseClock: measures how long a writer spends in each phase (see nmb/writer.h).
 #pragma once
 
 #include <array>
@@ -10,10 +10,10 @@ namespace nmb {
 
 enum class Phase { kNone, kCreate, kCheck, kValues, kMetadata, kIndex, kCommit };
 
-// One phase at a time. Not thread-safe.
+// Only one phase runs at a time. Not thread-safe.
 class PhaseClock {
  public:
-  // The phase lasts until the span ends; then the one before goes on.
+  // The phase lasts as long as the span; then the previous phase continues.
   class Span {
    public:
     Span(PhaseClock& clock, Phase phase) : clock_(clock), before_(clock.change(phase)) {}

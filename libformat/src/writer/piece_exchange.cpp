@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
-// Which bytes of a piece there are.
+// Records which bytes of a piece have arrived.
 class Coverage {
  public:
-  // Longer.
+  // Makes it longer.
   void resize(std::uint64_t length) {
     length_ = length;
     words_.resize((length + 63) / 64);
@@ -48,7 +48,7 @@ class Coverage {
   static constexpr std::uint64_t kAll = ~std::uint64_t{0};
   static std::ptrdiff_t at(std::uint64_t i) { return static_cast<std::ptrdiff_t>(i / 64); }
   void set(std::uint64_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
-  // The first byte from `i` on that is there, or is not.
+  // Returns the first byte from `i` on that has arrived, or has not.
   std::uint64_t next(std::uint64_t i, bool there) const {
     while (i < length_) {
       const std::uint64_t word = there ? words_[i / 64] : ~words_[i / 64];
@@ -66,8 +66,8 @@ class Coverage {
 
 }  // namespace
 
-// Ahead of a part in a message; its runs and its bytes follow, or nothing where the sender has
-// written the piece. Many ranks may each have a few bytes of a piece: heads and runs are short.
+// Comes before a part in a message; its runs and its bytes follow, or nothing if the sender has
+// written the piece. Many ranks may each have a few bytes of a piece, so heads and runs are short.
 struct PartHead {
   ExtentState::FreshPiece piece;
   Sharing::Handle keeper;
@@ -113,11 +113,11 @@ void PiecePart::add_run(std::uint64_t offset, std::uint64_t length) {
   runs.push_back({offset, length, length, 1});
 }
 
-// The piece that is put together. Its room is used again for the next one.
+// The piece that is being assembled. Its memory is reused for the next one.
 struct PieceExchange::Assembly {
   ExtentState::FreshPiece piece{};
   Sharing::Handle keeper{};
-  bool is_written = false;  // a rank has written all of it
+  bool is_written = false;  // one rank has written all of it
   std::vector<std::byte> bytes{};
   Coverage covered{};
 
@@ -130,7 +130,7 @@ struct PieceExchange::Assembly {
   }
 };
 
-// The part of the file that ranks write together next; kNowhere: all is written.
+// The part of the file that ranks write next; kNowhere: everything is written.
 struct PieceExchange::Round {
   std::uint64_t from, to;
   bool failed, conflict;
@@ -140,7 +140,7 @@ Written& PieceExchange::written_for(const Sharing::Handle& keeper) {
   return written_[{keeper.rank, keeper.id}];
 }
 
-// Collective. It ends where a rank would have more than kRoundBytes.
+// Collective. The round ends before a rank would have more than kRoundBytes.
 Result<PieceExchange::Round> PieceExchange::next_round(std::span<const PiecePart> rest,
                                                        const Status& status, bool conflict) const {
   Round mine{kNowhere, kNowhere, !status.ok(), conflict};
@@ -164,7 +164,7 @@ Result<PieceExchange::Round> PieceExchange::next_round(std::span<const PiecePart
   return round;
 }
 
-// A piece that this rank alone has, if all is well.
+// Writes a piece that only this rank has, unless there is a conflict.
 Status PieceExchange::write_piece(const PiecePart& part, std::span<const std::byte> bytes) {
   NMB_TRY(file_.write_at(part.piece.position, bytes));
   written_for(part.keeper).add_piece(part.piece.logical, part.piece.end(), sum_of(bytes));
@@ -173,7 +173,7 @@ Status PieceExchange::write_piece(const PiecePart& part, std::span<const std::by
 
 namespace {
 
-// The parts of a message, which ascend by position.
+// The parts of a message, in ascending order of position.
 struct PartsOfRank {
   explicit PartsOfRank(const Message& message) : in(message.bytes()) { next(); }
 
@@ -185,13 +185,13 @@ struct PartsOfRank {
 
   MessageReader in;
   bool at_end = false;
-  PartHead head{};  // of the part that `in` stands behind
+  PartHead head{};  // of the part that `in` has reached
 };
 
 }  // namespace
 
-// Puts together and writes all pieces of which ranks tell this one, by their positions. After a
-// failure nothing more is written, but conflicts are still looked for.
+// Assembles and writes all pieces that ranks sent to this one, by position. After a failure nothing
+// more is written, but conflicts are still detected.
 Status PieceExchange::write_arrived(const std::vector<Message>& arrived, bool* conflict) {
   std::vector<PartsOfRank> ranks(arrived.begin(), arrived.end());
   Assembly assembly;
@@ -203,7 +203,7 @@ Status PieceExchange::write_arrived(const std::vector<Message>& arrived, bool* c
     if (first == ranks.end() || first->at_end) return status;
     const std::uint64_t position = first->head.piece.position;
     assembly.begin(first->head);
-    // In the order of ranks: what comes last stays.
+    // In the order of ranks, so that the last value wins.
     for (PartsOfRank& of : ranks)
       for (; of.is_at(position); of.next()) take_part(of.head, of.in, &assembly, conflict);
     if (status.ok()) status = write(assembly, position);
@@ -218,7 +218,7 @@ void PieceExchange::take_part(const PartHead& head, MessageReader& in, Assembly*
     assembly->is_written = true;
     return;
   }
-  // Who has put nothing behind a record may not know that the piece is longer.
+  // A rank that has put nothing after a record may not know that the piece is longer.
   if (assembly->bytes.size() < head.piece.length) {
     assembly->bytes.resize(head.piece.length);
     assembly->covered.resize(head.piece.length);
@@ -255,7 +255,7 @@ Status PieceExchange::write(const Assembly& assembly, std::uint64_t position) {
   return {};
 }
 
-// Room for all that goes to a rank: letters that grow would be copied.
+// Reserves memory for all bytes that go to a rank, because growing messages would be copied.
 void PieceExchange::reserve_letters(std::span<const PiecePart> rest, std::uint64_t to,
                                     Letters* letters) const {
   constexpr std::uint64_t kHead = 64;
@@ -268,12 +268,12 @@ void PieceExchange::reserve_letters(std::span<const PiecePart> rest, std::uint64
   for (const auto& [rank, length] : lengths) letters->to(rank).use(ranks_.parcel_bytes(length));
 }
 
-// alone_direct: a rank writes what it alone seems to have of a piece. *conflict: another rank has
-// values there too.
+// alone_direct: a rank directly writes a piece that only it seems to have. *conflict: another rank
+// has values there too.
 Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Encode& encode,
                                     bool alone_direct, bool* conflict) {
   Status status;
-  std::vector<std::byte> encoded;  // of one part
+  std::vector<std::byte> encoded;  // bytes of one part
   for (std::size_t next = 0;;) {
     NMB_ASSIGN(const Round round, next_round(parts.subspan(next), status, *conflict));
     if (round.failed) return ranks_.agree(status);
@@ -316,7 +316,7 @@ Status PieceExchange::put(std::vector<PiecePart> parts, const Encode& encode) {
   });
   bool conflict = false;
   NMB_TRY(put_in_rounds(parts, encode, true, &conflict));
-  // Values of the highest rank count, whoever came last.
+  // Values of the highest rank win, independent of arrival.
   return conflict ? put_in_rounds(parts, encode, false, &conflict) : Status();
 }
 

@@ -1,6 +1,6 @@
-// PieceExchange: values that ranks put together, on their way into the file. One rank writes each
-// piece of a shared extent and sums it, so that nobody reads it again (spec/rationale.md, "Values
-// that ranks put together").
+// PieceExchange: writes values that ranks put together. One rank writes each piece of a shared
+// extent and computes its sum, so that no rank must read it again (spec/rationale.md, "Values that
+// ranks put together").
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "nmb/communicator.h"
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "parallel/letters.h"
 #include "writer/aggregation.h"
 #include "writer/block_state.h"
@@ -20,9 +20,9 @@
 
 namespace nmb {
 
-// What one put has of one piece.
+// The part of one piece that one put has.
 struct PiecePart {
-  // `count` runs of `length` bytes, each `stride` bytes behind the one before.
+  // `count` runs of `length` bytes, whose begins are `stride` bytes apart.
   struct Runs {
     std::uint64_t offset;  // in the piece
     std::uint64_t length, stride, count;
@@ -35,15 +35,15 @@ struct PiecePart {
   std::uint64_t first, bytes = 0;
   std::vector<Runs> runs{};  // ascending
 
-  // Behind what it has.
+  // Adds a run after those that the part has.
   void add_run(std::uint64_t offset, std::uint64_t length);
   bool covers_piece() const { return runs[0].length == piece.length; }
 };
 
 struct PartHead;
 
-// A piece goes straight into the file where one rank alone has all of it in one part, else by way
-// of the rank that its position gives it. Not thread-safe.
+// If one rank has all of a piece in one part, it writes it directly to the file; other pieces are
+// sent to the rank to which their position belongs. Not thread-safe.
 class PieceExchange {
  public:
   // What this rank has written, for the keeper of each block.
@@ -57,17 +57,18 @@ class PieceExchange {
         piece_size_(piece_size),
         written_(*written) {}
 
-  // Fills `out` with the bytes of a part, in external form. again: it has done so before.
+  // Fills `out` with the bytes of a part, in external form. again: it was called for this part
+  // before.
   using Encode = std::function<void(const PiecePart& part, std::span<std::byte> out, bool again)>;
 
-  // Collective: writes the parts of all ranks. Where several have a byte, that of the highest rank
-  // is written, of one rank's that of its last put. A rank holds bytes of about kRoundBytes at a
-  // time of its own, and as many that others send it. kIo, kNoSpace, the same on all
-  // ranks.
+  // Collective: writes the parts of all ranks. If several ranks have a byte, that of the highest
+  // rank is written; if several puts of a rank have it, that of the last put. A rank holds about
+  // kRoundBytes of its own bytes at a time, and as many from other ranks. Errors: kIo, kNoSpace,
+  // the same on all ranks.
   Status put(std::vector<PiecePart> parts, const Encode& encode);
 
  private:
-  // A piece that this rank writes, of which others tell it in a round.
+  // A piece that this rank writes and for which others send parts in a round.
   struct Assembly;
   struct Round;
 
@@ -86,7 +87,7 @@ class PieceExchange {
   static constexpr std::uint64_t kRoundBytes = 4 << 20;
   Communicator& ranks_;
   OutputFile& file_;
-  const Aggregation how_;  // stripes of at least a piece
+  const Aggregation how_;  // stripes have the size of a piece at least
   const std::uint32_t piece_size_;
   WrittenFor& written_;
 };

@@ -1,4 +1,4 @@
-// Global sections: what generations were made of (see writer/provenance.h).
+// Global sections: from what generations were made (see writer/provenance.h).
 #include "writer/provenance.h"
 
 #include <string>
@@ -18,8 +18,8 @@ Status add_provenance(WriterCore& w, std::string_view json) {
                   "found a provenance of " + std::to_string(json.size()) +
                       " bytes, expected at most " + std::to_string(kMostProvenance));
   if (!w.ranks.is_first()) return {};
-  // A longer sequence would be refused by whoever reads the sections, writers among them. It may
-  // begin with the place of the one before.
+  // Readers of sections, including writers, would refuse a longer sequence. It may begin with the
+  // place of the one before.
   constexpr std::uint64_t kEarlier = kSectionHeader + 24;
   std::uint64_t bytes = kEarlier + kSectionHeader + round_up(json.size(), 8);
   for (const std::string& text : w.next.provenance)

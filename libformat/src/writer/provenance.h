@@ -1,4 +1,4 @@
-// Global sections: what generations were made of (spec/format.md, section 9).
+// Global sections: from what the generations were made (spec/format.md, section 9).
 #pragma once
 
 #include <string_view>
@@ -7,12 +7,12 @@
 
 namespace nmb {
 
-// Kept on the first rank for the next commit.
+// The first rank keeps it for the next commit.
 Status add_provenance(WriterCore& w, std::string_view json);
-// Sections that this version does not know may hinder a writer.
+// Fails if a section that this version does not know forbids writing.
 Status check_sections(const WriterCore& w, const Superblock& superblock);
-// By the first rank, behind all else of the generation. Those of earlier generations stay where
-// they are.
+// The first rank writes them after all else of the generation. Sections of earlier generations keep
+// their places.
 Status write_sections(WriterCore& w);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Values that are put (spec/format.md, section 10.1).
+// Values that were put by the program (spec/format.md, section 10.1).
 #include "writer/put_values.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Result<Counting> count_extent(const CountContext& context) {
     NMB_TRY(extent->load(0));
     std::uint64_t at = 0;
     std::vector<std::byte> bytes;
-    // What is between the values that are there is filled, or a hole.
+    // Gaps between existing values are filled, or are holes.
     const Metadata none;
     const FillPattern no_pattern(none, {});
     for (const Interval& part : extent->stored_in(0, context.extent_length)) {

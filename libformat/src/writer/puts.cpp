@@ -1,4 +1,4 @@
-// Values that this rank puts by itself (see writer/puts.h).
+// Puts values of this rank alone (see writer/puts.h).
 #include "writer/puts.h"
 
 #include <algorithm>
@@ -15,36 +15,32 @@
 namespace nmb {
 
 Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
-                        const Hyperslab& slab, MemoryType memory, const void* values) {
+                        const Hyperslab& slab, ConstArray values) {
   NMB_TRY(w_.failure);
   NMB_TRY(check_id(w_, id));
   if (w_.define_mode)
-    return Status(Code::kUsage, "found " + std::string(operation) +
-                                    " in define mode, expected end_define() before");
+    return Status(Code::kUsage, std::string(operation) +
+                                    " is not allowed in define mode; call end_define() first");
   BlockState& block = w_.blocks[id];
   if (!block.values.takes_puts())
-    return Status(Code::kUsage, "found " + std::string(operation) + " to block " +
-                                    in_quotes(w_.blocks.name(id)) +
-                                    ", whose values come with the next commit, expected sync() "
-                                    "before");
+    return Status(Code::kUsage,
+                  std::string(operation) + " of block " + in_quotes(w_.blocks.name(id)) +
+                      " is not allowed before its values are committed; call sync() first");
   NMB_TRY(load_definitions(w_, id));
   const Metadata& metadata = *block.metadata;
   if (variable >= metadata.variable_count())
     return Status(Code::kUsage, "found variable ID " + std::to_string(variable) + " of " +
                                     std::to_string(metadata.variable_count()) + " variables");
   const Type type = metadata.variable(variable).type;
-  if ((type == Type::kChar) != (memory == MemoryType::kText))
-    return Status(Code::kUsage, "found text and numbers mixed for variable " +
-                                    in_quotes(metadata.variable(variable).name));
+  if ((type == Type::kChar) != (values.type() == MemoryType::kText))
+    return Status(Code::kUsage, "variable " + in_quotes(metadata.variable(variable).name) +
+                                    " and the values must both be text or both be numbers");
   NMB_ASSIGN(VariableShape shape, shape_of(metadata, block.layout, variable, block.next.records));
   NMB_TRY(check_hyperslab(shape, slab, true));
-  Put put{id, variable, type, memory, block.next.kind, std::move(shape), 0, values};
+  NMB_TRY(check_count(slab, values.count()));
+  Put put{id, variable, type, block.next.kind, std::move(shape), 0, values};
   put.slab = slab;
-  put.empty = element_count(slab) == 0;
-  if (!put.empty && values == nullptr)
-    return Status(Code::kUsage, "found no values to put to variable " +
-                                    in_quotes(metadata.variable(variable).name) +
-                                    ", expected a pointer to them");
+  put.empty = values.count() == 0;
   if (put.empty || put.shape.record_size == 0) return put;
   const std::uint64_t stride = slab.stride.empty() ? 1 : slab.stride[0];
   std::uint64_t end;
@@ -52,12 +48,12 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
       !checked_add(put.records, slab.start[0] + 1, &put.records) ||
       !checked_mul(put.records, put.shape.record_size, &end) ||
       !checked_add(end, block.layout.record_begin, &end) || end >> 62)
-    return Status(Code::kLimit, "found records that end behind 2^62 bytes");
+    return Status(Code::kLimit, "the records would end after 2^62 bytes");
   return put;
 }
 
-// A record that is new since the extent was
-// laid out or committed gets its place whole: other variables of it come soon.
+// A record that is new since the layout or the last commit gets space for all its variables,
+// because the others are usually put soon.
 Status Puts::want_places(const Put& put) {
   const BlockState& block = w_.blocks[put.block];
   ExtentState& extent = *block.values.extent();
@@ -88,8 +84,8 @@ Status Puts::want_places(const Put& put) {
   return {};
 }
 
-// One process alone need not let values wait that are more than the stage takes: all that waits
-// gets its place, and what is put now too.
+// If the waiting values exceed the stage, a single process assigns positions to all waiting values
+// and to the values of this put.
 Status Puts::make_room(std::span<Put* const> puts) {
   if (!w_.ranks.is_alone()) return {};
   std::uint64_t bytes = w_.stage.size();
@@ -102,22 +98,22 @@ Status Puts::make_room(std::span<Put* const> puts) {
   return w_.keep(place_values(w_));
 }
 
-// A run of a put: `elements` of its values from `index` on, to `offset` in the extent.
+// Puts a run: `elements` values from `index` on, to `offset` in the extent.
 Status Puts::put_run(Put& put, ExtentState& extent, std::uint64_t offset, std::uint64_t index,
                      std::uint64_t elements, std::vector<std::byte>& buffer) {
-  const std::size_t from_size = memory_type_size(put.memory);
+  const std::size_t from_size = memory_type_size(put.values.type());
   const std::size_t to_size = type_size(put.type);
   constexpr std::uint64_t kConvertedAtOnce = 1 << 20;
   for (std::uint64_t done = 0; done < elements;) {
-    // Parts end where windows of the extent do, so that whole pieces are summed in passing.
+    // Parts end with windows of the extent, so that sums of whole pieces are computed on the way.
     const std::uint64_t at = offset + done * to_size;
     const std::uint64_t window = kConvertedAtOnce - at % kConvertedAtOnce;
     const std::uint64_t count =
         std::min(elements - done, std::max<std::uint64_t>(1, window / to_size));
     buffer.resize(count * to_size);
-    put.out_of_range += convert_to_external(
-        put.memory, static_cast<const std::byte*>(put.values) + (index + done) * from_size, count,
-        put.type, buffer.data(), put.kind);
+    put.out_of_range +=
+        convert_to_external(put.values.type(), put.values.data() + (index + done) * from_size,
+                            count, put.type, buffer.data(), put.kind);
     NMB_TRY(extent.write(at, buffer, w_.buffer, w_.stage));
     done += count;
   }
@@ -132,9 +128,8 @@ Status Puts::range_status(const Put& put) const {
                     " out of the range of " + std::string(type_name(put.type)));
 }
 
-Status Puts::put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
-                 const void* values) {
-  NMB_ASSIGN(Put put, check("put()", id, variable, slab, memory, values));
+Status Puts::put(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values) {
+  NMB_ASSIGN(Put put, check("put()", id, variable, slab, values));
   if (put.empty) return {};
   Put* const one = &put;
   NMB_TRY(make_room(std::span(&one, 1)));
@@ -147,8 +142,8 @@ Status Puts::put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType m
   return range_status(put);
 }
 
-// Blocks come in order of where they lie in the file, and all puts of one together, in order of
-// their runs: what lies side by side is written together.
+// Blocks come in the order of their positions in the file, and all puts of a block together, in the
+// order of their runs, so that adjacent bytes are written together.
 Status Puts::put_all_of(std::span<Put*> puts) {
   NMB_TRY(make_room(puts));
   std::stable_sort(puts.begin(), puts.end(), [&](const Put* a, const Put* b) {

@@ -1,4 +1,4 @@
-// Values that this rank puts by itself (spec/format.md, section 10.1).
+// Values that this rank puts alone (spec/format.md, section 10.1).
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,17 @@
 
 namespace nmb {
 
-// Values to be put, checked.
+// Values to be put, after checks.
 struct Put {
   BlockId block;
   VarId variable;
   Type type;
-  MemoryType memory;
   Kind kind;
   VariableShape shape;
-  std::uint64_t records;  // that it takes; 0: not a record variable
-  const void* values;
+  std::uint64_t records;  // needed number of records; 0: not a record variable
+  ConstArray values;
   Hyperslab slab{};
-  std::size_t request = 0;  // number of the request that it is
+  std::size_t request = 0;  // number of its request
   bool empty = false;
   std::uint64_t out_of_range = 0;
 };
@@ -30,15 +29,14 @@ class Puts {
  public:
   explicit Puts(WriterCore& writer) : w_(writer) {}
 
-  Status put(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
-             const void* values);
+  Status put(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values);
 
   // --- parts of it, for requests and for puts of all ranks ---
   Result<Put> check(std::string_view operation, BlockId id, VarId variable, const Hyperslab& slab,
-                    MemoryType memory, const void* values);
-  // The values of puts to blocks that have places for them, or in which they wait for places.
+                    ConstArray values);
+  // Puts values to blocks that have places for them; values without places wait.
   Status put_all_of(std::span<Put*> puts);
-  // Places for what a put writes and that has none yet.
+  // Requests places for the bytes that a put writes and that have none yet.
   Status want_places(const Put& put);
   Status range_status(const Put& put) const;
 

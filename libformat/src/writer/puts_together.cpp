@@ -1,4 +1,4 @@
-// Values that ranks put together (see writer/puts_together.h).
+// Puts values of several ranks together (see writer/puts_together.h).
 #include "writer/puts_together.h"
 
 #include <algorithm>
@@ -17,15 +17,14 @@ namespace nmb {
 
 namespace {
 
-// Bytes [first, first + out.size()) of what `values` are in external form. Returns how many of the
-// elements that begin there are out of range.
-std::uint64_t encode_bytes(MemoryType memory, const void* values, Type type, Kind kind,
-                           std::uint64_t first, std::span<std::byte> out) {
-  const std::size_t to_size = type_size(type);
-  const auto* const from = static_cast<const std::byte*>(values);
+// Writes bytes [first, first + out.size()) of the external form of `values`. Returns how many of
+// the elements that begin there are out of range.
+std::uint64_t encode_bytes(ConstArray values, Type type, Kind kind, std::uint64_t first,
+                           std::span<std::byte> out) {
+  const std::size_t from_size = memory_type_size(values.type()), to_size = type_size(type);
   std::array<std::byte, 8> element;
   auto convert = [&](std::uint64_t index, std::uint64_t count, std::byte* to) {
-    return convert_to_external(memory, from + index * memory_type_size(memory), count, type, to,
+    return convert_to_external(values.type(), values.data() + index * from_size, count, type, to,
                                kind);
   };
   std::uint64_t out_of_range = 0;
@@ -54,25 +53,23 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
       NMB_TRY(check_id(w_, id));
       BlockState& block = w_.blocks[id];
       if (w_.define_mode || !block.values.takes_puts())
-        return Status(
-            Code::kUsage,
-            "found extend() of block " + in_quotes(w_.blocks.name(id)) +
-                (w_.define_mode ? " in define mode, expected end_define()"
-                                : ", whose values come with the next commit, expected sync()") +
-                " before");
+        return Status(Code::kUsage,
+                      "extend() of block " + in_quotes(w_.blocks.name(id)) + " is not allowed " +
+                          (w_.define_mode ? "in define mode; call end_define() first"
+                                          : "before its values are committed; call sync() first"));
       NMB_TRY(load_definitions(w_, id));
       std::uint64_t end = 0;
       if (!block.metadata->record_dimension())
-        return Status(Code::kUsage, "found extend() of block " + in_quotes(w_.blocks.name(id)) +
-                                        ", expected one with a record dimension");
+        return Status(Code::kUsage, "extend() is not possible: block " +
+                                        in_quotes(w_.blocks.name(id)) + " has no record dimension");
       if (!checked_mul(records, block.layout.record_size, &end) ||
           !checked_add(end, block.layout.record_begin, &end) || end >> 62)
-        return Status(Code::kLimit, "found records that end behind 2^62 bytes");
+        return Status(Code::kLimit, "the records would end after 2^62 bytes");
       const bool more = records > block.next.records;
       if (more) NMB_TRY(w_.keep(grow(w_, id, records)));
       ExtentState& extent = *extent_of(w_, id);
-      // All that is new up to there, whichever rank has put some of it: ranks know of their own
-      // records alone.
+      // Request space for all new records up to there, whichever rank put values, because ranks
+      // know only their own records.
       const std::uint64_t behind = end - block.layout.header_length;
       if (extent.first_new() < behind) extent.want_place(extent.first_new(), behind);
       // Records may have no bytes.
@@ -85,7 +82,7 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
   });
 }
 
-// What puts to shared blocks have of each piece.
+// Returns the parts of each piece in puts to shared blocks.
 std::vector<PiecePart> PutsTogether::parts_of(std::span<Put* const> puts) {
   std::vector<PiecePart> parts;
   for (std::size_t i = 0; i < puts.size(); ++i) {
@@ -120,7 +117,7 @@ Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
       NMB_TRY(start_put(w_, put.block, put.records).status());
       NMB_TRY(Puts(w_).want_places(put));
     }
-    // What was put before comes before.
+    // Earlier puts are written first.
     return w_.buffer.flush();
   };
   NMB_TRY(w_.ranks.agree(prepare()));
@@ -135,23 +132,22 @@ Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
   PieceExchange exchange(w_.ranks.communicator(), *w_.file, w_.aggregation,
                          w_.committed.superblock.piece_size, &w_.written_for);
   NMB_TRY(w_.ranks.agree(put_alone));
-  return w_.keep(exchange.put(
-      parts_of(shared), [&](const PiecePart& part, std::span<std::byte> out, bool again) {
-        Put& put = *shared[part.put];
-        const std::uint64_t out_of_range =
-            encode_bytes(put.memory, put.values, put.type, put.kind, part.first, out);
-        if (!again) put.out_of_range += out_of_range;
-      }));
+  return w_.keep(exchange.put(parts_of(shared),
+                              [&](const PiecePart& part, std::span<std::byte> out, bool again) {
+                                Put& put = *shared[part.put];
+                                const std::uint64_t out_of_range =
+                                    encode_bytes(put.values, put.type, put.kind, part.first, out);
+                                if (!again) put.out_of_range += out_of_range;
+                              }));
 }
 
-Status PutsTogether::put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
-                             const void* values, std::uint64_t count) {
+Status PutsTogether::put_all(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values) {
   std::vector<Put> puts;
   const Status status = w_.together("put_all()", [&]() -> Status {
     auto check = [&]() -> Status {
-      NMB_TRY(check_count(slab, count));
-      if (count == 0) return {};
-      NMB_ASSIGN(Put put, Puts(w_).check("put_all()", id, variable, slab, memory, values));
+      NMB_TRY(check_count(slab, values.count()));
+      if (values.count() == 0) return {};
+      NMB_ASSIGN(Put put, Puts(w_).check("put_all()", id, variable, slab, values));
       puts.push_back(std::move(put));
       return {};
     };

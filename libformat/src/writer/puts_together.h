@@ -1,5 +1,5 @@
-// Values that ranks put together: places first, then every byte straight to the rank that writes it
-// (spec/rationale.md, "Values that ranks put together").
+// Values that ranks put together: first they get places, then every byte is sent directly to the
+// rank that writes it (spec/rationale.md, "Values that ranks put together").
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,9 @@ class PutsTogether {
  public:
   explicit PutsTogether(WriterCore& writer) : w_(writer) {}
 
-  Status put_all(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
-                 const void* values, std::uint64_t count);
+  Status put_all(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values);
   Status extend(BlockId id, std::uint64_t records);
-  // checked: what is wrong with this rank's puts.
+  // checked: the first error in this rank's puts.
   Status put_together(const Status& checked, std::span<Put> puts);
 
  private:

@@ -1,6 +1,6 @@
-// RankWork: what the ranks of a writer do together, in the words of the writer: something is done
-// by each or by the first, agreed on, added up, put in order, or sent to those whom it concerns as
-// messages of one type. Of one rank alone nothing travels.
+// RankWork: what the ranks of a writer do together, in the terms of the writer: each rank or the
+// first rank works, ranks agree on a status, add up or order values, or send messages of one type
+// to those that need them. A rank that is alone sends nothing.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ M get(MessageReader& in) {
 
 }  // namespace message
 
-// Messages of one type to any ranks, this one too.
+// Collects messages of one type to any ranks, including this one.
 template <class M>
 class Outbox {
  public:
@@ -49,8 +49,8 @@ class Outbox {
   Letters letters_;
 };
 
-// What has arrived: in order of the senders, and of each in the order in which it was added. Views
-// in messages are valid as long as the inbox.
+// The messages that have arrived, in the order of their senders; those of one sender are in the
+// order in which it added them. Views in messages are valid as long as the inbox exists.
 template <class M>
 class Inbox {
  public:
@@ -88,7 +88,7 @@ class Inbox {
       at_end_ = in_.at_end();
     }
     const std::vector<Message>* messages_;
-    std::size_t next_;  // message behind the one that is read
+    std::size_t next_;  // index of the message after the current one
     MessageReader in_;
     bool at_end_ = true;
   };
@@ -102,7 +102,8 @@ class Inbox {
   std::vector<Message> messages_;
 };
 
-// Collective calls but where nothing else is said: all ranks make the same ones in the same order.
+// Calls are collective unless the comment says otherwise: all ranks make the same calls in the same
+// order.
 class RankWork {
  public:
   explicit RankWork(Communicator& ranks) : ranks_(ranks) {}
@@ -118,7 +119,7 @@ class RankWork {
   Status agree(const Status& status, std::string_view operation = {}, std::uint64_t file = 0) {
     return ranks_.agree(status, operation, file);
   }
-  // work(): this rank's part, a Status.
+  // work(): this rank's part; returns a Status.
   template <class Work>
   Status each(Work work) {
     return ranks_.agree(work());
@@ -127,14 +128,14 @@ class RankWork {
   Status first(Work work) {
     return ranks_.agree(is_first() ? work() : Status());
   }
-  // The first rank's value on all.
+  // Returns the first rank's value on all ranks.
   template <class T>
   Result<T> from_first(T value) {
     return ranks_.broadcast_value(0, std::move(value));
   }
   Status bytes_from_first(std::vector<std::byte>* bytes) { return ranks_.broadcast(0, bytes); }
 
-  // Of all ranks, in order of ranks. combine(of ranks before, of ranks behind).
+  // Combines values of all ranks, in the order of ranks: combine(of lower ranks, of higher ranks).
   template <class T, class Combine>
   Result<T> combine(T value, Combine combine) {
     return ranks_.all_reduce(std::move(value), combine);
@@ -153,7 +154,8 @@ class RankWork {
     T before;  // of the ranks before this one
     T all;
   };
-  // What comes one behind the other in order of ranks. none: before the first.
+  // Combines values in the order of ranks and returns for each rank the result of those before it.
+  // none: result before the first.
   template <class T, class Then>
   Result<InOrder<T>> in_order(T mine, T none, Then then) {
     NMB_ASSIGN(T before, ranks_.scan_before(mine, none, then));

@@ -1,4 +1,4 @@
-// Values that come as they are to be stored (spec/format.md, section 10.1).
+// Values in their stored form (spec/format.md, section 10.1).
 #include "writer/ready_pieces.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ const char* piece_error(const StoredPiece& piece, std::uint32_t piece_size,
             : !hole && piece.stored_length != piece.length)
     return "a piece with a stored length that its codec and length do not allow";
   if (!hole && (piece.source_offset > size || piece.stored_length > size - piece.source_offset))
-    return "a piece that lies outside its source";
+    return "a piece outside its source";
   return nullptr;
 }
 
@@ -39,7 +39,7 @@ Status check_pieces(std::string_view block, std::uint64_t length, std::uint64_t 
                     bool shared) {
   if (shared)
     return Status(Code::kUsage, "found pieces of values for block " + in_quotes(block) +
-                                    ", which several ranks share, expected put()");
+                                    ", which several ranks share; use put()");
   if (length != extent_length)
     return Status(Code::kUsage, "found pieces of " + std::to_string(length) +
                                     " bytes in all for block " + in_quotes(block) + ", expected " +

@@ -1,4 +1,4 @@
-// ReadyPieces: values that come as they are to be stored, in pieces (see writer/extent_origin.h).
+// ReadyPieces: values that are given as pieces in their stored form (see writer/extent_origin.h).
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,19 @@
 #include <string_view>
 #include <vector>
 
-#include "nmb/stored_piece.h"
+#include "model/stored_piece.h"
 #include "writer/origin_steps.h"
 
 namespace nmb {
 
 class ReadyPieces : public OriginSteps {
  public:
-  // kUsage: the rules of Writer::take_pieces(). block: for what that says.
+  // Errors: kUsage if a rule of take_pieces() is broken. block: for the message.
   static Result<ReadyPieces> make(std::vector<StoredPiece> pieces,
                                   std::shared_ptr<const ByteSource> source,
                                   std::uint32_t piece_size, std::string_view block);
 
-  // The pieces one behind the other, each at a multiple of 8.
+  // Returns the space for the pieces, one after another, each at a multiple of 8.
   ValueSpace space(std::uint64_t) const { return {move_.length, false, false}; }
   void place(std::uint64_t position) { move_.position = position; }
   Move* move() { return &move_; }
@@ -29,24 +29,26 @@ class ReadyPieces : public OriginSteps {
 
  private:
   std::vector<StoredPiece> pieces_;
-  std::uint64_t length_ = 0;  // of the extent that they make up
+  std::uint64_t length_ = 0;  // length of the extent
   Move move_;
 };
 
 // --- what pieces that were given have in common, ready or linked ---
 
-// A piece behind `length` bytes of others: what is wrong with it, or nullptr. Adds its length.
+// Checks a piece that follows `length` bytes of others: returns the error or nullptr. Adds its
+// length.
 const char* piece_error(const StoredPiece& piece, std::uint32_t piece_size,
                         const ByteSource& source, std::uint64_t* length);
-// The stored bytes of a piece, behind what is moved already, at a multiple of 8.
+// Appends the stored bytes of a piece to the move, at a multiple of 8.
 void add_window(const StoredPiece& piece, Move* move);
-// Pieces of `length` bytes make up the extent, and are all that anybody says of it.
+// Checks that pieces of `length` bytes make up the extent, and that its values have no other
+// source.
 Status check_pieces(std::string_view block, std::uint64_t length, std::uint64_t extent_length,
                     bool shared);
-// Adds a hole to pieces of an extent, to the one before it if that is one.
+// Adds a hole to the pieces of an extent; if the last piece is a hole, it becomes longer.
 void add_hole(std::uint64_t logical, std::uint64_t length, std::vector<Piece>* pieces);
 
-// Pieces as they are stored, here or elsewhere.
+// Returns pieces in their stored form, in this file or another.
 using PieceAt = std::function<const StoredPiece&(std::size_t)>;
 Result<Counting> count_pieces(std::size_t count, const PieceAt& piece_at, const ByteSource& source,
                               const CountContext& context);

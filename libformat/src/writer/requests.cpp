@@ -1,4 +1,4 @@
-// Values that are put when they are waited for (see writer/requests.h).
+// Puts values when the program waits for them (see writer/requests.h).
 #include "writer/requests.h"
 
 #include <algorithm>
@@ -10,17 +10,17 @@
 namespace nmb {
 
 Result<RequestId> Requests::iput(BlockId id, VarId variable, const Hyperslab& slab,
-                                 MemoryType memory, const void* values) {
-  NMB_TRY(Puts(w_).check("iput()", id, variable, slab, memory, values).status());
-  return w_.requests.add({id, variable, slab, memory, values});
+                                 ConstArray values) {
+  NMB_TRY(Puts(w_).check("iput()", id, variable, slab, values).status());
+  return w_.requests.add({id, variable, slab, values});
 }
 
-// Requests as puts, and what is wrong with others.
+// Returns valid requests as puts, and sets the statuses of the others.
 std::vector<Put> Requests::check(std::span<const PutRequest> requests, std::span<Status> statuses) {
   std::vector<Put> puts;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const PutRequest& r = requests[i];
-    Result<Put> put = Puts(w_).check("wait()", r.block, r.variable, r.slab, r.memory, r.values);
+    Result<Put> put = Puts(w_).check("wait()", r.block, r.variable, r.slab, r.values);
     statuses[i] = put.status();
     if (!put.ok()) continue;
     puts.push_back(std::move(*put));
@@ -49,7 +49,8 @@ Status Requests::wait_all(std::span<const RequestId> ids, std::span<Status> stat
   std::vector<Put> puts;
   const Status status = w_.together("wait_all()", [&]() -> Status {
     if (w_.define_mode)
-      return Status(Code::kUsage, "found wait_all() in define mode, expected end_define() before");
+      return Status(Code::kUsage,
+                    "wait_all() is not allowed in define mode; call end_define() first");
     auto take = [&]() -> Status {
       NMB_ASSIGN(const std::vector<PutRequest> requests, w_.requests.take(ids, statuses.size()));
       own.resize(requests.size());
@@ -67,9 +68,8 @@ Status Requests::wait_all(std::span<const RequestId> ids, std::span<Status> stat
 
 Status check_none_open(std::uint64_t open, std::string_view operation) {
   if (open == 0) return {};
-  return Status(Code::kUsage, "found " + std::to_string(open) +
-                                  (open == 1 ? " request that was" : " requests that were") +
-                                  " not waited for, expected wait() or wait_all() before " +
+  return Status(Code::kUsage, std::to_string(open) + (open == 1 ? " request is" : " requests are") +
+                                  " open; call wait() or wait_all() before " +
                                   std::string(operation));
 }
 

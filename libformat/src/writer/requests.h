@@ -1,4 +1,4 @@
-// Values that are put when they are waited for (spec/rationale.md, "Requests").
+// Values that are put when the program waits for them (spec/rationale.md, "Requests").
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,8 @@ class Requests {
  public:
   explicit Requests(WriterCore& writer) : w_(writer) {}
 
-  Result<RequestId> iput(BlockId id, VarId variable, const Hyperslab& slab, MemoryType memory,
-                         const void* values);
-  // statuses: of each request, or empty.
+  Result<RequestId> iput(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values);
+  // statuses: one for each request, or empty.
   Status wait(std::span<const RequestId> ids, std::span<Status> statuses);
   // Collective.
   Status wait_all(std::span<const RequestId> ids, std::span<Status> statuses);
@@ -27,7 +26,7 @@ class Requests {
   WriterCore& w_;
 };
 
-// open: requests that ranks have not waited for.
+// open: number of requests for which ranks have not waited.
 Status check_none_open(std::uint64_t open, std::string_view operation);
 
 }  // namespace nmb

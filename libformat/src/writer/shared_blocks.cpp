@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "wire/hash.h"
 #include "writer/bodies.h"
 #include "writer/extents.h"
@@ -16,7 +16,7 @@
 
 namespace nmb {
 
-// Takes note of who shares a block.
+// Records which ranks share a block.
 void SharedBlocks::take_match(BlockId id, NameMatch match) {
   BlockState& block = w_.blocks[id];
   block.sharing.reset();
@@ -29,8 +29,8 @@ void SharedBlocks::take_match(BlockId id, NameMatch match) {
   block.sharing->others = std::move(match.handles);
 }
 
-// Afterwards every block knows whether it is shared and who keeps it, and how many names come ahead
-// of its own.
+// Afterwards every block knows whether it is shared, its keeper, and the number of names before its
+// own.
 Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* any_shared) {
   constexpr BlockId kNoBlock = ~BlockId{0};
   std::vector<NameRecord> records;
@@ -73,14 +73,14 @@ namespace {
 
 // --- what ranks tell one another of a block ---
 
-// To its keeper: what a rank says of it.
+// Sent to the keeper: digest of a rank's definitions.
 struct BlockDigest {
   BlockId at_keeper;
   BlockId at_sender;
   Digest digest;
   std::uint64_t records, samples;
 
-  // Field by field: those of many ranks are the same bytes, which travel once.
+  // Field by field: equal definitions of many ranks give the same bytes, which are sent once.
   void put(MessageWriter& out) const {
     out.put(at_keeper);
     out.put(at_sender);
@@ -99,12 +99,12 @@ struct BlockDigest {
   }
 };
 
-// From its keeper: the whole body is wanted.
+// Sent by the keeper: requests the whole body.
 struct BodyWanted {
   BlockId id;
 };
 
-// To its keeper.
+// Sent to the keeper: the whole body.
 struct BlockBody {
   BlockId at_keeper;
   BlockId at_sender;
@@ -122,8 +122,8 @@ struct BlockBody {
   }
 };
 
-// From its keeper: where it lies, and the receiver's own variables in it, where its definitions are
-// not the whole block's.
+// Sent by the keeper: the position of the block and, if the receiver's definitions are only a part,
+// the receiver's own variables in it.
 struct BlockPlace {
   BlockId id;
   LaidBlock laid;
@@ -144,10 +144,10 @@ struct BlockPlace {
   }
 };
 
-// To its keeper: what a rank wrote of its values.
+// Sent to the keeper: what a rank has written of the values.
 struct BlockValues {
   BlockId at_keeper;
-  std::span<const std::byte> written;  // as Written has it
+  std::span<const std::byte> written;  // encoded by Written
 
   void put(MessageWriter& out) const {
     out.put(at_keeper);
@@ -170,8 +170,8 @@ Result<Digest> digest_of_body(const BlockState& block) {
 
 }  // namespace
 
-// Digests first: only definitions that differ travel. The keeper's own come first in the union, so
-// that its local IDs are those of the file.
+// Sends digests first, and then only definitions that differ. The keeper's own definitions come
+// first in the union, so that its local IDs are those of the file.
 Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
   Outbox<BlockDigest> own;
   const auto tell_digests = [&]() -> Status {
@@ -242,14 +242,14 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
   return w_.ranks.agree(unite().in_file(w_.file->name()));
 }
 
-// Where blocks lie that other ranks share, and their own variables in them.
+// Sends the positions of shared blocks, and of each rank's own variables in them.
 Status SharedBlocks::tell_sharers(const std::vector<BlockId>& ids) {
   Outbox<BlockPlace> told;
   for (BlockId id : ids) {
     BlockState& block = w_.blocks[id];
     if (!block.kept || !block.sharing) continue;
     auto places = block.sharing->places.begin();
-    const LaidBlock laid = LaidBlock::of(block);  // the same bytes for all
+    const LaidBlock laid = LaidBlock::of(block);  // the same bytes for all ranks
     for (const Sharing::Handle& other : block.sharing->others) {
       BlockPlace place{other.id, laid, false, {}};
       if (places != block.sharing->places.end() && places->first.rank == other.rank) {
@@ -272,7 +272,7 @@ Status SharedBlocks::tell_sharers(const std::vector<BlockId>& ids) {
   return {};
 }
 
-// What this rank wrote of blocks that others keep, for the keepers to finish.
+// Sends to keepers what this rank wrote of their blocks, so that the keepers can finish them.
 Status SharedBlocks::collect_values() {
   if (w_.ranks.is_alone()) return {};
   Outbox<BlockValues> told;

@@ -1,5 +1,5 @@
-// Blocks that several ranks define: who has them, the union of their definitions, where they lie,
-// and what was written of their values ("Parallel Data Object Creation", section 3.3;
+// Blocks that several ranks define: which ranks have them, the union of their definitions, their
+// places, and which values were written ("Parallel Data Object Creation", section 3.3;
 // spec/rationale.md, "Shared blocks").
 #pragma once
 
@@ -10,19 +10,20 @@
 
 namespace nmb {
 
-// All but take_match() is collective.
+// All calls except take_match() are collective.
 class SharedBlocks {
  public:
   explicit SharedBlocks(WriterCore& writer) : w_(writer) {}
 
-  // Afterwards every block knows whether it is shared and who keeps it, and how many names come
-  // ahead of its own.
+  // Afterwards every block knows whether it is shared, which rank keeps it, and how many names
+  // precede its own.
   Status match_definitions(const std::vector<BlockId>& ids, bool* any_shared);
-  // Keepers get the definitions of all ranks. kConflict: they do not go together.
+  // Sends the definitions of all ranks to keepers. Errors: kConflict if definitions contradict each
+  // other.
   Status unite(const std::vector<BlockId>& ids);
-  // The others learn where the blocks lie.
+  // Tells the other ranks where the blocks are.
   Status tell_sharers(const std::vector<BlockId>& ids);
-  // Keepers learn what others have written of the values.
+  // Tells keepers which values other ranks have written.
   Status collect_values();
 
   void take_match(BlockId id, NameMatch match);

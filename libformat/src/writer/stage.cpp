@@ -7,9 +7,9 @@ namespace nmb {
 
 Status Stage::append(std::span<const std::byte> bytes) {
   if (bytes.size() > kMost - size())
-    return Status(Code::kLimit, "found more than " + std::to_string(kMost) +
-                                    " bytes of values that wait for space on a rank, expected "
-                                    "extend(), put_all() or sync() before");
+    return Status(Code::kLimit, "more than " + std::to_string(kMost) +
+                                    " bytes of values on a rank wait for space in the file; call "
+                                    "extend(), put_all() or sync() first");
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   return {};
 }

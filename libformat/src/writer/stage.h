@@ -1,5 +1,5 @@
-// Stage: values that were put where the file has no space for them yet, until the next collective
-// call gives them their places (spec/rationale.md, "Values that wait for space").
+// Stage: values that were put before the file had space for them. The next collective call gives
+// them their places (spec/rationale.md, "Values that wait for space").
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ class Stage {
  public:
   static constexpr std::uint64_t kMost = 64 << 20;
 
-  // Bytes appended so far: where the next will be.
+  // Returns the number of bytes appended so far, which is the place of the next byte.
   std::uint64_t size() const { return bytes_.size(); }
-  // kLimit: more than kMost bytes wait.
+  // Errors: kLimit if more than kMost bytes wait.
   Status append(std::span<const std::byte> bytes);
   std::span<const std::byte> at(std::uint64_t offset, std::uint64_t length) const {
     return std::span(bytes_).subspan(offset, length);

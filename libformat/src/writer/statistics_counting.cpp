@@ -1,4 +1,4 @@
-// Counting the values of a block (see writer/statistics_counting.h).
+// Counts the values of a block (see writer/statistics_counting.h).
 #include "writer/statistics_counting.h"
 
 #include <utility>
@@ -21,7 +21,7 @@ Result<std::unique_ptr<BlockCounter>> counter_of(WriterCore& w, BlockId id) {
 
 namespace {
 
-// The values of a block that lie in the file, for one thread; of others nothing.
+// Returns the values of a block that lie in the file, for one thread; nullptr for other blocks.
 std::shared_ptr<const ByteSource> extent_source(WriterCore& w, BlockId id) {
   class Values final : public ByteSource {
    public:

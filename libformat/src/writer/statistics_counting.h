@@ -1,4 +1,4 @@
-// Counting the values of a block for its statistics (spec/format.md, section 9.2).
+// Counts the values of a block for its statistics (spec/format.md, section 9.2).
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 namespace nmb {
 
 Result<std::unique_ptr<BlockCounter>> counter_of(WriterCore& w, BlockId id);
-// The values of a block that were not counted by the way.
+// Counts the values of a block that were not counted while they were moved.
 Result<CountedBlock> count_block(WriterCore& w, BlockId id);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Counting values on their way (see writer/statistics_tap.h).
+// Counts values while they are moved (see writer/statistics_tap.h).
 #include "writer/statistics_tap.h"
 
 #include <utility>
@@ -16,8 +16,8 @@ Status StatisticsTap::take(std::uint64_t offset, std::span<const std::byte> byte
   });
   NMB_TRY(status_);
   counter_->add(offset, bytes);
-  // Whoever takes the last bytes sees what all others have counted. Blocks are many, and what they
-  // are counted with is larger than what is found.
+  // The caller that takes the last bytes sees the counts of all others. The counters are freed
+  // then, because blocks are many and counters are larger than results.
   if (left_.fetch_sub(bytes.size(), std::memory_order_acq_rel) != bytes.size()) return {};
   for (const ByteRange& hole : holes_) counter_->add_hole(hole.begin, hole.end);
   if (counter_->has_chunks()) return {};

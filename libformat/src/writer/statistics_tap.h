@@ -11,20 +11,21 @@
 #include <string>
 #include <vector>
 
-#include "nmb/byte_range.h"
-#include "nmb/classic_header.h"
+#include "nmb/bytes.h"
+#include "nmb/classic.h"
 #include "nmb/statistics.h"
 #include "values/statistics/block_counter.h"
 #include "writer/value_mover.h"
 
 namespace nmb {
 
-// Statistics of a block, and the names of its variables; one with an empty name has no statistics.
+// The statistics of a block and the names of its variables; a variable with an empty name has no
+// statistics.
 struct CountedBlock {
   BlockStatistics statistics;
   std::vector<std::string> names;
 
-  // Variables with a name of which nothing is known.
+  // Returns how many variables with a name could not be computed.
   std::uint64_t not_computed() const {
     std::uint64_t count = 0;
     for (std::size_t v = 0; v < names.size(); ++v)
@@ -35,15 +36,16 @@ struct CountedBlock {
 
 class StatisticsTap final : public ValueTap {
  public:
-  // What there is to be counted, by the definitions of the block. Asked when the first values
-  // arrive, by one of the threads.
+  // Makes the counter from the definitions of the block. One of the threads calls it when the first
+  // values arrive.
   using MakeCounter = std::function<Result<std::unique_ptr<BlockCounter>>()>;
-  // stored: bytes that will be taken; holes: of the extent, which will not.
+  // stored: bytes that will be taken; holes: ranges of the extent that will not be taken.
   StatisticsTap(MakeCounter make, std::uint64_t stored, std::vector<ByteRange> holes)
       : make_(std::move(make)), left_(stored), holes_(std::move(holes)) {}
 
   Status take(std::uint64_t offset, std::span<const std::byte> bytes) override;
-  // When all was taken: nullptr where all is counted; else chunks are left to be.
+  // Call this after all bytes were taken. nullptr: all is counted; otherwise only chunks are not
+  // counted yet.
   std::unique_ptr<BlockCounter> take_counter() { return std::move(counter_); }
   CountedBlock take_counted() { return std::move(counted_); }
 
@@ -51,7 +53,7 @@ class StatisticsTap final : public ValueTap {
   MakeCounter make_;
   std::once_flag once_;
   std::unique_ptr<BlockCounter> counter_;
-  Status status_;  // of making it
+  Status status_;  // of making the counter
   std::atomic<std::uint64_t> left_;
   std::vector<ByteRange> holes_;
   CountedBlock counted_;

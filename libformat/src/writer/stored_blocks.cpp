@@ -1,4 +1,4 @@
-// Blocks of the file as a writer looks at them (see writer/stored_blocks.h).
+// Opens blocks of the file for a writer (see writer/stored_blocks.h).
 #include "writer/stored_blocks.h"
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace nmb {
 
 namespace {
 
-// Of a block that another rank may have committed since: what is known of it now.
+// Updates a block that another rank may have committed in the meantime.
 Status refresh(WriterCore& w, BlockId id) {
   BlockState& block = w.blocks[id];
   if (w.ranks.is_alone() || !block.is_laid_out() ||
@@ -26,8 +26,8 @@ Status refresh(WriterCore& w, BlockId id) {
                       (entry ? ", but a new one of that name" : ""));
   if (entry->digest != block.next.digest) {
     if (block.partial)
-      return Status(Code::kUnsupported, "found shared block " + in_quotes(w.blocks.name(id)) +
-                                            " redefined by another rank, expected it unchanged");
+      return Status(Code::kUnsupported,
+                    "another rank redefined shared block " + in_quotes(w.blocks.name(id)));
     block.metadata.reset();
   }
   w.blocks[id].take_entry(std::move(*entry), w.committed.superblock.generation);
@@ -39,8 +39,7 @@ Status refresh(WriterCore& w, BlockId id) {
 
 Status check_id(WriterCore& w, BlockId id) {
   if (id >= w.blocks.size() || w.blocks[id].is_removed())
-    return Status(Code::kUsage,
-                  "found block ID " + std::to_string(id) + ", expected one of a block");
+    return Status(Code::kUsage, "no block has ID " + std::to_string(id));
   return refresh(w, id);
 }
 
@@ -73,14 +72,14 @@ Result<BlockId> find_block(WriterCore& w, std::string_view name) {
   if (!entry)
     return Status(Code::kNotFound, w.file->name(), kNoOffset, "",
                   "found no block " + in_quotes(name));
-  // A block that cannot be read is kept as it is: others may be written beside it.
+  // A block that cannot be read stays unchanged: others may be written beside it.
   NMB_TRY(w.committed.reader->check_needs(*entry));
   const BlockId id = w.blocks.add(name);
   w.blocks[id].take_entry(std::move(*entry), w.committed.superblock.generation);
   return id;
 }
 
-// Of a block that is committed or packed.
+// For a block that is committed or packed.
 Result<ClassicHeader> stored_header(WriterCore& w, BlockId id) {
   const BlockState& block = w.blocks[id];
   if (block.committed) {
@@ -90,7 +89,7 @@ Result<ClassicHeader> stored_header(WriterCore& w, BlockId id) {
   return decode_classic_header(*block.packed()->body, {.values_follow = false});
 }
 
-// Metadata and layout of a block that is written but not looked at.
+// Loads metadata and layout of a block that was written but not loaded yet.
 Status load_definitions(WriterCore& w, BlockId id) {
   BlockState& block = w.blocks[id];
   if (block.metadata) return {};

@@ -1,5 +1,5 @@
-// StripeWriter: the way of metadata and index into the file. Of several ranks, one only writes to a
-// stripe of the file in a commit (spec/rationale.md, "Aggregators").
+// StripeWriter: writes metadata and index to the file. With several ranks, only one of them writes
+// to a stripe of the file in a commit (spec/rationale.md, "Aggregators").
 #pragma once
 
 #include <algorithm>
@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "nmb/communicator.h"
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "writer/aggregation.h"
 #include "writer/write_buffer.h"
 
 namespace nmb {
 
-// Bytes are given to it once, each by one rank. They wait until they are passed on to the ranks
-// that write; a rank that writes puts whole stripes of its own, to which then nobody else has
-// bytes, straight into the file. One rank alone: all goes to `buffer`, and nothing waits here. Not
-// thread-safe.
+// Each byte is given once, by one rank. Bytes wait until they are passed on to the ranks that
+// write. A rank that writes puts those of its own stripes that it has completely, so that no other
+// rank has bytes for them, directly into the file. If a rank is alone, all bytes go to `buffer` and
+// none wait. Not thread-safe.
 class StripeWriter {
  public:
   StripeWriter(Communicator& ranks, OutputFile& file, WriteBuffer& buffer, const Aggregation& how)
@@ -29,20 +29,20 @@ class StripeWriter {
         writes_(how.writes(ranks.rank(), ranks.size())),
         round_(round_bytes(how.writers, ranks.size())) {}
 
-  // This rank's own call: what waits may become more than full() by these bytes.
+  // Not collective: the waiting bytes may become more than full() allows.
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes);
 
-  // Collective: step(0) to step(count - 1), which call write_at(); whenever a rank is full all pass
-  // on. The same status on all ranks. count: this rank's own.
+  // Collective: calls step(0) to step(count - 1), which call write_at(); whenever a rank is full,
+  // all ranks pass on. Returns the same status on all ranks. count: this rank's own.
   template <class Step>
   Status in_rounds(std::size_t count, Step step);
 
-  // Collective: this rank's bytes, as many as there are.
+  // Collective: writes this rank's bytes, whatever their number.
   Status write_all(std::uint64_t offset, std::span<const std::byte> bytes);
 
-  // Collective: when it returns, what waited on any rank is in the file. Bytes between what ranks
-  // have are written as the file holds them: nobody else may write meanwhile. `status`: this rank's
-  // so far; all fail if one has.
+  // Collective: afterwards all bytes that waited on any rank are in the file. Bytes between them
+  // are written as the file has them, so nobody else may write meanwhile. `status`: this rank's
+  // status so far; if one rank has failed, all fail.
   Status pass_on(Status status = {});
 
  private:
@@ -62,24 +62,26 @@ class StripeWriter {
   }
   bool full() const { return bytes_.size() >= round_; }
   Status write_whole_stripes();
-  std::vector<Part> in_file_order() const;  // of what waits
+  std::vector<Part> in_file_order() const;  // the waiting bytes
   Status write(const std::vector<Message>& arrived);
 
-  // A rank that writes gets at most this much at a time from all ranks together, or one stripe.
+  // A rank that writes receives at most this many bytes at a time from all ranks together, or one
+  // stripe.
   static constexpr std::size_t kRoundBytes = 8 << 20;
   static constexpr std::size_t kLeastRound = 64 << 10;
-  // After so many more bytes it is seen whether a rank is full, or has whole stripes.
+  // After each further kPart bytes the writer checks whether the rank is full or has whole stripes.
   static constexpr std::size_t kPart = 128 << 10;
   Communicator& ranks_;
   OutputFile& file_;
   WriteBuffer& buffer_;
   const Aggregation how_;
   const bool writes_;
-  const std::size_t round_;  // a rank with so many bytes is full
-  // What waits, in the order of the calls: runs of `bytes_`.
+  const std::size_t round_;  // a rank with this many bytes is full
+  // The waiting bytes, in the order of the calls: runs of `bytes_`.
   std::vector<Run> runs_;
   std::vector<std::byte> bytes_;
-  std::size_t look_at_ = kPart;  // bytes that wait when whole stripes are looked for again
+  std::size_t look_at_ = kPart;  // number of waiting bytes at which whole stripes are searched
+                                 // again
 };
 
 template <class Step>

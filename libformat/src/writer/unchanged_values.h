@@ -1,4 +1,5 @@
-// UnchangedValues: of a committed block, nobody has looked at them (see writer/extent_origin.h).
+// UnchangedValues: the values of a committed block that nobody has opened (see
+// writer/extent_origin.h).
 #pragma once
 
 #include <cassert>
@@ -12,7 +13,7 @@ class UnchangedValues : public OriginSteps {
   static constexpr bool kTakesPuts = true;
 
   Result<FinishedExtent> finish([[maybe_unused]] const FinishContext& context) {
-    assert(!context.whole);  // who writes a block anew looks at its values
+    assert(!context.whole);  // a caller that writes a block again must open its values
     return FinishedExtent{{}, true, {}};
   }
   Result<Counting> count(const CountContext& context) { return count_extent(context); }

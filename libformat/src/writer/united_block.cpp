@@ -1,4 +1,4 @@
-// Definitions of several ranks become one (see united_block.h).
+// Unites definitions of several ranks (see united_block.h).
 #include "writer/united_block.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dump/value_text.h"
+#include "model/attribute_differences.h"
 #include "model/name_rules.h"
 
 namespace nmb {
@@ -24,27 +25,13 @@ std::string object_text(std::string_view kind, std::string_view name) {
   return std::string(kind) + " " + in_quotes(name);
 }
 
-bool same_value(const Attribute& a, const Attribute& b) {
-  return a.type == b.type && std::ranges::equal(a.values, b.values);
-}
-
-// Calls visit(const Attribute&) until a Status that is not ok, which it returns.
-template <class Visit>
-Status try_each_attribute(const Metadata& metadata, VarId owner, Visit visit) {
-  Status status;
-  metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
-    if (status.ok()) status = visit(attribute);
-  });
-  return status;
-}
-
 }  // namespace
 
 Result<UnitedBlock::Ids> UnitedBlock::add(int rank, const Metadata& definitions) {
   assert(starts_.empty() || starts_.back().rank < rank);
   const Start start{rank, union_.dimension_count(), union_.variable_count(), block_attributes_};
   Ids ids;
-  if (!starts_.empty()) union_.check_names_at_once();  // names are searched for in between
+  if (!starts_.empty()) union_.check_names_at_once();  // because names are searched in between
   NMB_TRY(add_dimensions(rank, definitions, &ids.dimensions));
   NMB_TRY(add_block_attributes(rank, definitions));
   NMB_TRY(add_variables(rank, definitions, &ids));
@@ -58,8 +45,8 @@ Result<UnitedBlock::Ids> UnitedBlock::add(int rank, const Metadata& definitions)
 Status UnitedBlock::add_dimensions(int rank, const Metadata& definitions, std::vector<DimId>* ids) {
   const bool is_first = union_.dimension_count() == 0;
   ids->reserve(definitions.dimension_count());
-  // Ranks mostly define the same in the same order: the object behind the one before is looked at
-  // ahead of the table, which for very many names is a cache miss each.
+  // Ranks usually define the same in the same order: the object after the last match is compared
+  // before the table is searched, which costs a cache miss if there are very many names.
   DimId next = 0;
   for (DimId local = 0; local < definitions.dimension_count(); ++local) {
     const Dimension found = definitions.dimension(local);
@@ -70,7 +57,7 @@ Status UnitedBlock::add_dimensions(int rank, const Metadata& definitions, std::v
                : union_.find_dimension(found.name);
     if (!id) {
       if (found.is_record()) NMB_TRY(check_record_dimension(rank, found));
-      NMB_ASSIGN(id, union_.add_dimension(found.name, found.length));
+      NMB_ASSIGN(id, union_.def_dim(found.name, found.length));
     } else if (const Dimension expected = union_.dimension(*id); found.length != expected.length) {
       return conflict(object_text("dimension", found.name), "length", rank, length_text(found),
                       first_rank(&Start::dimension, *id), length_text(expected));
@@ -91,13 +78,13 @@ Status UnitedBlock::check_record_dimension(int rank, const Dimension& dimension)
 }
 
 Status UnitedBlock::add_block_attributes(int rank, const Metadata& definitions) {
-  return try_each_attribute(definitions, kGlobal, [&](const Attribute& found) -> Status {
+  return definitions.try_each_attribute(kGlobal, [&](const Attribute& found) -> Status {
     if (const auto expected = union_.find_attribute(kGlobal, found.name)) {
-      if (same_value(found, *expected)) return {};
+      if (has_same_value(found, *expected)) return {};
       return attribute_conflict(object_text("attribute", found.name), rank, found,
                                 first_rank_of_block_attribute(found.name), *expected);
     }
-    NMB_TRY(union_.add_attribute(kGlobal, found.name, found.type, found.values));
+    NMB_TRY(union_.def_att(kGlobal, found.name, found.type, found.values));
     ++block_attributes_;
     return {};
   });
@@ -118,9 +105,9 @@ Status UnitedBlock::add_variables(int rank, const Metadata& definitions, Ids* id
                ? next
                : union_.find_variable(found.name);
     if (!id) {
-      NMB_ASSIGN(id, union_.add_variable(found.name, found.type, dimensions));
-      NMB_TRY(try_each_attribute(definitions, local, [&](const Attribute& attribute) {
-        return union_.add_attribute(*id, attribute.name, attribute.type, attribute.values);
+      NMB_ASSIGN(id, union_.def_var(found.name, found.type, dimensions));
+      NMB_TRY(definitions.try_each_attribute(local, [&](const Attribute& attribute) {
+        return union_.def_att(*id, attribute.name, attribute.type, attribute.values);
       }));
     } else {
       NMB_TRY(check_variable(rank, definitions, local, *id, dimensions));
@@ -152,25 +139,21 @@ Status UnitedBlock::check_variable(int rank, const Metadata& definitions, VarId 
 
 Status UnitedBlock::check_attributes(int rank, const Metadata& definitions, VarId local,
                                      VarId id) const {
-  constexpr std::string_view kNone = "no attribute";
-  const auto object = [&](const Attribute& attribute) {
-    return object_text("variable", union_.variable(id).name) + ": " +
-           object_text("attribute", attribute.name);
-  };
-  NMB_TRY(try_each_attribute(definitions, local, [&](const Attribute& found) -> Status {
-    const auto expected = union_.find_attribute(id, found.name);
-    if (expected && same_value(found, *expected)) return {};
+  Status status;
+  const auto differ = [&](const Attribute* found, const Attribute* expected) {
+    if (!status.ok()) return;
+    const std::string object = object_text("variable", union_.variable(id).name) + ": " +
+                               object_text("attribute", (found ? found : expected)->name);
     const int first = first_rank(&Start::variable, id);
-    if (expected) return attribute_conflict(object(found), rank, found, first, *expected);
-    return conflict(object(found), "", rank, value_text(found), first, kNone);
-  }));
-  // All that were found are there, so equal numbers are equal sets.
-  if (definitions.attribute_count(local) == union_.attribute_count(id)) return {};
-  return try_each_attribute(union_, id, [&](const Attribute& expected) -> Status {
-    if (definitions.find_attribute(local, expected.name)) return {};
-    return conflict(object(expected), "", rank, kNone, first_rank(&Start::variable, id),
-                    value_text(expected));
-  });
+    const auto text = [](const Attribute* one) { return one ? value_text(*one) : "no attribute"; };
+    if (found && expected)
+      status = attribute_conflict(object, rank, *found, first, *expected);
+    else
+      status = conflict(object, "", rank, text(found), first, text(expected));
+  };
+  const auto any = [](std::string_view) { return true; };
+  for_each_difference(definitions, local, union_, id, any, has_same_value, differ);
+  return status;
 }
 
 Status UnitedBlock::attribute_conflict(std::string_view object, int rank, const Attribute& found,

@@ -1,5 +1,5 @@
-// UnitedBlock: the definitions that several ranks gave of one block become one, or it is told where
-// they disagree (spec/rationale.md, "Shared blocks"). No I/O and no messages between ranks.
+// UnitedBlock: unites the definitions that several ranks gave of one block, or reports where they
+// disagree (spec/rationale.md, "Shared blocks"). No I/O and no messages between ranks.
 #pragma once
 
 #include <span>
@@ -11,20 +11,22 @@
 
 namespace nmb {
 
-// The union holds dimensions, variables and attributes of the block in order of their first
-// occurrence: by rank, then as the rank defined them. Objects of one name must agree:
-//   dimensions  in their length, where the record dimension agrees with itself only; the record
-//               dimensions of all ranks have one name
+// The union has dimensions, variables and attributes of the block in the order of their first
+// occurrence: by rank, then in the order of the rank's definitions. Objects with the same name must
+// agree:
+//   dimensions  in length; a record dimension agrees only with a record dimension, and those of all
+//               ranks must have the same name
 //   variables   in type, number of dimensions, names of the dimensions, and in the set of their
-//               attributes, whatever its order
+//               attributes, in any order
 //   attributes  in type, number of values, and the values byte by byte
-// One rank need not have what another has, but for the attributes of a variable that both have.
+// A rank may lack objects that another rank has, except the attributes of a variable that both
+// have.
 //
-// Takes time in proportion to what is added. Not thread-safe. Memory exhaustion throws
-// std::bad_alloc. After that or a failure of add() the union is of no use.
+// The time is proportional to the number of added objects. Not thread-safe. If memory is exhausted,
+// std::bad_alloc is thrown. After that or a failure of add() the union must not be used.
 class UnitedBlock {
  public:
-  // Places in the union of what one rank defined, by its own IDs.
+  // IDs in the union of the objects that one rank defined, by that rank's own IDs.
   struct Ids {
     std::vector<DimId> dimensions;
     std::vector<VarId> variables;
@@ -33,18 +35,19 @@ class UnitedBlock {
   // `name`: of the block, for messages.
   explicit UnitedBlock(std::string_view name) : name_(name) {}
 
-  // Ranks come in ascending order. `definitions`: names settled; `begin` of variables is not looked
-  // at and is 0 in the union. kConflict: names block, object, field, both values and both ranks:
+  // Add ranks in ascending order. `definitions`: settle_names() must have been called; `begin` of
+  // variables is ignored and is 0 in the union. Errors: kConflict, with block, object, field, both
+  // values and both ranks:
   //   block "events": variable "energy": type: found double on rank 3, expected float as on rank 1
-  // kLimit: the union would pass a limit of Metadata.
+  // kLimit if the union would exceed a limit of Metadata.
   Result<Ids> add(int rank, const Metadata& definitions);
 
   const Metadata& metadata() const { return union_; }
-  // For the layout, which sets `begin`; the UnitedBlock is empty afterwards.
+  // Returns the union for the layout, which sets `begin`; the UnitedBlock is empty afterwards.
   Metadata take() && { return std::move(union_); }
 
  private:
-  // The first of a rank's own objects: what follows, up to the next start, is first of this rank.
+  // The first object that a rank has added: all objects up to the next start are from this rank.
   struct Start {
     int rank;
     DimId dimension;
@@ -59,19 +62,19 @@ class UnitedBlock {
   Status check_variable(int rank, const Metadata& definitions, VarId local, VarId id,
                         std::span<const DimId> dimensions) const;
   Status check_attributes(int rank, const Metadata& definitions, VarId local, VarId id) const;
-  // Of attributes that differ. `object`: their name and owner.
+  // Returns the failure for attributes that differ. `object`: their name and owner.
   Status attribute_conflict(std::string_view object, int rank, const Attribute& found,
                             int first_rank, const Attribute& expected) const;
   int first_rank(std::uint32_t Start::*first, std::uint32_t object) const;
   int first_rank_of_block_attribute(std::string_view name) const;
-  // `field`: may be empty. `remark`: what follows, from ", " on.
+  // `field`: may be empty. `remark`: the rest of the message, beginning with ", ".
   Status conflict(std::string_view object, std::string_view field, int rank, std::string_view found,
                   int first_rank, std::string_view expected, std::string_view remark = {}) const;
 
   std::string name_;
   Metadata union_{Metadata::Names::kAsFound};
   std::uint32_t block_attributes_ = 0;
-  std::vector<Start> starts_;  // ascending; only ranks that had something new
+  std::vector<Start> starts_;  // ascending; only ranks that added objects
 };
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Moving values on several threads (see writer/value_mover.h).
+// Moves values on several threads (see writer/value_mover.h).
 #include "writer/value_mover.h"
 
 #include <algorithm>
@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::uint64_t kJobBytes = kMoveBuffer;
 
-// A contiguous stretch of the output: windows of one or several extents.
+// A contiguous range of the output: windows of one or several extents.
 struct Part {
   Move* move;
   std::uint64_t from, to;  // in the extent; within one window
-  std::uint64_t position;  // of `from` in the output
-  std::size_t window;      // of those that are no holes
+  std::uint64_t position;  // position of `from` in the output
+  std::size_t window;      // counted without holes
 
   void keep_sum(std::uint64_t sum) const { move->sums[window] = sum; }
 };
@@ -39,7 +39,7 @@ class JobQueue {
   JobQueue(std::vector<Move*>& moves, std::uint32_t piece_size)
       : moves_(moves), piece_size_(piece_size) {}
 
-  // false: none is left.
+  // Returns false if none is left.
   bool next(Job* job) {
     std::lock_guard lock(mutex_);
     job->parts.clear();
@@ -79,8 +79,8 @@ class JobQueue {
   std::mutex mutex_;
   std::vector<Move*>& moves_;
   std::uint64_t piece_size_;
-  // The next window: of a move, in its extent, behind so many of its holes and their bytes, and of
-  // its windows.
+  // The next window: of which move, where in its extent, how many of its holes and their bytes lie
+  // before it, and its number.
   std::size_t index_ = 0;
   std::uint64_t offset_ = 0;
   std::size_t hole_ = 0;
@@ -88,7 +88,7 @@ class JobQueue {
   std::uint64_t skipped_ = 0;
 };
 
-// The first of the runs that do not end ahead of `offset`.
+// Returns the first run that does not end before `offset`.
 auto run_at(const Move& move, std::uint64_t offset) {
   return std::upper_bound(
       move.runs.begin(), move.runs.end(), offset, [](std::uint64_t at, const ValueRuns& r) {
@@ -96,13 +96,13 @@ auto run_at(const Move& move, std::uint64_t offset) {
       });
 }
 
-// Where `offset` of an extent comes from, were the run there one with it.
+// Returns the source offset of `offset` in an extent, if the run there began with it.
 std::uint64_t source_of(const Move& move, std::uint64_t offset) {
   const auto run = run_at(move, offset);
   return run == move.runs.end() ? 0 : run->source_offset + (offset - run->extent_offset);
 }
 
-// A piece larger than a job's buffer goes through it in parts.
+// A piece that is larger than a job's buffer passes through it in parts.
 Status move_large(const Part& part, OutputFile& file, CopyBuffer& buffer) {
   SumStream stream;
   for (std::uint64_t at = part.from; at < part.to;) {
@@ -166,7 +166,7 @@ Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> o
   if (out.empty()) return {};
   const std::uint64_t end = offset + out.size();
   std::uint64_t filled = offset;
-  // Reads that follow one another in source and extent become one.
+  // Adjacent reads in source and extent become one.
   std::uint64_t read_source = 0, read_from = 0, read_to = 0;
   auto flush = [&]() -> Status {
     if (read_to == read_from) return {};

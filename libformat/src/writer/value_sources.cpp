@@ -1,4 +1,4 @@
-// Where the values of new blocks come from, but for puts (see writer/value_sources.h).
+// The sources of values of new blocks, except puts (see writer/value_sources.h).
 #include "writer/value_sources.h"
 
 #include <memory>
@@ -20,8 +20,8 @@ Result<BlockId> pack_block(WriterCore& w, PackedBlock packed) {
   std::uint64_t end = 0;
   for (const ByteRange& hole : packed.holes) {
     if (hole.begin < end || hole.end <= hole.begin || hole.end > packed.extent_length)
-      return Status(Code::kUsage, "found holes that do not ascend within the extent of block " +
-                                      in_quotes(packed.name));
+      return Status(Code::kUsage,
+                    "the holes must ascend within the extent of block " + in_quotes(packed.name));
     end = hole.end;
   }
   packed.holes =
@@ -48,9 +48,8 @@ Status take_pieces(WriterCore& w, BlockId id, std::vector<StoredPiece> pieces,
   if (!w.define_mode) return outside_define_mode();
   BlockState& block = w.blocks[id];
   if (block.is_laid_out())
-    return Status(Code::kUsage,
-                  "found pieces of values, expected them for a new block, for block " +
-                      in_quotes(w.blocks.name(id)));
+    return Status(Code::kUsage, "take_pieces() needs a new block; " + in_quotes(w.blocks.name(id)) +
+                                    " is not new");
   NMB_ASSIGN(ReadyPieces ready,
              ReadyPieces::make(std::move(pieces), std::move(stored),
                                w.committed.superblock.piece_size, w.blocks.name(id)));
@@ -65,12 +64,12 @@ Status take_values(WriterCore& w, BlockId id, std::shared_ptr<const ByteSource> 
   BlockState& block = w.blocks[id];
   if (w.define_mode || block.run_position == 0 || block.values.extent() ||
       !block.values.takes_puts())
-    return Status(Code::kUsage, "found values to take for block " + in_quotes(w.blocks.name(id)) +
-                                    ", expected a new block after end_define() that has values but "
-                                    "none put");
+    return Status(Code::kUsage, "take_values() of block " + in_quotes(w.blocks.name(id)) +
+                                    " needs a new block with values, after end_define() and before "
+                                    "any put()");
   if (block.sharing)
-    return Status(Code::kUsage, "found values to take for block " + in_quotes(w.blocks.name(id)) +
-                                    ", which several ranks share, expected put()");
+    return Status(Code::kUsage, "several ranks share block " + in_quotes(w.blocks.name(id)) +
+                                    "; use put() in place of take_values()");
   std::uint64_t end = 0;
   for (const ValueRuns& run : runs) {
     std::uint64_t last, to;
@@ -79,9 +78,8 @@ Status take_values(WriterCore& w, BlockId id, std::shared_ptr<const ByteSource> 
         !checked_mul(run.count - 1, run.extent_stride, &last) ||
         !checked_add(run.extent_offset, last, &to) || !checked_add(to, run.length, &to) ||
         to > block.next.extent_length)
-      return Status(Code::kUsage,
-                    "found runs of values that do not ascend within the extent of block " +
-                        in_quotes(w.blocks.name(id)));
+      return Status(Code::kUsage, "the runs of values must ascend within the extent of block " +
+                                      in_quotes(w.blocks.name(id)));
     end = to;
   }
   block.values = ExtentOrigin(MovedValues({.source = std::move(source),
@@ -97,10 +95,8 @@ Status link_values(WriterCore& w, BlockId id, LinkedValues values) {
   NMB_TRY(check_id(w, id));
   BlockState& block = w.blocks[id];
   if (!w.define_mode || block.is_laid_out())
-    return Status(Code::kUsage,
-                  "found values to link, expected them in define mode and for a new block, for "
-                  "block " +
-                      in_quotes(w.blocks.name(id)));
+    return Status(Code::kUsage, "link_values() of block " + in_quotes(w.blocks.name(id)) +
+                                    " needs define mode and a new block");
   NMB_ASSIGN(
       LinkedPieces linked,
       LinkedPieces::make(std::move(values), w.committed.superblock.piece_size, w.blocks.name(id)));

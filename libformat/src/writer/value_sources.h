@@ -1,5 +1,5 @@
-// Where the values of new blocks come from, but for puts: a packed block, pieces that are ready, a
-// source that they are moved from, files that they stay in. One more origin begins here and in
+// The sources of values of new blocks, except puts: a packed block, pieces in stored form, a source
+// to copy from, files in which the values stay. A new origin is added here and in
 // writer/extent_origin.h.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "writer/stored_values.h"
 #include "writer/writer_core.h"
 
 namespace nmb {
@@ -18,7 +19,7 @@ Status take_values(WriterCore& w, BlockId id, std::shared_ptr<const ByteSource> 
                    std::vector<ValueRuns> runs, std::string origin);
 Status link_values(WriterCore& w, BlockId id, LinkedValues values);
 
-// Bytes that the next commit moves, and that it links.
+// Returns how many bytes the next commit moves or links.
 std::uint64_t pending_bytes(const WriterCore& w);
 std::uint64_t linked_bytes(const WriterCore& w);
 

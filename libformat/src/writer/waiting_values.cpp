@@ -16,16 +16,16 @@ namespace nmb {
 
 namespace {
 
-// Values of a longer run are written by the rank that has them: to send them takes longer.
+// Values of a longer run are written by their own rank, because sending them takes longer.
 constexpr std::size_t kSmallRun = 64 << 10;
 
-// To the keeper of a block: what of it waits on a rank.
+// Sent to the keeper of a block: the waiting values of a rank.
 struct WaitingPart {
   BlockId at_keeper;
   BlockId at_sender;
   std::uint64_t records;
   std::vector<Interval> unplaced;
-  std::vector<Interval> staged;  // of these, values that wait
+  std::vector<Interval> staged;  // of these, the values that wait
 
   void put(MessageWriter& out) const {
     out.put(at_keeper);
@@ -45,11 +45,11 @@ struct WaitingPart {
   }
 };
 
-// From the keeper: the places.
+// Sent by the keeper: the positions.
 struct PlacedPart {
   BlockId id;
   std::uint64_t records;
-  std::span<const std::byte> places;  // as ExtentState has them
+  std::span<const std::byte> places;  // encoded by ExtentState
   std::vector<Interval> skipped;      // higher ranks put values there
 
   void put(MessageWriter& out) const {
@@ -68,7 +68,7 @@ struct PlacedPart {
   }
 };
 
-// Collective: the steps of place_values() in their order.
+// Collective. The steps of place_values() in their order.
 class WaitingValues {
  public:
   explicit WaitingValues(WriterCore& writer) : w_(writer) {}
@@ -81,14 +81,14 @@ class WaitingValues {
     NMB_ASSIGN(const Inbox<WaitingPart> told, tell_keepers());
     NMB_TRY(w_.ranks.each([&] { return plan(told); }));
     NMB_ASSIGN(const std::vector<std::uint64_t> positions, take_space());
-    // Pieces are copied before anybody writes into them.
+    // Pieces are copied before any rank writes into them.
     NMB_TRY(w_.ranks.each([&] { return take_places(positions); }));
     NMB_ASSIGN(const Inbox<PlacedPart> places, w_.ranks.exchange(placed_));
     return write(places);
   }
 
  private:
-  // What a rank has of a block that this one keeps.
+  // The part of a rank in a block that this rank keeps.
   struct Part {
     Sharing::Handle handle;
     std::vector<Interval> unplaced;
@@ -107,8 +107,8 @@ class WaitingValues {
     return !block.is_removed() && extent && extent->needs_places();
   }
 
-  // Blocks of the file have no keeper until values are put to them: the rank that has put some in
-  // this generation already, else the lowest that does.
+  // Blocks of the file have no keeper until values are put to them. The keeper is the rank that has
+  // put some in this generation already, otherwise the lowest rank that puts.
   Status match_values() {
     std::vector<NameRecord> records;
     for (BlockId id : w_.blocks.dirty) {
@@ -170,7 +170,7 @@ class WaitingValues {
     return {};
   }
 
-  // In the order in which blocks were created, whoever keeps them.
+  // In the order in which blocks were created, independent of their keepers.
   Result<std::vector<std::uint64_t>> take_space() {
     std::vector<OrderedRequest> ordered;
     for (const auto& [id, list] : requests_)
@@ -219,8 +219,8 @@ class WaitingValues {
     return {};
   }
 
-  // Of several ranks each may have put every other element: what is small goes to who writes that
-  // part of the file.
+  // Several ranks may each have put every other element: small runs are sent to the rank that
+  // writes that part of the file.
   Status write(const Inbox<PlacedPart>& places) {
     const Status taken = take_told(places);
     for (const auto& [id, parts] : kept_)
@@ -247,7 +247,7 @@ class WaitingValues {
   }
 
   WriterCore& w_;
-  std::map<BlockId, std::vector<Part>> kept_;  // that this rank keeps; by rank
+  std::map<BlockId, std::vector<Part>> kept_;  // blocks that this rank keeps; their parts by rank
   std::vector<std::pair<BlockId, std::vector<SpaceRequest>>> requests_;
   Outbox<PlacedPart> placed_;
   std::vector<Waiting> waiting_;

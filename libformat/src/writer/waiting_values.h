@@ -1,4 +1,4 @@
-// Places for values that wait for space: growth, and new places of committed pieces that change
+// Places for values that wait for space: growth, and new places for committed pieces that change
 // (spec/rationale.md, "Values that wait for space").
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace nmb {
 
-// Collective: afterwards nothing waits on any rank.
+// Collective: afterwards no values wait on any rank.
 Status place_values(WriterCore& w);
 
 }  // namespace nmb

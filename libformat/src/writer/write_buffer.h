@@ -1,5 +1,5 @@
-// WriteBuffer: gathers writes that follow one another in the file, with small gaps or none, into
-// one of up to 1 MiB, or as many bytes as it is told.
+// WriteBuffer: gathers writes that follow one another in the file, with no or small gaps, into one
+// write of up to 1 MiB or the given capacity.
 #pragma once
 
 #include <algorithm>
@@ -8,24 +8,24 @@
 #include <span>
 #include <vector>
 
-#include "nmb/output_file.h"
+#include "nmb/files.h"
 #include "writer/interval_set.h"
 
 namespace nmb {
 
-// Bytes in a gap are written as the file holds them. None of them are committed: such bytes lie
-// ahead of all that is written through the buffer. Nobody else writes in gaps: they lie in a range
-// that is the buffer's own. Not thread-safe.
+// Bytes in a gap are written as the file has them. They are not committed: committed bytes precede
+// everything that is written through the buffer. Nobody else writes in gaps, because gaps are only
+// filled in ranges that belong to the buffer. Not thread-safe.
 class WriteBuffer {
  public:
   static constexpr std::size_t kCapacity = 1 << 20;
-  // Of a rank among many, whose share of a file is smaller.
+  // For one of several ranks, whose share of a file is smaller.
   static constexpr std::size_t kOfSeveral = 256 << 10;
 
   explicit WriteBuffer(OutputFile& file, std::size_t capacity = kCapacity)
       : file_(file), capacity_(capacity) {}
 
-  // Where nobody else writes from now on; none: nowhere.
+  // Sets the ranges in which nobody else writes from now on; empty: nowhere.
   void set_own(std::vector<Interval> ranges) { own_ = std::move(ranges); }
 
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -60,7 +60,7 @@ class WriteBuffer {
     return file_.read_at(offset, out);
   }
 
-  // Forgets what was not written.
+  // Forgets bytes that were not written.
   void drop() {
     bytes_.clear();
     ahead_.clear();
@@ -75,7 +75,7 @@ class WriteBuffer {
 
   Status fill_gap(std::uint64_t gap) {
     if (ahead_.empty() || end() + gap > ahead_position_ + ahead_.size()) {
-      // Where there is one gap there tend to be many: longer and longer parts are read.
+      // If there is one gap, there are usually many: the parts to read become longer and longer.
       ahead_.resize(std::min(
           {std::max(kFirstAhead, ahead_.size() * 8), capacity_ - bytes_.size(), kCapacity}));
       ahead_position_ = end();
@@ -86,8 +86,8 @@ class WriteBuffer {
     return {};
   }
 
-  // To write a gap is cheaper than to call the system again, and it takes no block of the file
-  // system that the bytes around it do not take.
+  // Writing a gap is cheaper than another system call, and needs no block of the file system that
+  // the bytes around it do not need.
   static constexpr std::size_t kGap = 1024;
   static constexpr std::size_t kFirstAhead = 4096;
   OutputFile& file_;
@@ -96,7 +96,7 @@ class WriteBuffer {
   std::uint64_t position_ = 0;
   std::vector<std::byte> bytes_;
   std::uint64_t ahead_position_ = 0;
-  std::vector<std::byte> ahead_;  // what the file holds from ahead_position_ on
+  std::vector<std::byte> ahead_;  // bytes of the file from ahead_position_ on
 };
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Writer: opening, closing and what leads to the phases (see nmb/writer.h).
+// Writer: opening, closing and the calls of the phases (see nmb/writer.h).
 #include "nmb/writer.h"
 
 #include <bit>
@@ -6,7 +6,6 @@
 
 #include "model/name_rules.h"
 #include "parallel/message_codec.h"
-#include "parallel/mpi_io.h"
 #include "parallel/shared_output.h"
 #include "wire/checked.h"
 #include "wire/dry_output.h"
@@ -41,16 +40,17 @@ namespace {
 
 Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi_io) {
   if (options.io == Io::kMpiIo && !mpi_io)
-    return Status(Code::kUsage,
-                  "found MPI-IO asked for without ranks of MPI, expected processes that mpiexec "
-                  "started, one or more");
+    return Status(Code::kUsage, "MPI-IO needs ranks of MPI; start the program with mpiexec");
   if (options.io != Io::kMpiIo && !options.hints.empty())
-    return Status(Code::kUsage,
-                  "found hint \"" + options.hints[0].first + "\", expected hints with MPI-IO only");
+    return Status(Code::kUsage, "hint \"" + options.hints[0].first + "\" needs MPI-IO");
   for (const auto& [key, value] : options.hints)
     if (key == "cb_nodes" && value.find_first_not_of('0') == value.npos)
       return Status(Code::kUsage,
                     "found hint cb_nodes=" + value + ", expected a number of ranks from 1 on");
+  if (options.compression_level < 1 || options.compression_level > 19)
+    return Status(Code::kUsage, "found compression level " +
+                                    std::to_string(options.compression_level) +
+                                    ", expected 1 to 19");
   if (options.aggregators < 0)
     return Status(Code::kUsage, "found " + std::to_string(options.aggregators) +
                                     " aggregators, expected 0 or more");
@@ -59,18 +59,14 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
     return Status(Code::kUsage, "found alignment " + std::to_string(options.alignment) +
                                     ", expected 0 or a power of 2 from 4096 to 2^30");
   if (options.statistics != StatisticsLevel::kNone && options.dry_run)
-    return Status(Code::kUsage,
-                  "found statistics in a dry run, expected none: their length depends on values");
-  if (!create && options.dry_run)
-    return Status(Code::kUsage, "found a dry run for an existing file, expected it for a new one");
+    return Status(Code::kUsage, "a dry run cannot have statistics: their length depends on values");
+  if (!create && options.dry_run) return Status(Code::kUsage, "a dry run needs a new file");
   if (options.dry_run && options.hdf5_view != Hdf5View::kOff)
     return Status(Code::kUsage,
-                  "found an HDF5 view in a dry run, expected none: it is made of what is written");
+                  "a dry run cannot have an HDF5 view: it is made from the written file");
   if (!options.resume_key.empty() && (!create || options.dry_run || options.io == Io::kMpiIo))
-    return Status(
-        Code::kUsage,
-        "found a file to be resumed, expected that of a new file that is written, and not by "
-        "MPI-IO");
+    return Status(Code::kUsage,
+                  "only a new file can be resumed, not in a dry run and not with MPI-IO");
   if (!create) return {};
   if (!std::has_single_bit(options.piece_size) || options.piece_size < 65536 ||
       options.piece_size > (1u << 30))
@@ -94,7 +90,7 @@ std::string text_of(const MpiIo::Hints& hints) {
   return in_quotes(text);
 }
 
-// What all ranks must say alike: what each is called, and what this rank says.
+// Values that must be equal on all ranks: their names, and their values on this rank.
 using Sayings = std::vector<std::pair<std::string_view, std::string>>;
 
 Sayings sayings_of(const std::string& path, const WriterOptions& options, bool create) {
@@ -140,7 +136,7 @@ Status check_alike(Communicator& ranks, const std::string& path, const WriterOpt
   return ranks.agree(status);
 }
 
-// Of a dry run every rank has a file of its own.
+// In a dry run, every rank has its own file.
 Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
                                                   const WriterOptions& options, bool create,
                                                   Communicator& ranks) {
@@ -159,7 +155,7 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
   const MpiIo* const mpi_io = options.io == Io::kMpiIo ? ranks.mpi_io() : nullptr;
   if (mpi_io)
     of_new.make = [&](const std::string& hidden) { return mpi_io->create(hidden, options.hints); };
-  // By values: another rank opens the file when it first uses it.
+  // Captured by value, because another rank opens the file when it first uses it.
   auto by_io = [mpi_io, hints = options.hints, threads = options.threads > 1](
                    File file, const std::string& at) -> File {
     if (!mpi_io || !file.ok()) return file;
@@ -180,7 +176,7 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
       });
 }
 
-// Of a new file: takes the options that are kept in it.
+// For a new file: takes the options that are stored in it.
 void start_new(WriterCore& w) {
   Superblock& superblock = w.committed.superblock;
   superblock.piece_size = w.options.piece_size;
@@ -264,7 +260,7 @@ Result<std::vector<BlockId>> Writer::open_blocks(std::span<const std::string_vie
   NMB_TRY(impl_->together("open_blocks()", [&]() -> Status {
     if (impl_->define_mode)
       return Status(Code::kUsage,
-                    "found open_blocks() in define mode, expected end_define() before");
+                    "open_blocks() is not allowed in define mode; call end_define() first");
     NMB_ASSIGN(ids, nmb::open_blocks(*impl_, names));
     return {};
   }));
@@ -281,19 +277,19 @@ Status Writer::set_samples(BlockId block, std::uint64_t samples) {
 
 Result<DimId> Writer::def_dim(BlockId block, std::string_view name, std::uint64_t length) {
   if (BlockState* fresh = Definitions(*impl_).defining_new(block))
-    return Definitions(*impl_).add_dimension(block, *fresh->metadata, name, length);
+    return Definitions(*impl_).def_dim(block, *fresh->metadata, name, length);
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
   if (state->old) NMB_TRY(check_new_name("dimension", name));
-  return state->metadata->add_dimension(name, length);
+  return state->metadata->def_dim(name, length);
 }
 
 Result<VarId> Writer::def_var(BlockId block, std::string_view name, Type type,
                               std::span<const DimId> dimensions) {
   if (BlockState* fresh = Definitions(*impl_).defining_new(block))
-    return Definitions(*impl_).add_variable(block, *fresh->metadata, name, type, dimensions);
+    return Definitions(*impl_).def_var(block, *fresh->metadata, name, type, dimensions);
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
   if (state->old) NMB_TRY(check_new_name("variable", name));
-  return state->metadata->add_variable(name, type, dimensions);
+  return state->metadata->def_var(name, type, dimensions);
 }
 
 Status Writer::put_att(BlockId block, VarId variable, std::string_view name, Type type,
@@ -307,12 +303,13 @@ Status Writer::put_att_text(BlockId block, VarId variable, std::string_view name
                                      std::as_bytes(std::span(text.data(), text.size())));
 }
 
-Status Writer::put_att_values(BlockId block, VarId variable, std::string_view name, Type type,
-                              MemoryType memory, const void* values, std::uint64_t count) {
-  if ((type == Type::kChar) != (memory == MemoryType::kText))
+Status Writer::put_att(BlockId block, VarId variable, std::string_view name, Type type,
+                       ConstArray values) {
+  if ((type == Type::kChar) != (values.type() == MemoryType::kText))
     return Status(Code::kUsage, "found text and numbers mixed for attribute " + in_quotes(name));
-  std::vector<std::byte> external(count * type_size(type));
-  if (std::uint64_t bad = convert_to_external(memory, values, count, type, external.data()))
+  std::vector<std::byte> external(values.count() * type_size(type));
+  if (std::uint64_t bad =
+          convert_to_external(values.type(), values.data(), values.count(), type, external.data()))
     return Status(Code::kRange, "found " + std::to_string(bad) + " values of attribute " +
                                     in_quotes(name) + " out of the range of " +
                                     std::string(type_name(type)));
@@ -321,7 +318,7 @@ Status Writer::put_att_values(BlockId block, VarId variable, std::string_view na
 
 namespace {
 
-// A full name splits at its last '/' (spec/format.md, section 8.4).
+// A full name is split at its last '/' (spec/format.md, section 8.4).
 std::pair<std::string_view, std::string_view> split_full_name(std::string_view full_name) {
   const std::size_t slash = full_name.rfind('/');
   if (slash == std::string_view::npos) return {{}, full_name};
@@ -348,7 +345,8 @@ Result<Writer::FullId> Writer::def_var(std::string_view full_name, Type type,
     block = Definitions(*impl_).define_block(block_name);
   if (!block.ok()) return block.status();
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(*block));
-  state->metadata->check_names_at_once();  // or each search would go through what was not settled
+  state->metadata->check_names_at_once();  // otherwise each search would go through the names that
+                                           // are not checked yet
   NMB_TRY(state->metadata->settle_names());
   std::vector<DimId> ids;
   for (std::string_view dimension : dimensions) {
@@ -387,31 +385,37 @@ Status Writer::take_values(BlockId block, std::shared_ptr<const ByteSource> sour
                            std::vector<ValueRuns> runs, std::string origin) {
   return nmb::take_values(*impl_, block, std::move(source), std::move(runs), std::move(origin));
 }
-Status Writer::take_pieces(BlockId block, std::vector<StoredPiece> pieces,
-                           std::shared_ptr<const ByteSource> stored) {
-  return nmb::take_pieces(*impl_, block, std::move(pieces), std::move(stored));
+Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> pieces,
+                   std::shared_ptr<const ByteSource> stored) {
+  return take_pieces(*writer.impl_, block, std::move(pieces), std::move(stored));
 }
-Status Writer::link_values(BlockId block, LinkedValues values) {
-  return nmb::link_values(*impl_, block, std::move(values));
+Status link_values(Writer& writer, BlockId block, LinkedValues values) {
+  return link_values(*writer.impl_, block, std::move(values));
 }
 Status Writer::end_define() { return end_define_of(*impl_); }
 Status Writer::redefine() { return Definitions(*impl_).redefine(); }
 
-Status Writer::put(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
-                   const void* values) {
-  return Puts(*impl_).put(block, variable, slab, type, values);
+Status Writer::put(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values) {
+  return Puts(*impl_).put(block, variable, slab, values);
+}
+Status Writer::put(BlockId block, VarId variable, ConstArray values) {
+  NMB_ASSIGN(const Hyperslab slab, whole(block, variable, values.count()));
+  return put(block, variable, slab, values);
 }
 Status Writer::extend(BlockId block, std::uint64_t records) {
   return PutsTogether(*impl_).extend(block, records);
 }
-Status Writer::put_all(BlockId block, VarId variable, const Hyperslab& slab, MemoryType type,
-                       const void* values, std::uint64_t count) {
-  return PutsTogether(*impl_).put_all(block, variable, slab, type, values, count);
+Status Writer::put_all(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values) {
+  return PutsTogether(*impl_).put_all(block, variable, slab, values);
 }
 
 Result<RequestId> Writer::iput(BlockId block, VarId variable, const Hyperslab& slab,
-                               MemoryType type, const void* values) {
-  return Requests(*impl_).iput(block, variable, slab, type, values);
+                               ConstArray values) {
+  return Requests(*impl_).iput(block, variable, slab, values);
+}
+Result<RequestId> Writer::iput(BlockId block, VarId variable, ConstArray values) {
+  NMB_ASSIGN(const Hyperslab slab, whole(block, variable, values.count()));
+  return iput(block, variable, slab, values);
 }
 Status Writer::wait(std::span<const RequestId> requests, std::span<Status> statuses) {
   return Requests(*impl_).wait(requests, statuses);

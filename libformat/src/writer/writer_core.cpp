@@ -1,4 +1,4 @@
-// WriterCore: how a writer begins and ends (see writer/writer_core.h).
+// WriterCore: the beginning and end of a writer (see writer/writer_core.h).
 #include "writer/writer_core.h"
 
 #include <exception>
@@ -75,7 +75,7 @@ void WriterCore::shut() {
   committed.reader.reset();
   committed.source.reset();
   file.reset();
-  failure = Status(Code::kUsage, "found a call after close(), expected none");
+  failure = Status(Code::kUsage, "the writer is closed");
 }
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// WriterCore: the parts of a writer that its calls work on, on each rank. Who does what is in
-// docs/architecture.md.
+// WriterCore: the state of a writer on each rank, on which its calls work. docs/architecture.md
+// lists its parts.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "format/block/body_codec.h"
 #include "nmb/communicator.h"
-#include "nmb/grow_array.h"
+#include "nmb/detail/grow_array.h"
 #include "nmb/writer.h"
 #include "parallel/collective_call.h"
 #include "parallel/name_slices.h"
@@ -28,16 +28,15 @@
 
 namespace nmb {
 
-// A put as iput() was called.
+// The arguments of a call of iput().
 struct PutRequest {
   BlockId block;
   VarId variable;
   Hyperslab slab;
-  MemoryType memory;
-  const void* values;
+  ConstArray values;
 };
 
-// Names of blocks, by the last end_define() of several ranks.
+// Names of blocks after the last end_define() of several ranks.
 struct MatchedNames {
   NameSlices slices;
   OwnedNames owned;
@@ -45,27 +44,27 @@ struct MatchedNames {
 };
 
 struct WriterCore {
-  // ranks: nullptr for one process alone.
+  // ranks: nullptr for a single process.
   WriterCore(std::unique_ptr<OutputFile> output, const WriterOptions& options, Communicator* ranks,
              const Aggregation& aggregation);
   ~WriterCore();
   WriterCore(const WriterCore&) = delete;
   WriterCore& operator=(const WriterCore&) = delete;
 
-  // A collective operation: all ranks begin it, none with a file in doubt. A failure on several
-  // ranks is all ranks' and for good: they no longer know the same.
+  // Runs a collective operation: all ranks begin it, and none if the file is in doubt. A failure on
+  // several ranks is a failure of all and permanent, because their states may differ.
   template <class Work>
   Status together(std::string_view operation, Work work);
-  // Remembers failures that leave the file in doubt.
+  // Remembers failures after which the file is in doubt.
   Status keep(Status status);
-  // At the end of the writer, closed or not: other ranks wait in their next collective call for one
-  // that has gone without a word.
+  // Call this at the end of the writer, closed or not: other ranks would wait in their next
+  // collective call for a rank that has left silently.
   void leave();
-  // Lets go of the file; every later call is kUsage.
+  // Releases the file; every later call fails with kUsage.
   void shut();
 
   std::uint64_t new_generation() const { return committed.superblock.generation + 1; }
-  // Of what the next commit writes.
+  // Returns the origin of structures that the next commit writes.
   Origin new_origin() const { return {committed.superblock.file_id, new_generation(), next.stamp}; }
 
   Communicator alone;
@@ -87,23 +86,24 @@ struct WriterCore {
   const std::shared_ptr<CountedOutput::Counts> counts = std::make_shared<CountedOutput::Counts>();
   std::unique_ptr<OutputFile> file;
   const Aggregation aggregation;
-  WriteBuffer buffer;          // values; of one rank alone also all else
-  StripeWriter stripes;        // metadata and index
-  StripeWriter value_stripes;  // values that waited
+  WriteBuffer buffer;          // for values; if the rank is alone, for everything
+  StripeWriter stripes;        // for metadata and index
+  StripeWriter value_stripes;  // for values that have waited
 
   // --- what is known ---
   CommittedState committed;
   NextGeneration next{committed.superblock, stripes};
   BlockSet blocks;
   MatchedNames names;
-  // Stored bodies, so that the commit need not encode them again. A compressed one is a small part
-  // of the definitions that are in memory anyway; others are kept up to a smaller limit.
+  // Stored bodies, so that the commit need not encode them again. A compressed body is small
+  // compared with its definitions, which are in memory anyway; other bodies are kept up to a
+  // smaller limit.
   GrowArray<std::byte> retained;
   std::unique_ptr<BodyCompressor> compressor;
   Stage stage;  // values that wait for places
   OpenRequests<PutRequest> requests;
   PieceExchange::WrittenFor written_for;  // by values put together since the last commit
-  std::uint64_t without_statistics = 0;   // variables, of all commits
+  std::uint64_t without_statistics = 0;   // number of variables, in all commits
 };
 
 template <class Work>
@@ -112,7 +112,7 @@ Status WriterCore::together(std::string_view operation, Work work) {
     NMB_TRY(failure);
     return work();
   }
-  // Others may have gone.
+  // Other ranks may have left.
   if (failed_together) return failure;
   const std::uint64_t differed = ranks.communicator().differing_calls();
   Status status = collective_call(ranks.communicator(), out_of_memory, [&]() -> Status {

@@ -1,10 +1,10 @@
-// What a rank has done (see nmb/writer_report.h).
-#include "nmb/writer_report.h"
+// Reports what a rank has done (see nmb/writer.h).
+#include "writer/writer_report.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "writer/writer_report.h"
+#include "nmb/writer.h"
 
 namespace nmb {
 

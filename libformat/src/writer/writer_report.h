@@ -1,7 +1,7 @@
-// What a rank has done so far.
+// A report on what a rank has done so far.
 #pragma once
 
-#include "nmb/writer_report.h"
+#include "nmb/writer.h"
 #include "writer/writer_core.h"
 
 namespace nmb {

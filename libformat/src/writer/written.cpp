@@ -1,4 +1,4 @@
-// What was written of an extent (see writer/written.h).
+// Records which bytes of an extent were written (see writer/written.h).
 #include "writer/written.h"
 
 #include <iterator>

@@ -1,5 +1,5 @@
 // Written: which bytes of an extent were written since the last commit, and the sums of pieces that
-// were written whole.
+// were written completely.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Written {
     forget_sums(from, to);
     bytes_.add(from, to);
   }
-  // One piece, whole.
+  // Adds one whole piece.
   void add_piece(std::uint64_t from, std::uint64_t to, std::uint64_t sum) {
     add(from, to);
     sums_[from] = {to - from, sum};
@@ -39,8 +39,8 @@ class Written {
     sums_.clear();
   }
 
-  // For the same of another rank: take() adds it. Where both wrote bytes of a piece, its sum is not
-  // known.
+  // Sends this state to another rank, where take() adds it. If both wrote bytes of a piece, its sum
+  // is not known.
   void put(MessageWriter& out) const;
   void take(MessageReader& in);
 
@@ -51,7 +51,7 @@ class Written {
   void forget_sums(std::uint64_t from, std::uint64_t to);
 
   IntervalSet bytes_;
-  std::map<std::uint64_t, Sum> sums_;  // by where the piece begins
+  std::map<std::uint64_t, Sum> sums_;  // by the offset of the piece
 };
 
 }  // namespace nmb

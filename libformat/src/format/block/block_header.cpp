@@ -1,4 +1,4 @@
-// The header ahead of every block's body (spec/format.md, section 8).
+// The header before every block's body (spec/format.md, section 8).
 #include "format/block/block_header.h"
 
 #include <cstring>
@@ -68,11 +68,12 @@ bool BlockHeader::decode(std::span<const std::byte> bytes, std::uint64_t at, Blo
     return report("R-BK-1", 0, "another magic or version", "a block's");
   const std::uint16_t length = load_le<std::uint16_t>(p + at::kNameLength);
   if (block_body_offset(length) > bytes.size())
-    return report("R-BK-2", 0, "a wrong sum", "the sum of header and name");
+    return report("R-BK-2", 0, "a name of " + std::to_string(length) + " bytes",
+                  "one inside the block");
   auto whole = bytes.first(block_body_offset(length));
   header->sum = load_le<std::uint64_t>(p + at::kSum);
-  if (header->sum != header_sum(whole))
-    return report("R-BK-2", 0, "a wrong sum", "the sum of header and name");
+  if (const std::uint64_t sum = header_sum(whole); sum != header->sum)
+    return report("R-BK-2", 0, sum_text(sum), sum_text(header->sum));
   header->codec = load_le<std::uint8_t>(p + at::kCodec);
   header->kind = load_le<std::uint16_t>(p + at::kKind);
   header->flags = load_le<std::uint16_t>(p + at::kFlags);

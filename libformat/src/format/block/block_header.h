@@ -1,5 +1,4 @@
-// The header ahead of every block's body, by which blocks identify themselves (spec/format.md,
-// section 8).
+// The header before every block's body, which identifies the block (spec/format.md, section 8).
 #pragma once
 
 #include <cstddef>
@@ -9,13 +8,13 @@
 #include <vector>
 
 #include "format/page/origin.h"
-#include "nmb/digest.h"
-#include "nmb/finding.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
 
 namespace nmb {
 
 inline constexpr std::size_t kBlockHeaderSize = 152;
-// Offsets of fields in it.
+// Offsets of fields in a block's header.
 namespace in_block_header {
 inline constexpr std::size_t kCodec = 9, kKind = 10, kFlags = 12, kNameLength = 14, kFileId = 16,
                              kPosition = 32, kGeneration = 40, kStoredLength = 48, kRawLength = 56,
@@ -31,11 +30,11 @@ inline constexpr std::size_t kMaxDictionary = 4096;
 
 enum class BodyCodec : std::uint16_t { kNone = 0, kZstd = 1, kZstdDictionary = 2 };
 
-// Bytes from the start of a block to its body.
+// Returns the number of bytes from the start of a block to its body.
 constexpr std::uint64_t block_body_offset(std::uint64_t name_length) {
   return kBlockHeaderSize + ((name_length + 7) & ~std::uint64_t{7});
 }
-// Bytes of a whole block: header, name, body, padding.
+// Returns the number of bytes of a whole block: header, name, body, padding.
 constexpr std::uint64_t block_length(std::uint64_t name_length, std::uint64_t stored) {
   return block_body_offset(name_length) + ((stored + 7) & ~std::uint64_t{7});
 }
@@ -59,11 +58,11 @@ struct BlockHeader {
   std::uint64_t body_sum = 0;
   std::uint64_t sum = 0;  // set by encode and decode
 
-  // Writes header, name and padding to `out` (block_body_offset(name.size()) bytes); name_length
-  // and sum are set from them. A name has at most 65,535 bytes.
+  // Writes header, name and padding to `out` (block_body_offset(name.size()) bytes) and sets
+  // name_length and sum. A name has at most 65,535 bytes.
   void encode(std::string_view name, std::span<std::byte> out);
-  // `bytes` begins with a header at file position `at`. Checks R-BK-1, R-BK-2 (own sum) and R-BK-5;
-  // the name is a view into `bytes`. false: unusable.
+  // Decodes the header at the begin of `bytes`, at file position `at`. Checks R-BK-1, R-BK-2 (own
+  // sum) and R-BK-5; the name is a view into `bytes`. Returns false if the header cannot be used.
   static bool decode(std::span<const std::byte> bytes, std::uint64_t at, BlockHeader* header,
                      std::string_view* name, Findings& findings);
 };

@@ -1,4 +1,4 @@
-// Bodies as they are stored (spec/format.md, sections 8.2 and 8.3).
+// Stored bodies (spec/format.md, sections 8.2 and 8.3).
 #include "format/block/body_codec.h"
 
 #define ZDICT_STATIC_LINKING_ONLY
@@ -16,7 +16,7 @@ BodyCompressor::BodyCompressor(int level, std::span<const std::byte> dictionary)
     : context_(ZSTD_createCCtx()) {
   if (!context_) throw std::bad_alloc();
   ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, level);
-  // A file has one dictionary: its number in every frame would be 4 bytes of no use.
+  // A file has only one dictionary, so its number in every frame would waste 4 bytes.
   ZSTD_CCtx_setParameter(context_, ZSTD_c_dictIDFlag, 0);
   if (!dictionary.empty()) {
     dictionary_ = ZSTD_createCDict(dictionary.data(), dictionary.size(), level);
@@ -46,7 +46,7 @@ BodyCodec BodyCompressor::append(std::span<const std::byte> body, std::vector<st
 }
 
 BodyDecompressor::BodyDecompressor(std::span<const std::byte> dictionary) {
-  // A dictionary that zstd refuses is as good as none: bodies made with it do not decode.
+  // If zstd refuses a dictionary, bodies made with it do not decode, as without a dictionary.
   if (dictionary.empty()) return;
   dictionary_ = ZSTD_createDDict(dictionary.data(), dictionary.size());
   dictionary_id_ = ZSTD_getDictID_fromDict(dictionary.data(), dictionary.size());
@@ -89,8 +89,8 @@ Result<std::vector<std::byte>> BodyDecompressor::decode(BodyCodec codec,
 std::vector<std::byte> train_dictionary(std::span<const std::byte> samples,
                                         std::span<const std::size_t> lengths) {
   std::vector<std::byte> dictionary(kMaxDictionary);
-  // Fixed parameters: the search for better ones costs more than it gains. Long segments, since
-  // bodies are alike as wholes (spec/rationale.md).
+  // Fixed parameters, because a search for better ones costs more than it gains. Long segments,
+  // because whole bodies are alike (spec/rationale.md).
   ZDICT_fastCover_params_t parameters{};
   parameters.k = 2000;
   parameters.d = 8;

@@ -1,4 +1,4 @@
-// Bodies as they are stored: as they are, or one zstd frame with or without the file's dictionary
+// Stored bodies: uncompressed, or one zstd frame with or without the file's dictionary
 // (spec/format.md, sections 8.2 and 8.3).
 #pragma once
 
@@ -17,9 +17,10 @@ struct ZSTD_CCtx_s;
 
 namespace nmb {
 
-// Of a compressed body or piece: raw bytes for each stored one.
+// Most raw bytes for each stored byte of a compressed body or piece.
 inline constexpr std::uint64_t kMaxExpansion = 131072;
-// Of a compressed body that this version decodes, in bytes: it is decoded into memory.
+// The largest number of bytes of a compressed body that this version decodes, because it is decoded
+// in memory.
 inline constexpr std::uint64_t kMaxBody = std::uint64_t{1} << 30;
 
 // Compresses bodies. Not thread-safe.
@@ -28,8 +29,8 @@ class BodyCompressor {
   // dictionary: empty for none; copied.
   BodyCompressor(int level, std::span<const std::byte> dictionary);
   ~BodyCompressor();
-  // Appends the stored form to `out` if that is shorter than the body by an eighth or more;
-  // otherwise the body itself. Returns which.
+  // Appends the compressed body to `out` if it is shorter by an eighth or more, otherwise the body
+  // itself. Returns the codec.
   BodyCodec append(std::span<const std::byte> body, std::vector<std::byte>* out);
 
  private:
@@ -44,18 +45,18 @@ class BodyDecompressor {
   ~BodyDecompressor();
   BodyDecompressor(const BodyDecompressor&) = delete;
   BodyDecompressor& operator=(const BodyDecompressor&) = delete;
-  // kDamaged (R-BK-8) unless `stored` decodes to exactly raw_length bytes, without offset or file;
-  // kLimit past kMaxBody.
+  // Returns kDamaged (R-BK-8), without offset or file, unless `stored` decodes to exactly
+  // raw_length bytes; kLimit past kMaxBody.
   Result<std::vector<std::byte>> decode(BodyCodec codec, std::vector<std::byte> stored,
                                         std::uint64_t raw_length) const;
 
  private:
   ZSTD_DDict_s* dictionary_ = nullptr;
-  std::uint32_t dictionary_id_ = 0;  // that a frame may name; 0: none
+  std::uint32_t dictionary_id_ = 0;  // number that a frame may have; 0: none
 };
 
-// A dictionary of at most 4096 bytes for bodies like `samples` (one after the other, with these
-// lengths); empty if they do not make one that helps.
+// Returns a dictionary of at most 4096 bytes for bodies like `samples` (adjacent, with these
+// lengths); empty if a dictionary would not help.
 std::vector<std::byte> train_dictionary(std::span<const std::byte> samples,
                                         std::span<const std::size_t> lengths);
 

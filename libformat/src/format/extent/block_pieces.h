@@ -1,5 +1,5 @@
-// BlockPieces: the pieces of a block's extent, those of its entry (a data map, one run, or a hole)
-// and those that growth pages add (spec/format.md, sections 10.1 and 10.4).
+// BlockPieces: the pieces of a block's extent, both those of its entry (a data map, one run, or a
+// hole) and those in growth pages (spec/format.md, sections 10.1 and 10.4).
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,12 @@ namespace nmb {
 // Not thread-safe: see DataMap.
 class BlockPieces {
  public:
-  // `file`, `external`, `superblock` and the rows outlive it. external: nullptr as DataMap has it.
+  // `file`, `external`, `superblock` and the rows must outlive it. external: may be nullptr, see
+  // DataMap.
   BlockPieces(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
               const BlockEntry& entry, std::span<const GrowthRow> growth);
 
-  // The pieces that touch [from, to), in order; stops at the first failure.
+  // Visits the pieces that overlap [from, to), in order; stops at the first failure.
   Status for_each(std::uint64_t from, std::uint64_t to,
                   const std::function<Status(const Piece&)>& visit) const;
   Result<std::vector<Piece>> all() const;
@@ -29,7 +30,7 @@ class BlockPieces {
 
  private:
   bool mapped_;
-  Piece settled_;  // what the entry says of the extent, without map
+  Piece settled_;  // the extent according to the entry, without map
   std::span<const GrowthRow> growth_;
   DataMap map_;
 };

@@ -11,7 +11,7 @@
 namespace nmb {
 
 Piece piece_at(const Page& leaf, std::uint32_t row) {
-  // Of one that is larger R-EX-4 is broken.
+  // A larger codec breaks R-EX-4.
   const auto codec = static_cast<PieceCodec>(std::min<std::uint64_t>(leaf.value(row, kCodec), 255));
   return {.logical = leaf.value(row, kLogicalOffset),
           .length = leaf.value(row, kRawLength),
@@ -20,7 +20,7 @@ Piece piece_at(const Page& leaf, std::uint32_t row) {
           .sum = leaf.value(row, kSum),
           .codec = codec,
           .coded_length = codec == PieceCodec::kNone ? 0 : leaf.value(row, kStoredLength),
-          // Of one that is larger R-EX-8 is broken.
+          // A larger number breaks R-EX-8.
           .file = static_cast<std::uint32_t>(
               std::min<std::uint64_t>(leaf.value(row, kFileNumber), ~std::uint32_t{0}))};
 }
@@ -76,7 +76,7 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
       report("R-EX-1", kLogicalOffset, "logical offset " + std::to_string(piece.logical),
              std::to_string(*next));
     if (piece.logical > end || piece.length > end - piece.logical) {
-      report("R-EX-1", kRawLength, "a piece that ends behind the extent",
+      report("R-EX-1", kRawLength, "a piece that ends after the extent",
              "an end of at most " + std::to_string(end));
       *next = end;
       continue;
@@ -164,7 +164,7 @@ Status DataMap::visit(const Page& page, std::uint64_t from, std::uint64_t to, st
                       const std::function<Status(const Piece&)>& on_piece) const {
   if (page.level() == 0) {
     if (page.position() != checked_leaf_) NMB_TRY(check_leaf(page, end));
-    // The last one that begins at `from` or before, among pieces that lie one behind the other.
+    // Find the last piece that begins at or before `from`; pieces follow each other.
     std::uint32_t row = 0;
     for (std::uint32_t behind = page.rows(); behind - row > 1;) {
       const std::uint32_t middle = row + (behind - row) / 2;
@@ -220,16 +220,16 @@ namespace {
 struct MapRow {
   std::uint64_t logical = 0;
   Place place;
-  std::vector<UnknownValue> unknown{};  // of a row that is copied
+  std::vector<UnknownValue> unknown{};  // only for a row that is copied
 };
 
-// A page of a committed map, and where its parent leads to it; no parent: the root.
+// A page of a committed map, and its row in the parent; the root has no parent.
 struct OldPage {
   std::shared_ptr<const Page> page, parent;
-  std::uint32_t row = 0;  // in the parent
+  std::uint32_t row = 0;  // the row in the parent
 };
 
-// The pages of a map, leaves in order.
+// The pages of a map, with leaves in order.
 struct OldPages {
   std::vector<OldPage> leaves, nodes;
 
@@ -253,7 +253,7 @@ struct OldPages {
   }
 };
 
-// A page of the map gives way, and so does the row that leads to it.
+// Retires a page of the map and the row that leads to it.
 Status retire(const OldPage& old, const ByteSource& file, PageSink& sink) {
   NMB_TRY(check_may_change(*old.page, file));
   if (old.parent) drop_later_places(*old.parent, old.row, sink);
@@ -269,8 +269,8 @@ bool same_rows(const Page& leaf, const std::vector<Piece>& pieces, std::size_t f
   return true;
 }
 
-// Rows of leaves that give way with columns that this version does not know: each goes with its
-// piece where that stays, and is dropped else.
+// Rows of retired leaves with columns that this version does not know. Each is kept with its piece
+// if the piece stays; otherwise it is dropped.
 class UnknownRows {
  public:
   void add(std::shared_ptr<const Page> leaf) {
@@ -313,7 +313,7 @@ MapRow map_row_at(const Page& node, std::uint32_t row) {
           node.unknown_values(row)};
 }
 
-// The nodes of one level above these pages.
+// Writes the nodes of one level above these pages.
 Result<std::vector<MapRow>> write_level(const std::vector<MapRow>& rows, std::uint16_t level,
                                         std::uint32_t map_rows, PageSink& sink,
                                         const Origin& origin, std::uint64_t owner) {
@@ -336,7 +336,8 @@ Result<std::vector<MapRow>> write_level(const std::vector<MapRow>& rows, std::ui
   return above;
 }
 
-// All levels from this one on, above pages that cover the extent: where the root is.
+// Writes all levels from this one on, above pages that cover the extent. Returns the place of the
+// root.
 Result<Place> write_nodes(std::vector<MapRow> rows, std::uint16_t level, std::uint32_t map_rows,
                           PageSink& sink, const Origin& origin, std::uint64_t owner) {
   for (; rows.size() > 1; ++level) {
@@ -368,7 +369,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
                              std::uint64_t owner) {
   OldPages before;
   UnknownRows unknown;
-  std::vector<bool> kept;  // of the leaves before
+  std::vector<bool> kept;  // for each of the leaves before
   if (old) {
     NMB_ASSIGN(before, OldPages::of(*old));
   }
@@ -385,7 +386,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
   for (const OldPage& node : before.nodes) {
     NMB_TRY(check_may_change(*node.page, old->file()));
     sink.replaced(*node.page);
-    // Nodes are written anew, so that the rows that lead to them are.
+    // Nodes are written again, because the rows that lead to them are.
     if (node.parent) drop_later_places(*node.parent, node.row, sink);
   }
   std::vector<MapRow> rows;
@@ -432,7 +433,7 @@ Result<DataMapEdge> right_edge(const DataMap& map, std::uint64_t extent_length) 
 Result<Place> append_to_data_map(const std::vector<Piece>& pieces, const DataMapEdge& edge,
                                  std::uint32_t map_rows, PageSink& sink, const Origin& origin,
                                  std::uint64_t owner) {
-  // Pages of one level that are new; the first takes the place of the edge's one if that has room.
+  // New pages of one level; the first replaces the last page of the right edge if that has room.
   std::vector<MapRow> rows;
   const Page& leaf = *edge.back();
   bool replaces = leaf.rows() < map_rows;

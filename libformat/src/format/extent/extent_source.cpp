@@ -38,14 +38,16 @@ Status ExtentSource::check_offset(std::uint64_t offset, std::uint64_t length) co
 }
 
 Status ExtentSource::check_piece(const Piece& piece, std::span<const std::byte> bytes) const {
-  if (sum_of(bytes) == piece.sum) return {};
+  const std::uint64_t sum = sum_of(bytes);
+  if (sum == piece.sum) return {};
   const char* const rule = piece.logical >= settled_ ? "R-GR-3"
                            : pieces_.has_map()       ? "R-EX-5"
                                                      : "R-EX-6";
-  return piece_error(piece, Code::kDamaged, rule, "found values with a wrong sum");
+  return piece_error(piece, Code::kDamaged, rule,
+                     "found values with " + sum_text(sum) + ", expected " + sum_text(piece.sum));
 }
 
-// In the file where the piece lies.
+// The offset is in the file where the piece lies.
 Status ExtentSource::piece_error(const Piece& piece, Code code, const std::string& rule,
                                  const std::string& message) const {
   if (piece.file == 0) return Status(code, file_.name(), piece.position, rule, message);
@@ -54,7 +56,7 @@ Status ExtentSource::piece_error(const Piece& piece, Code code, const std::strin
                 message + ", of " + file_.name());
 }
 
-// Of an extent in one run.
+// Only for an extent in one run.
 bool ExtentSource::may_hold_piece(std::uint64_t from, std::uint64_t to) const {
   const std::uint64_t first_whole = (from + piece_size_ - 1) / piece_size_ * piece_size_;
   return first_whole < to && (first_whole + piece_size_ <= to || to == length_);
@@ -66,11 +68,11 @@ Result<const ByteSource*> ExtentSource::file_of(const Piece& piece,
     NMB_ASSIGN(*keep, external_->open(piece.file));
     return keep->get();
   }
-  // Of other files the table tells it (R-FT-3).
+  // For other files, the file table checks this (R-FT-3).
   const std::uint64_t size = file_.size();
   if (piece.position > size || piece.stored_length() > size - piece.position)
     return Status(Code::kDamaged, file_.name(), piece.position, "R-FL-5",
-                  "found a piece that ends behind the file");
+                  "found a piece that ends after the file");
   return &file_;
 }
 
@@ -124,7 +126,7 @@ Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
 Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   NMB_TRY(check_offset(offset, out.size()));
   if (out.empty()) return {};
-  // Without a map their sum was checked when they were loaded.
+  // Without a map, their sum was checked when they were loaded.
   if (inline_bytes_ && !(verify_ && mapped_)) {
     std::memcpy(out.data(), inline_bytes_->data() + offset, out.size());
     return {};
@@ -134,7 +136,7 @@ Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) con
     return {};
   }
   const std::uint64_t end = offset + out.size();
-  // Less than a piece, in one run: no need of the map.
+  // The range is shorter than a piece and in one run, so the map is not needed.
   if (mapped_ && run_position_ != 0 && !verify_ && !may_hold_piece(offset, end))
     return file_.read_at(run_position_ + offset, out);
   NMB_ASSIGN(const std::vector<Piece> pieces, pieces_in(offset, end));
@@ -216,7 +218,7 @@ std::uint64_t ExtentSource::sum_of_zeros(std::uint64_t length) const {
 bool ExtentSource::is_unallocated(std::uint64_t offset, std::uint64_t length) const {
   if (!may_be_sparse() || length == 0 || offset > length_ || length > length_ - offset)
     return false;
-  // Whoever reads is told of a map that is damaged.
+  // The reader of these values gets the failure of a damaged map.
   const Result<std::vector<Piece>> pieces = pieces_in(offset, offset + length);
   return pieces.ok() && std::ranges::all_of(*pieces, [&](const Piece& piece) {
            return piece.is_plain() && file_.is_unallocated(piece.position, piece.length) &&

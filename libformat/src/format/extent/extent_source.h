@@ -11,19 +11,19 @@
 #include "format/extent/block_pieces.h"
 #include "format/extent/piece_cache.h"
 #include "nmb/block_entry.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/values.h"
 
 namespace nmb {
 
-// Thread-safe. A piece that a read covers whole is checked against its sum, and so is one that is
-// coded or lies in another file, which anybody may change; with `verify` every piece that a read
-// touches is read whole and checked.
+// Thread-safe. A piece that a read covers completely is checked against its sum. So is a piece that
+// is coded, or that lies in another file, which anybody may change. With `verify`, every piece that
+// a read overlaps is read completely and checked.
 class ExtentSource final : public ByteSource {
  public:
-  // `file`, `external` (nullptr for an original, as DataMap has it), `superblock`, `growth` and
-  // `cache`, which are the file's, and `fill` outlive it. inline_bytes: the extent if it was read
-  // with the block.
+  // `file`, `external` (nullptr for an original, see DataMap), `superblock`, `growth` and `cache`,
+  // which are the file's, and `fill` must outlive it. inline_bytes: the extent if it was read with
+  // the block.
   ExtentSource(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
                const BlockEntry& entry, std::span<const GrowthRow> growth,
                std::optional<std::vector<std::byte>> inline_bytes, const FillPattern& fill,
@@ -31,24 +31,24 @@ class ExtentSource final : public ByteSource {
   std::uint64_t size() const override { return length_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return file_.name(); }
-  // Pieces that are zeros which the file does not store, where the range touches no others; their
+  // Returns whether the range overlaps only pieces of zeros that the file does not store; their
   // sums are checked.
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   bool may_be_sparse() const override { return !inline_bytes_ && !hole_ && file_.may_be_sparse(); }
-  // Bytes of values read without a check of their sum since it was made.
+  // Returns the bytes of values in memory.
   std::size_t memory() const { return inline_bytes_ ? inline_bytes_->size() : 0; }
 
-  // --- for reading the file where these values lie, together with those of other blocks ---
-  // Bytes [begin, end) of the extent that lie side by side from `position` of the file on; 0: in
-  // memory, coded, in another file, or nowhere. They hold every piece that they touch whole.
+  // --- for reading these values from the file together with those of other blocks ---
+  // Bytes [begin, end) of the extent, whole pieces, which are contiguous in the file from
+  // `position` on. 0: they are in memory, coded, in another file, or not stored.
   struct Stretch {
     std::uint64_t begin = 0, end = 0, position = 0;
   };
-  // The one that holds `offset`.
+  // Returns the run that holds `offset`.
   Result<Stretch> stretch_at(std::uint64_t offset) const;
-  // `bytes` were read at `position`, where the stretch of `offset` says, and perhaps on into
-  // others. Calls bad(piece, why) for each damaged one of the pieces that lie whole in them. Fails
-  // if a map cannot be read.
+  // Checks `bytes`, which were read at `position`, where the run of `offset` begins, and possibly
+  // continue into further runs. Calls bad(piece, why) for each damaged piece that lies completely
+  // in them. Fails if a map cannot be read.
   Status check(std::uint64_t offset, std::uint64_t position, std::span<const std::byte> bytes,
                const std::function<void(const Piece&, const Status&)>& bad) const;
   const ByteSource& file() const { return file_; }
@@ -57,7 +57,7 @@ class ExtentSource final : public ByteSource {
  private:
   Result<const ByteSource*> file_of(const Piece& piece,
                                     std::shared_ptr<const ByteSource>* keep) const;
-  // What is stored of a coded piece, checked.
+  // Returns the stored bytes of a coded piece, checked.
   Result<std::vector<std::byte>> stored_of(const Piece& piece) const;
   Status check_offset(std::uint64_t offset, std::uint64_t length) const;
   Status check_piece(const Piece& piece, std::span<const std::byte> bytes) const;
@@ -65,27 +65,27 @@ class ExtentSource final : public ByteSource {
                      const std::string& message) const;
   bool may_hold_piece(std::uint64_t from, std::uint64_t to) const;
   Status read_piece(const Piece& piece, std::uint64_t offset, std::span<std::byte> out) const;
-  // All of a piece, checked.
+  // Loads a whole piece, checked.
   Status load_piece(const Piece& piece, std::span<std::byte> out) const;
   Result<std::vector<std::byte>> load_piece(const Piece& piece) const;
-  // The pieces that touch [from, to), in order.
+  // Returns the pieces that overlap [from, to), in order.
   Result<std::vector<Piece>> pieces_in(std::uint64_t from, std::uint64_t to) const;
   std::uint64_t sum_of_zeros(std::uint64_t length) const;
 
   const ByteSource& file_;
   const ExternalFiles* external_;
   std::uint64_t length_;
-  std::uint64_t settled_;       // what growth pages do not add
+  std::uint64_t settled_;       // length without growth pages
   std::uint64_t run_position_;  // 0: see the pieces
   std::uint64_t run_sum_;
   std::uint32_t piece_size_;
-  bool mapped_;  // of several pieces
+  bool mapped_;  // there are several pieces
   bool hole_;
   bool verify_;
   std::optional<std::vector<std::byte>> inline_bytes_;
   const FillPattern& fill_;
   PieceCache& cache_;
-  mutable std::mutex mutex_;  // of what is mutable
+  mutable std::mutex mutex_;  // of the mutable members
   BlockPieces pieces_;
   mutable std::uint64_t zeros_length_ = 0, zeros_sum_ = 0;  // the last sum_of_zeros()
 };

@@ -13,7 +13,7 @@ namespace nmb {
 
 namespace {
 
-// Of the process: half as many as inputs take.
+// The pool of the process: it has half as many files as the pool for inputs.
 const std::shared_ptr<FilePool>& pool() {
   static const auto all =
       std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / 2));
@@ -66,7 +66,7 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::beside(const ExternalFi
   if (!file_.path())
     return Status(Code::kUnsupported, name, kNoOffset, "R-FT-4",
                   "found an external file of " + in_quotes(file_.name()) +
-                      ", which lies in no folder, expected one that does");
+                      ", which is in no folder, expected a file in a folder");
   NMB_ASSIGN(const std::shared_ptr<const ByteSource> source,
              PooledFile::open_and_keep(
                  pool(), [folder = external_folder(*file_.path()), path = row.path,
@@ -78,7 +78,7 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::beside(const ExternalFi
   return source;
 }
 
-// Its bytes are those of an extent that is no block's.
+// The bytes of an original are an extent without a block.
 std::shared_ptr<const ByteSource> ExternalFiles::original(const Place& map,
                                                           std::uint64_t size) const {
   static const Metadata none;

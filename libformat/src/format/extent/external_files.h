@@ -1,5 +1,5 @@
-// ExternalFiles: the files that hold values of an NMB file, beside it or whole in it as originals,
-// opened when they are read (spec/format.md, section 10.3).
+// ExternalFiles: the files that hold values of an NMB file, either external files or originals
+// inside it, opened when they are read (spec/format.md, section 10.3).
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 #include "format/extent/file_table.h"
 #include "format/extent/piece_cache.h"
 #include "format/superblock/superblock.h"
-#include "nmb/byte_source.h"
-#include "nmb/external_file.h"
+#include "nmb/bytes.h"
+#include "nmb/external_files.h"
 
 namespace nmb {
 
-// Thread-safe. The table is read when it is asked for, a file is opened when its values are. Few of
-// them are open at a time, whatever NMB files of the process name them.
+// Thread-safe. The table is read on demand, and a file is opened when its values are read. Only a
+// few are open at a time in the process, for all NMB files together.
 class ExternalFiles {
  public:
-  // `file` outlives it; its path() says where the others are looked for.
+  // `file` must outlive it; its path() determines where external files are looked for.
   ExternalFiles(const ByteSource& file, const Superblock& superblock, ExternalPaths allowed)
       : file_(file), superblock_(superblock), allowed_(allowed) {}
 
   Result<std::shared_ptr<const FileTable>> table() const;
-  // The file of a file number; 1 is the table's first row: an external file, or the bytes of an
-  // original. kDamaged: R-EX-8, R-FT-4, R-FT-5; kUnsupported (R-FT-4): not allowed, or the NMB file
-  // has no path; kIo.
+  // Opens the file with a number; 1 is the table's first row. It is an external file, or the bytes
+  // of an original. Errors: kDamaged: R-EX-8, R-FT-4, R-FT-5; kUnsupported (R-FT-4): not allowed,
+  // or the NMB file has no path; kIo.
   Result<std::shared_ptr<const ByteSource>> open(std::uint32_t number) const;
-  // What messages call it.
+  // Returns its name for messages.
   Result<std::string> name_of(std::uint32_t number) const;
 
  private:
@@ -41,7 +41,7 @@ class ExternalFiles {
   const Superblock superblock_;
   const ExternalPaths allowed_;
   mutable PieceCache original_pieces_;
-  mutable std::mutex mutex_;  // of what is mutable
+  mutable std::mutex mutex_;  // of the mutable members
   mutable std::shared_ptr<const FileTable> table_;
   mutable std::unordered_map<std::uint32_t, std::shared_ptr<const ByteSource>> opened_;
 };

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "model/name_rules.h"
-#include "nmb/external_file.h"
+#include "nmb/external_files.h"
 #include "wire/system_error.h"
 
 namespace nmb {
@@ -38,7 +38,7 @@ const char* external_path_error(std::string_view path) {
     const std::string_view part = path.substr(0, slash);
     if (part.empty()) return "an empty part";
     if (part == ".") return "a part \".\"";
-    if (part == ".." && !climbs) return "a part \"..\" behind others";
+    if (part == ".." && !climbs) return "a part \"..\" after others";
     climbs = climbs && part == "..";
     if (slash == std::string_view::npos) return climbs ? "a part \"..\" at its end" : nullptr;
     path.remove_prefix(slash + 1);
@@ -56,7 +56,7 @@ bool leads_out(std::string_view path) {
 }
 
 bool is_windows_device(std::string_view part) {
-  // Windows looks neither at an ending nor at blanks ahead of it.
+  // Windows ignores an ending and blanks before it.
   part = part.substr(0, part.find('.'));
   while (part.ends_with(' ')) part.remove_suffix(1);
   std::string name(part);
@@ -66,7 +66,7 @@ bool is_windows_device(std::string_view part) {
   if (!name.starts_with("COM") && !name.starts_with("LPT")) return false;
   const std::string_view number = std::string_view(name).substr(3);
   if (number.size() == 1) return number[0] >= '1' && number[0] <= '9';
-  // Superscript digits, which Windows takes for digits.
+  // Windows treats superscript digits as digits.
   return number == "\xC2\xB9" || number == "\xC2\xB2" || number == "\xC2\xB3";
 }
 
@@ -96,7 +96,7 @@ std::string external_folder(const std::string& path) {
 Result<std::string> external_path(const std::string& input, const std::string& output,
                                   ExternalPaths allowed) {
   NMB_ASSIGN(const fs::path file, resolved(input));
-  // Where readers look: that of the file which a symbolic link leads to.
+  // Use the folder where readers look: that of the file to which a symbolic link leads.
   const fs::path of_output = fs::path(external_folder(output)).parent_path();
   NMB_ASSIGN(const fs::path folder, resolved(of_output.empty() ? fs::path(".") : of_output));
   const auto refuse = [&](const std::string& found, const char* expected) {

@@ -73,7 +73,7 @@ bool check_file_table(const Page& page, TablePaths* paths, Findings& findings) {
     const std::uint64_t state = page.value(row, kState);
     if (state == 1 || state > FileTable::kOriginal) {
       known = false;
-      if (state != 1)  // R-PG-9 is reported
+      if (state != 1)  // R-PG-9 reports state 1
         report("R-FT-6", page.value_offset(row, kState), "state " + std::to_string(state),
                "0, 1 or 2");
       continue;

@@ -1,4 +1,4 @@
-// The file table: which external files an NMB file names (spec/format.md, section 10.3).
+// The file table: the external files of an NMB file (spec/format.md, section 10.3).
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 #include "format/page/page.h"
 #include "format/superblock/superblock.h"
-#include "nmb/byte_source.h"
-#include "nmb/external_file.h"
-#include "nmb/finding.h"
-#include "nmb/place.h"
+#include "nmb/bytes.h"
+#include "nmb/external_files.h"
+#include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 
 // Immutable, so safe to share between threads.
 class FileTable {
  public:
-  FileTable() = default;  // of a file that has none
+  FileTable() = default;  // of a file without a table
   // pages: the oldest first, each checked by check_file_table().
   explicit FileTable(std::vector<std::shared_ptr<const Page>> pages);
 
@@ -29,42 +29,42 @@ class FileTable {
   ExternalFile row(std::uint32_t row) const;
   std::uint64_t size(std::uint32_t row) const { return value(row, kStoredLength); }
   bool is_original(std::uint32_t row) const { return value(row, kState) == kOriginal; }
-  // The root of an original's data map.
+  // Returns the root of an original's data map.
   Place map(std::uint32_t row) const {
     return {value(row, kMapPosition), value(row, kMapLength), value(row, kMapSum)};
   }
   Digest digest(std::uint32_t row) const;
   // Its sum is the page's `sum` field; absent: there is none.
   Place newest_page() const;
-  // Where they lie in the file, for findings.
+  // Returns positions in the file, for findings.
   std::uint64_t path_offset(std::uint32_t row) const;
   std::uint64_t value_offset(std::uint32_t row, Column column) const;
 
   static constexpr std::uint64_t kOriginal = 2;  // state of a row
 
  private:
-  // The page that has a row, and the row's number in it.
+  // Returns the page that has a row, and the row's number in the page.
   std::pair<const Page*, std::uint32_t> find(std::uint32_t row) const;
   std::uint64_t value(std::uint32_t row, Column column) const;
 
   std::vector<std::shared_ptr<const Page>> pages_;
-  std::vector<std::uint32_t> first_rows_;  // of each page, among those of all
+  std::vector<std::uint32_t> first_rows_;  // the first row of each page, counted over all pages
   std::uint32_t rows_ = 0;
 };
 
-// Paths of external files in pages so far, and where the first page's row continues another.
+// Paths of external files in the pages so far.
 using TablePaths = std::unordered_set<std::string>;
 
-// Checks R-FT-1 to R-FT-3 and R-FT-6 (without maps) of the rows of a page, the oldest page first.
-// Memory: a few bytes for each row that there is. False: its rows cannot be told.
+// Checks R-FT-1 to R-FT-3 and R-FT-6 (without maps) of the rows of a page; call with the oldest
+// page first. Memory: a few bytes for each row. Returns false if its rows cannot be read.
 bool check_file_table(const Page& page, TablePaths* paths, Findings& findings);
 
-// Reads and checks the table that the superblock places; empty where it places none. kDamaged, kIo.
+// Reads and checks the table that the superblock places, if any. Errors: kDamaged, kIo.
 Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file,
                                                          const Superblock& superblock);
 
-// A page of a table with these rows, none of them an original. before: the page that it continues;
-// its sum is the page's `sum` field; absent: none.
+// Returns a page with these rows, none of them an original. before: the page that it continues,
+// with the page's `sum` field as its sum; absent: none.
 PageBuilder file_table_page(std::span<const ExternalFile> files, const Place& before = {});
 
 }  // namespace nmb

@@ -34,7 +34,7 @@ std::uint32_t check_growth_page(const Page& page, Findings& findings) {
   }
   std::pair<std::uint64_t, std::uint64_t> before;
   for (std::uint32_t row = first; row < page.rows(); ++row) {
-    if (page.value(row, kState) != 0) return row;  // R-PG-9 is reported
+    if (page.value(row, kState) != 0) return row;  // R-PG-9 reports other states
     const std::pair key(page.value(row, kOrder), page.value(row, kLogicalOffset));
     if (row > first && key <= before) not_ascending(row);
     before = key;
@@ -69,7 +69,7 @@ void check_growth_of(const BlockEntry& entry, std::span<const GrowthRow> rows,
     records = row.records;
     if (row.piece.length == 0) report("R-GR-3", kRawLength, "raw length 0", "at least 1");
     if (!ends_within_limits(row.piece)) {
-      report("R-GR-2", kRawLength, "a piece that ends behind 2^63 - 1", "an end of at most that");
+      report("R-GR-2", kRawLength, "a piece that ends after 2^63 - 1", "an end of at most that");
       end = kMaxEnd;
       continue;
     }
@@ -113,7 +113,7 @@ Status Growth::load() const {
     for (std::uint32_t row = first_growth_row(*page); row < page->rows(); ++row) {
       const std::uint64_t order = page->value(row, kOrder);
       if (!checked_.empty()) checked_.erase(order);
-      // Blocks that grow together have the same rows in page after page.
+      // Blocks that grow together have the same rows in many consecutive pages.
       const Page* const last = pages_.empty() ? nullptr : pages_.back().get();
       if (!last || row >= last->rows() || last->value(row, kOrder) != order || row == 0)
         orders_.insert(order);

@@ -1,4 +1,4 @@
-// Growth: records and pieces that growth pages add to blocks (spec/format.md, section 10.4).
+// Growth: records and pieces of blocks in growth pages (spec/format.md, section 10.4).
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 #include "format/extent/data_map.h"
 #include "format/superblock/superblock.h"
 #include "nmb/block_entry.h"
-#include "nmb/byte_source.h"
-#include "nmb/finding.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
 
 namespace nmb {
 
@@ -22,69 +22,69 @@ inline constexpr std::uint64_t kMaxGrowthPages = 1024;
 
 struct GrowthRow {
   Piece piece;
-  std::uint64_t records = 0;         // of the block, with the piece
-  std::shared_ptr<const Page> page;  // that has the row
-  std::uint32_t row = 0;             // in it
-  // Where a value of it lies in the file, for findings.
+  std::uint64_t records = 0;         // of the block, including the piece
+  std::shared_ptr<const Page> page;  // the page that has the row
+  std::uint32_t row = 0;             // number of the row in the page
+  // Returns the position in the file of a value, for findings.
   std::uint64_t at(Column column) const { return page->value_offset(row, column); }
 };
 
 // The rows of each block, by its order of creation.
 using GrowthRows = std::map<std::uint64_t, std::vector<GrowthRow>>;
 
-// Checks R-GR-1, but for orders that no block has. Returns the row behind the last that counts.
+// Checks R-GR-1, except for orders without a block. Returns the end of the rows that count.
 std::uint32_t check_growth_page(const Page& page, Findings& findings);
-// The same, and adds the rows of a page to those of the pages before it. False: the page's rows
-// cannot be told.
+// Does the same, and adds the rows of a page to those of earlier pages. Returns false if the page's
+// rows cannot be read.
 bool add_growth_page(const std::shared_ptr<const Page>& page, GrowthRows* rows, Findings& findings);
 
-// Checks R-GR-2 (but for the length that records want) and R-GR-3 (without bytes) of a block's
+// Checks R-GR-2 (except for the length required by records) and R-GR-3 (without bytes) of a block's
 // rows. entry: without growth.
 void check_growth_of(const BlockEntry& entry, std::span<const GrowthRow> rows,
                      std::uint32_t piece_size, Findings& findings);
 
-// Adds to an entry what rows of its block say.
+// Adds the records and pieces of the block's rows to an entry.
 void grow(BlockEntry* entry, std::span<const GrowthRow> rows);
 
-// Thread-safe. Pages are read once, when an entry is asked about first. Memory: the pages, and the
-// rows of blocks whose values are read.
+// Thread-safe. Pages are read once, when growth is first queried. Memory: the pages, and the rows
+// of blocks whose values are read.
 class Growth {
  public:
-  // `file` outlives it.
+  // `file` must outlive it.
   Growth(const ByteSource& file, const Superblock& superblock)
       : file_(file), superblock_(superblock) {}
 
   bool absent() const { return superblock_.growth.absent(); }
-  // Adds to what the index says of a block what growth pages say of it. What a block needs that is
-  // not supported may say more of its rows: they are not checked. kDamaged, kIo.
+  // Adds growth to an entry of the index. If the block has an unsupported need, its rows may have
+  // other meanings and are not checked. Errors: kDamaged, kIo.
   Status add_to(BlockEntry* entry) const;
-  // Whether the block of an order has growth rows. kDamaged, kIo.
+  // Returns whether the block with this order has growth rows. Errors: kDamaged, kIo.
   Result<bool> has_rows(std::uint64_t order) const;
-  // Of an entry that add_to() has seen; they live as long as this.
+  // For an entry that was passed to add_to(); the rows live as long as this.
   Result<std::span<const GrowthRow>> rows_of(const BlockEntry& entry) const;
-  // Of the blocks that have rows; it lives as long as this. kDamaged, kIo.
+  // Returns the orders of blocks with rows; valid as long as this. Errors: kDamaged, kIo.
   Result<const std::unordered_set<std::uint64_t>*> orders() const;
-  // The pages, the oldest first; they live as long as this. kDamaged, kIo.
+  // Returns the pages, the oldest first; valid as long as this. Errors: kDamaged, kIo.
   Result<std::span<const std::shared_ptr<const Page>>> pages() const;
 
-  // Takes the pages that `before` has read: those that this chain continues are not read again.
-  // `before` is of no use any more. Not thread-safe.
+  // Takes the pages that `before` has read, if this chain continues them. `before` is no longer
+  // used. Not thread-safe.
   void continue_from(Growth& before);
 
  private:
   Status load() const;
-  // All rows of a block: a search in every page, as a table of the rows of all blocks takes a
-  // multiple of the pages' memory, and of the time that reading them takes.
+  // Returns all rows of a block by searching every page: a table of the rows of all blocks would
+  // take several times the pages' memory, and several times the time to read them.
   std::vector<GrowthRow> gather(std::uint64_t order) const;
 
   const ByteSource& file_;
   const Superblock& superblock_;
-  mutable std::mutex mutex_;                 // of what is mutable
-  mutable std::set<std::uint64_t> checked_;  // orders
+  mutable std::mutex mutex_;                 // of the mutable members
+  mutable std::set<std::uint64_t> checked_;  // orders that were checked
   mutable std::vector<std::shared_ptr<const Page>> pages_;
-  mutable std::unordered_set<std::uint64_t> orders_;  // in pages_
-  mutable bool loaded_ = false;                       // pages_ are all
-  mutable GrowthRows rows_;                           // of blocks that were asked about
+  mutable std::unordered_set<std::uint64_t> orders_;  // orders in pages_
+  mutable bool loaded_ = false;                       // all pages were read
+  mutable GrowthRows rows_;                           // of blocks that were queried
 };
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Opening an external file (see format/extent/open_external.h).
+// Opens external files (see format/extent/open_external.h).
 #include "format/extent/open_external.h"
 
 #include <fcntl.h>
@@ -64,7 +64,7 @@ class Opening {
   }
 
  private:
-  // Part by part, so that no link can come in between.
+  // Opens the path part by part, so that no symbolic link can be followed.
   Result<std::unique_ptr<FileSource>> open_beneath() {
     const std::string& start = folder_.empty() ? std::string(".") : folder_;
     Descriptor at(::open(start.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -83,7 +83,7 @@ class Opening {
     return open(at.get(), last, O_NOFOLLOW);
   }
 
-  // Ahead of opening it: whether it is a regular file.
+  // Checks, before opening, that it is a regular file.
   Status check(int at, const std::string& part, int flags) const {
     struct stat info;
     if (::fstatat(at, part.c_str(), &info, flags) != 0) return not_opened(at, part, errno);

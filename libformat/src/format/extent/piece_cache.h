@@ -1,4 +1,4 @@
-// PieceCache: decoded pieces that reads of a part of them may want again.
+// PieceCache: decoded pieces that later reads may need again.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@
 
 namespace nmb {
 
-// Of one file, whatever blocks they belong to: those used last, kCapacity bytes together or one.
-// Thread-safe.
+// For one file, for all blocks: keeps the most recently used pieces, kCapacity bytes together, or
+// one larger piece. Thread-safe.
 class PieceCache {
  public:
   using Bytes = std::shared_ptr<const std::vector<std::byte>>;
 
-  // nullptr: not there.
+  // Returns nullptr if it is not cached.
   Bytes find(const Piece& piece) {
     std::lock_guard lock(mutex_);
     for (auto held = pieces_.begin(); held != pieces_.end(); ++held) {
       const Piece& is = held->first;
-      // Of a damaged file two may lie at one place.
+      // In a damaged file, two pieces may lie at one position.
       if (is.position != piece.position || is.sum != piece.sum || is.codec != piece.codec ||
           is.length != piece.length || is.file != piece.file)
         continue;
@@ -45,10 +45,10 @@ class PieceCache {
 
  private:
   static constexpr std::size_t kCapacity = 16 << 20;
-  static constexpr std::size_t kMostPieces = 64;  // that find() looks through
+  static constexpr std::size_t kMostPieces = 64;  // most pieces that find() searches
 
   std::mutex mutex_;
-  std::list<std::pair<Piece, Bytes>> pieces_;  // the last used in front
+  std::list<std::pair<Piece, Bytes>> pieces_;  // the most recently used first
   std::size_t held_ = 0;
 };
 

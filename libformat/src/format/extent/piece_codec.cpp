@@ -1,4 +1,4 @@
-// Pieces of values as they are stored (see format/extent/piece_codec.h).
+// Encodes and decodes pieces of values (see format/extent/piece_codec.h).
 #include "format/extent/piece_codec.h"
 
 #include "format/block/body_codec.h"
@@ -18,7 +18,7 @@ Status does_not_decode(std::uint64_t length) {
                 "found a piece that does not decode to " + std::to_string(length) + " bytes");
 }
 
-// length: that it must decode to.
+// length: the expected decoded length.
 Decoded decode_into(PieceCodec codec, std::span<const std::byte> stored, std::uint64_t length,
                     std::span<std::byte> out) {
   if (codec == PieceCodec::kZstd)

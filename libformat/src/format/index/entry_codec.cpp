@@ -9,12 +9,13 @@ namespace nmb {
 
 static constexpr std::uint64_t kEntryHole = 1;
 
-// Of a value that does not fit the field of a block's header: no kind or codec has this number.
+// A value that does not fit the field of a block's header becomes the largest number, which no kind
+// or codec has.
 static std::uint16_t two_bytes(std::uint64_t value) {
   return static_cast<std::uint16_t>(std::min<std::uint64_t>(value, 0xffff));
 }
 
-// A place is three columns in a row: position, length, sum.
+// A place takes three columns of a row: position, length, sum.
 static void set_place(PageBuilder& leaf, Column first, const Place& place) {
   leaf.set(first, place.position);
   leaf.set(static_cast<Column>(first + 1), place.length);

@@ -7,11 +7,10 @@
 
 #include "format/page/page.h"
 #include "nmb/block_entry.h"
-#include "nmb/totals.h"
 
 namespace nmb {
 
-// What an entry, or all entries below a page, have.
+// Totals of an entry, or of all entries below a page.
 struct Holdings {
   Totals totals;
   std::uint64_t needs = 0;
@@ -22,21 +21,21 @@ struct Holdings {
   }
 };
 
-// A node's row: a subtree and what it holds.
+// A node's row: a subtree and its totals.
 struct ChildRow {
   std::string separator;
   std::uint64_t position = 0;
   std::uint32_t length = 0;
   std::uint64_t sum = 0;
   Holdings holds;
-  std::vector<UnknownValue> unknown{};  // of a row that is copied
+  std::vector<UnknownValue> unknown{};  // only of a row that is copied
 };
 
 void add_entry(PageBuilder& leaf, const BlockEntry& entry);
 BlockEntry entry_at(const Page& leaf, std::uint32_t row);
 void add_child(PageBuilder& node, const ChildRow& child);
-// Fills an empty node with the first of `children`, at most `rows`, and adds up what they hold;
-// returns how many.
+// Fills an empty node with the first of `children`, at most `rows`, and adds their totals; returns
+// how many.
 std::size_t fill_node(PageBuilder& node, std::span<const ChildRow> children, std::uint32_t rows,
                       Holdings* holds);
 ChildRow child_at(const Page& node, std::uint32_t row);
@@ -44,10 +43,10 @@ Holdings holdings_at(const Page& page, std::uint32_t row);
 Holdings holdings_of(const Page& page);
 inline Holdings holdings_of(const BlockEntry& entry) { return {entry.totals(), entry.needs}; }
 
-// kLimit: an index of that level is higher than any may be (spec/format.md, section 16).
+// Returns kLimit if an index with that level is too high (spec/format.md, section 16).
 Status check_index_level(std::uint16_t level, std::uint32_t leaf_rows, std::uint32_t node_rows);
 
-// The shortest prefix of `name` that is greater than `before`; before < name.
+// Returns the shortest prefix of `name` that is greater than `before`; before < name.
 std::string separator_between(std::string_view before, std::string_view name);
 
 }  // namespace nmb

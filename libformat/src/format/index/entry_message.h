@@ -7,7 +7,7 @@
 
 namespace nmb {
 
-// Calls visit with each field but the name.
+// Calls visit with each field except the name.
 template <class Entry, class Visit>
 void for_each_field(Entry& e, Visit visit) {
   visit(e.kind), visit(e.codec), visit(e.hole), visit(e.position), visit(e.stored_length);

@@ -11,7 +11,7 @@ namespace nmb {
 
 namespace {
 
-// What the index has of its own as a tree of pages.
+// The parts of tree building that are specific to the index.
 class EntryTree {
  public:
   using Rows = IndexChanges;
@@ -58,7 +58,7 @@ class EntryTree {
 
  private:
   const IndexPageRows page_rows_;
-  // The last name ahead of the leaf, behind a letter that says that there is one.
+  // The last name before the leaf, with a letter in front if there is one.
   std::string last_;
 };
 

@@ -59,7 +59,7 @@ Result<std::shared_ptr<const Page>> IndexTree::load(std::uint16_t level, std::ui
 }
 
 Result<std::shared_ptr<const Page>> IndexTree::root() const {
-  // The root is the last page of its run, nodes are before it: who reads one needs others.
+  // The root is the last page of its run, after the nodes: reading one usually needs others.
   constexpr std::uint64_t kTail = 48 << 10;
   const std::uint64_t begin = superblock_.index_position,
                       end = superblock_.root_position + superblock_.root_length;

@@ -1,5 +1,5 @@
-// Reading the index: lookup, ranges and totals with a bounded cache of pages (spec/format.md,
-// section 7).
+// Reads the index: lookup, ranges and totals with a bounded cache of pages (spec/format.md, section
+// 7).
 #pragma once
 
 #include <cstdint>
@@ -14,35 +14,35 @@
 #include "format/page/page_cache.h"
 #include "format/superblock/superblock.h"
 #include "nmb/block_entry.h"
-#include "nmb/byte_source.h"
-#include "nmb/totals.h"
+#include "nmb/bytes.h"
 #include "wire/far_source.h"
 
 namespace nmb {
 
-// Names from `first` on, before `end` (no end: to the last).
+// Names from `first` up to `end`, excluding it (nullopt: to the last).
 struct NameRange {
   std::string first;
   std::optional<std::string> end;
 };
 
-// The names that begin with `prefix`.
+// Returns the range of names that begin with `prefix`.
 NameRange prefix_range(std::string_view prefix);
 
-// Entries and totals count what growth pages add (section 10.4); pages do not. Thread-safe.
+// Entries and totals include growth pages (section 10.4), which pages of the index do not.
+// Thread-safe.
 class IndexTree {
  public:
-  // far: nullptr, or `file` where it is far away.
+  // far: `file` if it is on slow storage, otherwise nullptr.
   IndexTree(const ByteSource& file, const Superblock& superblock, const FarSource* far = nullptr);
 
   Result<std::optional<BlockEntry>> find(std::string_view name) const;
-  // Whether there is an entry of that name; reads no growth pages, nor does rank_of().
+  // Returns whether there is an entry of that name. Like rank_of(), it does not read growth pages.
   Result<bool> contains(std::string_view name) const;
-  // Entries whose name is less than `name`.
+  // Returns the number of entries whose name is less than `name`.
   Result<std::uint64_t> rank_of(std::string_view name) const;
-  // Reads only the pages on the two edges of the range.
+  // Reads only the pages at the two ends of the range.
   Result<Totals> totals_in(const NameRange& range) const;
-  // In order of names, until `visit` returns false or a status that is not ok.
+  // Visits in order of names, until `visit` returns false or a failure.
   Status for_each(const NameRange& range,
                   const std::function<Result<bool>(const BlockEntry&)>& visit) const;
 
@@ -50,14 +50,14 @@ class IndexTree {
   const Superblock& superblock() const { return superblock_; }
   const Growth& growth() const { return growth_; }
   std::uint32_t height() const { return superblock_.height; }
-  // Pages that were read of the generation before: none of them is ever written again. `before` is
-  // of no use any more.
+  // Takes pages that were read for the generation before: none of them is ever written again.
+  // `before` is no longer used.
   void continue_from(IndexTree& before) {
     cache_ = before.cache_;
     growth_.continue_from(before.growth_);
   }
   Result<std::shared_ptr<const Page>> root() const;
-  // The child of a node's row.
+  // Returns the child of a node's row.
   Result<std::shared_ptr<const Page>> child(const Page& node, std::uint32_t row) const;
 
  private:
@@ -69,13 +69,13 @@ class IndexTree {
     std::uint32_t row = 0;
   };
   Result<std::optional<Found>> find_row(std::string_view name) const;
-  // What pages say of the entries in a range.
+  // Returns the totals of the entries in a range according to the pages.
   Result<Totals> stored_totals_in(const NameRange& range) const;
   Status totals_below(const Page& page, const NameRange& range, Totals* totals) const;
   Result<bool> visit_below(const Page& page, const NameRange& range,
                            const std::function<Result<bool>(const BlockEntry&)>& visit) const;
 
-  // Of the entries in a range what growth pages add.
+  // Adds growth of the entries in a range.
   Status add_growth(const NameRange& range, Totals* totals) const;
 
   const ByteSource& file_;
@@ -86,9 +86,9 @@ class IndexTree {
   std::shared_ptr<PageCache> cache_ = std::make_shared<PageCache>();
 };
 
-// Row of the child below which `name` lies.
+// Returns the row of the child below which `name` lies.
 std::uint32_t child_row_for(const Page& node, std::string_view name);
-// First row whose name is not less than `name`.
+// Returns the first row whose name is not less than `name`.
 std::uint32_t lower_bound_row(const Page& leaf, std::string_view name);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Writing the index by copying the pages that change (spec/format.md, section 7).
+// Updates the index by writing new copies of the pages that change (spec/format.md, section 7).
 #include "format/index/index_update.h"
 
 #include <algorithm>
@@ -38,23 +38,23 @@ std::vector<UnknownValue> get_unknown(MessageReader& in) {
   return values;
 }
 
-// An old page, and the new pages that take its place: as many of the level's as lie before `end`.
+// An old page, and the new pages that replace it: those of the level that lie before `end`.
 struct Replaced {
   PagePath path;
   std::size_t end = 0;
 };
 
-// Where a rank's work on a level ends, so that the next one knows what is left to it. The work on
-// an old page may be several ranks': each has its changes and the kept rows ahead of them, the last
-// one also those behind.
+// The end of a rank's work on a level, so that the next rank knows where to start. Several ranks
+// may work on one old page: each has its changes and the kept rows before them, the last rank also
+// the rows after them.
 struct Edge {
-  int rank = -1;  // -1: nobody has work so far
-  PagePath path;  // of the old page
+  int rank = -1;  // -1: no rank has work so far
+  PagePath path;  // path of the old page
   std::string name;
   std::uint32_t row = 0;
 };
 
-// Shared by the work on leaves and on nodes, below.
+// Code shared by LeafWork and NodeWork.
 class Work {
  public:
   bool continues(std::size_t page) const { return page == 0 && continues_; }
@@ -64,14 +64,17 @@ class Work {
     continues_ = before_.rank >= 0 && before_.path == first;
   }
   void set_goes_on(bool on) { goes_on_ = on; }
-  bool goes_on() const { return goes_on_; }  // the next rank has work on the last page too
+  bool goes_on() const {
+    return goes_on_;
+  }  // Returns whether the next rank also works on the last
+     // page.
 
  private:
   Edge before_;
   bool continues_ = false, goes_on_ = false;
 };
 
-// Changes of entries: the work is on old leaves.
+// Applies changes of entries to old leaves.
 class LeafWork : public Work {
  public:
   struct Row {
@@ -96,7 +99,8 @@ class LeafWork : public Work {
     return {0, leaves_.back().path, std::string(changes_.name(leaves_.back().end - 1)), 0};
   }
 
-  // This rank's rows in place of those of an old page. dead: nullptr, or it hears what goes.
+  // Visits this rank's rows that replace those of an old page. dead: collects what is retired, or
+  // nullptr.
   template <class Visit>
   Status for_rows(std::size_t page, DeadPages* dead, Visit visit) {
     NMB_ASSIGN(const std::shared_ptr<const Page> leaf, old_.at(path(page)));
@@ -124,7 +128,7 @@ class LeafWork : public Work {
   }
 
   static const std::string& name(const Row& row) { return row.entry.name; }
-  // first: nullptr, or the separator of the old page whose first row this becomes.
+  // first: the separator of the old page if this becomes its first row, otherwise nullptr.
   static void add(PageBuilder& leaf, const Row& row, const std::string* first,
                   std::string_view before, ChildRow* child) {
     if (leaf.rows() == 0)
@@ -145,10 +149,10 @@ class LeafWork : public Work {
  private:
   OldPages& old_;
   const IndexChanges& changes_;
-  std::vector<Replaced> leaves_;  // end: among the changes
+  std::vector<Replaced> leaves_;  // end: index in the changes
 };
 
-// Pages of the level below that were replaced: the work is on the old nodes above them.
+// Applies replaced pages of the level below to the old nodes above them.
 class NodeWork : public Work {
  public:
   using Row = ChildRow;
@@ -182,7 +186,7 @@ class NodeWork : public Work {
       if (node) {
         const std::uint32_t changed = below_[i].path.back();
         for (; row < changed; ++row) NMB_TRY(visit(child_at(*node, row)));
-        // Else ranks before, or earlier items, have a part of the same page.
+        // Otherwise lower ranks, or earlier items, have a part of the same page.
         if (row == changed) {
           if (dead) drop_later_places(*node, row, *dead);
           ++row;
@@ -223,13 +227,13 @@ class NodeWork : public Work {
   OldPages& old_;
   std::vector<Replaced> below_;
   std::vector<ChildRow> rows_;
-  std::vector<Replaced> nodes_;  // end: in `below_`
+  std::vector<Replaced> nodes_;  // end: index in `below_`
 };
 
-// The rows that ranks up to a given one make of the last old page they work on.
+// The rows that the ranks up to a given one make from the last old page they work on.
 struct Tail {
   bool any = false;
-  bool all = false;  // they have no work on other pages
+  bool all = false;  // true: they have no work on other pages
   PagePath path;
   std::uint64_t rows = 0;
   std::string last;  // name of the last row
@@ -300,7 +304,7 @@ class Update {
   }
 
  private:
-  // Sums over all ranks, for the level that was written last.
+  // Sums over all ranks for the level that was written last.
   struct Written {
     std::uint64_t bytes = 0, pages = 0, replaced = 0;
     bool failed = false;
@@ -308,25 +312,26 @@ class Update {
       return {a.bytes + b.bytes, a.pages + b.pages, a.replaced + b.replaced, a.failed || b.failed};
     }
   };
-  // The root; filled level by level.
+  // The root. It is filled in level by level.
   struct Top {
     std::uint64_t position = 0;  // 0: there are no entries
     std::uint64_t sum = 0;
     std::uint32_t length = 0;
     std::uint16_t level = 0;
-    bool only_child = false;  // of a root that gave way to it; it may do so itself
+    bool only_child = false;  // it was the single child of a retired root, and may be retired in
+                              // the same way
     Holdings holds;
     Digest digest;
   };
-  // Several ranks may work on one old page. This is for the first page of this rank.
+  // Several ranks may work on one old page. This describes the first page of this rank.
   struct Share {
-    std::uint64_t before = 0;   // rows that lower ranks make of it
-    std::uint64_t leading = 0;  // of this rank's rows: those that end a new page of `holder`
+    std::uint64_t before = 0;   // number of rows that lower ranks make from it
+    std::uint64_t leading = 0;  // number of this rank's rows that complete a new page of `holder`
     int holder = 0;
     std::string last;  // name of the last row before
   };
 
-  // The last level has one page, or none, and there is none of the old index beside it.
+  // Returns whether the last level has at most one page and no page of the old index beside it.
   bool finished() const { return begun_ && level_ + 1u >= tree_.height() && all_.pages <= 1; }
 
   Status keep_root() {
@@ -345,7 +350,7 @@ class Update {
     return write_level(work, tree_.superblock().leaf_rows);
   }
 
-  // Level by level, while several ranks have much to do.
+  // Writes level by level, as long as several ranks have enough work.
   Status climb() {
     while (!finished() && (ranks_->size() == 1 || all_.pages + all_.replaced > few_pages_)) {
       NodeWork work(old_, std::move(replaced_), std::move(pages_.children()));
@@ -355,7 +360,7 @@ class Update {
     return {};
   }
 
-  // Tells the next rank where this one's work ends.
+  // Tells the next rank where this rank's work ends.
   template <class Level>
   Status meet_neighbours(Level& work) {
     std::string text;
@@ -393,7 +398,7 @@ class Update {
     return {};
   }
 
-  // *status: this rank's; after a failure it has nothing.
+  // *status: the status of this rank; after a failure it contributes nothing.
   template <class Level>
   Result<Share> share_of(Level& work, std::uint32_t page_rows, Status* status) {
     std::string last;
@@ -446,7 +451,7 @@ class Update {
       NMB_ASSIGN(share, share_of(work, page_rows, &status));
     }
     PageBuilder builder(PageUse::kIndex, level_);
-    ChildRow page;  // that is being made
+    ChildRow page;  // the page in progress
     std::string last = share.last;
     auto flush = [&]() -> Status {
       if (builder.rows() == 0) return {};
@@ -506,7 +511,7 @@ class Update {
     };
   }
 
-  // One rank alone knows where its pages lie while it makes them.
+  // A single rank knows the positions of its pages while it makes them.
   Status add_page(const PageBuilder& builder, ChildRow row) {
     NMB_TRY(pages_.add(builder, std::move(row), origin_));
     return ranks_->size() > 1 ? Status() : pages_.place_alone(&position_, *write_, keep_last());
@@ -522,7 +527,8 @@ class Update {
     return {};
   }
 
-  // Few pages are rank 0's: of all levels (changes: not nullptr), or above the last one.
+  // Rank 0 makes the few remaining pages: of all levels if changes is not nullptr, otherwise above
+  // the last level.
   Result<Top> finish_on_first(const IndexChanges* changes) {
     if (!changes) {
       MessageWriter out;
@@ -565,8 +571,8 @@ class Update {
     return top;
   }
 
-  // The bytes of a page that this rank wrote last in its level, or of a committed one. An only page
-  // of a level is one of them.
+  // Returns the bytes of the page that this rank wrote last in its level, or of a committed page.
+  // The only page of a level is one of these.
   Result<std::vector<std::byte>> bytes_of(const Top& top) const {
     if (wrote(top)) return last_[top.level].bytes;
     PageExpectation expect = expectation(top);
@@ -585,7 +591,7 @@ class Update {
     return expect;
   }
 
-  // Collective: the only page of the last level is on some rank, or nowhere.
+  // Collective. Finds the only page of the last level, which is on some rank or on none.
   Result<BuiltIndex> find_root() {
     NMB_ASSIGN(const int holder,
                ranks_->all_reduce(pages_.count() == 0 ? -1 : ranks_->rank(), highest));
@@ -597,7 +603,7 @@ class Update {
     return settle_root(top);
   }
 
-  // Collective: a root with a single child gives way to it.
+  // Collective. Replaces a root with a single child by this child.
   Result<BuiltIndex> settle_root(Top top) {
     while (top.only_child) {
       NMB_ASSIGN(int holder, ranks_->all_reduce(wrote(top) ? ranks_->rank() : -1, highest));
@@ -641,16 +647,16 @@ class Update {
   Communicator* ranks_;
   const IndexTree& tree_;
   OldPages old_;
-  std::uint64_t position_;  // of the next level, or of the next page of one rank alone
+  std::uint64_t position_;  // of the next level, or of the next page if there is a single rank
   const WritePages* write_;
   DeadPages& dead_;
   Origin origin_;
   std::uint64_t few_pages_;
-  // The level written last.
+  // the level written last
   bool begun_ = false;
   std::uint16_t level_ = 0;
   LevelPages<ChildRow> pages_;
-  std::vector<Replaced> replaced_;  // old pages whose place they take
+  std::vector<Replaced> replaced_;  // old pages that they replace
   Written all_;
   struct LastPage {
     std::uint64_t position = 0;

@@ -1,4 +1,4 @@
-// Writing the index: the pages that lead to changed entries anew, all others kept
+// Updates the index: writes again the pages that lead to changed entries, and keeps all others
 // (spec/format.md, section 7).
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace nmb {
 
-// Changes sorted by name. A name that one rank removed and another defined stands twice, in any
+// Changes sorted by name. A name that one rank removed and another defined occurs twice, in any
 // order.
 class IndexChanges {
  public:
   virtual ~IndexChanges() = default;
   virtual std::size_t count() const = 0;
   virtual std::string_view name(std::size_t i) const = 0;
-  // The new entry; nullopt: the name leaves the index.
+  // Returns the new entry; nullopt: the name is removed from the index.
   virtual std::optional<BlockEntry> entry(std::size_t i) const = 0;
 };
 
@@ -40,14 +40,16 @@ struct BuiltIndex {
   std::uint64_t end = 0;  // of the last page
 };
 
-// Collective. old: the committed index, not empty (format/index/index_build.h writes others).
-// changes: this rank's slice; names of higher ranks are higher. New pages lie from `position` on
-// (the same on all ranks), level by level, each in order of names; each rank hands its own to
-// `write`, which is collective, with the same status on all ranks, and may get no bytes. `dead`
-// hears of each old page on one rank. Which rank has what slice makes no difference to the bytes.
-// Memory: a rank's new pages and rows of one level and the nodes on a path; one rank alone hands
-// pages on by the mebibyte. few_pages: of a level, old and new, over which rank 0 makes all
-// others. All failures are agreed.
+// Collective. Updates the index.
+// old: the committed index, not empty (for an empty one see format/index/index_build.h). changes:
+// this rank's slice; names of higher ranks are higher.
+// New pages lie from `position` on (the same on all ranks), level by level, each in order of names.
+// Each rank passes its own pages to `write`, which is collective, returns the same status on all
+// ranks, and may get no bytes. `dead` is informed of each old page on one rank. The bytes do not
+// depend on the distribution of slices to ranks.
+// few_pages: if a level has at most this many pages, old and new, rank 0 makes all levels above it.
+// Memory: a rank's new pages and rows of one level and the nodes on a path; a single rank passes
+// pages on in parts of 1 MiB. All failures are agreed.
 Result<BuiltIndex> update_index(Communicator& ranks, const IndexTree& old,
                                 const IndexChanges& changes, std::uint64_t position,
                                 const WritePages& write, DeadPages& dead, const Origin& origin,

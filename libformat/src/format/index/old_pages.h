@@ -1,4 +1,4 @@
-// Pages of a committed index that an update replaces, by the way that leads to them.
+// Pages of a committed index that an update replaces, identified by their path.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,9 @@
 
 namespace nmb {
 
-// A page of the index: rows of nodes, from above the root on. The root has path {0}, its children
-// {0, row}. {} is a node above the root, which has no page. Ascends with the names below.
+// The path of a page of the index: row numbers in nodes, beginning above the root. The root has
+// path {0}, its children {0, row}. {} stands for a node above the root, which has no page. Paths
+// ascend with the names below.
 using PagePath = std::vector<std::uint32_t>;
 
 inline PagePath parent_of(PagePath path) {
@@ -24,7 +25,7 @@ inline PagePath parent_of(PagePath path) {
   return path;
 }
 
-// Holds the pages of one path. All of them may be changed, or kUnsupported.
+// Holds the pages of one path. Returns kUnsupported if one of them must not be changed.
 class OldPages {
  public:
   explicit OldPages(const IndexTree& tree) : tree_(tree) {}
@@ -48,14 +49,14 @@ class OldPages {
     return pages_[path.size() - 1];
   }
 
-  // The separator in the parent.
+  // Returns the separator in the parent.
   Result<std::string> separator_of(const PagePath& path) {
     if (path.size() < 2) return std::string();
     NMB_ASSIGN(const std::shared_ptr<const Page> parent, at(parent_of(path)));
     return std::string(parent->name(path.back()));
   }
 
-  // Finds the leaf that `name` belongs to; reads nodes only. *end: the first name behind that leaf.
+  // Finds the leaf to which `name` belongs; reads only nodes. *end: the first name after that leaf.
   Result<PagePath> leaf_of(std::string_view name, std::optional<std::string>* end) {
     PagePath path{0};
     end->reset();

@@ -1,4 +1,5 @@
-// Walking a tree of pages in a far source: the pages of a level together, leaves in large parts.
+// Walks a tree of pages in a far source: reads the pages of a level together, and leaves in large
+// parts.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace nmb {
 
-// rows(node): the first row and the one behind the last whose children are wanted. load(node, row):
-// the child. visit(leaf): false to end. Memory: the nodes of one level.
+// rows(node): the range of rows whose children are needed. load(node, row): returns the child.
+// visit(leaf): returns false to end. Memory: the nodes of one level.
 template <class Rows, class Load, class Visit>
 Status scan_far(const FarSource& file, const std::shared_ptr<const Page>& root, Rows rows,
                 Load load, Visit visit) {

@@ -1,4 +1,5 @@
-// LevelPages: the pages of one level of a tree that a rank makes, as their parents know them.
+// LevelPages: the pages of one level of a tree that a rank makes, in the form that their parents
+// need.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +14,19 @@
 
 namespace nmb {
 
-// Up to so many pages of a level, rank 0 makes what lies above them: their rows are well below a
-// mebibyte, and all ranks would wait for each other at each level.
+// If a level has at most this many pages, rank 0 makes the levels above it: their rows are well
+// below 1 MiB, and otherwise all ranks would wait for each other at each level.
 inline constexpr std::uint64_t kFewPages = 4096;
 
-// Pages are made before it is known where they lie: place() says it. Child: with position, length
-// and sum. Memory: the pages that have no places yet.
+// Pages are made before their positions are known; place() sets them. Child: has position, length
+// and sum. Memory: the pages without position.
 template <class Child>
 class LevelPages {
  public:
   std::vector<Child>& children() { return children_; }
   const std::vector<Child>& children() const { return children_; }
   std::size_t count() const { return children_.size(); }
-  // Bytes of the pages that have no places.
+  // Returns the bytes of the pages without position.
   std::uint64_t unplaced() const { return bytes_.size(); }
 
   void start() {
@@ -41,7 +42,7 @@ class LevelPages {
     return {};
   }
 
-  // Places one behind the other from `position` on. last(child, bytes) hears of the last page.
+  // Places pages one after the other from `position` on. last(child, bytes) receives the last page.
   template <class Last>
   Status place(std::uint64_t position, const WritePages& write, Last last) {
     auto rest = std::span(bytes_);
@@ -60,7 +61,7 @@ class LevelPages {
     return status;
   }
 
-  // A rank that makes the level alone knows *position, where its next page begins. It writes pages
+  // A rank that makes the level alone knows *position, where its next page begins, and writes pages
   // while it makes others.
   template <class Last>
   Status place_alone(std::uint64_t* position, const WritePages& write, Last last) {
@@ -74,13 +75,13 @@ class LevelPages {
 
  private:
   std::vector<Child> children_;
-  std::size_t placed_ = 0;        // children that have their places
-  std::vector<std::byte> bytes_;  // of those that have not
+  std::size_t placed_ = 0;        // children with a position
+  std::vector<std::byte> bytes_;  // of the pages without position
 };
 
-// Collective: make(ranks, write) makes pages on rank 0 alone, from *position on, which it moves
-// behind them. All ranks write them together, as those that several make. Returns what rank 0's
-// `make` does, a trivially copyable value.
+// Collective. make(ranks, write) makes pages on rank 0 alone, from *position on, and advances it.
+// All ranks write them together, like pages made by several ranks. Returns the result of rank 0's
+// `make`, a trivially copyable value.
 template <class Outcome, class Make>
 Result<Outcome> make_pages_on_first(Communicator& ranks, std::uint64_t* position,
                                     const WritePages& write, Make make) {

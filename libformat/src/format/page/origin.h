@@ -1,10 +1,10 @@
-// Origin: what a page and a block's header repeat of the generation that wrote them
-// (spec/format.md, sections 6 and 8).
+// Origin: the properties of a generation that its pages and block headers repeat (spec/format.md,
+// sections 6 and 8).
 #pragma once
 
 #include <cstdint>
 
-#include "nmb/digest.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 

@@ -19,7 +19,7 @@ constexpr const char* kMagic[] = {"\x89NMBINDX", "\x89NMBDMAP", "\x89NMBDEAD", "
 constexpr std::uint16_t kCriticalForReading = 1 << 15;
 constexpr std::uint16_t kCriticalForWriting = 1 << 14;
 
-// Ids of places of structures of later versions, three for each.
+// Ids of places of structures of later versions; each place has three.
 constexpr std::uint16_t kFirstPlace = 256, kPlacesEnd = 8192, kIdsOfPlace = 3;
 
 constexpr bool is_of_place(std::uint16_t id) { return id >= kFirstPlace && id < kPlacesEnd; }
@@ -28,12 +28,12 @@ constexpr bool is_table(PageUse use) {
   return use == PageUse::kStatistics || use == PageUse::kTags;
 }
 
-// Ids of this version; those between are for later ones.
+// Returns whether this version defines the id; ids in between are for later versions.
 constexpr bool is_known(std::uint16_t id) {
   return id <= kNeeds || (id >= kElements && id < kColumnCount);
 }
 
-// Columns that section 6 defines for a page's use and level.
+// Returns whether section 6 defines the column for a page's use and level.
 bool defined(PageUse use, bool leaf, std::uint16_t id) {
   switch (use) {
     case PageUse::kIndex:
@@ -223,9 +223,12 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     report("R-PG-3", 20, "length " + std::to_string(length), std::to_string(expect.length));
     return std::nullopt;
   }
-  const std::uint64_t sum = load_le<std::uint64_t>(p + kPageSumOffset);
-  if (sum != page_sum(bytes) || (expect.sum && *expect.sum != sum)) {
-    report("R-PG-2", 0, "a wrong sum", "the sum of its bytes, as in the parent");
+  // The parent's sum, the page's own and that of its bytes must be the same.
+  const std::uint64_t own_sum = load_le<std::uint64_t>(p + kPageSumOffset);
+  const std::uint64_t expected_sum = expect.sum.value_or(own_sum);
+  const std::uint64_t sum = own_sum != expected_sum ? own_sum : page_sum(bytes);
+  if (sum != expected_sum) {
+    report("R-PG-2", 0, sum_text(sum), sum_text(expected_sum));
     return std::nullopt;
   }
   auto expect_field = [&](const char* rule, std::size_t offset, std::uint64_t found,

@@ -1,5 +1,5 @@
-// Pages: tables of rows stored by columns, which the index, data maps, dead-space segments, file
-// tables, growth, statistics and tags are made of (spec/format.md, section 6).
+// Pages: tables of rows stored by columns, used for the index, data maps, dead-space segments, file
+// tables, growth, statistics and tags (spec/format.md, section 6).
 #pragma once
 
 #include <array>
@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "format/page/origin.h"
-#include "nmb/byte_source.h"
-#include "nmb/digest.h"
-#include "nmb/finding.h"
-#include "nmb/place.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 
@@ -76,15 +75,14 @@ inline constexpr std::uint64_t kStateAbandoned = 2;   // in a dead-space segment
 
 inline constexpr std::size_t kPageHeaderSize = 88;
 inline constexpr std::size_t kPageSumOffset = 80;
-// Rows of a leaf and of a node of the index, and of a page of a data map as of a node, unless the
-// writer is asked for others.
+// Default rows of a leaf and of a node of the index; a page of a data map has as many as a node.
 inline constexpr std::uint32_t kLeafRows = 64;
 inline constexpr std::uint32_t kNodeRows = 128;
 inline constexpr std::size_t kPageLengthOffset = 20;
 inline constexpr std::size_t kPageGenerationOffset = 56;
 inline constexpr std::uint16_t kMaxMapLevel = 8;
 
-// What a page must be, from its place in the tree.
+// Required properties of a page, from its place in the tree.
 struct PageExpectation {
   PageUse use = PageUse::kIndex;
   std::uint16_t level = 0;
@@ -95,31 +93,32 @@ struct PageExpectation {
   std::optional<std::uint64_t> sum;  // in the parent
   std::uint64_t owner = 0;
   std::uint32_t max_rows = 0;    // 0: any number
-  bool reserved_in_use = false;  // by a feature that this version does not know (section 17)
+  bool reserved_in_use = false;  // a feature that this version does not know may use reserved bytes
+                                 // (section 17)
 };
 
 // A value of a column that this version does not know.
 struct UnknownValue {
   std::uint16_t id = 0;
-  bool wide = false;  // of 16 bytes
-  Digest value;       // low alone where it is not wide
+  bool wide = false;  // has 16 bytes
+  Digest value;       // only the low half if it is not wide
 };
 
-// Places of structures of later versions among a row's values, by ascending ids.
+// Returns the places of structures of later versions among a row's values, by ascending ids.
 std::vector<Place> later_places_of(std::span<const UnknownValue> values);
 
-// A structure of a later version that a row places.
+// A structure of a later version at a place in a row.
 struct LaterPlace {
   Place place;
-  std::uint64_t placed_at =
-      0;  // offset in the file of the place's position; the page's if it has none
+  std::uint64_t placed_at = 0;  // position in the file of the place's position value; that of the
+                                // page if the column is missing
 };
 
 // A decoded page: owns its bytes. Immutable, so safe to share between threads.
 class Page {
  public:
-  // Checks R-PG-1 to R-PG-8 and R-IX-1, R-IX-3 for the names. `bytes` has expectation.length bytes.
-  // All findings are reported; nullopt: the rows cannot be told.
+  // Checks R-PG-1 to R-PG-8, and R-IX-1 and R-IX-3 for the names. `bytes` has expectation.length
+  // bytes. All findings are reported; nullopt: the rows cannot be read.
   static std::optional<Page> decode(std::vector<std::byte> bytes, const PageExpectation& expect,
                                     Findings& findings);
 
@@ -130,27 +129,29 @@ class Page {
   std::uint64_t sum() const { return sum_; }
   std::span<const std::byte> bytes() const { return bytes_; }
   std::uint64_t value(std::uint32_t row, Column column) const;
-  // Whether any row has a value other than 0 in the column.
+  // Returns whether any row has a value other than 0 in the column.
   bool has(Column column) const { return columns_[column].width != 0; }
   Digest digest(std::uint32_t row) const;
-  // Offset in the file of a value (of the page if the column is left out), for messages.
+  // Returns the position in the file of a value (of the page if the column is left out), for
+  // messages.
   std::uint64_t value_offset(std::uint32_t row, Column column) const;
   std::string_view name(std::uint32_t row) const;
   std::uint64_t name_offset(std::uint32_t row) const;
-  // Of a table of section 9.2: the row's own name, or that of the row before where it has none.
+  // For a table of section 9.2: returns the row's own name or, if it has none, that of the row
+  // before.
   std::string_view shared_name(std::uint32_t row) const;
-  // Column kBytesEnd: the row's bytes behind the names.
+  // Returns the bytes of the row after the names (column kBytesEnd).
   std::span<const std::byte> row_bytes(std::uint32_t row) const;
 
   // --- columns that this version does not know ---
   bool has_unknown() const { return !unknown_.empty(); }
-  // Their ids, ascending.
+  // Returns the ids in ascending order.
   std::vector<std::uint16_t> unknown_columns() const;
-  // Whether one of them forbids those who do not know it to change the page's rows.
+  // Returns whether an unknown column forbids changes of the page's rows.
   bool forbids_changes() const;
-  // Those of a row that are not 0, by ascending ids.
+  // Returns unknown values of a row other than 0, by ascending ids.
   std::vector<UnknownValue> unknown_values(std::uint32_t row) const;
-  // Places of a row that are not absent.
+  // Returns places of a row that are not absent.
   std::vector<LaterPlace> later_places(std::uint32_t row) const;
 
  private:
@@ -173,7 +174,7 @@ class Page {
   std::vector<UnknownColumn> unknown_;
   std::uint32_t rows_ = 0;
   std::uint32_t heap_ = 0;       // offset of the heap in the page
-  std::uint32_t row_bytes_ = 0;  // of the bytes behind the names
+  std::uint32_t row_bytes_ = 0;  // offset of the bytes after the names
   std::uint16_t level_ = 0;
   std::uint64_t generation_ = 0;
   std::uint64_t position_ = 0;
@@ -187,24 +188,24 @@ class PageBuilder {
 
   // Starts a row with all columns 0.
   void add_row(std::string_view name = {});
-  // Of the row added last.
+  // Sets a value of the row added last.
   void set(Column column, std::uint64_t value);
   void set_digest(Digest digest);
-  // The bytes behind the names (column kBytesEnd).
+  // Adds bytes after the names (column kBytesEnd).
   void set_bytes(std::span<const std::byte> bytes);
-  // Values of columns that this version does not know, copied from another page.
+  // Adds values of columns that this version does not know, copied from another page.
   void keep(std::span<const UnknownValue> values);
   std::uint32_t rows() const { return rows_; }
   std::string_view last_name() const;
   void clear();
 
-  // Bytes of the encoded page, known before its position is. kLimit: 2^32 or more.
+  // Returns the bytes of the encoded page, known before its position. Errors: kLimit: 2^32 or more.
   Result<std::uint32_t> length() const;
   struct Encoded {
     std::vector<std::byte> bytes;
     std::uint64_t sum = 0;
   };
-  // kLimit: as length().
+  // Errors: kLimit: see length().
   Result<Encoded> encode(const Origin& origin, std::uint64_t position,
                          std::uint64_t owner = 0) const;
 
@@ -223,10 +224,10 @@ class PageBuilder {
   };
   std::vector<Kept> kept_;        // by ascending ids
   std::string heap_;              // names
-  std::vector<std::byte> bytes_;  // behind them
+  std::vector<std::byte> bytes_;  // bytes after the names
 };
 
-// Gives an encoded page another position; returns its sum.
+// Sets another position in an encoded page; returns its new sum.
 std::uint64_t place_page(std::span<std::byte> page, std::uint64_t position);
 
 // Reads and decodes a page; the first finding is the error.

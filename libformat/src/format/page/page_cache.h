@@ -1,4 +1,4 @@
-// PageCache: the pages of a file that were read last, with a bound on their bytes.
+// PageCache: the most recently read pages of a file, with a limit on their bytes.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 #include <unordered_map>
 
 #include "format/page/page.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 
 // Thread-safe.
 class PageCache {
  public:
-  // As read_page(), from the cache if it is there.
+  // Like read_page(), but uses the cache.
   Result<std::shared_ptr<const Page>> read(const ByteSource& file, const PageExpectation& expect);
 
  private:
@@ -27,7 +27,7 @@ class PageCache {
   };
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, Cached> pages_;  // by position
-  std::list<std::uint64_t> uses_;                    // positions, the most recent in front
+  std::list<std::uint64_t> uses_;                    // positions, the most recently used first
   std::size_t bytes_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Writing a page (see format/page/page_sink.h).
+// Writes a page (see format/page/page_sink.h).
 #include "format/page/page_sink.h"
 
 namespace nmb {

@@ -1,4 +1,4 @@
-// PageSink: where new pages go, one after the other (spec/format.md, section 6).
+// PageSink: receives new pages, one after the other (spec/format.md, section 6).
 #pragma once
 
 #include <cstdint>
@@ -6,41 +6,42 @@
 #include <span>
 
 #include "format/page/page.h"
-#include "nmb/digest.h"
-#include "nmb/place.h"
+#include "nmb/bytes.h"
 #include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 
 // Writes whole pages at a position.
 using WritePages = std::function<Status(std::uint64_t, std::span<const std::byte>)>;
 
-// Hears what becomes dead space.
+// Receives structures that become dead space.
 class DeadPages {
  public:
   virtual ~DeadPages() = default;
-  // A page that the new state does not use.
+  // The new state does not use the page.
   virtual void replaced(const Page& page) = 0;
-  // A committed structure of a later version that the new state no longer leads to.
+  // The new state no longer leads to this committed structure of a later version.
   virtual void dropped(const Place& place) = 0;
 };
 
 class PageSink : public DeadPages {
  public:
-  // Where the next page will lie (a multiple of 8).
+  // Returns the position of the next page (a multiple of 8).
   virtual std::uint64_t next_position() const = 0;
   // Appends whole pages.
   virtual Status append(std::span<const std::byte> page) = 0;
 };
 
-// Drops the structures of later versions that a row places, as the row itself is left out.
+// Drops the structures of later versions at places of a row that is left out.
 void drop_later_places(const Page& page, std::uint32_t row, DeadPages& dead);
 
-// kUnsupported: who does not know all columns of the page must not change its rows.
+// Returns kUnsupported if a column that this version does not know forbids changes of the page's
+// rows.
 Status check_may_change(const Page& page, const ByteSource& file);
 
-// Encodes `builder` at the sink's next position; the place's sum is the page's `sum` field. `copy`:
-// receives the bytes, if wanted.
+// Encodes `builder` at the sink's next position; the place's sum is the page's `sum` field. copy:
+// receives the bytes, may be nullptr.
 Result<Place> write_page(PageSink& sink, const PageBuilder& builder, const Origin& origin,
                          std::uint64_t owner = 0, std::vector<std::byte>* copy = nullptr);
 

@@ -1,4 +1,4 @@
-// Writing a tree of pages by all ranks, level by level, each cut by count (spec/format.md,
+// Writes a tree of pages by all ranks, level by level, each cut by number of rows (spec/format.md,
 // sections 7 and 9.2): the index and the tables of statistics and tags.
 #pragma once
 
@@ -20,25 +20,26 @@
 
 namespace nmb {
 
-// Pages lie from `position` on (the same on all ranks): the leaves, then each level of nodes. Each
-// rank hands the pages that begin in its slice to `write`, with their positions: a collective call
-// for each level, with the same status on all ranks, and without bytes where a rank has none. Which
-// rank has what slice makes no difference to the bytes; nodes over kFewPages are rank 0's. Memory:
-// a rank's pages of one level; one rank alone hands them on by the mebibyte.
+// Pages are placed from `position` on (the same on all ranks): the leaves, then each level of
+// nodes. Each rank passes the pages that begin in its slice to `write`, with their positions.
+// `write` is collective and called once for each level, with the same status on all ranks, and
+// without bytes on a rank that has none. The bytes do not depend on the slices; rank 0 builds nodes
+// above at most kFewPages pages. Memory: a rank's pages of one level; a single rank passes them on
+// in parts of 1 MiB.
 //
-// Tree has what differs:
+// Tree defines what differs between trees:
 //   use(), leaf_rows(), node_rows()
-//   Status check_level(level): of nodes; not ok: a tree may not be that high
-//   Rows: this rank's, sorted, count(); rows of higher ranks are higher
-//   Row: one that another rank sent; put(MessageWriter&, const Rows&, i) and get(MessageReader&)
-//   Child: a page as its parent knows it, with position, length and sum; put_row() and get_row()
-//   Total total(const Child&): of what is below it
-//   Status begin(Communicator&, const Rows&, leading): collective, ahead of the leaves; so many
-//     rows go to another rank
+//   Status check_level(level): of nodes; not ok: a tree must not be that high
+//   Rows: this rank's rows, sorted, with count(); rows of higher ranks are higher
+//   Row: a row that another rank sent; put(MessageWriter&, const Rows&, i), get(MessageReader&)
+//   Child: a page in its parent's row, with position, length and sum; put_row() and get_row()
+//   Total total(const Child&): the total below it
+//   Status begin(Communicator&, const Rows&, leading): collective, called before the leaves;
+//     leading: how many rows go to another rank
 //   add(PageBuilder&, const Rows&, i, Child*) and add(PageBuilder&, const Row&, Child*): adds a row
-//     to a leaf and to what its parent will know
+//     to a leaf and to the Child of that leaf
 //   end_leaf(const PageBuilder&)
-//   std::size_t fill_node(PageBuilder&, std::span<const Child>, Child*): how many went in
+//   std::size_t fill_node(PageBuilder&, std::span<const Child>, Child*): returns how many fit
 template <class Tree>
 class PageTreeBuild {
  public:
@@ -50,7 +51,7 @@ class PageTreeBuild {
     std::uint32_t length = 0;
     std::uint32_t height = 0;
     Digest digest;          // of the root's bytes
-    std::uint64_t sum = 0;  // likewise
+    std::uint64_t sum = 0;  // of the root's bytes
     typename Tree::Total total{};
     std::uint64_t end = 0;  // of the last page
   };
@@ -100,10 +101,11 @@ class PageTreeBuild {
   }
 
  private:
-  // A rank's rows of a level, among those of all ranks.
+  // A rank's rows of a level, counted among those of all ranks.
   struct Share {
     std::uint64_t before = 0, total = 0;
-    std::size_t leading = 0;  // rows of a page that began with a row of `holder`
+    std::size_t leading = 0;  // number of rows that belong to a page that began with a row of
+                              // `holder`
     int holder = 0;
   };
 
@@ -120,8 +122,8 @@ class PageTreeBuild {
     return share;
   }
 
-  // Hands the leading rows, which `put` writes, to the rank that has the page's first; returns the
-  // rows that end this rank's last page.
+  // Sends the leading rows, which `put` writes, to the rank that has the page's first row; returns
+  // the rows that complete this rank's last page.
   template <class Item, class Put, class Get>
   Result<std::vector<Item>> shift(const Share& share, Put put, Get get) {
     std::vector<Communicator::Parcel> parcels;
@@ -150,7 +152,7 @@ class PageTreeBuild {
     };
   }
 
-  // One rank alone knows where its pages lie while it makes them.
+  // A single rank knows the positions of its pages while it makes them.
   Status add_page(const PageBuilder& builder, Child child) {
     NMB_TRY(pages_.add(builder, std::move(child), origin_));
     return ranks_->size() > 1 ? Status() : pages_.place_alone(&position_, *write_, keep_last());
@@ -168,8 +170,8 @@ class PageTreeBuild {
     return {};
   }
 
-  // Nodes over few pages are rank 0's to make: level by level all ranks would have to wait.
-  // Returns the root's level.
+  // Rank 0 makes the nodes above a level of few pages, because all ranks would have to wait at each
+  // level. Returns the root's level.
   Result<std::uint16_t> finish_on_first(std::uint16_t level) {
     Share share;
     if (ranks_->rank() != 0) share.leading = pages_.count();
@@ -247,11 +249,11 @@ class PageTreeBuild {
 
   Tree& tree_;
   Communicator* ranks_;
-  std::uint64_t position_;  // of the next level, or of the next page of one rank alone
+  std::uint64_t position_;  // of the next level, or of the next page if there is a single rank
   const WritePages* write_;
   Origin origin_;
   std::uint64_t few_pages_;
-  LevelPages<Child> pages_;  // of the level being made
+  LevelPages<Child> pages_;  // of the level in progress
   Digest last_digest_;       // of the last page
   std::uint64_t last_sum_ = 0;
 };

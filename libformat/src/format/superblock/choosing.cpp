@@ -1,4 +1,4 @@
-// Choosing the newest generation (see format/superblock/choosing.h).
+// Chooses the newest generation (see format/superblock/choosing.h).
 #include "format/superblock/choosing.h"
 
 #include <chrono>
@@ -10,13 +10,13 @@ namespace nmb {
 
 namespace {
 
-// Readings that must agree while a writer holds the file, one after the other: a write of 4096
-// bytes that was begun and not ended has all this time to end.
+// Number of consecutive readings that must agree while a writer holds the file. An unfinished write
+// of 4096 bytes has all this time to finish.
 constexpr int kAgreements = 20;
 constexpr auto kPause = std::chrono::milliseconds(1);
 constexpr int kReadings = 10000;
 
-// Reads until the state is settled, or readings agree and something is damaged.
+// Reads until the state is settled, or until readings agree that something is damaged.
 Result<HeadReading> read_until_sure(const ByteSource& file) {
   NMB_ASSIGN(HeadReading reading, HeadReading::take(file));
   int agreed = 0;
@@ -35,7 +35,7 @@ Result<HeadReading> read_until_sure(const ByteSource& file) {
                 "writes to the file");
 }
 
-// Rules 1 to 4 of a state that is not settled.
+// Applies rules 1 to 4 to a state that is not settled.
 Status choose_damaged(const ByteSource& file, Choice* choice) {
   const HeadReading& reading = choice->reading;
   const SlotReading* const g = reading.newest();
@@ -87,7 +87,7 @@ Result<Choice> choose_newest(const ByteSource& file, Lookout lookout) {
     NMB_TRY(choose_damaged(file, &choice));
   if (!choice.lost.ok()) return choice;
   const std::uint64_t length = choice.newest.fields.file_length;
-  // Rules 3 and 4 have searched all that lies behind.
+  // Rules 3 and 4 have already searched all bytes after the generation.
   const bool searched = !reading.settled() && !reading.mark;
   if (!searched && reading.size > length && choice.newest.fields.usable_length()) {
     TrailerSearch search(file, reading.size, reading.file_id);
@@ -180,14 +180,14 @@ void report_head(const Choice& choice, Severity damage, Severity pending, Findin
   if (choice.pending)
     findings.report({"R-SB-13", choice.pending->position, "superblock",
                      "generation " + std::to_string(choice.pending->fields.generation) +
-                         " behind the newest one, complete but not committed",
-                     "nothing that follows generation " + std::to_string(generation), pending});
+                         " after the newest one, complete but not committed",
+                     "nothing after generation " + std::to_string(generation), pending});
   if (may_hide_a_generation(choice))
     findings.report({"R-SB-13", newest.fields.file_length, "superblock",
-                     "none behind generation " + std::to_string(generation) +
+                     "none after generation " + std::to_string(generation) +
                          ", bytes there, and a damaged slot or mark: a later generation may be "
                          "lost",
-                     "a sound head, or the superblock that follows", Severity::kWarning});
+                     "a sound head, or a later superblock", Severity::kWarning});
   if (reading.size > newest.fields.file_length)
     findings.report({"R-FL-2", newest.fields.file_length, "file",
                      std::to_string(reading.size - newest.fields.file_length) +

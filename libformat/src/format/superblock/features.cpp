@@ -1,11 +1,11 @@
-// Feature bits and needs in words (see format/superblock/features.h).
+// Names feature bits and needs (see format/superblock/features.h).
 #include "format/superblock/features.h"
 
 namespace nmb {
 
 namespace {
 
-// "WHAT 3, WHAT 7": bits of `mask`.
+// Returns "WHAT 3, WHAT 7" for the bits of `mask`.
 template <class Text>
 std::string list_of(std::uint64_t mask, Text text) {
   std::string out;

@@ -14,14 +14,14 @@ inline constexpr std::uint64_t kFeatureStatistics = 1 << 2;
 inline constexpr std::uint64_t kFeatureTags = 1 << 3;
 inline constexpr std::uint64_t kKnownReadonly =
     kFeatureView | kFeatureGrowth | kFeatureStatistics | kFeatureTags;
-// Who writes keeps them up.
+// This version keeps all of them up to date when it writes.
 inline constexpr std::uint64_t kWrittenReadonly = kKnownReadonly;
 
 inline constexpr std::uint64_t kFeatureGlobalSections = 1 << 2;  // compatible
 inline constexpr std::uint64_t kFeatureOriginals = 1 << 3;
 inline constexpr std::uint64_t kKnownCompatible = kFeatureGlobalSections | kFeatureOriginals;
 
-// What a block has; the superblock has the needs of all.
+// Needs of a block; the superblock has the needs of all blocks.
 inline constexpr std::uint64_t kNeedZstdBody = 1 << 0;
 inline constexpr std::uint64_t kNeedDictionary = 1 << 1;
 inline constexpr std::uint64_t kNeedExtendedBody = 1 << 2;
@@ -31,14 +31,14 @@ inline constexpr std::uint64_t kNeedPieceCodec = 1 << 5;
 inline constexpr std::uint64_t kNeedOriginals = 1 << 6;
 inline constexpr std::uint64_t kDefinedNeeds = (1 << 7) - 1;
 inline constexpr std::uint64_t kSupportedNeeds = kDefinedNeeds & ~kNeedStorageSections;
-// Those of values; the others are of the body.
+// Needs of values; the others are of the body.
 inline constexpr std::uint64_t kNeedsOfValues = kNeedExternal | kNeedPieceCodec | kNeedOriginals;
 
-// "feature bit 3, feature bit 7": the incompatible features in `mask` that this version does not
-// know.
+// Returns "feature bit 3, feature bit 7": the incompatible features in `mask` that this version
+// does not know.
 std::string unsupported_features(std::uint64_t mask);
-// "needs storage sections beside the body (bit 3), which this version does not read", of needs that
-// are not supported.
+// Returns "needs storage sections beside the body (bit 3), which this version does not read" for
+// unsupported needs.
 std::string text_of_refused_needs(std::uint64_t needs);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// What the head of a file says of the newest generation (see format/superblock/head.h).
+// Reads the newest generation from the head of a file (see format/superblock/head.h).
 #include "format/superblock/head.h"
 
 #include <algorithm>
@@ -10,16 +10,17 @@
 
 namespace nmb {
 
-// Section 8.3: either copy will do. With neither the bodies made with it cannot be read, but all
-// else can.
+// Either copy can be used (section 8.3). Without both, bodies made with the dictionary cannot be
+// read, but everything else can.
 static Status choose_dictionary(const ByteSource& file, Head& head, Findings& findings) {
   const Place& place = head.superblock.dictionary;
   if (place.absent()) return {};
   auto bytes = head.dictionary_at_head();
   head.dictionary.assign(bytes.begin(), bytes.end());
-  if (sum_of(head.dictionary) == place.sum) return {};
-  findings.report({"R-BK-13", kDictionaryPosition, "dictionary", "a wrong sum",
-                   "the one in the superblock; its block has a copy", Severity::kWarning});
+  const std::uint64_t sum = sum_of(head.dictionary);
+  if (sum == place.sum) return {};
+  findings.report({"R-BK-13", kDictionaryPosition, "dictionary", sum_text(sum),
+                   sum_text(place.sum) + "; its block has a copy", Severity::kWarning});
   const std::uint64_t copy = place.position + block_body_offset(0);
   if (place.length > kMaxDictionary || copy > head.superblock.file_length ||
       place.length > head.superblock.file_length - copy) {

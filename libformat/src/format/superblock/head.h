@@ -1,4 +1,4 @@
-// Head: what the first 16 KiB of a file, and where need be its end, say of the newest generation
+// Head: the newest generation according to the first 16 KiB of a file and, if needed, its end
 // (spec/format.md, sections 3 to 5).
 #pragma once
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "format/superblock/choosing.h"
-#include "nmb/byte_source.h"
-#include "nmb/finding.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
 
 namespace nmb {
 
@@ -18,23 +18,23 @@ struct Head {
   std::vector<std::byte> bytes;  // the first 16 KiB
   Superblock superblock;         // of the newest generation
   std::array<std::byte, kSlotUnit> superblock_bytes{};
-  std::uint64_t position = 0;  // where that superblock was found: a slot, or the trailer
+  std::uint64_t position = 0;  // position of that superblock: a slot or the trailer
   bool rolled_forward = false;
-  // Of the copy whose sum is right; empty if there is none.
+  // The copy with the right sum; empty if there is none.
   std::vector<std::byte> dictionary;
   std::span<const std::byte> dictionary_at_head() const {
     return std::span(bytes).subspan(kDictionaryPosition, superblock.dictionary.length);
   }
 };
 
-// Of a choice: the superblock's fields are checked, and the file is not cut. Errors: kDamaged,
-// kUnsupported (an incompatible feature, by its bit), kIo. What does not hinder reading goes to
-// `findings`.
+// Makes a head from a choice: checks the superblock's fields, and that the file is not cut.
+// Problems that do not prevent reading go to `findings`. Errors: kDamaged, kUnsupported (an
+// incompatible feature, by its bit), kIo.
 Result<Head> head_of(const ByteSource& file, Choice choice, Findings& findings);
 
-// Chooses, as readers do, and checks. Errors: those of choose_newest() and of head_of(). What is
-// damaged and does not hinder reading, what is pending and what lies behind go to `findings` as
-// warnings.
+// Chooses as readers do, and checks. Damage that does not prevent reading, a pending generation and
+// bytes after the newest generation go to `findings` as warnings. Errors: those of choose_newest()
+// and head_of().
 Result<Head> read_head(const ByteSource& file, Findings& findings);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Where things lie in the head, the first 16 KiB of a file (spec/format.md, section 3).
+// Layout of the head, the first 16 KiB of a file (spec/format.md, section 3).
 #pragma once
 
 #include <array>
@@ -16,7 +16,8 @@ inline constexpr std::uint64_t kFirstSlot = 4096;
 inline constexpr std::uint64_t kDictionaryPosition = 12288;
 inline constexpr std::uint64_t kBodyStart = 16384;  // first byte of blocks, extents and pages
 
-// How the magics of blocks, pages and superblocks begin: one of these is the first behind the head.
+// First bytes of the magics of blocks, pages and superblocks: one of these structures is the first
+// after the head.
 inline constexpr std::array<std::byte, 4> kStructureMagic{std::byte{0x89}, std::byte{'N'},
                                                           std::byte{'M'}, std::byte{'B'}};
 
@@ -24,7 +25,8 @@ inline constexpr std::array<std::byte, 4> kStructureMagic{std::byte{0x89}, std::
 inline constexpr std::uint64_t kHdf5Position = kCoverPosition;
 inline constexpr std::size_t kHdf5Size = 48;
 
-// An HDF5 signature with a superblock version that does not exist: HDF5 programs look no further.
+// An HDF5 signature with a superblock version that does not exist: HDF5 programs stop searching
+// here.
 inline constexpr std::array<std::byte, 16> kGuard{
     std::byte{0x89}, std::byte{'H'},  std::byte{'D'},  std::byte{'F'}, std::byte{0x0D},
     std::byte{0x0A}, std::byte{0x1A}, std::byte{0x0A}, std::byte{0xFF}};

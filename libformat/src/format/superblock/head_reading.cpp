@@ -1,4 +1,4 @@
-// What one reading of the head says (see format/superblock/head_reading.h).
+// Decodes one read of the head (see format/superblock/head_reading.h).
 #include "format/superblock/head_reading.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ Status cut(const ByteSource& file, std::uint64_t size, std::uint64_t expected) {
                     std::to_string(expected));
 }
 
-// The file id of the identity, or of the cover where that is damaged. kUnsupported: R-ID-3.
+// Returns the file id of the identity, or of the cover if the identity is damaged. kUnsupported:
+// R-ID-3.
 Result<std::optional<Digest>> identity_in(std::span<const std::byte> head,
                                           const std::string& file) {
   for (const std::uint64_t at : {kIdentityPosition, kCoverPosition}) {

@@ -40,8 +40,9 @@ bool Identity::decode(std::span<const std::byte> bytes, std::uint64_t position, 
     findings.report({"R-ID-1", position, "identity", "another magic", "89 4E 4D 42 0D 0A 1A 0A"});
     return false;
   }
-  if (load_le<std::uint64_t>(p + kIdentitySumOffset) != sum_of(bytes.first(kIdentitySumOffset))) {
-    findings.report({"R-ID-2", position, "identity", "a wrong sum", "the sum of bytes 0 to 247"});
+  const std::uint64_t sum = sum_of(bytes.first(kIdentitySumOffset));
+  if (const auto expected = load_le<std::uint64_t>(p + kIdentitySumOffset); sum != expected) {
+    findings.report({"R-ID-2", position, "identity", sum_text(sum), sum_text(expected)});
     return false;
   }
   auto check = [&](std::size_t offset, std::uint64_t found, std::uint64_t expected,

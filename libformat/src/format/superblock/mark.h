@@ -1,5 +1,5 @@
-// The mark at byte 256: what was committed last, in a unit of its own (spec/format.md,
-// section 5.2).
+// The mark at byte 256, in a separate unit: the last committed generation (spec/format.md, section
+// 5.2).
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 #include <optional>
 #include <span>
 
-#include "nmb/digest.h"
-#include "nmb/finding.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
 
 namespace nmb {
 
@@ -23,11 +23,12 @@ struct Mark {
   bool reserved_zero = true;
 
   std::array<std::byte, kMarkSize> encode() const;
-  // `bytes`: at least 8.
+  // bytes: at least 8.
   static bool has_magic(std::span<const std::byte> bytes);
-  // nullopt: magic or sum are wrong. Whose file it is is not looked at. `bytes`: kMarkSize of them.
+  // Returns nullopt if magic or sum are wrong. Does not compare the file id. bytes: kMarkSize
+  // bytes.
   static std::optional<Mark> decode(std::span<const std::byte> bytes);
-  // Reserved bytes, of which a later version may use some, do not count.
+  // Reserved bytes, which a later version may use, do not count.
   friend bool operator==(const Mark& a, const Mark& b) {
     return a.generation == b.generation && a.file_length == b.file_length &&
            a.superblock_sum == b.superblock_sum && a.file_id == b.file_id;

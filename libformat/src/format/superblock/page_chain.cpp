@@ -1,4 +1,4 @@
-// Chains of pages (see format/superblock/page_chain.h).
+// Reads chains of pages (see format/superblock/page_chain.h).
 #include "format/superblock/page_chain.h"
 
 #include <algorithm>
@@ -59,9 +59,10 @@ Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSourc
     expect.length = static_cast<std::uint32_t>(place->length);
     if (!pages.empty()) expect.sum = place->sum;
     NMB_ASSIGN(std::shared_ptr<const Page> page, read_page(file, expect));
-    if (pages.empty() && sum_of(page->bytes()) != place->sum)
+    if (const std::uint64_t sum = pages.empty() ? sum_of(page->bytes()) : place->sum;
+        sum != place->sum)
       return damaged(place->position, "R-SB-9",
-                     "found a page with another sum, expected the one in the superblock");
+                     "found a page with " + sum_text(sum) + ", expected " + sum_text(place->sum));
     if (!pages.empty() && page->generation() > pages.back()->generation())
       return damaged(page->position() + kPageGenerationOffset, "R-PG-9",
                      "found a page before of generation " + std::to_string(page->generation()) +

@@ -9,29 +9,29 @@
 
 #include "format/page/page.h"
 #include "format/superblock/superblock.h"
-#include "nmb/byte_source.h"
-#include "nmb/finding.h"
-#include "nmb/place.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 
-// The page before, of a page that continues one. Its sum is the page's `sum` field.
+// Returns the place of the page that a page continues, if any. Its sum is the page's `sum` field.
 std::optional<Place> page_before(const Page& page);
 
-// Checks R-PG-9 of the page's states, and that the page that it continues lies lower.
+// Checks R-PG-9 of the page's states, and that the page before lies at a lower position.
 void check_page_before(const Page& page, PageUse use, Findings& findings);
 
-// Whether there may be more rows than bytes, as none of these columns is there: then all rows are
-// the same, and one of them tells what is wrong.
+// Returns whether there may be more rows than bytes, because none of these columns exists: then all
+// rows are equal, and checking one is enough.
 inline bool is_endless(const Page& page, std::initializer_list<Column> columns) {
   for (const Column column : columns)
     if (page.has(column)) return false;
   return true;
 }
 
-// All pages of a chain, the oldest first. newest: as the superblock places it; absent: none. At
-// most `most` pages (R-GR-4 of growth pages). known: a page at hand; those from it on backwards are
-// neither read nor returned. kDamaged, kIo. Memory: that of the pages.
+// Returns all pages of a chain, the oldest first. newest: the place in the superblock; absent:
+// none. Reads at most `most` pages (R-GR-4 for growth pages). known: a page in memory; it and the
+// pages before it are neither read nor returned. Errors: kDamaged, kIo. Memory: that of the pages.
 Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSource& file,
                                                                  const Superblock& superblock,
                                                                  PageUse use, const Place& newest,

@@ -8,7 +8,7 @@ namespace nmb {
 
 namespace {
 
-// A source with another head, which ends with the trailer of a generation.
+// A source with a replaced head that ends with the trailer of a generation.
 class Settled final : public ByteSource {
  public:
   Settled(const ByteSource& base, std::vector<std::byte> head, const FoundSuperblock& newest)
@@ -44,7 +44,7 @@ class Settled final : public ByteSource {
   bool may_be_sparse() const override { return base_.may_be_sparse(); }
 
  private:
-  // Of `length` bytes from `offset` on those that lie before `end`.
+  // Returns how many of the `length` bytes from `offset` on lie before `end`.
   static std::size_t part_before(std::uint64_t end, std::uint64_t offset, std::size_t length) {
     return offset < end ? std::min<std::uint64_t>(length, end - offset) : 0;
   }
@@ -65,7 +65,7 @@ Result<std::vector<std::byte>> settled_head(const ByteSource& file, const HeadRe
     std::ranges::copy(bytes, head.begin() + static_cast<std::ptrdiff_t>(at));
   };
   put(kMarkPosition, Superblock::mark_of(newest.bytes).encode());
-  // One that is sound stays: a later version may have written more into it.
+  // A sound identity stays: a later version may have written more into it.
   FirstFinding damage;
   Identity identity;
   const auto found = std::span(reading.bytes).subspan(kIdentityPosition, kIdentitySize);

@@ -1,5 +1,5 @@
-// The settled head of a generation: what a writer makes of a head that is damaged, or that a crash
-// has left (spec/format.md, section 5.4).
+// The settled head of a generation, which a writer makes from a head that is damaged or that a
+// crash has left (spec/format.md, section 5.4).
 #pragma once
 
 #include <cstddef>
@@ -7,18 +7,18 @@
 #include <vector>
 
 #include "format/superblock/choosing.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 
-// The bytes up to the dictionary as `newest` has them: cover, mark, identity, guard, slots. Of the
-// slot that is not its own those of `reading` stay where the trailer that should be there is
-// damaged. Errors: kIo.
+// Returns the bytes up to the dictionary according to `newest`: cover, mark, identity, guard,
+// slots. The other slot keeps the bytes of `reading` if the trailer with its content is damaged.
+// Errors: kIo.
 Result<std::vector<std::byte>> settled_head(const ByteSource& file, const HeadReading& reading,
                                             const FoundSuperblock& newest);
 
-// The file as it would be if `newest` were committed: with its settled head and its trailer,
-// and as long as it says. `file` outlives it.
+// Returns the file as if `newest` were committed: with its settled head, its trailer and its
+// length. `file` must outlive it.
 Result<std::unique_ptr<const ByteSource>> as_committed(const ByteSource& file,
                                                        const HeadReading& reading,
                                                        const FoundSuperblock& newest);

@@ -1,4 +1,4 @@
-// A generation's superblock, as it stands in its slot and in its trailer (spec/format.md,
+// A generation's superblock, which is stored in its slot and in its trailer (spec/format.md,
 // section 5.1).
 #pragma once
 
@@ -14,16 +14,16 @@
 #include "format/superblock/head_layout.h"
 #include "format/superblock/identity.h"
 #include "format/superblock/mark.h"
-#include "nmb/digest.h"
-#include "nmb/finding.h"
-#include "nmb/place.h"
-#include "nmb/totals.h"
+#include "nmb/block_entry.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
+#include "wire/place.h"
 
 namespace nmb {
 
 inline constexpr std::uint32_t kDefaultPieceSize = 1 << 20;
 inline constexpr std::uint32_t kMaxInline = 65536;
-// With one row a page a level would have as many pages as the one below: no tree would end.
+// With one row per page, a level would have as many pages as the one below, and no tree would end.
 inline constexpr std::uint32_t kMinPageRows = 2;
 inline constexpr std::uint32_t kMaxPageRows = 65536;
 inline constexpr std::uint32_t kMaxHeight = 10;
@@ -79,34 +79,35 @@ struct Superblock {
   std::uint32_t map_rows = 128;
   std::vector<Place> later_places;  // of structures of later versions; `used` says how many
 
-  // Position of the slot of a generation.
+  // Returns the position of the slot of a generation.
   static constexpr std::uint64_t slot_position(std::uint64_t generation) {
     return kFirstSlot + ((generation - 1) % 2) * kSlotUnit;
   }
   std::uint64_t trailer_position() const { return file_length - kSlotUnit; }
   std::array<std::byte, kSlotUnit> encode() const;
-  // Magic, version and sum are right: only then decode.
+  // Returns whether magic, version and sum are right; required for decode.
   static bool valid(std::span<const std::byte> bytes);
   static bool has_magic(std::span<const std::byte> bytes);
-  // `position`: of the bytes in the file, for messages. Reports all that breaks R-SB-4, R-SB-5,
-  // R-SB-7, R-SB-9 (shape), R-SB-11 and R-SB-15 (shape).
+  // Reports all violations of R-SB-4, R-SB-5, R-SB-7, R-SB-9 (shape), R-SB-11 and R-SB-15 (shape).
+  // position: of the bytes in the file, for messages.
   static void decode(std::span<const std::byte> bytes, std::uint64_t position, Superblock* out,
                      Findings& findings);
   bool usable_length() const;      // R-SB-4
   bool usable_root() const;        // R-SB-7: there is a root
   bool usable_piece_size() const;  // R-SB-11
-  // Whether all bits of the four masks are of this version: only then reserved bytes must be zero.
+  // Returns whether this version knows all bits of the four masks: only then reserved bytes must be
+  // zero.
   bool all_known() const;
 
-  // What pages and block headers of this generation repeat.
+  // Returns the properties that pages and block headers of this generation repeat.
   Origin origin() const { return {file_id, generation, stamp}; }
-  // What a page for that use must be, but for its place.
+  // Returns the requirements for a page with that use, except its place.
   PageExpectation expectation(PageUse use, std::uint16_t level = 0) const;
-  // The mark of a generation, from the bytes of its valid superblock.
+  // Returns the mark of a generation, from the bytes of its valid superblock.
   static Mark mark_of(std::span<const std::byte> bytes);
-  // As decode, without findings.
+  // Like decode, without findings.
   static Superblock fields_of(std::span<const std::byte> bytes);
-  // The cover of this generation, of a file with this identity.
+  // Returns the cover of this generation in a file with this identity.
   std::array<std::byte, kIdentitySize> cover(std::span<const std::byte> identity) const;
 };
 

@@ -1,4 +1,4 @@
-// Superblocks at the end of a file (see format/superblock/trailer_search.h).
+// Finds superblocks at the end of a file (see format/superblock/trailer_search.h).
 #include "format/superblock/trailer_search.h"
 
 #include <algorithm>
@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::uint64_t kUnitsAtOnce = 256;
 
-// At `position`; nullopt: not valid, of another file, or in another place than its own.
+// Returns the trailer at `position`; nullopt: not valid, of another file, or not at its own
+// position.
 std::optional<FoundSuperblock> trailer_in(std::span<const std::byte> bytes, std::uint64_t position,
                                           const std::optional<Digest>& file_id) {
   if (!Superblock::valid(bytes)) return std::nullopt;
@@ -33,7 +34,7 @@ Result<std::optional<FoundSuperblock>> TrailerSearch::ending_at(std::uint64_t fi
   return trailer_in(bytes, file_length - kSlotUnit, file_id_);
 }
 
-// The last of those in [from, to), both multiples of the unit, that `accept` takes.
+// Finds the last trailer in [from, to) that `accept` accepts; both are multiples of the unit.
 template <class Accept>
 Result<std::optional<FoundSuperblock>> TrailerSearch::search(std::uint64_t from, std::uint64_t to,
                                                              Accept accept) {
@@ -63,7 +64,7 @@ Result<bool> TrailerSearch::follows(const FoundSuperblock& found, const FoundSup
   std::vector<std::uint64_t> chain;
   FoundSuperblock current = found;
   bool leads = false;
-  // Each lies before the one that leads to it: this ends.
+  // This ends, because each trailer lies before the one that leads to it.
   while (!strangers_.contains(current.position)) {
     chain.push_back(current.position);
     const Place& before = current.fields.previous_trailer;

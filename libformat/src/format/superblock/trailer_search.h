@@ -6,11 +6,11 @@
 #include <unordered_set>
 
 #include "format/superblock/head_reading.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 
-// Where superblocks are looked for that follow a settled state.
+// Where to search for superblocks that follow a settled state.
 enum class Lookout {
   kLastUnit,  // as readers of a settled file do
   kAll,       // as writers do
@@ -22,11 +22,12 @@ class TrailerSearch {
   TrailerSearch(const ByteSource& file, std::uint64_t size, std::optional<Digest> file_id)
       : file_(file), size_(size), file_id_(file_id) {}
 
-  // The one that ends its file length there; nullopt: there is none.
+  // Returns the superblock that ends its file length there, if any.
   Result<std::optional<FoundSuperblock>> ending_at(std::uint64_t file_length) const;
-  // The last one that follows `base`. Time: by the bytes behind base's file length.
+  // Returns the last superblock that follows `base`. Time: proportional to the bytes after base's
+  // file length.
   Result<std::optional<FoundSuperblock>> following(const FoundSuperblock& base, Lookout lookout);
-  // The last one of the file.
+  // Returns the last superblock of the file.
   Result<std::optional<FoundSuperblock>> last();
 
  private:

@@ -1,4 +1,4 @@
-// The header of an HDF5 view (spec/hdf5_view.md, section 1), and which generation a view shows.
+// The header of an HDF5 view (spec/hdf5_view.md, section 1), and the generation that a view shows.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <span>
 
 #include "format/superblock/superblock.h"
-#include "nmb/digest.h"
+#include "nmb/bytes.h"
 
 namespace nmb {
 
@@ -17,18 +17,18 @@ struct ViewHeader {
   static constexpr std::size_t kSize = 64;
 
   Digest file_id;
-  std::uint64_t position = 0;    // its own
+  std::uint64_t position = 0;    // of this header
   std::uint64_t generation = 0;  // that the view shows
 
   std::array<std::byte, kSize> encode() const;
-  // The version of the view whose first bytes these are; 0: there is no header.
+  // Returns the version of the view with these first bytes; 0: there is no header.
   static std::uint16_t version_of(std::span<const std::byte> first_bytes);
-  // Of bytes with version kViewVersion.
+  // bytes: of version kViewVersion.
   static ViewHeader decode(std::span<const std::byte> bytes);
 };
 
-// Whether there is a view, and it shows the superblock's own generation: its HDF5 superblock ends
-// where that does.
+// Returns whether there is a view that shows the superblock's own generation: its HDF5 superblock
+// ends where the generation does.
 bool view_is_newest(const Superblock& superblock);
 
 }  // namespace nmb

@@ -18,7 +18,7 @@ BlockTable::BlockTable(const ByteSource& file, const Superblock& superblock, Pag
       expectation_(superblock.expectation(use)),
       next_order_(superblock.next_order) {}
 
-// A page whose rows are sound.
+// Loads a page and checks that its rows are sound.
 Result<std::shared_ptr<const Page>> BlockTable::load(const PageExpectation& expect) const {
   NMB_ASSIGN(std::shared_ptr<const Page> page, cache_.read(file_, expect));
   if (page->level() > 0) return page;
@@ -34,12 +34,13 @@ Result<std::shared_ptr<const Page>> BlockTable::root_at(const Place& place, bool
   expect.position = place.position;
   expect.length =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(place.length, ~std::uint32_t{0}));
-  // In the superblock the sum is that of all bytes.
+  // The sum in the superblock covers all bytes.
   if (!newest) expect.sum = place.sum;
   NMB_ASSIGN(std::shared_ptr<const Page> page, load(expect));
-  if (newest && sum_of(page->bytes()) != place.sum)
+  if (!newest) return page;
+  if (const std::uint64_t sum = sum_of(page->bytes()); sum != place.sum)
     return Status(Code::kDamaged, file_.name(), place.position, "R-SB-9",
-                  "found a page with another sum, expected the one in the superblock");
+                  "found a page with " + sum_text(sum) + ", expected " + sum_text(place.sum));
   return page;
 }
 

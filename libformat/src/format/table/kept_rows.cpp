@@ -1,4 +1,4 @@
-// Rows for blocks that are packed (see format/table/kept_rows.h).
+// Takes rows of statistics and tags for packed blocks (see format/table/kept_rows.h).
 #include "format/table/kept_rows.h"
 
 #include <algorithm>

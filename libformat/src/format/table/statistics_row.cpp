@@ -1,4 +1,4 @@
-// Statistics of a variable as a row (see format/table/statistics_row.h).
+// Encodes statistics of a variable as a row (see format/table/statistics_row.h).
 #include "format/table/statistics_row.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::uint64_t take_number(unsigned width, ItemsIn* in) {
   return load_le<std::uint64_t>(bytes);
 }
 
-// The bits of a value in external form.
+// Returns the bits of a value in external form.
 std::uint64_t bits_of(Type type, const std::array<std::byte, 8>& external) {
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < type_size(type); ++i)
@@ -157,7 +157,7 @@ Result<VariableStatistics> row_statistics(const TableRow& row) {
   ItemsIn in(row.bytes, 0);
   take_histogram(&in, &v);
   if (in.ok() && in.remaining() != 0)
-    in.fail(kRule, "found " + std::to_string(in.remaining()) + " bytes behind the last count");
+    in.fail(kRule, "found " + std::to_string(in.remaining()) + " bytes after the last count");
   if (!in.status().ok()) return wrong(in.status().message());
   return v;
 }

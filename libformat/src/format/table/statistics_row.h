@@ -14,18 +14,18 @@
 
 namespace nmb {
 
-// Longer names have no row.
+// Variables with longer names have no row.
 inline constexpr std::size_t kMostRowName = 65535;
 
-// The classic type whose values a variable has; nullopt: none.
+// Returns the classic type of a variable's values; nullopt: none.
 std::optional<Type> counted_type(const Metadata& metadata, VarId variable);
 
-// The row of a variable that was counted. name and *histogram, which receives the histogram's
-// bytes, outlive it.
+// Returns the row of a variable that was counted. name and *histogram, which receives the
+// histogram's bytes, must outlive it.
 TableRow statistics_row(std::string_view name, std::uint64_t order,
                         const VariableStatistics& statistics, std::vector<std::byte>* histogram);
 
-// kDamaged: R-ST-1, without a place.
+// Errors: kDamaged: R-ST-1, without a position.
 Result<VariableStatistics> row_statistics(const TableRow& row);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Writing a tree of statistics or tags (see format/table/table_build.h).
+// Writes a tree of statistics or tags (see format/table/table_build.h).
 #include "format/table/table_build.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ static void get_row(MessageReader& in, TableChild* child) {
 
 namespace {
 
-// A row that owns what it views.
+// A row that owns its data.
 struct OwnRow {
   std::unique_ptr<TableRows> rows = std::make_unique<TableRows>();
 };
@@ -93,7 +93,7 @@ class TableTree {
 
 bool comes_before(const TableRow& a, const TableRow& b) { return a.key() < b.key(); }
 
-// The key of a row as bytes, which ascend as keys do.
+// Returns the key of a row as bytes, which ascend like the keys.
 std::string key_bytes(const TableRow& row) {
   std::string key(1, static_cast<char>(row.state));
   for (const char c : row.name) {
@@ -105,7 +105,7 @@ std::string key_bytes(const TableRow& row) {
   return key;
 }
 
-// The rows of the slice that this rank owns, of all ranks, sorted.
+// Returns the sorted rows, from all ranks, of the slice that this rank owns.
 Result<TableRows> own_slice(Communicator& ranks, TableRows rows) {
   rows.sort();
   if (ranks.size() == 1) return rows;
@@ -174,13 +174,13 @@ void TableRows::get(MessageReader& in) {
   add(row);
 }
 
-// Blocks come in their order, so that the rows of a name mostly ascend: they are put together by
-// name, and few are compared.
+// Blocks come in their order, so the rows of a name mostly ascend: they are grouped by name first,
+// and few comparisons are needed.
 void TableRows::sort() {
   if (std::ranges::is_sorted(rows_, comes_before)) return;
   std::vector<std::string_view> names(names_.begin(), names_.end());
   std::ranges::sort(names);
-  constexpr std::size_t kStates = 2;  // without names
+  constexpr std::size_t kStates = 2;  // rows without names
   std::unordered_map<const char*, std::size_t> groups;
   for (std::size_t i = 0; i < names.size(); ++i) groups[names[i].data()] = kStates + i;
   const auto group_of = [&](const TableRow& row) {

@@ -1,4 +1,4 @@
-// Writing a tree of statistics or tags, by all ranks (spec/format.md, section 9.2).
+// Writes a tree of statistics or tags, by all ranks (spec/format.md, section 9.2).
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@
 
 namespace nmb {
 
-// Rows that a rank has, with what they view: each name once.
+// The rows of a rank, with the bytes that they view: each name once.
 class TableRows {
  public:
-  // Copies what it views.
+  // Copies the bytes that the row views.
   void add(const TableRow& row);
-  // One that put() wrote.
+  // Adds a row written by put().
   void get(MessageReader& in);
   static void put(MessageWriter& out, const TableRow& row);
 
   std::size_t count() const { return rows_.size(); }
   const TableRow& operator[](std::size_t i) const { return rows_[i]; }
   void sort();
-  // Merges sorted runs; ends: where each ends.
+  // Merges sorted runs; ends: the end of each run.
   void merge(const std::vector<std::size_t>& ends);
   template <class Keep>
   void keep_if(Keep keep) {
@@ -47,9 +47,9 @@ struct BuiltTable {
   std::uint64_t end = 0;  // of the last page
 };
 
-// Collective. rows: this rank's, in any order; at most one on all ranks of kBefore, which leads to
-// `before` (the same on all ranks). They are sorted by all ranks, none of which has more than its
-// share. Pages lie from `position` on and go to `write` as PageTreeBuild says.
+// Collective. rows: this rank's, in any order; at most one row on all ranks is kBefore, which leads
+// to `before` (the same on all ranks). All ranks sort them, and none has more than its share. Pages
+// lie from `position` on and go to `write`: see PageTreeBuild.
 Result<BuiltTable> build_table(Communicator& ranks, TableRows rows, const Place& before,
                                PageUse use, std::uint64_t position, const WritePages& write,
                                const Origin& origin);

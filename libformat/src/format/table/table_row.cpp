@@ -9,7 +9,7 @@ namespace nmb {
 
 namespace {
 
-// As column 34 has them.
+// Values of column 34.
 enum StateValue : std::uint8_t { kRowValue = 0, kBeforeValue = 1, kGoneValue = 2 };
 
 constexpr Column kRowColumns[] = {kKind, kElements, kMissing, kNans, kMinimum, kMaximum};
@@ -155,7 +155,7 @@ void check_table_leaf(const Page& leaf, std::uint64_t next_order, const TableRow
     const TableRow now = table_row_at(leaf, row);
     if (now.state == TableRow::State::kBefore ? last.has_value() || leaf.value(row, kOrder) != 0
                                               : last && last->key() >= now.key())
-      report("R-TB-1", "a row that does not come behind the row before", "rows that ascend");
+      report("R-TB-1", "a row that is not higher than the row before", "ascending rows");
     if (now.state != TableRow::State::kBefore && now.order >= next_order)
       report("R-TB-3", "order " + std::to_string(now.order),
              "one less than " + std::to_string(next_order));

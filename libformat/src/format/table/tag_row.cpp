@@ -1,4 +1,4 @@
-// A tag as a row (see format/table/tag_row.h).
+// Encodes a tag as a row (see format/table/tag_row.h).
 #include "format/table/tag_row.h"
 
 #include <bit>
@@ -22,13 +22,13 @@ Result<TagValue> row_tag(const TableRow& row) {
   const auto wrong = [](const char* what) {
     return Status(Code::kDamaged, {}, kNoOffset, "R-TG-1", what);
   };
-  if (!is_text(row.name)) return wrong("found a name that is not UTF-8 without NUL");
+  if (!is_text(row.name)) return wrong("found a name that is not UTF-8 or contains NUL");
   if (row.kind < kTextTag || row.kind > kDoubleTag)
     return wrong("found a tag of a kind that is not 1 to 4");
   if (row.kind == kTextTag) {
     const std::string text(reinterpret_cast<const char*>(row.bytes.data()), row.bytes.size());
     if (row.minimum != 0 || !is_text(text))
-      return wrong("found a text with a number, or that is not UTF-8 without NUL");
+      return wrong("found a text with a number, or a text that is not UTF-8 or contains NUL");
     return TagValue(text);
   }
   if (!row.bytes.empty()) return wrong("found a number with text");

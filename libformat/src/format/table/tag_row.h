@@ -2,12 +2,12 @@
 #pragma once
 
 #include "format/table/table_row.h"
+#include "nmb/statistics.h"
 #include "nmb/status.h"
-#include "nmb/tag.h"
 
 namespace nmb {
 
-// kDamaged: R-TG-1, without a place.
+// Errors: kDamaged: R-TG-1, without a position.
 Result<TagValue> row_tag(const TableRow& row);
 
 }  // namespace nmb

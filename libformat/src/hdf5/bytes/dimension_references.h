@@ -1,5 +1,5 @@
-// DimensionReferences: the global heaps with a reference to each dimension's data set, which
-// attributes DIMENSION_LIST lead to (spec/hdf5_view.md, "Dimensions").
+// DimensionReferences: the global heaps that contain a reference to each dimension's data set;
+// attributes DIMENSION_LIST refer to them (spec/hdf5_view.md, "Dimensions").
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@ namespace nmb {
 
 class DimensionReferences {
  public:
-  // For so many dimensions, in heaps from `position` on.
+  // Prepares references to `dimensions` data sets, in heaps from `position` on.
   DimensionReferences(std::uint64_t position, std::uint64_t dimensions)
       : position_(position), count_(dimensions) {}
   static std::uint64_t bytes_for(std::uint64_t dimensions) {
     return (dimensions + kInHeap - 1) / kInHeap * kHeapBytes;
   }
-  // Room for so many more; false: that is more than there are.
+  // Adds references; false: there would be more than the number given to the constructor.
   [[nodiscard]] bool grow(std::uint64_t dimensions) {
     if (dimensions > count_ - addresses_.size()) return false;
     addresses_.resize(addresses_.size() + dimensions);
     return true;
   }
-  // id: in the file, from 0.
+  // id: number of the dimension in the file, from 0.
   void set(std::uint64_t id, std::uint64_t address) { addresses_[id] = address; }
-  // A sequence of one reference, that to the dimension.
+  // Writes a sequence with one element: the reference to the dimension.
   void put_sequence(Hdf5Bytes& out, std::uint64_t id) const {
     out.put32(1);
     out.put64(position_ + id / kInHeap * kHeapBytes);
@@ -36,7 +36,7 @@ class DimensionReferences {
   Status write(ViewSink& sink) const;
 
  private:
-  // Readers want at least so many bytes; 170 objects fill them.
+  // Readers expect at least this size, in which 170 objects fit.
   static constexpr std::uint64_t kHeapBytes = 4096, kObject = 24, kInHeap = (kHeapBytes - 16) / 24;
   std::uint64_t position_;
   std::uint64_t count_;

@@ -31,7 +31,7 @@ Status check_name(const ViewGroup& group, std::string_view name) {
   return {};
 }
 
-// Of links in order of their names.
+// Checks the names of links in order of their names.
 Status check_names(const ViewGroup& group, std::span<const std::uint32_t> order) {
   const LinkList& links = group.links;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -46,7 +46,7 @@ Status check_names(const ViewGroup& group, std::span<const std::uint32_t> order)
   return {};
 }
 
-// Links as messages, in the order in which they were added.
+// Adds links as messages, in the order in which they were added.
 void add_links(const LinkList& links, ObjectHeader& header) {
   Hdf5Bytes& out = header.bytes();
   constexpr unsigned kOrderTracked = 1;
@@ -65,23 +65,23 @@ void add_links(const LinkList& links, ObjectHeader& header) {
     const bool utf8 = is_utf8_beyond_ascii(name);
     header.begin(HeaderMessage::kLink);
     out.put8(1);
-    out.put8(4 | (utf8 ? 16 : 0));  // order, character set
+    out.put8(4 | (utf8 ? 16 : 0));  // creation order and character set
     out.put64(i);
     if (utf8) out.put8(1);
     out.put8(static_cast<unsigned>(name.size()));
     out.put(name);
     out.put64(links.address(i));
-    (void)header.end();  // its name was checked
+    (void)header.end();  // the length of the name was checked
   }
 }
 
-// The names of a symbol table; *offsets: of the name of each link in it.
+// Appends the names of a symbol table; *offsets: the offset of each link's name.
 Result<std::uint64_t> append_names(const LinkList& links, std::span<const std::uint32_t> order,
                                    std::vector<std::uint64_t>* offsets, ViewOutput& out) {
   constexpr std::size_t kHeader = 32;
   constexpr std::uint64_t kNoFreeSpace = 1;
   Hdf5Bytes names;
-  names.zeros(8);  // the empty name, which is less than all
+  names.zeros(8);  // the empty name, which is less than all others
   for (const std::uint32_t link : order) {
     offsets->push_back(names.size());
     names.put(links.name(link));
@@ -97,7 +97,7 @@ Result<std::uint64_t> append_names(const LinkList& links, std::span<const std::u
   return out.append(heap.bytes());
 }
 
-// Leaves of the symbol table and the tree above them.
+// Appends the leaves of the symbol table and the tree above them.
 Result<std::uint64_t> append_symbols(const LinkList& links, std::span<const std::uint32_t> order,
                                      std::span<const std::uint64_t> offsets, ViewOutput& out) {
   constexpr std::size_t kSymbol = 40;
@@ -117,7 +117,7 @@ Result<std::uint64_t> append_symbols(const LinkList& links, std::span<const std:
     }
     bytes.zeros_to(8 + 2 * kLeafRank * kSymbol);
     NMB_ASSIGN(const std::uint64_t address, out.append(bytes.bytes()));
-    // Names below a child are greater than its key and not greater than the next one's.
+    // Names below a child are greater than its key and at most the next one's.
     level.push_back({i == 0 ? 0 : offsets[i - 1], address});
   }
   const auto put_key = [](Hdf5Bytes& to, std::uint64_t key, bool) { to.put64(key); };

@@ -12,20 +12,20 @@
 
 namespace nmb {
 
-// A group with more links has a symbol table.
+// A group with more links gets a symbol table.
 inline constexpr std::size_t kMostCompactLinks = 1024;
-// Half of what a leaf and a node of a symbol table hold, at most.
+// Half the largest number of entries in a leaf and in a node of a symbol table.
 inline constexpr unsigned kLeafRank = 16, kNodeRank = 32;
 
 struct ViewGroup {
-  std::string name;  // of the block, for messages
+  std::string name;  // name of the block, for messages
   LinkList links;
-  std::vector<std::byte> attributes;  // their messages
+  std::vector<std::byte> attributes;  // encoded attribute messages
   bool is_root = false;
 };
 
-// Returns the address of the group's object header. kUnsupported: two links of one name, or a name
-// that HDF5 cannot hold.
+// Returns the address of the group's object header. Errors: kUnsupported if two links have the same
+// name or HDF5 cannot hold a name.
 Result<std::uint64_t> encode_group(const ViewGroup& group, ViewOutput& out);
 
 }  // namespace nmb

@@ -1,4 +1,5 @@
-// LinkList: names and addresses of what an HDF5 group holds, in the order in which they were added.
+// LinkList: names and addresses of the objects in an HDF5 group, in the order in which they were
+// added.
 #pragma once
 
 #include <cstdint>

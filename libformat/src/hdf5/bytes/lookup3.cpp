@@ -1,5 +1,5 @@
-// The hash (see lookup3.h), of words of four bytes, little-endian; a last word that is cut is
-// filled with zeros.
+// The hash (see lookup3.h) of little-endian words of four bytes; an incomplete last word is filled
+// with zeros.
 #include "hdf5/bytes/lookup3.h"
 
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 
 using State = std::array<std::uint32_t, 3>;
 
-// Each step takes `y` off `x`, turns `y` into it and adds `z` to `y`.
+// Subtracts `y` from `x`, combines `x` with rotated `y`, and adds `z` to `y`.
 void stir(std::uint32_t& x, std::uint32_t& y, std::uint32_t z, int turn) {
   x -= y;
   x ^= std::rotl(y, turn);

@@ -12,7 +12,7 @@ void ObjectHeader::start() {
   bytes_.put("OHDR");
   bytes_.put8(2);   // version
   bytes_.put8(2);   // the chunk's size takes 4 bytes
-  bytes_.put32(0);  // it
+  bytes_.put32(0);  // the size, set at the end
 }
 
 void ObjectHeader::begin(HeaderMessage type, unsigned flags) {
@@ -46,7 +46,8 @@ void put_space_prefix(Hdf5Bytes& out, std::size_t rank, unsigned flags, SpaceCla
   out.put8(static_cast<unsigned>(kind));
 }
 
-// Version 1 of a type's message: class, three bytes of what depends on it, size of a value.
+// Writes the prefix of a type's message, version 1: class, three bytes that depend on it, size of a
+// value.
 void put_type_prefix(Hdf5Bytes& out, unsigned type_class, unsigned bits, std::uint64_t size) {
   out.put32((std::uint64_t{bits} << 8) | 0x10 | type_class);
   out.put32(size);

@@ -1,4 +1,4 @@
-// ObjectHeader: an HDF5 object header of version 2, put together message by message, in one chunk
+// ObjectHeader: builds an HDF5 object header of version 2 message by message, in one chunk
 // (spec/hdf5_view.md).
 #pragma once
 
@@ -25,21 +25,22 @@ enum class HeaderMessage : std::uint8_t {
   kAttribute = 0x0C,
   kSymbolTable = 0x11,
   kTreeRanks = 0x13,
-  // None of HDF5's: a program that opens the file to write to it must know it.
+  // A number that HDF5 does not use: HDF5 does not open a file for writing if it does not know the
+  // message.
   kReadOnly = 0xE0,
 };
 
 class ObjectHeader {
  public:
   ObjectHeader() { start(); }
-  // Empty again.
+  // Starts an empty header.
   void start();
-  // Between begin() and end() the message's bytes go to bytes().
+  // Between begin() and end(), append the message to bytes().
   void begin(HeaderMessage type, unsigned flags = 0);
-  // False: the message has more bytes than HDF5 counts, 65,535.
+  // False: the message is longer than HDF5 allows, 65,535 bytes.
   [[nodiscard]] bool end();
   Hdf5Bytes& bytes() { return bytes_; }
-  // The header, whole; then start().
+  // Returns the complete header; then call start().
   std::span<const std::byte> finish();
 
  private:
@@ -48,25 +49,26 @@ class ObjectHeader {
   std::size_t message_ = 0;
 };
 
-// Parts of messages.
+// These write parts of messages.
 void put_scalar_space(Hdf5Bytes& out);
 void put_null_space(Hdf5Bytes& out);
 void put_simple_space(Hdf5Bytes& out, std::span<const std::uint64_t> lengths, bool grows = false);
 void put_text_type(Hdf5Bytes& out, std::uint64_t bytes);
-// Of numbers: as external form has it. Text: of one character.
+// Numbers: in external form. Text: one character.
 void put_type(Hdf5Bytes& out, Type type);
 void put_int32_type(Hdf5Bytes& out);           // little-endian
 void put_reference_list_type(Hdf5Bytes& out);  // sequences of references to objects
-// Ahead of type, space and values of an attribute whose type and space take so many bytes.
+// Writes the beginning of an attribute message, before type, space and values. The sizes are those
+// of the encoded type and space.
 void put_attribute_prefix(Hdf5Bytes& out, std::string_view name, std::size_t type_bytes,
                           std::size_t space_bytes);
 
-// Whole messages; false as ObjectHeader::end().
+// These add whole messages; false: like ObjectHeader::end().
 [[nodiscard]] bool add_text_attribute(ObjectHeader& to, std::string_view name,
                                       std::string_view text, std::size_t bytes);
 [[nodiscard]] bool add_number_attribute(ObjectHeader& to, std::string_view name, Type type,
                                         std::uint64_t count, std::span<const std::byte> values);
-// Not in 7-bit ASCII, but UTF-8.
+// Returns whether the text is valid UTF-8 but not 7-bit ASCII.
 bool is_utf8_beyond_ascii(std::string_view text);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// HDF5's B-tree of version 1, built from its leaves up (spec/hdf5_view.md, "Trees").
+// HDF5's B-tree of version 1, built from the leaves upwards (spec/hdf5_view.md, "Trees").
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace nmb {
 
 struct TreeChild {
-  std::uint64_t key;  // ahead of it
+  std::uint64_t key;  // the key before the child
   std::uint64_t address;
 };
 
@@ -21,13 +21,13 @@ enum class TreeUse : unsigned { kGroup = 0, kChunks = 1 };
 
 struct TreeShape {
   TreeUse use;
-  unsigned rank;          // half of the children that a node has room for
-  std::size_t key_bytes;  // of a key
+  unsigned rank;          // half the number of children for which a node has space
+  std::size_t key_bytes;  // size of a key
 };
 
-// Writes the nodes above `children`, of which there is at least one, level by level, and returns
-// the root's address. Nodes are full but for the last of a level. put_key(Hdf5Bytes&, key, bool is
-// the last of all keys).
+// Writes the nodes above `children`, of which there must be at least one, level by level. Returns
+// the root's address. All nodes are full except the last one of a level. put_key(Hdf5Bytes&, key,
+// whether it is the last of all keys).
 template <class PutKey>
 Result<std::uint64_t> append_tree(std::vector<TreeChild> children, const TreeShape& shape,
                                   std::uint64_t last_key, PutKey put_key, ViewOutput& out) {

@@ -1,4 +1,5 @@
-// ViewOutput: where the encoders of an HDF5 view put what they make (spec/hdf5_view.md).
+// ViewOutput: receives the structures that the encoders of an HDF5 view produce
+// (spec/hdf5_view.md).
 #pragma once
 
 #include <cstddef>
@@ -11,21 +12,22 @@
 
 namespace nmb {
 
-// What takes the bytes of a view: a file, or who compares them with one.
+// Receives the bytes of a view: a file, or code that compares them with a file.
 class ViewSink {
  public:
   virtual ~ViewSink() = default;
   virtual Status write_at(std::uint64_t position, std::span<const std::byte> bytes) = 0;
 };
 
-// Structures one behind the other, each at a multiple of 8, gathered into writes of up to 1 MiB.
+// Structures one after another, each at a multiple of 8, gathered into writes of up to 1 MiB.
 class ViewOutput {
  public:
-  // The first one begins at `position`.
+  // The first structure begins at `position`.
   ViewOutput(ViewSink& sink, std::uint64_t position) : sink_(sink), position_(position) {}
-  // Where the next one begins.
+  // Returns where the next structure begins.
   std::uint64_t position() const { return position_ + waiting_.size(); }
-  // Returns the structure's address, which is its position: the HDF5 superblock is at 0.
+  // Appends a structure. Returns its address, which is its position because the HDF5 superblock is
+  // at 0.
   Result<std::uint64_t> append(std::span<const std::byte> bytes) {
     if (waiting_.size() + bytes.size() > kCapacity) NMB_TRY(flush());
     const std::uint64_t address = position();

@@ -15,9 +15,9 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// The names of all blocks: each ahead of those below it, groups of a group in the order of their
-// links where that is tracked, else in that of their names. Reads the hdf5 sections of all blocks
-// of kind 6. kDamaged, kIo.
+// Returns the names of all blocks, each before those below it. Groups of a group are in the order
+// of their links if that is tracked, otherwise of their names. Reads the hdf5 sections of all
+// blocks of kind 6. Errors: kDamaged, kIo.
 Result<std::vector<std::string>> group_order(const Reader& reader) {
   GroupTree tree;
   NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
@@ -34,7 +34,7 @@ Result<std::vector<std::string>> group_order(const Reader& reader) {
 
 constexpr std::int64_t kMostDimensions = std::numeric_limits<std::int32_t>::max();
 
-// Of the group above; not for the root group.
+// Returns the name of the group above; not for the root group.
 std::string_view parent_of(std::string_view block) {
   const std::size_t slash = block.rfind('/');
   return block.substr(0, slash == block.npos ? 0 : slash);
@@ -44,7 +44,7 @@ std::string path_in(std::string_view block, std::string_view name) {
   return (block.empty() ? "" : std::string(block) + "/") + std::string(name);
 }
 
-// Numbers in an attribute's form in place of those that are there.
+// Returns the numbers in the type and shape of an attribute, instead of its values.
 std::vector<std::byte> as_stored(const Metadata& metadata, const Attribute& attribute,
                                  const std::vector<std::int64_t>& numbers) {
   const bool swapped = metadata.extension()->types.is_swapped(attribute.type);
@@ -102,7 +102,7 @@ Status DimensionIds::gather() {
                   0};
       if (metadata.dimension(variable.dimensions[0]).is_record()) scale.length = block->records;
       const std::vector<std::int64_t> id = integers(metadata, v, kDimensionId, 1);
-      // netCDF-C counts in place of negative ones.
+      // netCDF-C counts a scale itself if its number is negative.
       if (!id.empty() && id.front() >= 0) scale.own = id.front();
       some_count_ = some_count_ || !scale.own;
       Scales& scales = blocks_[entry.name];
@@ -114,8 +114,8 @@ Status DimensionIds::gather() {
   });
 }
 
-// The number that netCDF-C counted for a scale in its file, where a variable that uses it has kept
-// it: the groups that were counted before need not be here.
+// If a variable still has the number that netCDF-C counted for a scale in its file, take that:
+// groups that were counted before it need not exist here.
 void DimensionIds::take_counted(const Block& block) {
   const auto known = blocks_.find(block.name);
   if (known == blocks_.end() ||
@@ -182,7 +182,7 @@ Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimens
 
 Status DimensionIds::order_blocks() {
   std::vector<std::string> all;
-  // Who comes first matters to those that are counted alone.
+  // The order matters for dimensions that netCDF counts.
   if (some_count_) {
     NMB_ASSIGN(all, group_order(*reader_));
     std::erase_if(all, [&](const std::string& name) { return !blocks_.contains(name); });
@@ -198,7 +198,7 @@ void DimensionIds::for_each_in_order(Visit visit) {
   for (const std::string& name : order_) visit(blocks_.find(name)->second);
 }
 
-// Those of classic blocks follow the others.
+// Dimensions of classic blocks follow the others.
 Status DimensionIds::keep_numbers(bool* are_unique) {
   std::int64_t classic = 0;
   for_each_in_order([&](const Scales& block) {
@@ -221,11 +221,12 @@ Status DimensionIds::keep_numbers(bool* are_unique) {
       *are_unique = *are_unique && taken.insert(scale.id).second;
     }
   });
-  // One that netCDF counts may have got the number of a classic block's dimension.
+  // A dimension that netCDF counts may have got the number of a classic block's dimension.
   const auto at = taken.lower_bound(first_classic);
   *are_unique = *are_unique && (at == taken.end() || *at >= classic);
   *are_unique = *are_unique && classic <= kMostDimensions && next <= kMostDimensions;
-  // One that netCDF counts may have another number than in its source, where variables name it so.
+  // A dimension that netCDF counts may have another number than in its source, where variables
+  // refer to it by number.
   if (some_count_)
     for (const std::string& name : order_) numbers_of_source(name);
   for (const auto& [root, numbers] : sources_)
@@ -253,8 +254,8 @@ Status DimensionIds::count_anew() {
 }
 
 // Numbers the dimensions of one source from `first` on and returns the next number. netCDF-C counts
-// scales without numbers when it reads the result: where their place in the order cannot be kept,
-// all of the source are in the order in which it reads them.
+// scales without numbers when it reads the result: if their place in the order cannot be kept, all
+// dimensions of the source are in the order in which it reads them.
 std::int64_t DimensionIds::count_source(const std::vector<Scales*>& blocks, std::int64_t first) {
   struct Item {
     std::int64_t in_source;
@@ -295,8 +296,7 @@ std::int64_t DimensionIds::first_of(std::string_view block) const {
   return known == blocks_.end() ? 0 : known->second.first;
 }
 
-// The block above all others of kind 6 that a block is below: the root of the file that it came
-// from.
+// Returns the uppermost block of kind 6 above a block: the root of the file that it came from.
 std::string DimensionIds::source_of(const std::string& block) const {
   std::string root = block;
   for (std::string above = block; !above.empty();) {
@@ -309,7 +309,7 @@ std::string DimensionIds::source_of(const std::string& block) const {
   return root;
 }
 
-// As netCDF-C counts in the file that the block came from.
+// Returns the numbers that netCDF-C counts in the file that the block came from.
 const DimensionIds::Numbers& DimensionIds::numbers_of_source(const std::string& block) const {
   const std::string root = source_of(block);
   const auto [known, is_new] = sources_.try_emplace(root);
@@ -332,7 +332,7 @@ std::optional<DimensionIds::Dimension> DimensionIds::in_source(const std::string
   const Numbers& numbers = numbers_of_source(block);
   const auto known = numbers.find(id);
   if (known == numbers.end()) return std::nullopt;
-  // Of several the nearest: variables use dimensions of their group and of those above it.
+  // Choose the nearest group: variables use dimensions of their group and of groups above it.
   const std::pair<std::string, std::size_t>* nearest = nullptr;
   for (const auto& place : known->second)
     if (is_at_or_below(block, place.first) &&
@@ -368,8 +368,8 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string
                                  known->second.first + *id, true, dimension.is_record()});
 }
 
-// A number that no scale of the source has is that of a dimension of a classic block above, if the
-// source's block there became one. The dimension kept its name.
+// A number that no scale of the source has belongs to a dimension of a classic block above, if the
+// source's block became one. The dimension kept its name.
 Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_name(const Block& block,
                                                                      DimId dimension) const {
   const nmb::Dimension used = block.metadata.dimension(dimension);
@@ -415,11 +415,11 @@ Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimens
   return dimensions;
 }
 
-// The number of a variable's dimension, which had `id` in the source.
+// Returns the number in the output of a variable's dimension, which had `id` in the source.
 Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable, std::size_t place,
                                               std::int64_t id,
                                               const std::optional<Dimension>& dimension) const {
-  // netCDF sees what it saw in the source, even if that contradicts itself.
+  // netCDF sees the same as in the source, even if the source contradicts itself.
   if (!changes_ && in_source(block.name, id)) return id;
   const Variable v = block.metadata.variable(variable);
   const nmb::Dimension used = block.metadata.dimension(v.dimensions[place]);
@@ -431,7 +431,7 @@ Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable
     if (is_below_classic(block.name))
       return conflict("uses dimension " + in_quotes(used.name) + " (" + std::string(kCoordinates) +
                       " " + std::to_string(id) + ")");
-    return id;  // says nothing
+    return id;  // unknown
   }
   if (dimension->is_classic && !dimension->is_record && !used.is_record() &&
       dimension->length != used.length)

@@ -1,9 +1,9 @@
-// Groups decoded (see group_block.h).
+// Decodes groups (see group_block.h).
 #include "hdf5/client/group_block.h"
 
 #include <utility>
 
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "reader/reader_core.h"
 #include "wire/owned_bytes.h"
 
@@ -38,7 +38,7 @@ Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::s
   block->layout = header.layout;
   block->layout.records = block->records = entry.records;
   block->extent = std::move(group.extent);
-  if (!block->extent) block->extent = std::make_shared<OwnedBytes>(std::vector<std::byte>(), file);
+  if (!block->extent) block->extent = owned_bytes(std::vector<std::byte>(), file);
   return std::shared_ptr<const Block>(std::move(block));
 }
 

@@ -1,4 +1,4 @@
-// A group of an HDF5 file as a block to read from (see hdf5/client/hdf5_file.h).
+// A group of an HDF5 file as a readable block (see hdf5/client/hdf5_file.h).
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace nmb::hdf5 {
 
-// Decodes the group's body and checks that its values lie in its extent. file: the name for
-// messages. The entry is as open_hdf5() has it. kDamaged.
+// Decodes the group's body and checks that its values are inside its extent. file: the name for
+// messages. The entry is the one that open_hdf5() makes. Errors: kDamaged.
 Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::string& file);
 
 }  // namespace nmb::hdf5

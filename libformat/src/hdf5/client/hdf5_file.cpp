@@ -1,5 +1,5 @@
-// Runs nmb-hdf5 and takes what it tells (see hdf5_file.h). Nothing it says is trusted: bodies are
-// decoded as any other, and values lie where the file and the spool have bytes.
+// Runs nmb-hdf5 and receives its results (see hdf5_file.h). They are not trusted: bodies are
+// decoded like any others, and places of values must lie in the file or the spool.
 #include "hdf5/client/hdf5_file.h"
 
 #include <algorithm>
@@ -67,14 +67,14 @@ class FileReader {
       if (run.offset < end || run.offset > block.extent_length ||
           run.length > block.extent_length - run.offset || run.source > there ||
           run.length > there - run.source)
-        return unclear("values that lie outside");
+        return unclear("values outside");
       end = run.end();
       if (run.length == 0) continue;
       if (in_file) block.in_file.push_back({run.offset, run.length, run.source});
       runs.push_back(run);
     }
     if (!in.ok()) return unclear("a block that is cut");
-    // Bodies may be large: it stays where it came.
+    // A body may be large, so it is not copied out of the message.
     const auto before = body.data() - content.data();
     const std::size_t length = body.size();
     content.erase(content.begin(), content.begin() + before);

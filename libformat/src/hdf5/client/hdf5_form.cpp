@@ -1,19 +1,19 @@
-// An NMB file as HDF5 (see hdf5/client/hdf5_form.h).
+// Determines the form of an NMB file as HDF5 (see hdf5/client/hdf5_form.h).
 #include "hdf5/client/hdf5_form.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 
 namespace nmb::hdf5 {
 
 namespace {
 
 constexpr std::uint32_t kScaleOffset = 6;
-constexpr std::size_t kUserParameters = 2;  // scale type and factor; HDF5 adds the others
+constexpr std::size_t kUserParameters = 2;  // scale type and factor; HDF5 adds the other parameters
 
-// HDF5 before 1.8 had other parameters in front. Newer ones refuse to decode the values.
+// HDF5 before 1.8 had other parameters in front. Newer versions refuse to decode the values.
 bool is_replaced(const Filter& filter) {
   constexpr std::uint32_t kLastScaleType = 2;
   return filter.id == kScaleOffset && filter.parameters.size() >= kUserParameters &&
@@ -68,7 +68,7 @@ Result<Hdf5Form> Hdf5Form::of(const Reader& reader) {
                                 " bytes; an HDF5 file has one, that of its root group; left out"});
     return true;
   }));
-  // The first in the order of names is the one that others may lie below.
+  // Only the first block in the order of names can be above all others.
   if (is_above_all && first && form.with_user_block_.contains(*first)) {
     form.user_block_of_ = *first;
     form.losses_.erase(form.losses_.begin());
@@ -78,7 +78,7 @@ Result<Hdf5Form> Hdf5Form::of(const Reader& reader) {
 
 Result<std::shared_ptr<const Block>> Hdf5Form::written(std::shared_ptr<const Block> block) const {
   NMB_ASSIGN(block, ids_.renumbered(std::move(block)));
-  // That of the root group is where it belongs.
+  // The user block of the root group is in its place.
   if (block->name.empty() || !with_user_block_.contains(block->name)) return block;
   const auto copy = std::make_shared<Block>(*block);
   auto extension = std::make_shared<Extension>(*block->metadata.extension());

@@ -1,5 +1,5 @@
-// Hdf5Form: what an NMB file is to be as HDF5. Blocks of several sources do not always go together
-// as they are: dimensions get other numbers, and a file has one user block at most (docs/hdf5.md,
+// Hdf5Form: the form of an NMB file as HDF5. Blocks from several sources may not fit together
+// unchanged: dimensions get other numbers, and a file has one user block at most (docs/hdf5.md,
 // "Several sources in one file").
 #pragma once
 
@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "hdf5/client/dimension_ids.h"
-#include "nmb/classic_view.h"
-#include "nmb/export.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
 
@@ -20,18 +19,18 @@ namespace nmb::hdf5 {
 // Not thread-safe.
 class Hdf5Form {
  public:
-  // Reads the definitions of all blocks of kind 6. reader outlives the result. kDamaged; kLimit;
-  // kIo.
+  // Reads the definitions of all blocks of kind 6. `reader` must outlive the result. Errors:
+  // kDamaged; kLimit; kIo.
   NMB_EXPORT static Result<Hdf5Form> of(const Reader& reader);
 
   const DimensionIds& dimensions() const { return ids_; }
-  // The block whose user block the file has: one that all others lie below.
+  // Returns the block whose user block the file gets: one that is above all other blocks.
   const std::optional<std::string>& user_block_of() const { return user_block_of_; }
-  // User blocks that the file does not have.
+  // Returns the user blocks that the file does not get.
   const std::vector<Loss>& losses() const { return losses_; }
-  // Definitions that HDF5 changes, without a loss of values.
+  // Returns definitions that HDF5 changes without a loss of values.
   const std::vector<Loss>& changes() const { return changes_; }
-  // The block as it is written. kDamaged, kIo.
+  // Returns the block in the form in which it is written. Errors: kDamaged, kIo.
   NMB_EXPORT Result<std::shared_ptr<const Block>> written(std::shared_ptr<const Block> block) const;
 
  private:
@@ -44,12 +43,12 @@ class Hdf5Form {
   std::vector<Loss> changes_;
 };
 
-// Truncates parameters that HDF5 replaces when it creates a data set, of filters that it cannot
-// decode with either: those of a scale-offset filter of an unknown scale type, but for the first
-// two.
+// Truncates filter parameters that HDF5 would replace when it creates a data set, although it
+// cannot decode with the new ones either: those of a scale-offset filter of an unknown scale type,
+// except the first two.
 NMB_EXPORT void drop_replaced_parameters(Extension* extension);
 
-// The bytes of a block's user block; none: it has none. kDamaged.
+// Returns the bytes of a block's user block; empty: it has none. Errors: kDamaged.
 NMB_EXPORT Result<std::vector<std::byte>> user_block(const Block& block);
 
 }  // namespace nmb::hdf5

@@ -29,7 +29,7 @@ Result<std::unique_ptr<Hdf5Process>> Hdf5Process::start(const std::vector<std::s
 Hdf5Process::~Hdf5Process() { close(pipe_); }
 
 Status Hdf5Process::wait_readable(const std::atomic<bool>* cancel) {
-  constexpr int kLook = 50;  // ms between two looks at *cancel
+  constexpr int kLook = 50;  // ms between two checks of *cancel
   for (pollfd in{pipe_, POLLIN, 0};;) {
     if (cancel && cancel->load()) return Status(Code::kIo, "interrupted");
     const int ready = poll(&in, 1, cancel ? kLook : -1);
@@ -50,7 +50,7 @@ Result<std::size_t> Hdf5Process::read(std::span<std::byte> bytes) {
   return done;
 }
 
-// It ended without a last message.
+// Reports that the process ended without a last message.
 Status Hdf5Process::ended() {
   NMB_ASSIGN(const int code, wait());
   return Status(Code::kDamaged, "found a file on which nmb-hdf5 ended with code " +

@@ -1,4 +1,5 @@
-// Hdf5Process: a process of nmb-hdf5, the program that has the HDF5 library, at work on a file.
+// Hdf5Process: a running nmb-hdf5, the program that contains the HDF5 library, which works on one
+// file.
 #pragma once
 
 #include <atomic>
@@ -22,32 +23,33 @@ class Hdf5Process {
     std::vector<std::byte> content;
   };
 
-  // shared: a descriptor that it has as kShared, or -1. kUnsupported: there is no such program;
-  // kIo.
+  // shared: a descriptor that the process gets as kShared, or -1. Errors: kUnsupported if the
+  // program is not installed; kIo.
   static Result<std::unique_ptr<Hdf5Process>> start(const std::vector<std::string>& arguments,
                                                     int shared);
-  // Ends it if it still runs.
+  // Ends the process if it still runs.
   ~Hdf5Process();
   Hdf5Process(const Hdf5Process&) = delete;
   Hdf5Process& operator=(const Hdf5Process&) = delete;
 
-  // Waits until there is something to read, or the end of it. kIo: *cancel became true; the process
-  // is ended by the destructor.
+  // Waits until there is something to read or the output ends. Errors: kIo if *cancel became true;
+  // the destructor then ends the process.
   Status wait_readable(const std::atomic<bool>* cancel);
-  // The next message. Memory grows as the content comes, not as its length promises. kDamaged: the
-  // process ended without a last message, or as wait() says; kIo.
+  // Returns the next message. Memory grows with the bytes that arrive, whatever length the message
+  // states. Errors: kDamaged if the process ended without a last message, and those of wait(); kIo.
   Result<Received> next();
-  // Waits until it has ended, which it does once its last message is read; returns its exit code.
-  // kLimit: it took too much time; kDamaged: a signal ended it; kIo. Once.
+  // Waits until the process has ended, which it does after its last message was read. Returns its
+  // exit code. Call it once. Errors: kLimit if it took too much time; kDamaged if a signal ended
+  // it; kIo.
   Result<int> wait();
 
  private:
-  // Fills `bytes` up to the end of what it writes; returns how many there were.
+  // Reads until `bytes` is full or the output ends; returns the number of bytes.
   Result<std::size_t> read(std::span<std::byte> bytes);
   Status ended();
   Hdf5Process(std::unique_ptr<Hdf5Server> server, int pipe)
       : server_(std::move(server)), pipe_(pipe) {}
-  std::unique_ptr<Hdf5Server> server_;  // nullptr: it has ended
+  std::unique_ptr<Hdf5Server> server_;  // nullptr: the process has ended
   int pipe_;
 };
 

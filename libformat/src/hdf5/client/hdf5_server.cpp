@@ -53,7 +53,7 @@ Idle& idle() {
 Hdf5Server::Hdf5Server(std::string program, int socket, pid_t id)
     : program_(std::move(program)), socket_(socket), id_(id), owner_(getpid()) {}
 
-// Not of the process that this one is a copy of.
+// Returns false in a forked copy of the process that started the server.
 bool Hdf5Server::is_ours() const { return owner_ == getpid(); }
 
 Hdf5Server::~Hdf5Server() {
@@ -92,7 +92,8 @@ Result<std::unique_ptr<Hdf5Server>> Hdf5Server::start(const std::string& program
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
-  // It may outlive this process for a moment, whose streams others wait for.
+  // The server may outlive this process for a moment, so it must not keep streams open on which
+  // others wait.
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
     posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
   std::string name = program, command = "serve";

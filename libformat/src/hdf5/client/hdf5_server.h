@@ -1,6 +1,5 @@
-// Hdf5Server: a running `nmb-hdf5 serve`, which does what it is asked for in a new process each
-// time, a copy of itself: starting the program and loading the HDF5 library takes longer than
-// reading a small file.
+// Hdf5Server: a running `nmb-hdf5 serve`, which handles each request in a new process, a fork of
+// itself: starting the program and loading the HDF5 library takes longer than reading a small file.
 #pragma once
 
 #include <sys/types.h>
@@ -14,33 +13,36 @@
 
 namespace nmb::hdf5 {
 
-// What a request begins with; then come the working directory and the arguments, each with a zero
-// byte behind it, and with them one or two descriptors.
+// The beginning of a request. The working directory and the arguments follow, each with a zero byte
+// after it; one or two descriptors are sent with them.
 struct ServerRequest {
   std::uint32_t version = 2;
-  std::uint32_t has_shared = 0;  // the second becomes kShared
+  std::uint32_t has_shared = 0;  // the second descriptor becomes kShared
 };
 inline constexpr std::size_t kMostRequest = 128 << 10;
-// The number under which the process has the descriptor that it is given.
+// The number of the shared descriptor in the process.
 inline constexpr int kShared = 3;
 
-// Of one request after the other. Not thread-safe.
+// Handles one request after another. Not thread-safe.
 class Hdf5Server {
  public:
-  // One that nobody uses, or a new one. Thread-safe. kUnsupported: there is no such program; kIo.
+  // Returns a server that nobody uses, or a new one. Thread-safe. Errors: kUnsupported if the
+  // program is not installed; kIo.
   static Result<std::unique_ptr<Hdf5Server>> take();
-  // For the next who takes one; its last request is done. Thread-safe.
+  // Returns the server to those that take() may give out; its last request must be done.
+  // Thread-safe.
   static void give_back(std::unique_ptr<Hdf5Server> server);
 
-  // Ends it, and what it does.
+  // Ends the server and the process that handles its request.
   ~Hdf5Server();
   Hdf5Server(const Hdf5Server&) = delete;
   Hdf5Server& operator=(const Hdf5Server&) = delete;
 
-  // output: what the process tells goes there. shared: a descriptor for it, or -1. The caller may
-  // close both. kIo; kLimit: arguments of more than 128 KiB.
+  // output: a descriptor for the messages of the process. shared: a descriptor to give to the
+  // process, or -1. The caller may close both afterwards. Errors: kIo; kLimit for arguments of more
+  // than 128 KiB.
   Status ask(const std::vector<std::string>& arguments, int output, int shared);
-  // How the process ended, as waitpid has it. kIo: so did the server.
+  // Returns how the process ended, as the status of waitpid. Errors: kIo if the server ended, too.
   Result<int> answer();
 
  private:

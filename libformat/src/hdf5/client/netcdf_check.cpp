@@ -1,4 +1,4 @@
-// What netCDF sees of dimensions (see hdf5/client/netcdf_check.h).
+// Checks the dimensions that netCDF sees (see hdf5/client/netcdf_check.h).
 #include "hdf5/client/netcdf_check.h"
 
 #include <algorithm>
@@ -6,10 +6,10 @@
 #include <optional>
 #include <string_view>
 
+#include "hdf5/model/hdf5_section.h"
 #include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/hdf5_section.h"
 
 namespace nmb::hdf5 {
 
@@ -26,7 +26,7 @@ Status seen_otherwise(const std::string& variable, const std::string& seen,
                                     ", expected dimension " + in_quotes(expected));
 }
 
-// ahead: bytes that the name gets in front of it.
+// ahead: length of the prefix that the name gets.
 Status check_name(std::string_view what, const std::string& path, std::string_view name,
                   std::size_t ahead) {
   if (name.size() + ahead <= kMostNetcdfName) return {};
@@ -67,7 +67,7 @@ Status check_netcdf_names(const Reader& reader) {
                          metadata.dimension(d).name, 0));
     for (VarId v = 0; v < metadata.variable_count(); ++v) {
       const Variable variable = metadata.variable(v);
-      // A variable with the name of a dimension that is not its first gets another one.
+      // A variable with the name of a dimension that is not its first gets a prefix.
       const std::optional<DimId> same =
           is_classic ? metadata.find_dimension(variable.name) : std::nullopt;
       const bool is_hidden =
@@ -157,10 +157,10 @@ Status NetcdfCheck::check_block(const std::shared_ptr<const Block>& block) const
     const std::vector<std::int64_t> ids = integers(written->metadata, v, kCoordinates, rank);
     NMB_ASSIGN(const auto expected, dimensions.dimensions_of(source, v));
     std::vector<std::string> paths;
-    bool is_told = true;  // else netCDF cannot read the source
+    bool is_told = true;  // otherwise netCDF cannot read the source
     for (std::size_t i = 0; i < rank && is_told; ++i) {
       const auto seen = scales_.find(ids[i]);
-      // Where the source contradicts itself, netCDF sees what it saw there.
+      // If the source contradicts itself, netCDF sees the same as there.
       const auto in_source = dimensions.in_source(source.name, before[i]);
       const bool as_before = seen != scales_.end() && in_source && in_source->path == seen->second;
       is_told = expected[i] || in_source;

@@ -1,5 +1,6 @@
-// NetcdfCheck: whether netCDF-C sees in an HDF5 file, which was made of an NMB file, the dimensions
-// that variables had in their sources. It counts as netCDF-C does, group by group.
+// NetcdfCheck: checks that netCDF-C sees in an HDF5 file, which was made from an NMB file, the
+// dimensions that variables had in their sources. It numbers dimensions like netCDF-C, group by
+// group.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +15,28 @@
 
 namespace nmb::hdf5 {
 
-// Whether all names of groups, data sets, links and attributes have a place in a netCDF-4 file.
-// Reads the definitions of all blocks. kUnsupported, naming the first that has none; kDamaged, kIo.
+// Checks that a netCDF-4 file can hold all names of groups, data sets, links and attributes. Reads
+// the definitions of all blocks. Errors: kUnsupported with the first name that it cannot hold;
+// kDamaged, kIo.
 Status check_netcdf_names(const Reader& reader);
 
 // Not thread-safe.
 class NetcdfCheck {
  public:
-  // Both outlive this.
+  // Both arguments must outlive the object.
   NetcdfCheck(const Reader& reader, const Hdf5Form& form) : reader_(reader), form_(form) {}
 
-  // A group of the HDF5 file, in the order in which they are read.
+  // Adds a group of the HDF5 file, in the order in which netCDF-C reads groups.
   void add(const Block& written);
-  // The same; source: the classic block that it was made of. kDamaged: a variable has other
+  // Adds a group made from the classic block `source`. Errors: kDamaged if a variable has other
   // dimensions there.
   Status add_classic(const Block& written, const Block& source, bool plain);
-  // When all groups were added. kDamaged: netCDF sees other dimensions, naming the first variable;
-  // kIo.
+  // Call this after all groups were added. Errors: kDamaged if netCDF sees other dimensions, with
+  // the name of the first variable; kIo.
   Status finish() const;
 
  private:
-  struct Use {  // of dimensions by a variable of a classic block, by numbers
+  struct Use {  // the numbers of the dimensions that a variable of a classic block uses
     std::string variable;
     std::vector<std::int64_t> ids;
     std::vector<std::string> paths;
@@ -45,7 +47,8 @@ class NetcdfCheck {
 
   const Reader& reader_;
   const Hdf5Form& form_;
-  std::map<std::int64_t, std::string> scales_;  // paths by number: netCDF-C takes the last one
+  std::map<std::int64_t, std::string> scales_;  // paths by number; if several have the same number,
+                                                // netCDF-C takes the last one
   std::int64_t next_ = 0;
   std::vector<Use> uses_;
 };

@@ -1,15 +1,15 @@
-// HDF5 files as blocks (see nmb/open_hdf5.h).
-#include "nmb/open_hdf5.h"
-
+// Opens HDF5 files as blocks (see nmb/hdf5.h).
 #include <algorithm>
 #include <utility>
 
 #include "hdf5/client/group_block.h"
 #include "hdf5/client/hdf5_file.h"
+#include "nmb/hdf5.h"
 
 namespace nmb {
 
-// Bytes of metadata, and for each byte of the file: what objects share is told with each.
+// The largest number of bytes of metadata: a constant, and a number for each byte of the file,
+// because metadata that objects share is reported for each object.
 static constexpr std::uint64_t kMostMetadata = std::uint64_t{1} << 30, kMostMetadataFactor = 4;
 
 Result<std::vector<std::shared_ptr<const Block>>> open_hdf5(

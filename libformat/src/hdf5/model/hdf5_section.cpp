@@ -1,5 +1,5 @@
-// Properties of the hdf5 section (see nmb/hdf5_section.h).
-#include "nmb/hdf5_section.h"
+// Properties of the hdf5 section (see hdf5/model/hdf5_section.h).
+#include "hdf5/model/hdf5_section.h"
 
 #include <algorithm>
 #include <utility>
@@ -254,7 +254,7 @@ Result<std::vector<Property>> decode_properties(std::span<const std::byte> secti
     if (std::ranges::find(wanted, p.number) == wanted.end()) continue;
     take_payload(&payload, &p);
     if (payload.ok() && payload.remaining() > 0)
-      payload.fail(kRule, "found bytes behind what property " + std::to_string(number) + " has");
+      payload.fail(kRule, "found more bytes than property " + std::to_string(number) + " has");
     if (!payload.ok()) return payload.status();
     properties.push_back(std::move(p));
   }

@@ -13,7 +13,7 @@ namespace nmb {
 
 namespace {
 
-// Attributes by which netCDF-4 tells what classic netCDF has no need to tell.
+// Attributes of netCDF-4 for metadata that classic netCDF stores elsewhere.
 constexpr std::string_view kScaleClass = "CLASS", kScaleName = "NAME",
                            kDimensionList = "DIMENSION_LIST", kDimensionId = "_Netcdf4Dimid",
                            kCoordinates = "_Netcdf4Coordinates";
@@ -51,7 +51,7 @@ std::uint64_t BlockEncoder::length(DimId id) const {
   return dimension.is_record() ? entry_.records : dimension.length;
 }
 
-// One of the dimension's name that it is the first dimension of.
+// Returns whether the variable has the dimension's name and has it as its first dimension.
 bool BlockEncoder::is_coordinate(const Variable& variable, DimId id) const {
   return !variable.dimensions.empty() && variable.dimensions[0] == id;
 }
@@ -79,7 +79,7 @@ Status BlockEncoder::encode(ViewGroup* group) {
   return {};
 }
 
-// A dimension without variable: a data set without values.
+// Encodes a dimension without a variable: a data set without values.
 Status BlockEncoder::encode_dimension(DimId id, LinkList* links) {
   const Dimension dimension = metadata_.dimension(id);
   const std::uint64_t count = length(id);
@@ -142,14 +142,14 @@ Status BlockEncoder::encode_variable(VarId id, LinkList* links) {
   const auto what = [&] { return object("variable", variable.name); };
   if (!is_type(static_cast<std::uint32_t>(variable.type)))
     return refused(what(), "a type of HDF5", "one of classic netCDF");
-  constexpr std::size_t kMostRank = 31;  // HDF5 has 32, and chunks one more
+  constexpr std::size_t kMostRank = 31;  // HDF5 allows 32, and chunks have one more
   if (variable.dimensions.size() > kMostRank)
     return refused(what(), std::to_string(variable.dimensions.size()) + " dimensions",
                    "at most 31");
   const bool grows = metadata_.is_record_variable(id);
   const auto bytes = metadata_.array_bytes(id);
   if (!bytes) return refused(what(), "a size that 64 bits do not hold", "a smaller one");
-  // The chunks' tree lies ahead of the header that leads to it.
+  // The tree of chunks lies before the header that leads to it.
   header_.start();
   Hdf5Bytes& out = header_.bytes();
   std::vector<std::uint64_t> lengths;
@@ -220,7 +220,7 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
   if (record_bytes > ~std::uint32_t{0})
     return refused(what(), "records of " + std::to_string(record_bytes) + " bytes",
                    "fewer than 2^32");
-  constexpr std::size_t kMostRecords = 1 << 24;  // of which the tree is made at once
+  constexpr std::size_t kMostRecords = 1 << 24;  // because the tree is made in memory
   std::vector<TreeChild> chunks;
   const std::uint64_t first = variable.begin - layout_.header_length;
   for (std::uint64_t record = 0; record < entry_.records && record_bytes != 0; ++record) {
@@ -232,7 +232,7 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
                                                   std::to_string(record) + ": " +
                                                   found.status().message())
                  : found.status();
-    if (*found == 0) {  // on to the record in which this hole ends
+    if (*found == 0) {  // continue with the record in which this hole ends
       record = std::max(record + 1, (places_.run_end(offset) - first) / layout_.record_size) - 1;
       continue;
     }

@@ -11,23 +11,23 @@
 #include "hdf5/bytes/view_output.h"
 #include "hdf5/view/value_places.h"
 #include "nmb/block_entry.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 
 namespace nmb {
 
-// What data sets of all blocks share.
+// State that the data sets of all blocks share.
 struct DataSetOutput {
   ViewOutput& out;
   DimensionReferences& references;
-  unsigned node_rank;                // of trees of chunks
-  std::uint64_t next_dimension = 0;  // that the next block begins with
-  std::uint64_t chunks = 0;          // so far
+  unsigned node_rank;                // for trees of chunks
+  std::uint64_t next_dimension = 0;  // the number of the next block's first dimension
+  std::uint64_t chunks = 0;          // number of chunks so far
   std::uint64_t most_chunks;
 };
 
 class BlockEncoder {
  public:
-  // All of them outlive it.
+  // All arguments must outlive the object.
   BlockEncoder(const BlockEntry& entry, const ClassicHeader& header, const ValuePlaces& places,
                DataSetOutput& shared)
       : entry_(entry),
@@ -35,8 +35,9 @@ class BlockEncoder {
         layout_(header.layout),
         places_(places),
         shared_(shared) {}
-  // Writes the data sets, adds their links and the block's attributes to `group`. kUnsupported:
-  // what a view cannot show; kDamaged: more dimensions than the file's totals.
+  // Writes the data sets, and adds their links and the block's attributes to `group`. Errors:
+  // kUnsupported for something that a view cannot show; kDamaged if there are more dimensions than
+  // the file's totals.
   Status encode(ViewGroup* group);
 
  private:
@@ -62,7 +63,7 @@ class BlockEncoder {
   const ValuePlaces& places_;
   DataSetOutput& shared_;
   ObjectHeader header_;
-  std::vector<VarId> coordinates_;  // of each dimension, or kGlobal
+  std::vector<VarId> coordinates_;  // for each dimension its variable, or kGlobal
 };
 
 }  // namespace nmb

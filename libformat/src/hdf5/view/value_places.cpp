@@ -16,9 +16,9 @@ Result<ValuePlaces> ValuePlaces::of(const ReaderCore& core, const BlockEntry& en
   }
   NMB_TRY(core.for_each_piece(entry, [&](const Piece& piece) -> Status {
     if (!piece.hole && piece.file != 0)
-      return Status(Code::kUnsupported, "found values in other files, expected them in this one");
+      return Status(Code::kUnsupported, "a view cannot show values in other files");
     if (!piece.hole && !piece.is_plain())
-      return Status(Code::kUnsupported, "found compressed values, expected such as they are");
+      return Status(Code::kUnsupported, "a view needs uncompressed values");
     const std::uint64_t position = piece.hole ? 0 : piece.position;
     if (!places.runs_.empty()) {
       Run& last = places.runs_.back();

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::uint64_t kAddressBytes = 8, kLengthBytes = 8;
 
-// Half of the children of a node of a tree of chunks: blocks have few records or many.
+// Half the number of children of a node in trees of chunks, chosen by the average number of
+// records.
 unsigned chunk_rank(const Totals& totals) {
   if (totals.blocks == 0) return 2;
   const std::uint64_t average = totals.records / totals.blocks;
@@ -83,8 +84,9 @@ class ViewEncoder {
     return out.append(header.finish());
   }
 
-  // Blocks come in order of names: a group is complete when the next name is past all that begin
-  // with its own and a slash. Names of open groups are each the beginning of the next one's.
+  // Blocks come in order of names: a group is complete when the next name comes after all names
+  // that begin with its own name and a slash. The name of each open group is the beginning of the
+  // next one's.
   Status add_block(const BlockEntry& entry, DataSetOutput& shared) {
     const std::string& name = entry.name;
     while (open_groups_.size() > 1 && name.compare(open_groups_.back().name + "0") >= 0)
@@ -112,17 +114,18 @@ class ViewEncoder {
   }
 
   Status encode(const BlockEntry& entry, DataSetOutput& shared, ViewGroup* group) {
-    const auto refused = [&](const std::string& found, const std::string& expected) {
-      return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(entry.name) +
-                                            "\": found " + found + ", expected " + expected);
+    const auto refused = [&](const std::string& why) {
+      return Status(Code::kUnsupported,
+                    "HDF5 view: block \"" + printable(entry.name) + "\": " + why);
     };
     if (entry.kind == static_cast<std::uint16_t>(Kind::kExtended)) {
       NMB_ASSIGN(StoredBlock extended, core_.load(entry, true));
       NMB_ASSIGN(const std::shared_ptr<const Block> block,
                  core_.decode(entry, extended, nullptr, false));
       return is_classic_dataset(block->metadata)
-                 ? refused("variables with dimensions of groups above it", "dimensions of its own")
-                 : refused("what came from HDF5 or netCDF-4 (kind 6)", "a classic header");
+                 ? refused(
+                       "a view of a block that uses dimensions of groups above is not supported")
+                 : refused("a view of a block from HDF5 or netCDF-4 is not supported");
     }
     Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
     if (!places.ok() && places.status().code() == Code::kUnsupported)
@@ -136,7 +139,7 @@ class ViewEncoder {
     return BlockEncoder(entry, header, *places, shared).encode(group);
   }
 
-  // As lost_records() has them; no group of a view uses dimensions of those above.
+  // Counts like lost_records(); no group of a view uses dimensions of groups above.
   void note_lost_records(const BlockEntry& entry, const Metadata& metadata) {
     const std::optional<DimId> dimension = metadata.record_dimension();
     if (entry.records == 0 || !dimension) return;
@@ -169,7 +172,7 @@ class ViewEncoder {
   const ViewEncoding& how_;
   ViewSink& sink_;
   LostRecords lost_;
-  std::vector<ViewGroup> open_groups_;  // the root, then by length of their names
+  std::vector<ViewGroup> open_groups_;  // the root group, then by length of their names
 };
 
 }  // namespace

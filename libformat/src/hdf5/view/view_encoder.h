@@ -1,5 +1,5 @@
-// The HDF5 view of a generation (spec/hdf5_view.md): encoded from its blocks, the same bytes
-// whenever it is done.
+// The HDF5 view of a generation (spec/hdf5_view.md), encoded from its blocks. The bytes are the
+// same every time.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "format/superblock/superblock.h"
 #include "hdf5/bytes/view_output.h"
-#include "nmb/lost_records.h"
+#include "nmb/reader.h"
 #include "nmb/status.h"
 #include "reader/reader_core.h"
 
@@ -16,7 +16,7 @@ namespace nmb {
 
 struct ViewEncoding {
   std::uint64_t position = 0;  // where the view begins, a multiple of 8
-  // More than so many records of variables are kUnsupported.
+  // The view may have at most this many records of variables; more are kUnsupported.
   std::uint64_t most_chunks = ~std::uint64_t{0};
   const std::atomic<bool>* cancel = nullptr;
 };
@@ -25,13 +25,13 @@ struct EncodedView {
   std::uint64_t length = 0;               // a multiple of 8
   std::uint64_t extension = 0, root = 0;  // addresses
   LostRecords lost_records{};
-  // The HDF5 superblock that leads to the view in a file of this length.
+  // Returns the HDF5 superblock that leads to the view, for a file of this length.
   std::array<std::byte, kHdf5Size> superblock(std::uint64_t file_length) const;
 };
 
-// Blocks are read through `core`, one at a time; what waits is the children of open groups and an
-// address for each dimension. kUnsupported: what a view cannot show, by name; kDamaged, kIo; kIo
-// "interrupted". After a failure the sink may have got some bytes.
+// Reads blocks through `core`, one at a time. Memory: the children of open groups, and an address
+// for each dimension. Errors: kUnsupported with the name of something that a view cannot show;
+// kDamaged; kIo; kIo "interrupted". After a failure the sink may have received some bytes.
 Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how, ViewSink& sink);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Fates of blocks (see merge/dividing/block_fates.h).
+// Decides what happens to blocks that are divided (see merge/dividing/block_fates.h).
 #include "merge/dividing/block_fates.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ void BlockFates::settle() {
   changes_ = std::ranges::any_of(fates_, [](const auto& one) {
     return one.second.is_divided || one.first != one.second.name;
   });
-  // A block that becomes classic may have scales that others use.
+  // Other blocks may use scales of a block that becomes classic, so repeat until nothing changes.
   for (bool goes_on = changes_; goes_on;) {
     goes_on = false;
     for (auto& [path, fate] : fates_) {
@@ -69,7 +69,7 @@ void BlockFates::settle() {
   }
 }
 
-// The block that has the scale; a number counts in the nearest one.
+// Returns the block that has the scale; a scale given by number is searched in the nearest block.
 std::optional<std::string> BlockFates::owner_of(const std::string& path, const Use& use) const {
   if (!use.path.empty()) {
     std::string_view scale = use.path;
@@ -89,7 +89,7 @@ std::optional<std::string> BlockFates::new_torn_by(const std::string& path,
     const std::optional<std::string> owner = owner_of(path, use);
     if (!owner || *owner == path) continue;
     const auto known = fates_.find(*owner);
-    // What leads nowhere in the input stays as it is.
+    // Links that lead nowhere in the input stay unchanged.
     if (known == fates_.end()) continue;
     const bool was_above = is_at_or_below(path, *owner);
     if (known->second.is_whole() && (!was_above || is_at_or_below(fate.name, known->second.name)))
@@ -119,14 +119,14 @@ bool BlockFates::is_linked(std::string_view path) const {
 std::optional<std::string> BlockFates::moved(std::string_view path) const {
   if (!path.starts_with('/')) return std::string(path);
   std::string_view rest = path.substr(1);
-  // Names of named datatypes that no link leads to say which are the same in a file.
+  // Numbers of named datatypes without a link only show which types in a file are the same.
   if (rest.starts_with('/')) {
     const auto root = fates_.find("");
     const std::string place = root == fates_.end() ? "" : root->second.name;
     return "/" + path_in(place, rest.substr(1));
   }
   while (rest.ends_with('/')) rest.remove_suffix(1);
-  // What is left of a divided block is a group still.
+  // The remainder of a divided block is still a group.
   if (const auto block = fates_.find(rest); block != fates_.end())
     return path_in(block->second.name, "");
   const std::string_view parent = parent_of(rest);

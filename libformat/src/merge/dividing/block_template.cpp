@@ -1,4 +1,4 @@
-// Names of blocks from templates (see merge/dividing/block_template.h).
+// Forms names of blocks from templates (see merge/dividing/block_template.h).
 #include "merge/dividing/block_template.h"
 
 namespace nmb {
@@ -35,6 +35,32 @@ Result<BlockTemplate> BlockTemplate::parse(std::string_view text) {
   return out;
 }
 
+namespace {
+
+std::string_view stem_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string_view base = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  const std::size_t dot = base.rfind('.');
+  return dot == std::string_view::npos || dot == 0 ? base : base.substr(0, dot);
+}
+
+// Without steps that lead nowhere.
+Result<std::string> steps_of(std::string_view path) {
+  std::string steps;
+  for (std::size_t at = 0; at <= path.size();) {
+    const std::size_t end = std::min(path.find('/', at), path.size());
+    const std::string_view step = path.substr(at, end - at);
+    if (step == "..")
+      return Status(Code::kUsage, "found path \"" + std::string(path) +
+                                      "\" for {path}, expected one without \"..\"");
+    if (!step.empty() && step != ".") steps += (steps.empty() ? "" : "/") + std::string(step);
+    at = end + 1;
+  }
+  return steps;
+}
+
+}  // namespace
+
 Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t index,
                                           std::string_view group) const {
   std::string out;
@@ -45,26 +71,11 @@ Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t ind
       case Field::kText:
         piece = part.text;
         break;
-      case Field::kStem: {
-        const std::size_t slash = path.rfind('/');
-        std::string_view base = slash == std::string_view::npos ? path : path.substr(slash + 1);
-        const std::size_t dot = base.rfind('.');
-        piece = dot == std::string_view::npos || dot == 0 ? base : base.substr(0, dot);
+      case Field::kStem:
+        piece = stem_of(path);
         break;
-      }
       case Field::kPath: {
-        std::string_view rest = path;
-        while (!rest.empty() && rest.front() == '/') rest.remove_prefix(1);
-        for (std::size_t at = 0; at <= rest.size();) {
-          std::size_t end = rest.find('/', at);
-          if (end == std::string_view::npos) end = rest.size();
-          const std::string_view step = rest.substr(at, end - at);
-          if (step == "..")
-            return Status(Code::kUsage, "found path \"" + std::string(path) +
-                                            "\" for {path}, expected one without \"..\"");
-          if (!step.empty() && step != ".") piece += (piece.empty() ? "" : "/") + std::string(step);
-          at = end + 1;
-        }
+        NMB_ASSIGN(piece, steps_of(path));
         break;
       }
       case Field::kIndex:
@@ -93,7 +104,7 @@ Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t ind
 Result<std::optional<std::string>> BlockTemplate::place(std::string_view path,
                                                         std::size_t index) const {
   NMB_ASSIGN(std::string root, expand(path, index, ""));
-  // For inputs of one block, which has all objects.
+  // Such names are for inputs with one block that has all objects.
   if (!has_group()) return std::optional(std::move(root));
   if (parts_.back().field != Field::kGroup ||
       std::ranges::count(parts_, Field::kGroup, &Part::field) > 1)

@@ -1,4 +1,4 @@
-// BlockTemplate: names of blocks from {stem}, {path}, {index} and {group}.
+// BlockTemplate: forms names of blocks from {stem}, {path}, {index} and {group}.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,17 @@ namespace nmb {
 
 class BlockTemplate {
  public:
-  // kUsage: an unknown or unclosed field.
+  // Errors: kUsage for an unknown or unclosed field.
   static Result<BlockTemplate> parse(std::string_view text);
   bool has_group() const { return has(Field::kGroup); }
-  // Whether names come from those of inputs.
+  // Returns whether names contain a part of the input's name.
   bool has_input_name() const { return has(Field::kStem) || has(Field::kPath); }
-  // The name for a group ("": none) of the input `path` at `index`. An empty group drops its '/'.
-  // kUsage: {path} with "..".
+  // Returns the name for a group ("": none) of the input `path` at `index`. If the group is empty,
+  // the '/' before it is dropped. Errors: kUsage for {path} with "..".
   Result<std::string> expand(std::string_view path, std::size_t index,
                              std::string_view group) const;
-  // The name below which those of all groups lie as they do in the input; nullopt: there is none,
-  // as names do not end in "/{group}". kUsage as above.
+  // Returns the name below which all groups keep the paths that they have in the input; nullopt:
+  // there is none, because the template does not end in "/{group}". Errors: kUsage, see above.
   Result<std::optional<std::string>> place(std::string_view path, std::size_t index) const;
 
  private:

@@ -1,4 +1,4 @@
-// What becomes of the blocks of an input (see merge/dividing/input_planner.h).
+// Plans the blocks of an input (see merge/dividing/input_planner.h).
 #include "merge/dividing/input_planner.h"
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace nmb {
 
 namespace {
 
-// Blocks that are kept of all NMB inputs together, in bytes.
+// Bytes of cached blocks of all NMB inputs together.
 constexpr std::size_t kCachedBytes = 64 << 20;
-// Blocks that one dimension may make of a small file; of a larger one, as many as it has bytes:
-// values that HDF5 never wrote take none.
+// The largest number of blocks that one dimension may make of a small file. A larger file may make
+// as many as it has bytes, because values that HDF5 never wrote take none.
 constexpr std::uint64_t kBlocksOfSmallFile = 65536;
 
 std::string below(const std::string& parent, std::string_view group) {
@@ -50,9 +50,9 @@ Status InputPlanner::prepare_names() {
 }
 
 Status InputPlanner::prepare_division() {
-  NMB_ASSIGN(BlockRule rule, BlockRule::parse(options_.block_by));
-  by_ = rule.by();
+  by_ = options_.block_by.by;
   if (by_ == By::kGroup || by_ == By::kOne) return {};
+  NMB_ASSIGN(BlockAssigner rule, BlockAssigner::make(options_.block_by));
   if (template_ && !template_->has_group())
     return Status(Code::kUsage, "found block name template \"" + options_.block_name +
                                     "\", expected one with {group} where blocks are divided");
@@ -78,19 +78,17 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   read.provenance = options_.provenance != nullptr;
   read.statistics =
       options_.keep_statistics && options_.writer.statistics == StatisticsLevel::kNone;
-  // Blocks that are divided or united are as long as their dimensions, which groups share; so are
-  // dimensions that count samples.
+  // Blocks that are divided or united, and dimensions that count samples, need the lengths of
+  // dimensions that groups share.
   read.shared_dimensions = by_ != By::kGroup || options_.mode != MergeMode::kPack ||
-                           options_.samples.starts_with("dim:");
+                           options_.samples.by == SampleRule::By::kDimension;
   read.made_up_names =
       options_.compression &&
       std::ranges::any_of(options_.compression->chunk, [](const Compression::ChunkLength& asked) {
         return is_made_up(asked.dimension);
       });
   read.count_groups = read.shared_dimensions || read.made_up_names;
-  if (const Result<SampleRule> rule = SampleRule::parse(options_.samples);
-      rule.ok() && rule->by() != SampleRule::By::kDefault)
-    read.sample_rule = &sample_rule_.emplace(*rule);
+  if (options_.samples.by != SampleRule::By::kDefault) read.sample_rule = &options_.samples;
   if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
   // Blocks that are divided or united are classic: no paths lead to them.
   if (by_ == By::kGroup && options_.mode == MergeMode::kPack)
@@ -100,7 +98,7 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
       if (!place.ok() || !*place) return {};
       return {names.has_group() ? std::string() : std::string(block), std::move(**place)};
     };
-  // What is united or joined becomes classic anyway.
+  // United or joined blocks become classic anyway.
   if (by_ != By::kGroup && options_.mode == MergeMode::kPack) {
     read.survey = [this](const InputBlock& block) { return survey(block); };
     read.map = [this](std::string_view block) -> PathMap {
@@ -109,7 +107,7 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
       return [this](std::string_view path) { return fates_.moved(path); };
     };
   }
-  // Where threads of this process would read as well, but one plans.
+  // In these modes one thread plans, so idle threads of this process can read ahead.
   if (options_.mode != MergeMode::kPack && in_process > 1) read.ahead = &options_.inputs;
   reader_.emplace(read, &report_.warnings);
 }
@@ -127,22 +125,22 @@ Status InputPlanner::plan(std::size_t index, std::shared_ptr<const ByteSource> f
   if (by_ == By::kOne)
     united_.emplace(UnionRules{.distinct_variables = true, .equal_attributes = true},
                     [this](UnionNote note) {
-                      // Each group may have attributes of its own.
+                      // Each group may have its own attributes.
                       if (note.what == UnionNote::What::kDiffers) return;
-                      conflicts_.add(std::move(note.kind), std::move(note.object),
-                                     std::move(note.found), std::move(note.expected));
+                      conflicts_.add(note.kind, std::move(note.object), std::move(note.found),
+                                     std::move(note.expected));
                     });
   NMB_TRY(reader_->read(index, std::move(file),
                         [this](InputBlock& block) { return plan_block(block); }));
   if (by_ == By::kOne && united_->has_any()) return take_union();
   find_clashes();
   if (splitter_ && splitter_->rule().names_object() && input_.blocks > 0 && !input_.is_divided)
-    conflicts_.add(by_ == By::kDimension ? "dimension" : "attribute", splitter_->rule().name(),
-                   "no variable that has it", "one at least");
+    conflicts_.add(by_ == By::kDimension ? ConflictKind::kDimension : ConflictKind::kAttribute,
+                   splitter_->rule().name(), "no variable that has it", "one at least");
   return {};
 }
 
-// false: what is wrong with the input is known.
+// Returns false if the input has a known error.
 Result<bool> InputPlanner::plan_block(InputBlock& block) {
   end_survey();
   input_.has_groups = block.is_group || splitter_;
@@ -159,10 +157,10 @@ Result<bool> InputPlanner::plan_block(InputBlock& block) {
   return true;
 }
 
-// Whether blocks of an input get names of their own.
+// Checks whether the blocks of an input get distinct names.
 bool InputPlanner::check_template(const InputBlock& block) {
   if (names_of(block.is_group).has_group() || (block.blocks < 2 && input_.blocks < 2)) return true;
-  conflicts_.add("block name", options_.block_name,
+  conflicts_.add(ConflictKind::kBlockName, options_.block_name,
                  "a template without {group} for a file of " +
                      (block.blocks > 0 ? std::to_string(block.blocks) + " blocks"
                                        : std::string("several groups")),
@@ -180,7 +178,7 @@ void InputPlanner::note_group(const std::string& group) {
   if (options_.unique_groups && !group.empty()) note_name_(group);
 }
 
-// A block as it is. group: its new path in the input.
+// Takes a block unchanged. group: its new path in the input.
 Status InputPlanner::take_whole(InputBlock& block, const std::string& group) {
   NMB_ASSIGN(const BlockName name, name_of(group));
   note_group(group);
@@ -188,7 +186,7 @@ Status InputPlanner::take_whole(InputBlock& block, const std::string& group) {
   return input_.sink->take_whole(name, block);
 }
 
-// What will become of a block; divide() and unite() do it.
+// Predicts what happens to a block; divide() and unite() do it.
 Status InputPlanner::survey(const InputBlock& block) {
   is_surveying_ = is_surveyed_ = true;
   input_.has_groups = true;
@@ -208,7 +206,7 @@ Status InputPlanner::survey(const InputBlock& block) {
   return {};
 }
 
-// Ahead of the first block that is taken.
+// Called before the first block is taken.
 void InputPlanner::end_survey() {
   if (is_surveying_) fates_.settle();
   is_surveying_ = false;
@@ -218,12 +216,12 @@ void InputPlanner::note_names(const std::string& group, const Metadata& metadata
   if (!is_surveyed_) return;
   std::set<std::string, std::less<>>& names = taken_[group];
   for (VarId v = 0; v < metadata.variable_count(); ++v) names.emplace(metadata.variable(v).name);
-  // Of blocks of kind 6 those with a name are variables too.
+  // In blocks of kind 6, dimensions with a name are variables too.
   for (DimId d = 0; !metadata.extension() && d < metadata.dimension_count(); ++d)
     names.emplace(metadata.dimension(d).name);
 }
 
-// A group of HDF5 has one thing of a name: what came from there could not be written back.
+// A group of HDF5 holds one object of a name: a clash could not be written back.
 void InputPlanner::find_clashes() {
   std::set<std::string> clashes;
   for (const auto& [group, names] : taken_) {
@@ -236,7 +234,7 @@ void InputPlanner::find_clashes() {
     }
   }
   for (const std::string& clash : clashes)
-    conflicts_.add("block name", clash, "that of a variable or a dimension too",
+    conflicts_.add(ConflictKind::kBlockName, clash, "that of a variable or a dimension too",
                    "another one, as a group of HDF5 has one thing of a name");
 }
 
@@ -248,7 +246,7 @@ SplitDataset::Input InputPlanner::split_input(const std::string& group,
   return input;
 }
 
-// Sorts what a block has by the rule; whether something is moved.
+// Sorts the objects of a block by the rule. Returns whether anything is moved.
 Result<bool> InputPlanner::is_divided(const InputBlock& block, const ClassicForm& form) {
   NMB_ASSIGN(bool is_divided, splitter_->sort(split_input(block.group, form)));
   for (const VarId variable : form.left_out) {
@@ -258,7 +256,7 @@ Result<bool> InputPlanner::is_divided(const InputBlock& block, const ClassicForm
   return is_divided;
 }
 
-// Makes several blocks of one, unless nothing of it goes elsewhere.
+// Divides a block, unless all of it stays.
 Status InputPlanner::divide(InputBlock& block) {
   NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
   NMB_ASSIGN(const std::optional<std::string> value, value_of(block, form));
@@ -279,7 +277,7 @@ Status InputPlanner::divide(InputBlock& block) {
   return splitter_->make(split_input(block.group, form));
 }
 
-// A block that is not divided, but whose dimensions are.
+// Takes a block that is not divided itself, but uses dimensions of divided blocks.
 Status InputPlanner::take_torn(const InputBlock& block, const ClassicForm& form,
                                const std::string& group) {
   const std::optional<std::string>& dimension = fates_.torn_by(block.group);
@@ -295,19 +293,20 @@ Status InputPlanner::take_torn(const InputBlock& block, const ClassicForm& form,
   return input_.sink->take_part(name, std::move(part));
 }
 
-// Of blocks of several, which it moves.
+// Returns the attribute's value for a block in a file of several; such a block is moved as a whole.
 Result<std::optional<std::string>> InputPlanner::value_of(const InputBlock& block,
                                                           const ClassicForm& form) {
   if (by_ != By::kAttribute || block.blocks < 2) return std::optional<std::string>();
   Result<std::optional<std::string>> value = splitter_->rule().of_dataset(form.dataset.metadata);
   if (value.ok() || value.status().code() != Code::kConflict) return value;
   if (is_surveying_) return std::optional<std::string>();
-  conflicts_.add("attribute value", block.group + "@" + splitter_->rule().name(),
+  conflicts_.add(ConflictKind::kAttributeValue, block.group + "@" + splitter_->rule().name(),
                  value.status().message(), "text or integers");
   return std::optional<std::string>();
 }
 
-// Nothing but global attributes, which inputs may share; nothing at all of one input of many.
+// Returns whether the block has only global attributes, which inputs may share, or, with several
+// inputs, nothing at all.
 bool InputPlanner::is_parent(const InputBlock& block) const {
   const Metadata& metadata = block.dataset.metadata;
   return !metadata.extension() && (metadata.attribute_count() > 0 || options_.inputs.size() > 1) &&
@@ -322,8 +321,8 @@ void InputPlanner::note(SplitConflict conflict) {
     const Result<BlockName> name = name_of(below(input_.group, *conflict.group));
     object = (name.ok() ? name->name : *conflict.group) + "/" + conflict.object;
   }
-  conflicts_.add(std::move(conflict.kind), object.empty() ? "/" : std::move(object),
-                 std::move(conflict.found), std::move(conflict.expected));
+  conflicts_.add(conflict.kind, object.empty() ? "/" : std::move(object), std::move(conflict.found),
+                 std::move(conflict.expected));
 }
 
 Status InputPlanner::take_part(DatasetPart part) {

@@ -1,5 +1,5 @@
-// InputPlanner: what becomes of the blocks of an input: as they are, divided, or all as one, and
-// under which names.
+// InputPlanner: decides what happens to the blocks of an input: whether they stay as they are, are
+// divided or are joined to one, and their names.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "merge/dividing/block_assigner.h"
 #include "merge/dividing/block_fates.h"
-#include "merge/dividing/block_rule.h"
 #include "merge/dividing/block_template.h"
 #include "merge/dividing/split_dataset.h"
 #include "merge/reading/block_sink.h"
@@ -23,36 +23,38 @@
 #include "merge/reading/input_reader.h"
 #include "merge/reporting/conflict_list.h"
 #include "merge/uniting/dataset_union.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb {
 
 class InputPlanner {
  public:
-  // A name in an input that no other may have (SharedNames::note_group()).
+  // Gets a name that no other input may use for its blocks (SharedNames::note_group()).
   using NoteGroup = std::function<void(const std::string& group)>;
 
-  // views: of blocks of kind 6 as classic ones. All must outlive this. kUsage: options.
+  // views: of blocks of kind 6 as classic ones. All arguments must outlive the object. Errors:
+  // kUsage for the options.
   static Result<std::unique_ptr<InputPlanner>> make(const PackOptions& options, Communicator& ranks,
                                                     ConflictList& conflicts, NoteGroup note_group,
                                                     PackReport& report,
                                                     std::shared_ptr<SourcePool> views);
 
-  // Hands the blocks of an input to `sink`. index: in the list of inputs. What InputReader::read()
-  // fails with; kLimit; what `sink` fails with.
+  // Passes the blocks of an input to `sink`. index: in the list of inputs. Errors: those of
+  // InputReader::read() and of `sink`; kLimit.
   Status plan(std::size_t index, std::shared_ptr<const ByteSource> file, BlockSink& sink);
 
-  // Inputs from `end` on are not begun ahead of their turn: they are not planned next, or not here.
+  // Inputs from `end` on are not started early, because this rank does not read them next or at
+  // all.
   void set_end(std::size_t end) { reader_->set_end(end); }
 
-  // What the input that was planned last tells of its making.
+  // Returns the provenance of the input that was planned last.
   std::vector<std::string> take_provenance() { return reader_->take_provenance(); }
-  // What it has beside its blocks.
+  // Returns what this input has besides its blocks.
   InputExtras take_extras() { return reader_->take_extras(); }
 
-  // Some block was divided.
+  // Returns whether a block was divided.
   bool has_divided() const { return has_divided_; }
-  // Bytes in memory to load the largest block.
+  // Returns how many bytes of memory the largest block takes when it is loaded.
   std::uint64_t largest_load() const { return largest_load_; }
 
  private:
@@ -92,15 +94,15 @@ class InputPlanner {
   Status unite(const InputBlock& block);
   Status take_union();
 
-  // The input that is planned.
+  // The input that is being planned.
   struct Input {
     std::size_t index = 0;
     std::shared_ptr<const ByteSource> file;
     BlockSink* sink = nullptr;
-    std::uint64_t blocks = 0;  // that were visited
-    bool has_groups = false;   // for names of its blocks
-    bool is_divided = false;   // some block is
-    // The block that is divided: its path, and its values.
+    std::uint64_t blocks = 0;  // number of blocks visited
+    bool has_groups = false;   // for the names of its blocks
+    bool is_divided = false;   // at least one block is divided
+    // The block that is being divided: its path and its values.
     std::string group;
     std::shared_ptr<const ByteSource> values;
     std::string origin;
@@ -113,18 +115,18 @@ class InputPlanner {
   const std::shared_ptr<SourcePool> views_;
   std::optional<BlockTemplate> template_, classic_template_, grouped_template_;
   By by_ = By::kGroup;
-  std::optional<SplitDataset> splitter_;   // where blocks are divided
-  std::optional<SampleRule> sample_rule_;  // unset: the default
+  std::optional<SplitDataset> splitter_;  // set if blocks are divided
   std::optional<InputReader> reader_;
   std::uint64_t largest_load_ = 0;
   bool has_divided_ = false;
   Input input_;
-  BlockFates fates_;  // of its blocks, if some came from HDF5
+  BlockFates fates_;  // for the blocks of the input, if some came from HDF5
   bool is_surveyed_ = false;
-  // Then, by the path of a block that was taken, ahead of the template: what HDF5 has in its group.
+  // If blocks came from HDF5: for each block that was taken, by path without the template, the
+  // names in its HDF5 group.
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> taken_;
-  bool is_surveying_ = false;           // conflicts are noted when blocks are taken
-  std::optional<DatasetUnion> united_;  // the groups of the input as one
+  bool is_surveying_ = false;           // conflicts are recorded later, when blocks are taken
+  std::optional<DatasetUnion> united_;  // the groups of the input, united to one dataset
 };
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Dividing names by a regular expression, with PCRE2's JIT (see merge/dividing/name_splitter.h).
+// Divides names by a regular expression, with PCRE2's JIT (see merge/dividing/name_splitter.h).
 #include "merge/dividing/name_splitter.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -12,7 +12,7 @@ struct NameSplitter::Compiled {
   pcre2_code* code = nullptr;
   pcre2_match_data* match = nullptr;
   bool jit = false;
-  bool jit_partial = false;  // for matches against a part of a text
+  bool jit_partial = false;  // for matches against an incomplete text
   ~Compiled() {
     pcre2_match_data_free(match);
     pcre2_code_free(code);
@@ -41,7 +41,7 @@ Result<NameSplitter> NameSplitter::compile(const std::string& expression) {
   if (captures == 0)
     return Status(Code::kUsage, "found regular expression " + in_quotes(expression) +
                                     " without a capture, expected one for the group");
-  // Where there is no JIT, matching is slower but the same.
+  // Without JIT, matching is slower but gives the same result.
   compiled->jit = pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE) == 0;
   compiled->jit_partial =
       compiled->jit && pcre2_jit_compile(compiled->code, PCRE2_JIT_PARTIAL_HARD) == 0;
@@ -54,8 +54,8 @@ SplitName NameSplitter::divide(std::string_view name, const Match& match) {
   return {name.substr(match.group, match.group_length), name.substr(match.end)};
 }
 
-// Matching what was taken, as the beginning of a text of which more may come, tells whether the
-// expression looked at what follows: if it did, that is a partial match.
+// Matches the matched text again as the beginning of a longer text. A partial match means that the
+// expression looked at the following text.
 void NameSplitter::remember(std::string_view name, const Match& match) {
   known_.clear();
   if (!compiled_->jit_partial || match.end == 0) return;
@@ -63,7 +63,7 @@ void NameSplitter::remember(std::string_view name, const Match& match) {
                                     match.end, 0, PCRE2_PARTIAL_HARD, compiled_->match, nullptr);
   if (found < 2) return;
   const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(compiled_->match);
-  // A partial match needs a character: after an empty match none may be told.
+  // A partial match needs a character, so it may not be reported after an empty match.
   if (offsets[0] == offsets[1] || offsets[1] != match.end || offsets[2] != match.group ||
       offsets[3] != match.group + match.group_length)
     return;

@@ -1,5 +1,5 @@
-// NameSplitter: divides names that carry their group ("_grp_r1_x") by a regular expression with one
-// capture.
+// NameSplitter: divides names that contain their group ("_grp_r1_x") by a regular expression with
+// one capture.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,21 @@ namespace nmb {
 
 struct SplitName {
   std::string_view group;  // the first capture
-  std::string_view rest;   // what follows the match
+  std::string_view rest;   // everything after the match
 };
 
 // Not thread-safe.
 class NameSplitter {
  public:
-  // kUsage: not a regular expression, or without a capture.
+  // Errors: kUsage if it is not a regular expression or has no capture.
   static Result<NameSplitter> compile(const std::string& expression);
   NameSplitter(NameSplitter&&) noexcept;
   NameSplitter& operator=(NameSplitter&&) noexcept;
   ~NameSplitter();
-  // nullopt: no match. Views into `name`. kLimit: more steps than a name of its length should take.
+  // nullopt: no match. The views are parts of `name`. Errors: kLimit if the match takes more steps
+  // than it should for a name of this length.
   Result<std::optional<SplitName>> split(std::string_view name);
-  // Names that were divided as the one before them, without matching.
+  // Returns how many names were divided like the name before them, without matching.
   std::uint64_t alike() const { return alike_; }
 
  private:
@@ -40,7 +41,8 @@ class NameSplitter {
   void remember(std::string_view name, const Match& match);
 
   std::unique_ptr<Compiled> compiled_;
-  // What the last match took, if the expression takes just that from every name that begins so.
+  // The last match, if the expression matches exactly this at the beginning of every name that
+  // begins with it.
   std::string known_;
   Match known_match_{};
   std::uint64_t alike_ = 0;

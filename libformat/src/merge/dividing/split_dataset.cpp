@@ -1,4 +1,4 @@
-// Dividing a dataset (see merge/dividing/split_dataset.h).
+// Divides a dataset (see merge/dividing/split_dataset.h).
 #include "merge/dividing/split_dataset.h"
 
 #include <algorithm>
@@ -26,14 +26,14 @@ Result<bool> SplitDataset::sort_variables(const Input& input) {
   const Metadata& from = input.metadata;
   const std::uint32_t variables = from.variable_count();
   bool has_conflict = false;
-  const auto conflict = [&](const char* kind, std::string_view object, std::string found,
+  const auto conflict = [&](ConflictKind kind, std::string_view object, std::string found,
                             std::string expected) {
     has_conflict = true;
     conflict_({kind, {}, std::string(object), std::move(found), std::move(expected)});
   };
   rule_.begin();
   if (const std::uint64_t unit = rule_.variables_per_block(); variables % unit != 0) {
-    conflict("variables", "", std::to_string(variables) + " variables",
+    conflict(ConflictKind::kVariables, "", std::to_string(variables) + " variables",
              "a multiple of " + std::to_string(unit));
     return true;
   }
@@ -46,15 +46,16 @@ Result<bool> SplitDataset::sort_variables(const Input& input) {
     Result<std::optional<SplitName>> parts = rule_.of(from, v);
     if (!parts.ok()) {
       if (parts.status().code() != Code::kConflict) return parts.status();
-      conflict("attribute value", std::string(name) + "@" + rule_.name(), parts.status().message(),
-               "text or integers");
+      conflict(ConflictKind::kAttributeValue, std::string(name) + "@" + rule_.name(),
+               parts.status().message(), "text or integers");
       continue;
     }
     if (!*parts) {
       if (keep_unmatched_)
         rest_.add(v, name);
       else
-        conflict("unmatched variable", name, "a name that the expression does not match",
+        conflict(ConflictKind::kUnmatchedVariable, name,
+                 "a name that the expression does not match",
                  "a group in every name, or --unmatched=keep");
       continue;
     }
@@ -67,15 +68,20 @@ Result<bool> SplitDataset::sort_variables(const Input& input) {
     group_of[v] = last;
     names_[v] = (*parts)->rest;
   }
+  order_by_group(group_of);
+  return has_conflict || !groups_.empty();
+}
+
+// group_of: by variable, or kStays.
+void SplitDataset::order_by_group(const std::vector<std::uint32_t>& group_of) {
   first_.assign(groups_.size() + 1, 0);
   for (std::uint32_t g : group_of)
     if (g != kStays) ++first_[g + 1];
   for (std::size_t g = 0; g < groups_.size(); ++g) first_[g + 1] += first_[g];
   ordered_.resize(first_.back());
   std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-  for (VarId v = 0; v < variables; ++v)
+  for (VarId v = 0; v < group_of.size(); ++v)
     if (group_of[v] != kStays) ordered_[next[group_of[v]]++] = v;
-  return has_conflict || !groups_.empty();
 }
 
 Result<bool> SplitDataset::sort_along_dimension(const Input& input) {
@@ -91,7 +97,7 @@ Result<bool> SplitDataset::sort_along_dimension(const Input& input) {
       rest_.add(v, variable.name);
     } else if (place > 0) {
       has_conflict = true;
-      conflict_({"variable",
+      conflict_({ConflictKind::kVariable,
                  {},
                  std::string(variable.name),
                  "dimension " + in_quotes(rule_.name()) + " in place " + std::to_string(place),
@@ -108,7 +114,8 @@ Result<bool> SplitDataset::sort_along_dimension(const Input& input) {
   const Dimension dimension = from.dimension(*along);
   indexes_ = dimension.is_record() ? input.records : dimension.length;
   if (indexes_ == 0) {
-    conflict_({"dimension", {}, rule_.name(), "length 0", "an index for a block at least"});
+    conflict_(
+        {ConflictKind::kDimension, {}, rule_.name(), "length 0", "an index for a block at least"});
     along_.clear();
   } else if (indexes_ > input.most_blocks) {
     return Status(Code::kLimit, "found dimension " + in_quotes(rule_.name()) + " of length " +
@@ -128,12 +135,9 @@ Status SplitDataset::make_rest(const Input& input) {
   const Metadata& from = input.metadata;
   Metadata metadata;
   metadata.check_names_at_once();
-  Status status;
-  from.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
-    if (status.ok())
-      status = metadata.add_attribute(kGlobal, attribute.name, attribute.type, attribute.values);
-  });
-  NMB_TRY(status);
+  NMB_TRY(from.try_each_attribute(kGlobal, [&](const Attribute& attribute) {
+    return metadata.def_att(kGlobal, attribute.name, attribute.type, attribute.values);
+  }));
   ++stamp_;
   drops_first_dimension_ = cuts_names_ = false;
   NMB_TRY(copy_variables(from, rest_, "", NamesLike(), &metadata));
@@ -144,7 +148,7 @@ Status SplitDataset::make_rest(const Input& input) {
   return take_(part_of(input, rest_, "", metadata));
 }
 
-// What a variable does not take with it stays.
+// Copies dimensions that no moved variable uses.
 void SplitDataset::copy_unused_dimensions(const Metadata& from, Metadata* to) {
   std::vector<bool> used(from.dimension_count());
   for (VarId v = 0; v < from.variable_count(); ++v)
@@ -152,8 +156,8 @@ void SplitDataset::copy_unused_dimensions(const Metadata& from, Metadata* to) {
   for (DimId id = 0; id < from.dimension_count(); ++id) {
     if (used[id]) continue;
     const Dimension dimension = from.dimension(id);
-    if (const auto added = to->add_dimension(dimension.name, dimension.length); !added.ok())
-      (void)clash("dimension name", "", dimension.name, added.status());
+    if (const auto added = to->def_dim(dimension.name, dimension.length); !added.ok())
+      (void)clash(ConflictKind::kDimensionName, "", dimension.name, added.status());
   }
 }
 
@@ -178,7 +182,7 @@ Status SplitDataset::make_groups(const Input& input) {
   return {};
 }
 
-// The blocks differ in where their values lie.
+// The blocks differ only in the position of their values.
 Status SplitDataset::make_indexes(const Input& input) {
   if (along_.variables.empty()) return {};
   const Metadata& from = input.metadata;
@@ -214,7 +218,7 @@ DatasetPart SplitDataset::part_of(const Input& input, const Selection& selection
   return part;
 }
 
-Status SplitDataset::clash(const char* kind, std::string_view group, std::string_view name,
+Status SplitDataset::clash(ConflictKind kind, std::string_view group, std::string_view name,
                            const Status& status) {
   if (status.code() != Code::kExists && status.code() != Code::kUsage) return status;
   conflict_({kind, std::string(group), std::string(name),
@@ -224,7 +228,7 @@ Status SplitDataset::clash(const char* kind, std::string_view group, std::string
   return {};
 }
 
-// Fewer ids than dimensions: there was a conflict.
+// Returns fewer ids than dimensions if there was a conflict.
 Status SplitDataset::copy_dimensions(const Metadata& from, const Variable& variable,
                                      std::string_view group, NamesLike* like, Metadata* to,
                                      std::vector<DimId>* ids) {
@@ -236,8 +240,8 @@ Status SplitDataset::copy_dimensions(const Metadata& from, const Variable& varia
       if (cuts_names_) {
         NMB_ASSIGN(name, rule_.cut(name));
       }
-      Result<DimId> added = like->add_dimension(*to, name, dimension.length);
-      if (!added.ok()) return clash("dimension name", group, name, added.status());
+      Result<DimId> added = like->def_dim(*to, name, dimension.length);
+      if (!added.ok()) return clash(ConflictKind::kDimensionName, group, name, added.status());
       dim_stamp_[id] = stamp_;
       dim_local_[id] = *added;
     }
@@ -254,20 +258,17 @@ Status SplitDataset::copy_variables(const Metadata& from, const Selection& selec
     const Variable variable = from.variable(selection.variables[i]);
     NMB_TRY(copy_dimensions(from, variable, group, &like, to, &dimensions));
     if (dimensions.size() + dropped != variable.dimensions.size()) return {};
-    Result<VarId> added = like.add_variable(*to, selection.names[i], variable.type, dimensions);
+    Result<VarId> added = like.def_var(*to, selection.names[i], variable.type, dimensions);
     if (!added.ok()) {
-      NMB_TRY(clash("variable name", group, selection.names[i], added.status()));
+      NMB_TRY(clash(ConflictKind::kVariableName, group, selection.names[i], added.status()));
       continue;
     }
-    Status status;
-    from.for_each_attribute(selection.variables[i], [&](const Attribute& attribute) {
-      if (!status.ok()) return;
-      status = to->add_attribute(*added, attribute.name, attribute.type, attribute.values);
-      if (!status.ok())
-        status = clash("attribute name", group,
-                       std::string(selection.names[i]) + "@" + std::string(attribute.name), status);
-    });
-    NMB_TRY(status);
+    NMB_TRY(from.try_each_attribute(selection.variables[i], [&](const Attribute& attribute) {
+      const Status one = to->def_att(*added, attribute.name, attribute.type, attribute.values);
+      if (one.ok()) return one;
+      return clash(ConflictKind::kAttributeName, group,
+                   std::string(selection.names[i]) + "@" + std::string(attribute.name), one);
+    }));
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// BlockSink: takes the blocks that inputs become.
+// BlockSink: receives the blocks that are made from inputs.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "merge/reading/input_reader.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/dataset.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
@@ -19,25 +19,27 @@ namespace nmb {
 struct BlockName {
   std::string name;
   std::string group;            // its path in the input
-  bool has_input_name = false;  // the input's name is part of the block's
+  bool has_input_name = false;  // the block's name contains the input's name
 };
 
-// Definitions of classic types, valid during the call that gets them, and where the values lie.
+// Definitions of classic types, which are valid during the call that gets them, and the place of
+// the values.
 struct BlockPart {
   const Metadata& metadata;
-  std::vector<std::uint64_t> begins;  // of each variable, in `values`
-  std::uint64_t record_size = 0;      // from a variable's record to the next
+  std::vector<std::uint64_t> begins;  // where each variable begins in `values`
+  std::uint64_t record_size = 0;      // distance from one record of a variable to the next
   std::uint64_t records = 0;
   std::shared_ptr<const ByteSource> values;  // nullptr: there are none
-  std::string_view origin{};                 // of them, for other ranks; empty: they cannot open it
-  // All values, and what is between them, lie in `values` as they do in a canonical CDF-5 file.
+  std::string_view origin{};                 // describes the values for other ranks; empty: other
+                                             // ranks cannot open them
+  // `values` has all values, and the bytes between them, arranged as in a canonical CDF-5 file.
   bool is_laid = false;
-  // What is left of a block whose variables became others: inputs may share it.
+  // The rest of a block whose variables became other blocks; several inputs may share it.
   bool is_rest = false;
-  std::optional<std::uint64_t> samples{};  // those that NMB inputs have recorded
+  std::optional<std::uint64_t> samples{};  // the samples that an NMB input has recorded
 };
 
-// All of a canonical CDF-5 dataset.
+// Returns all of a canonical CDF-5 dataset as a part.
 inline BlockPart laid_part(const Dataset& dataset) {
   BlockPart part{dataset.metadata, {}, dataset.layout.record_size, dataset.records, dataset.extent};
   for (VarId v = 0; v < dataset.metadata.variable_count(); ++v)
@@ -53,9 +55,9 @@ class BlockSink {
   BlockSink& operator=(const BlockSink&) = delete;
   virtual ~BlockSink() = default;
 
-  // What comes from now on is of this input.
+  // All calls after this one are for blocks of this input.
   virtual void begin_input(std::shared_ptr<const ByteSource> file) = 0;
-  // A block as it is, which the call may take apart.
+  // Takes a block unchanged; the call may move from it.
   virtual Status take_whole(const BlockName& name, InputBlock& block) = 0;
   virtual Status take_part(const BlockName& name, BlockPart part) = 0;
 };

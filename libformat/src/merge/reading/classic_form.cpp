@@ -1,4 +1,4 @@
-// Blocks as classic datasets (see merge/reading/classic_form.h).
+// Converts blocks to classic datasets (see merge/reading/classic_form.h).
 #include "merge/reading/classic_form.h"
 
 #include <algorithm>
@@ -14,12 +14,12 @@ namespace nmb {
 
 namespace {
 
-// What a view's extent reads, too.
+// Objects that the extent of a view also reads.
 struct OpenView {
   std::shared_ptr<const Dataset> block, view;
 };
 
-// By name, the paths of the dimensions of a block that keep the names that they have there.
+// Returns, by name, the paths of the dimensions of a block that keep their names.
 std::map<std::string, std::string, std::less<>> paths_of(const Dataset& block) {
   std::map<std::string, std::string, std::less<>> paths;
   for (NetcdfView::Dimension& dimension : netcdf_view(block).dimensions)
@@ -28,7 +28,7 @@ std::map<std::string, std::string, std::less<>> paths_of(const Dataset& block) {
   return paths;
 }
 
-// path: of its record dimension; empty: not known.
+// path: of its record dimension; empty: unknown.
 bool is_record_unused(const InputBlock& block, const Dataset& dataset, const std::string& path) {
   const Metadata& metadata = dataset.metadata;
   if (!metadata.record_dimension() || dataset.records > 0) return false;
@@ -110,7 +110,7 @@ std::vector<Loss> losses_of(const InputBlock& block, const ClassicForm& form,
 void tell_losses(const InputBlock& block, const ClassicForm& form, ConflictList& conflicts,
                  const std::string& why) {
   for (Loss& loss : losses_of(block, form, why))
-    conflicts.add("loss", std::move(loss.object), std::move(loss.text), "");
+    conflicts.add(ConflictKind::kLoss, std::move(loss.object), std::move(loss.text), "");
 }
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Values in memory (see merge/reading/held_values.h).
+// Keeps values in memory (see merge/reading/held_values.h).
 #include "merge/reading/held_values.h"
 
 #include <algorithm>
@@ -7,9 +7,9 @@ namespace nmb {
 
 namespace {
 
-// Of a variable, and of an input.
+// The largest number of bytes of a variable and of an input.
 constexpr std::uint64_t kMostOfVariable = 4096, kMostOfInput = 32768;
-// What a piece takes beside its bytes.
+// Memory of a piece in addition to its bytes.
 constexpr std::uint64_t kPieceRoom = 96;
 
 bool is_coordinate(const Metadata& metadata, const Variable& variable) {
@@ -30,7 +30,7 @@ Status HeldValues::read_at(std::uint64_t offset, std::span<std::byte> out) const
       return {};
     }
   }
-  return base_->read_at(offset, out);
+  return base()->read_at(offset, out);
 }
 
 Result<std::shared_ptr<const ByteSource>> hold_small(const Dataset& dataset,

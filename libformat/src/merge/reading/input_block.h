@@ -2,78 +2,50 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "nmb/reader.h"
+#include "wire/lazy_source.h"
+#include "wire/owned_bytes.h"
 
 namespace nmb {
 
-// The raw body of a block, held from the first read to that of its last byte.
-class LazyBody final : public ByteSource {
- public:
-  LazyBody(std::shared_ptr<const Reader> reader, BlockEntry entry)
-      : reader_(std::move(reader)), entry_(std::move(entry)) {}
-  std::uint64_t size() const override { return entry_.raw_length; }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    std::lock_guard lock(mutex_);
-    if (body_.empty()) {
-      NMB_ASSIGN(body_, reader_->body(entry_));
-    }
-    NMB_TRY(MemorySource(body_, name()).read_at(offset, out));
-    if (offset + out.size() == body_.size()) body_ = {};
-    return {};
-  }
-  const std::string& name() const override { return reader_->file().name(); }
+// The raw body of a block.
+struct BodyOfBlock {
+  std::shared_ptr<const Reader> reader;
+  BlockEntry entry;
 
- private:
-  std::shared_ptr<const Reader> reader_;
-  BlockEntry entry_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::byte> body_;
+  std::uint64_t size() const { return entry.raw_length; }
+  const std::string& name() const { return reader->file().name(); }
+  bool may_be_sparse() const { return false; }
+  Result<std::shared_ptr<const ByteSource>> open() const {
+    NMB_ASSIGN(std::vector<std::byte> body, reader->body(entry));
+    return std::shared_ptr<const ByteSource>(owned_bytes(std::move(body), name()));
+  }
 };
+using LazyBody = LazySource<BodyOfBlock>;
 
-// The values of a block; holes read as fill values. The block is held from the first read to that
-// of its last byte, or to the question whether that is allocated, however large its metadata.
-class LazyExtent final : public ByteSource {
- public:
-  LazyExtent(std::shared_ptr<const Reader> reader, BlockEntry entry)
-      : reader_(std::move(reader)), entry_(std::move(entry)) {}
-  std::uint64_t size() const override { return entry_.extent_length; }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    NMB_ASSIGN(std::shared_ptr<const Block> block, held());
-    NMB_TRY(block->extent->read_at(offset, out));
-    if (offset + out.size() == size()) release();
-    return {};
-  }
-  const std::string& name() const override { return reader_->file().name(); }
-  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
-    if (!may_be_sparse()) return false;
-    const Result<std::shared_ptr<const Block>> block = held();
-    if (!block.ok() || !(*block)->extent->is_unallocated(offset, length)) return false;
-    if (offset + length == size()) release();
-    return true;
-  }
-  bool may_be_sparse() const override { return reader_->file().may_be_sparse(); }
-  const BlockEntry& entry() const { return entry_; }
+// Keeps the block, however large its metadata.
+inline std::shared_ptr<const ByteSource> extent_with(std::shared_ptr<const Block> block) {
+  const ByteSource* const extent = block->extent.get();
+  return {std::move(block), extent};
+}
 
- private:
-  Result<std::shared_ptr<const Block>> held() const {
-    std::lock_guard lock(mutex_);
-    if (!block_) {
-      NMB_ASSIGN(block_, reader_->block(entry_));
-    }
-    return block_;
-  }
-  void release() const {
-    std::lock_guard lock(mutex_);
-    block_.reset();
-  }
+// The values of a block; holes read as fill values.
+struct ExtentOfBlock {
+  std::shared_ptr<const Reader> reader;
+  BlockEntry entry;
 
-  std::shared_ptr<const Reader> reader_;
-  BlockEntry entry_;
-  mutable std::mutex mutex_;
-  mutable std::shared_ptr<const Block> block_;
+  std::uint64_t size() const { return entry.extent_length; }
+  const std::string& name() const { return reader->file().name(); }
+  bool may_be_sparse() const { return reader->file().may_be_sparse(); }
+  Result<std::shared_ptr<const ByteSource>> open() const {
+    NMB_ASSIGN(std::shared_ptr<const Block> block, reader->block(entry));
+    return extent_with(std::move(block));
+  }
 };
+using LazyExtent = LazySource<ExtentOfBlock>;
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Where the values of inputs lie (see merge/reading/input_links.h).
+// Finds the places of the values of inputs (see merge/reading/input_links.h).
 #include "merge/reading/input_links.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/name_rules.h"
+#include "reader/extent_pieces.h"
 #include "wire/spliced_source.h"
 
 namespace nmb {
@@ -47,7 +48,7 @@ Result<std::optional<LinkedValues>> InputLinks::in_runs(
   NMB_ASSIGN(ExternalFile row, named(*file));
   out.files.push_back(std::move(row));
   std::uint64_t at = 0;
-  // Up to `end`, cut at the windows. position: in the file; nullopt: in none.
+  // Adds pieces up to `end`, cut at the windows. position: in the file; nullopt: not stored.
   const auto add = [&](std::uint64_t end, std::optional<std::uint64_t> position) {
     while (at < end) {
       LinkedPiece& piece = out.pieces.emplace_back();
@@ -72,13 +73,13 @@ Result<std::optional<LinkedValues>> InputLinks::in_runs(
 
 Result<std::optional<LinkedValues>> InputLinks::of_block(
     const Reader& reader, const std::shared_ptr<const ByteSource>& file, const BlockEntry& entry) {
-  NMB_ASSIGN(const std::vector<ExtentPiece> pieces, reader.extent_pieces(entry));
+  NMB_ASSIGN(const std::vector<ExtentPiece> pieces, extent_pieces(reader, entry));
   LinkedValues out;
   std::vector<std::shared_ptr<const ByteSource>> sources;
   std::vector<SplicedSource::Run> runs;
-  std::map<std::uint32_t, std::uint32_t> numbers;  // file numbers, and where they are in `sources`
+  std::map<std::uint32_t, std::uint32_t> numbers;  // file numbers, and their indexes in `sources`
   std::uint64_t at = 0;
-  std::vector<ExternalFile> rows;  // of its file table
+  std::vector<ExternalFile> rows;  // rows of its file table
   if (std::ranges::any_of(pieces, [](const ExtentPiece& piece) { return piece.file != 0; })) {
     NMB_ASSIGN(rows, reader.external_files());
   }

@@ -1,4 +1,4 @@
-// Inputs ordered by values (see merge/reading/input_order.h).
+// Sorts inputs by values (see merge/reading/input_order.h).
 #include "merge/reading/input_order.h"
 
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include "merge/reading/classic_form.h"
 #include "merge/reading/input_reader.h"
 #include "model/name_rules.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
 #include "parallel/message_codec.h"
 #include "parallel/status_bytes.h"
 
@@ -21,7 +21,8 @@ namespace nmb {
 
 namespace {
 
-// Of a variable of the block, unless it has none of that name, or no values.
+// Returns the first value of a variable; nullopt if the block has no such variable or it has no
+// values.
 Result<std::optional<double>> first_value(const InputBlock& block, std::string_view name) {
   NMB_ASSIGN(const ClassicForm form, classic_form(block, std::make_shared<SourcePool>(1)));
   const auto id = form.dataset.metadata.find_variable(name);
@@ -33,7 +34,7 @@ Result<std::optional<double>> first_value(const InputBlock& block, std::string_v
   if (std::ranges::find(shape.lengths, std::uint64_t{0}) != shape.lengths.end())
     return std::optional<double>();
   double value = 0;
-  NMB_TRY(form.dataset.read(*id, slab, MemoryType::kDouble, &value));
+  NMB_TRY(form.dataset.read(*id, slab, std::span(&value, 1)));
   return std::optional(value);
 }
 
@@ -43,7 +44,7 @@ Result<double> value_in(std::size_t index, const std::string& path, const std::s
   const std::string group = slash == std::string::npos ? "" : variable.substr(0, slash);
   const std::string name = slash == std::string::npos ? variable : variable.substr(slash + 1);
   NMB_ASSIGN(std::shared_ptr<const ByteSource> file, FileSource::open(path));
-  std::vector<std::string> warnings;  // told when the input is planned
+  std::vector<std::string> warnings;  // reported when the input is planned
   InputReader::Options options;
   options.cache_bytes = kCachedBytesOfInput;
   options.external = external;

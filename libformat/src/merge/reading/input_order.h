@@ -1,4 +1,4 @@
-// The order of inputs by a value in each, and inputs that are given twice.
+// Sorts inputs by a value in each, and finds inputs that are given twice.
 #pragma once
 
 #include <cstddef>
@@ -7,20 +7,20 @@
 #include <vector>
 
 #include "nmb/communicator.h"
-#include "nmb/external_file.h"
+#include "nmb/external_files.h"
 #include "nmb/status.h"
 
 namespace nmb {
 
 // Collective. Sorts `inputs` by the first value of the numeric variable `variable` (with the path
-// of its block) in each; equal ones keep their order. On all ranks: kConflict: an input without the
-// variable, or without values of it; what reading the inputs fails with. external: of NMB
-// inputs, which files are opened that hold values of them.
+// of its block) in each; inputs with equal values keep their order. Errors, on all ranks: kConflict
+// if an input does not have the variable or values of it; failures to read the inputs. external:
+// which files that hold values of NMB inputs may be opened.
 Status sort_by_values(Communicator& ranks, const std::string& variable, ExternalPaths external,
                       std::vector<std::string>* inputs);
 
-// Files that are given twice, by any names of theirs: the places of the first and of each other.
-// Those that cannot be looked at are left out.
+// Returns files that are given twice, even under different names: the indexes of the first and of
+// each further one. Files that cannot be examined are left out.
 std::vector<std::pair<std::size_t, std::size_t>> repeated_files(
     const std::vector<std::string>& paths);
 

@@ -1,4 +1,4 @@
-// Reading inputs block by block (see merge/reading/input_reader.h).
+// Reads inputs block by block (see merge/reading/input_reader.h).
 #include "merge/reading/input_reader.h"
 
 #include <algorithm>
@@ -10,25 +10,24 @@
 #include "merge/reading/input_block.h"
 #include "merge/reading/value_origin.h"
 #include "model/name_rules.h"
-#include "nmb/classic_header.h"
-#include "nmb/file_kind.h"
-#include "nmb/references.h"
+#include "nmb/classic.h"
+#include "nmb/convert.h"
+#include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "wire/owned_bytes.h"
 #include "wire/pooled_file.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
 namespace {
 
-// Of a header that is kept until it is written.
+// The largest number of bytes of a header that is kept until it is written.
 constexpr std::uint64_t kMostHeader = 8192;
-// Of an NMB file whose blocks' definitions are kept likewise: of one of more, opening it once more
-// is not what takes the time.
+// The largest number of blocks of an NMB file whose definitions are kept in the same way: for a
+// file with more, opening it once more takes a small part of the time.
 constexpr std::uint64_t kFewBlocks = 16;
 
-// What a block is packed with that its definitions tell.
+// Sets the fields of a packed block that follow from its definitions.
 void count_objects(const Dataset& dataset, PackedBlock* block) {
   block->kind = dataset.layout.kind;
   block->dimensions = dataset.metadata.dimension_count();
@@ -50,6 +49,17 @@ Dataset dataset_of(ClassicHeader header, std::shared_ptr<const ByteSource> exten
   return dataset;
 }
 
+FileBlocks file_blocks(const std::shared_ptr<const Reader>& reader) {
+  return {[reader](std::string_view name) { return reader->find(name); },
+          [reader](std::string_view prefix, const auto& visit) {
+            return reader->for_each_entry(prefix, visit);
+          },
+          [reader](const BlockEntry& entry) -> Result<std::shared_ptr<const Dataset>> {
+            NMB_ASSIGN(std::shared_ptr<const Block> block, reader->block(entry));
+            return std::shared_ptr<const Dataset>(std::move(block));
+          }};
+}
+
 }  // namespace
 
 Status InputReader::read(std::size_t index, std::shared_ptr<const ByteSource> file,
@@ -67,7 +77,7 @@ Status InputReader::read(std::size_t index, std::shared_ptr<const ByteSource> fi
   return read_classic(index, std::move(file), visit);
 }
 
-// Nobody asks for it where there is one rank.
+// With one rank, origins are not needed.
 std::string InputReader::origin(std::size_t index, std::uint64_t begin,
                                 std::optional<std::string_view> block) const {
   if (!options_.origins) return {};
@@ -84,19 +94,19 @@ Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSo
   }
   const std::uint64_t header_length = header.layout.header_length;
   const auto values =
-      std::make_shared<SharedRange>(file, header_length, file->size() - header_length);
+      std::make_shared<RangeSource>(file, header_length, file->size() - header_length);
   Dataset dataset = dataset_of(std::move(header), values);
   InputBlock block(dataset);
   count_objects(dataset, &block.packed);
   block.packed.extent = block.values = values;
-  // The file is open now, and may not be when it is asked for.
+  // The file is open now, but may not be later.
   if (header_length <= std::min(kMostHeader, held_room_)) {
     std::vector<std::byte> body(header_length);
     NMB_TRY(file->read_at(0, body));
     held_room_ -= header_length;
-    block.packed.body = std::make_shared<OwnedBytes>(std::move(body), file->name());
+    block.packed.body = owned_bytes(std::move(body), file->name());
   } else {
-    block.packed.body = std::make_shared<SharedRange>(file, 0, header_length);
+    block.packed.body = std::make_shared<RangeSource>(file, 0, header_length);
   }
   block.packed.extent_length = values->size();
   block.packed.origin = origin(index, header_length);
@@ -112,74 +122,77 @@ Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSo
 
 Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource> file,
                              const Visit& visit) {
-  const std::string name = file->name();
-  NMB_ASSIGN(std::unique_ptr<Reader> opened,
+  NMB_ASSIGN(std::shared_ptr<const Reader> reader, open_nmb(file));
+  const NmbInput in{index, std::move(file), std::move(reader)};
+  if (options_.only_block) return read_only_block(in, visit);
+  if (options_.shared_dimensions) NMB_TRY(note_lengths(*in.reader));
+  dimensions_.reset();
+  if (options_.made_up_names) dimensions_.emplace(file_blocks(in.reader));
+  if (options_.survey) NMB_TRY(survey(in));
+  NMB_TRY(in.reader->for_each_entry(
+      "", [&](const BlockEntry& entry) { return read_entry(in, entry, visit); }));
+  return find_losses(*in.reader);
+}
+
+Result<std::shared_ptr<const Reader>> InputReader::open_nmb(
+    const std::shared_ptr<const ByteSource>& file) {
+  NMB_ASSIGN(const std::shared_ptr<const Reader> reader,
              Reader::open(file, {.cache_bytes = options_.cache_bytes,
                                  .verify_values = true,
                                  .external = options_.external}));
-  const std::shared_ptr<const Reader> reader = std::move(opened);
   NMB_TRY(check_nothing_pending(*reader));
-  // Somebody may add to the file meanwhile, but not where it is linked: a link has its length.
+  // Another process may add to the file in the meantime, unless it is linked: a link records its
+  // length.
   if (const auto* const pooled = dynamic_cast<const PooledFile*>(file.get());
       pooled && !options_.links)
     pooled->set_unchanged(reader->generation_check());
   for (const Finding& finding : reader->warnings())
-    warnings_.push_back(name + ": " + finding.text());
+    warnings_.push_back(file->name() + ": " + finding.text());
   if (options_.outputs) NMB_TRY(check_file_table(*options_.outputs, *reader));
   if (options_.provenance) NMB_TRY(read_provenance(*reader));
   NMB_TRY(read_rows(*reader));
-  if (options_.only_block) {
-    NMB_ASSIGN(const std::optional<BlockEntry> entry, reader->find(*options_.only_block));
-    if (!entry)
-      return Status(Code::kNotFound, name, kNoOffset, "",
-                    "found no block " + in_quotes(*options_.only_block));
-    const std::string below = entry->name.empty() ? "" : entry->name + "/";
-    only_is_group_ = is_extended(*entry);
-    // A group with nothing of its own is a classic block, but blocks lie below it.
-    if (!only_is_group_ && entry->dimensions + entry->variables + entry->attributes == 0)
-      NMB_TRY(reader->for_each_entry(below, [&](const BlockEntry& other) -> Result<bool> {
-        only_is_group_ |= other.name != entry->name;
-        return !only_is_group_;
-      }));
-    NMB_ASSIGN(const bool is_wanted, read_entry(index, file, reader, *entry, visit));
-    if (!is_wanted || !only_is_group_) return {};
-    return reader->for_each_entry(below, [&](const BlockEntry& other) -> Result<bool> {
-      if (other.name == entry->name) return true;
-      return read_entry(index, file, reader, other, visit);
-    });
-  }
-  if (options_.shared_dimensions) NMB_TRY(note_lengths(*reader));
-  dimensions_.reset();
-  if (options_.made_up_names)
-    dimensions_.emplace(
-        FileBlocks{[reader](std::string_view block) { return reader->find(block); },
-                   [reader](std::string_view prefix, const auto& visit_entry) {
-                     return reader->for_each_entry(prefix, visit_entry);
-                   },
-                   [reader](const BlockEntry& entry) -> Result<std::shared_ptr<const Dataset>> {
-                     NMB_ASSIGN(std::shared_ptr<const Block> block, reader->block(entry));
-                     return std::shared_ptr<const Dataset>(std::move(block));
-                   }});
-  if (options_.survey) {
-    bool any = false;
-    NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-      any = any || is_extended(entry);
-      return !any;
+  return reader;
+}
+
+Status InputReader::read_only_block(const NmbInput& in, const Visit& visit) {
+  NMB_ASSIGN(const std::optional<BlockEntry> entry, in.reader->find(*options_.only_block));
+  if (!entry)
+    return Status(Code::kNotFound, in.file->name(), kNoOffset, "",
+                  "found no block " + in_quotes(*options_.only_block));
+  const std::string below = entry->name.empty() ? "" : entry->name + "/";
+  only_is_group_ = is_extended(*entry);
+  // A group with nothing of its own is a classic block, but blocks lie below it.
+  if (!only_is_group_ && entry->dimensions + entry->variables + entry->attributes == 0)
+    NMB_TRY(in.reader->for_each_entry(below, [&](const BlockEntry& other) -> Result<bool> {
+      only_is_group_ |= other.name != entry->name;
+      return !only_is_group_;
     }));
-    if (any)
-      NMB_TRY(reader->for_each_entry("", [&](const BlockEntry& entry) {
-        return read_entry(index, file, reader, entry, [&](InputBlock& block) -> Result<bool> {
-          NMB_TRY(options_.survey(block));
-          return true;
-        });
-      }));
-    is_surveyed_ = any;
-    // They count when they are visited.
-    extras_.tagged = extras_.counted = 0;
-  }
-  NMB_TRY(reader->for_each_entry(
-      "", [&](const BlockEntry& entry) { return read_entry(index, file, reader, entry, visit); }));
-  return find_losses(*reader);
+  NMB_ASSIGN(const bool is_wanted, read_entry(in, *entry, visit));
+  if (!is_wanted || !only_is_group_) return {};
+  return in.reader->for_each_entry(below, [&](const BlockEntry& other) -> Result<bool> {
+    if (other.name == entry->name) return true;
+    return read_entry(in, other, visit);
+  });
+}
+
+// Visits all blocks, if some came from HDF5, ahead of those that ask for them.
+Status InputReader::survey(const NmbInput& in) {
+  bool any = false;
+  NMB_TRY(in.reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    any = any || is_extended(entry);
+    return !any;
+  }));
+  if (any)
+    NMB_TRY(in.reader->for_each_entry("", [&](const BlockEntry& entry) {
+      return read_entry(in, entry, [&](InputBlock& block) -> Result<bool> {
+        NMB_TRY(options_.survey(block));
+        return true;
+      });
+    }));
+  is_surveyed_ = any;
+  // They count when they are visited.
+  extras_.tagged = extras_.counted = 0;
+  return {};
 }
 
 Status InputReader::read_rows(const Reader& reader) {
@@ -195,7 +208,7 @@ Status InputReader::read_rows(const Reader& reader) {
   return {};
 }
 
-// What the file has beside blocks, and no copy of these has.
+// Finds the parts of the file other than blocks that a copy would lose.
 Status InputReader::find_losses(const Reader& reader) {
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
   for (const ExternalFile& file : files)
@@ -205,7 +218,7 @@ Status InputReader::find_losses(const Reader& reader) {
            {},
            "original " + in_quotes(file.path),
            "a file of " + std::to_string(file.size) +
-               " bytes that lies whole in the input; values of blocks in it are copied, the file "
+               " bytes that the input contains whole; values of blocks in it are copied, the file "
                "is not",
            PackLoss::Kind::kOriginal});
   NMB_ASSIGN(const std::vector<std::string> additions, reader.later_additions());
@@ -218,7 +231,7 @@ Status InputReader::find_losses(const Reader& reader) {
   return {};
 }
 
-// Statistics and tags go with a block that is taken over whole.
+// Statistics and tags are kept with a block that is copied whole.
 Status InputReader::keep_rows(const Block& block, PackedBlock* packed) {
   const KeptRows& rows = *extras_.rows;
   const std::uint64_t order = block.entry.order;
@@ -233,7 +246,7 @@ Status InputReader::keep_rows(const Block& block, PackedBlock* packed) {
   return {};
 }
 
-// Dimensions that may grow are as long as the longest variable of all blocks that use them.
+// Unlimited dimensions are as long as the longest variable in all blocks that use them.
 Status InputReader::note_lengths(const Reader& reader) {
   std::uint64_t count = 0;
   auto lengths = std::make_shared<DimensionLengths>();
@@ -253,11 +266,11 @@ std::string InputReader::place_of(const std::string& group) const {
   return group.empty() ? placed_below_ : placed_below_ + "/" + group;
 }
 
-// The definitions of all groups, one after the other.
+// Visits the definitions of all groups.
 template <class VisitGroup>
 Status InputReader::for_each_group(const std::vector<hdf5::GroupBlock>& groups,
                                    const std::string& file, VisitGroup visit_group) {
-  const auto values = std::make_shared<OwnedBytes>(std::vector<std::byte>(), file);
+  const auto values = owned_bytes(std::vector<std::byte>(), file);
   for (const hdf5::GroupBlock& group : groups) {
     NMB_ASSIGN(ClassicHeader header,
                decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
@@ -291,7 +304,7 @@ Status InputReader::note_lengths(const std::vector<hdf5::GroupBlock>& groups,
   return {};
 }
 
-// What cannot be read of it hinders nobody.
+// Provenance that cannot be read does not prevent anything.
 Status InputReader::read_provenance(const Reader& reader) {
   const auto warn = [&](const std::string& why) {
     warnings_.push_back(reader.file().name() + ": its provenance is left out: " + why);
@@ -310,90 +323,109 @@ Status InputReader::read_provenance(const Reader& reader) {
   return {};
 }
 
-Result<bool> InputReader::read_entry(std::size_t index,
-                                     const std::shared_ptr<const ByteSource>& file,
-                                     const std::shared_ptr<const Reader>& reader,
-                                     const BlockEntry& entry, const Visit& visit) {
+Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry,
+                                     const Visit& visit) {
+  const std::string& file = in.file->name();
   // What is not sound is not passed on.
-  NMB_ASSIGN(std::shared_ptr<const Block> loaded, reader->block(entry));
-  const std::shared_ptr<const Block> source = loaded;
-  if (options_.outputs) NMB_TRY(check_references(*options_.outputs, *loaded, file->name()));
+  NMB_ASSIGN(const std::shared_ptr<const Block> source, in.reader->block(entry));
+  if (options_.outputs) NMB_TRY(check_references(*options_.outputs, *source, file));
   std::shared_ptr<const ByteSource> values;
-  if (entry.extent_length > 0) values = std::make_shared<LazyExtent>(reader, entry);
-  NMB_ASSIGN(MovedBlock moved, moved_block(index, *loaded, values, file->name()));
+  if (entry.extent_length > 0)
+    values = std::make_shared<LazyExtent>(ExtentOfBlock{in.reader, entry});
+  NMB_ASSIGN(MovedBlock moved, moved_block(in.index, *source, values, file));
   const bool moves = !moved.body.empty(), moves_values = moved.extent != nullptr;
   if (moves_values) values = moved.extent;
+  std::shared_ptr<const Block> loaded = source;
   std::shared_ptr<const ByteSource> body;
   if (moves) {
-    body = std::make_shared<OwnedBytes>(moved.body, file->name());
+    body = owned_bytes(moved.body, file);
     const std::uint64_t length = values ? values->size() : 0;
-    NMB_ASSIGN(loaded, hdf5::decode_group({entry.name, std::move(moved.body), length, values, {}},
-                                          file->name()));
-  } else if (entry.raw_length <= std::min(kMostHeader, held_room_) &&
-             reader->totals().blocks <= kFewBlocks) {
-    NMB_ASSIGN(std::vector<std::byte> bytes, reader->body(entry));
-    held_room_ -= bytes.size();
-    body = std::make_shared<OwnedBytes>(std::move(bytes), file->name());
+    NMB_ASSIGN(loaded,
+               hdf5::decode_group({entry.name, std::move(moved.body), length, values, {}}, file));
   } else {
-    body = std::make_shared<LazyBody>(reader, entry);
+    NMB_ASSIGN(body, body_of(in, entry));
   }
   InputBlock block(*loaded);
-  const bool becomes_root = options_.only_block == entry.name && !only_is_group_;
-  if (!becomes_root) block.group = entry.name;
-  block.is_group = true;
+  NMB_TRY(describe(in, *source, &block));
   block.is_placed = moves || is_surveyed_;
-  block.blocks = reader->totals().blocks;
-  block.samples = entry.samples;
-  // Of the block as it is in its file, which `lengths_` speaks of.
-  if (dimensions_) {
-    NMB_ASSIGN(const FileDimensions found, dimensions_->of(*source));
-    block.first_made_up = found.first_made_up;
-  }
-  if (options_.sample_rule && source->metadata.extension())
-    block.counted = options_.sample_rule->objects_of(*source, lengths_.get());
   count_objects(*loaded, &block.packed);
   block.packed.body = std::move(body);
   block.values = values;
   block.packed.extent_length = values ? values->size() : 0;
-  block.lengths = lengths_;
   block.load = loaded->metadata.memory() + entry.raw_length +
-               std::min<std::uint64_t>(reader->piece_size(), entry.extent_length);
+               std::min<std::uint64_t>(in.reader->piece_size(), entry.extent_length);
   if (moves)
     block.open = [loaded] { return Result<std::shared_ptr<const Dataset>>(loaded); };
   else
-    block.open = [reader, entry]() -> Result<std::shared_ptr<const Dataset>> {
+    block.open = [reader = in.reader, entry]() -> Result<std::shared_ptr<const Dataset>> {
       NMB_ASSIGN(std::shared_ptr<const Block> again, reader->block(entry));
       return std::shared_ptr<const Dataset>(std::move(again));
     };
   if (moves_values && options_.links)
-    return Status(Code::kConflict, file->name(), kNoOffset, "",
+    return Status(Code::kConflict, file, kNoOffset, "",
                   "block " + in_quotes(entry.name) +
                       ": references in its values follow its new name, so they cannot be linked; "
                       "use --block-name '{group}', which keeps names, or leave out --link");
   NMB_TRY(keep_rows(*source, &block.packed));
-  if (moves_values) {
+  if (moves_values)
     block.packed.extent = std::move(values);
-    return visit(block);
-  }
-  NMB_ASSIGN(block.packed.holes, reader->holes(entry));
-  if (!entry.hole) block.packed.extent = block.values;
-  if (options_.origins) block.packed.origin = origin(index, sum_of_entry(entry), entry.name);
-  if (options_.coded_pieces) {
-    NMB_ASSIGN(block.coded, reader->coded_pieces(entry));
-    for (const ExtentPiece& piece : block.coded) {
-      std::shared_ptr<const ByteSource>& coded_in = block.coded_in[piece.file];
-      if (!coded_in && piece.file == 0) coded_in = file;
-      if (coded_in) continue;
-      NMB_ASSIGN(coded_in, reader->open_external(piece.file));
-    }
-  }
-  if (options_.links) {
-    NMB_ASSIGN(block.links, options_.links->of_block(*reader, file, entry));
-  }
+  else
+    NMB_TRY(add_stored_values(in, entry, &block));
   return visit(block);
 }
 
-// Of an NMB input, whose names become others; without a body: it stays as it is.
+// The definitions, kept if they are short and the file has few blocks.
+Result<std::shared_ptr<const ByteSource>> InputReader::body_of(const NmbInput& in,
+                                                               const BlockEntry& entry) {
+  if (entry.raw_length > std::min(kMostHeader, held_room_) ||
+      in.reader->totals().blocks > kFewBlocks)
+    return std::shared_ptr<const ByteSource>(
+        std::make_shared<LazyBody>(BodyOfBlock{in.reader, entry}));
+  NMB_ASSIGN(std::vector<std::byte> bytes, in.reader->body(entry));
+  held_room_ -= bytes.size();
+  return std::shared_ptr<const ByteSource>(owned_bytes(std::move(bytes), in.file->name()));
+}
+
+// What is known of a block as it is in its file, which `lengths_` speaks of.
+Status InputReader::describe(const NmbInput& in, const Block& source, InputBlock* block) {
+  const bool becomes_root = options_.only_block == source.entry.name && !only_is_group_;
+  if (!becomes_root) block->group = source.entry.name;
+  block->is_group = true;
+  block->blocks = in.reader->totals().blocks;
+  block->samples = source.entry.samples;
+  block->lengths = lengths_;
+  if (dimensions_) {
+    NMB_ASSIGN(const FileDimensions found, dimensions_->of(source));
+    block->first_made_up = found.first_made_up;
+  }
+  if (options_.sample_rule && source.metadata.extension())
+    block->counted = counts_of(*options_.sample_rule, source, lengths_.get());
+  return {};
+}
+
+// Where the values of a block lie, which stay as they are.
+Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entry,
+                                      InputBlock* block) {
+  NMB_ASSIGN(block->packed.holes, in.reader->holes(entry));
+  if (!entry.hole) block->packed.extent = block->values;
+  if (options_.origins) block->packed.origin = origin(in.index, sum_of_entry(entry), entry.name);
+  if (options_.coded_pieces) {
+    NMB_ASSIGN(block->coded, coded_pieces(*in.reader, entry));
+    for (const ExtentPiece& piece : block->coded) {
+      std::shared_ptr<const ByteSource>& coded_in = block->coded_in[piece.file];
+      if (!coded_in && piece.file == 0) coded_in = in.file;
+      if (coded_in) continue;
+      NMB_ASSIGN(coded_in, in.reader->open_external(piece.file));
+    }
+  }
+  if (options_.links) {
+    NMB_ASSIGN(block->links, options_.links->of_block(*in.reader, in.file, entry));
+  }
+  return {};
+}
+
+// Moves paths of a block of an NMB input whose blocks get other names. Without a body, the block
+// stays unchanged.
 Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& block,
                                             const std::shared_ptr<const ByteSource>& values,
                                             const std::string& file) {
@@ -420,7 +452,7 @@ Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& bloc
                     (keeps ? "; --block-name '{group}' keeps names" : ""));
 }
 
-// Behind the survey; without a body: it stays as it is.
+// Called after the survey. Without a body, the block stays unchanged.
 Result<MovedBlock> InputReader::mapped_block(const Dataset& block, const std::string& name,
                                              const std::string& file) {
   const PathMap map = options_.map ? options_.map(name) : PathMap();
@@ -444,7 +476,7 @@ Result<MovedBlock> InputReader::mapped_block(const Dataset& block, const std::st
     lost += " and " + std::to_string(moved->lost.size() - kMostNamed) + " more";
   if (!lost.empty())
     warnings_.push_back(file + ": " + of_block +
-                        "left out, since the objects they lead to become others: " + lost);
+                        "left out, because the objects to which they refer become others: " + lost);
   return moved;
 }
 
@@ -466,7 +498,7 @@ Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSourc
     NMB_ASSIGN(started, start_hdf5(index, file->name()));
   }
   if (options_.ahead && index + 1 < std::min(end_, options_.ahead->size())) {
-    // Of what kind it is, and what is wrong with it, is found when it is its turn.
+    // Its kind and its errors are determined in its turn.
     Result<std::unique_ptr<hdf5::StartedFile>> next =
         start_hdf5(index + 1, (*options_.ahead)[index + 1]);
     if (next.ok()) started_ = std::move(*next);
@@ -501,36 +533,41 @@ Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSourc
   return {};
 }
 
+// The definitions of a group.
+Result<Dataset> InputReader::decoded(const hdf5::GroupBlock& group, const std::string& file) {
+  NMB_ASSIGN(ClassicHeader header,
+             decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
+                                   std::move(room_)));
+  Dataset dataset = dataset_of(std::move(header), group.extent);
+  dataset.name = group.name;
+  return dataset;
+}
+
+// Behind the survey: paths in it become others.
+Status InputReader::map_group(const std::string& file, hdf5::GroupBlock* group, Dataset* dataset) {
+  NMB_ASSIGN(MovedBlock moved, mapped_block(*dataset, group->name, file));
+  if (moved.extent && options_.links)
+    return Status(Code::kConflict, file, kNoOffset, "",
+                  "block " + in_quotes(group->name) +
+                      ": references in its values follow the blocks that are divided, so they "
+                      "cannot be linked; leave out --link");
+  if (moved.extent) {
+    group->extent_length = moved.extent->size();
+    group->extent = std::move(moved.extent);
+  }
+  if (moved.body.empty()) return {};
+  group->body = std::move(moved.body);
+  room_ = std::move(dataset->metadata);
+  NMB_ASSIGN(*dataset, decoded(*group, file));
+  return {};
+}
+
 Result<bool> InputReader::read_group(const std::shared_ptr<const ByteSource>& source,
                                      hdf5::GroupBlock group, std::uint64_t blocks,
                                      const Visit& visit) {
   const std::string& file = source->name();
-  const auto decoded = [&]() -> Result<Dataset> {
-    NMB_ASSIGN(ClassicHeader header,
-               decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
-                                     std::move(room_)));
-    Dataset all = dataset_of(std::move(header), group.extent);
-    all.name = group.name;
-    return all;
-  };
-  NMB_ASSIGN(Dataset dataset, decoded());
-  if (is_surveyed_) {
-    NMB_ASSIGN(MovedBlock moved, mapped_block(dataset, group.name, file));
-    if (moved.extent && options_.links)
-      return Status(Code::kConflict, file, kNoOffset, "",
-                    "block " + in_quotes(group.name) +
-                        ": references in its values follow the blocks that are divided, so they "
-                        "cannot be linked; leave out --link");
-    if (moved.extent) {
-      group.extent_length = moved.extent->size();
-      group.extent = std::move(moved.extent);
-    }
-    if (!moved.body.empty()) {
-      group.body = std::move(moved.body);
-      room_ = std::move(dataset.metadata);
-      NMB_ASSIGN(dataset, decoded());
-    }
-  }
+  NMB_ASSIGN(Dataset dataset, decoded(group, file));
+  if (is_surveyed_) NMB_TRY(map_group(file, &group, &dataset));
   if (options_.outputs) NMB_TRY(check_references(*options_.outputs, dataset, file));
   InputBlock block(dataset);
   block.group = group.name;
@@ -542,12 +579,12 @@ Result<bool> InputReader::read_group(const std::shared_ptr<const ByteSource>& so
     block.first_made_up = first->second;
   if (options_.sample_rule) {
     std::string name = std::exchange(dataset.name, place_of(group.name));
-    block.counted = options_.sample_rule->objects_of(dataset, lengths_.get());
+    block.counted = counts_of(*options_.sample_rule, dataset, lengths_.get());
     dataset.name = std::move(name);
   }
   block.load = dataset.metadata.memory() + group.body.size();
   count_objects(dataset, &block.packed);
-  const auto body = std::make_shared<OwnedBytes>(std::move(group.body), file);
+  const auto body = owned_bytes(std::move(group.body), file);
   block.packed.body = body;
   block.packed.extent_length = group.extent_length;
   block.packed.extent = block.values = group.extent;

@@ -1,5 +1,5 @@
-// InputRounds: which inputs a rank reads for the rank that unites them: some at a time, so that
-// what they are described by takes little memory.
+// InputRounds: which inputs a rank reads for the rank that unites them. Ranks read some inputs at a
+// time, so that the descriptions take little memory.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace nmb {
 
 class InputRounds {
  public:
-  // The same number of inputs on all ranks.
+  // `inputs` must be the same on all ranks.
   InputRounds(Communicator& ranks, std::size_t inputs) : ranks_(ranks), inputs_(inputs) {
     if (ranks.size() == 1) each_ = inputs;
   }
 
-  // This rank's inputs of the next round: behind those of lower ranks.
+  // Returns this rank's inputs of the next round; they follow those of lower ranks.
   InputShare next() {
     const auto rank = static_cast<std::size_t>(ranks_.rank());
     const auto size = static_cast<std::size_t>(ranks_.size());
@@ -28,8 +28,8 @@ class InputRounds {
     return share;
   }
 
-  // Collective: whether there is a next round. Not where is_ok is unset on some rank. length: of
-  // what this rank's inputs were described by.
+  // Collective. Returns whether there is a next round; false if is_ok is unset on some rank.
+  // length: of the descriptions of this rank's inputs.
   Result<bool> go_on(bool is_ok, std::uint64_t length) {
     struct Round {
       bool is_ok;
@@ -39,7 +39,7 @@ class InputRounds {
                ranks_.all_reduce(Round{is_ok, length}, [](const Round& a, const Round& b) {
                  return Round{a.is_ok && b.is_ok, std::max(a.longest, b.longest)};
                }));
-    // What differs most between inputs may come later.
+    // Later inputs may differ much more, so the number grows slowly.
     constexpr std::size_t kFaster = 8;
     const std::uint64_t most =
         std::max<std::uint64_t>(kLeast, kAllBytes / static_cast<std::uint64_t>(ranks_.size()));
@@ -51,14 +51,14 @@ class InputRounds {
   }
 
  private:
-  // Bytes that rank 0 gets in a round, and of each rank in any case.
+  // Bytes that rank 0 receives in a round, and the least that each rank may send.
   static constexpr std::uint64_t kAllBytes = 32 << 20, kLeast = 64 << 10;
   static constexpr std::size_t kFirst = 64, kMost = 4096;
 
   Communicator& ranks_;
   const std::size_t inputs_;
   std::size_t begin_ = 0;
-  std::size_t each_ = kFirst;  // inputs of a rank
+  std::size_t each_ = kFirst;  // inputs of each rank
 };
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Inputs dealt to ranks by bytes (see merge/reading/input_shares.h).
+// Distributes inputs to ranks by bytes (see merge/reading/input_shares.h).
 #include "merge/reading/input_shares.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ std::vector<std::size_t> share_ends(const std::vector<std::uint64_t>& bytes, std
   for (std::uint64_t each : bytes) all += each;
   std::vector<std::size_t> ends;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    // Without bytes to go by, by numbers.
+    // If there are no bytes, divide by number of inputs.
     const __uint128_t middle = all == 0 ? 2 * i + 1 : 2 * before + bytes[i];
     const __uint128_t whole = all == 0 ? bytes.size() : all;
     const auto part =

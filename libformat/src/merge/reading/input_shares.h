@@ -1,4 +1,4 @@
-// Which inputs a rank plans and moves: a run of them for each, with about as many bytes.
+// Which inputs each rank plans and moves: a contiguous range with about the same number of bytes.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,13 @@ struct InputShare {
   std::size_t begin, end;  // in the list of inputs
 };
 
-// Where the runs of inputs of `bytes` end, one for each of `parts`: the middle of an input's bytes
-// says whose it is, so the order stays and no run has more than its share and one input.
+// Returns where the ranges of inputs of `bytes` end, one for each of `parts`. The middle of an
+// input's bytes decides to which range it belongs: the order stays, and no range exceeds its share
+// by more than one input.
 std::vector<std::size_t> share_ends(const std::vector<std::uint64_t>& bytes, std::size_t parts);
 
-// Collective. Each rank asks for the sizes of a part of the files; one that cannot be asked counts
-// nothing here.
+// Collective. Each rank queries the sizes of some of the files; a file that cannot be queried
+// counts as empty.
 Result<InputShare> share_inputs(Communicator& ranks, const std::vector<std::string>& paths);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// PlannedInput: what a merge knows of an input beside its blocks when it has read it.
+// PlannedInput: what a merge knows of an input, besides its blocks, after reading it.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,12 @@ namespace nmb {
 
 struct PlannedInput {
   std::size_t index = 0;   // in the list of inputs
-  Status status{};         // a failure: it cannot be used
-  bool is_opened = false;  // else what follows is not known
+  Status status{};         // a failure: the input cannot be used
+  bool is_opened = false;  // otherwise the members below are not known
   std::uint64_t size = 0;
-  std::vector<std::string> provenance{};  // what it tells of its making
-  InputExtras extras{};                   // of another rank's: rows that tell of no block
+  std::vector<std::string> provenance{};  // the provenance that it contains
+  InputExtras extras{};                   // of an input of another rank: rows without those of
+                                          // blocks
 };
 
 }  // namespace nmb

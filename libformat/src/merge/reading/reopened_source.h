@@ -1,4 +1,5 @@
-// ReopenedSource: bytes of something that takes much memory while it is open: few of many are.
+// ReopenedSource: bytes of an object that takes much memory while it is open, so that only few such
+// objects are open at a time.
 #pragma once
 
 #include <algorithm>
@@ -11,26 +12,26 @@
 #include <string>
 #include <utility>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/netcdf_view.h"
 
 namespace nmb {
 
-// Keeps the sources used last open, at most `limit`. Thread-safe.
+// Keeps the most recently used sources open, at most `limit`. Thread-safe.
 class SourcePool {
  public:
   using Open = std::function<Result<std::shared_ptr<const ByteSource>>()>;
 
   explicit SourcePool(std::size_t limit) : limit_(limit) {}
 
-  // key: of who opens it.
+  // key: identifies the caller that opens the source.
   Result<std::shared_ptr<const ByteSource>> use(const void* key, const Open& open) {
     {
       const std::scoped_lock lock(mutex_);
       if (const auto known = find(key); known != open_.end()) return first(known);
       make_room();
     }
-    // Without the lock: other threads read meanwhile, and may open the same.
+    // The mutex is not locked here: other threads may read meanwhile, or open the same source.
     NMB_ASSIGN(std::shared_ptr<const ByteSource> source, open());
     const std::scoped_lock lock(mutex_);
     if (const auto known = find(key); known != open_.end()) return first(known);
@@ -58,10 +59,10 @@ class SourcePool {
 
   const std::size_t limit_;
   std::mutex mutex_;
-  std::list<Entry> open_;  // the most recent in front
+  std::list<Entry> open_;  // most recently used first
 };
 
-// What it is that is opened: values of a block of kind 6 as a classic dataset has them.
+// What is opened: the values of a block of kind 6 in the form of a classic dataset.
 struct ViewOrigin {
   std::string block;
   std::shared_ptr<const ByteSource> body, extent;  // extent: nullptr: it is empty
@@ -70,7 +71,7 @@ struct ViewOrigin {
 
 class ReopenedSource final : public ByteSource {
  public:
-  // open: what has `size` bytes, the same each time.
+  // open: opens a source of `size` bytes, the same each time.
   ReopenedSource(std::string name, std::uint64_t size, SourcePool::Open open,
                  std::shared_ptr<SourcePool> pool, ViewOrigin origin = {})
       : name_(std::move(name)),

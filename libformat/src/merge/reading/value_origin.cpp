@@ -1,11 +1,10 @@
-// Opening values of other ranks' inputs (see merge/reading/value_origin.h).
+// Opens values of other ranks' inputs (see merge/reading/value_origin.h).
 #include "merge/reading/value_origin.h"
 
 #include <utility>
 
 #include "merge/reading/input_block.h"
 #include "wire/hash.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -29,10 +28,10 @@ Result<std::shared_ptr<const ByteSource>> open_origin(const ValueOrigin& origin,
     file->set_unchanged(reader->generation_check());
     NMB_ASSIGN(std::optional<BlockEntry> entry, reader->find(*origin.block));
     if (entry && sum_of_entry(*entry) == origin.begin)
-      return std::shared_ptr<const ByteSource>(new LazyExtent(reader, std::move(*entry)));
+      return std::shared_ptr<const ByteSource>(new LazyExtent({reader, std::move(*entry)}));
   } else if (origin.begin <= file->size()) {
     return std::shared_ptr<const ByteSource>(
-        new SharedRange(file, origin.begin, file->size() - origin.begin));
+        new RangeSource(file, origin.begin, file->size() - origin.begin));
   }
   return Status(Code::kDamaged, path, kNoOffset, "", "the file changed while it was read");
 }

@@ -1,4 +1,4 @@
-// ValueOrigin: where values of a merge lie, for a rank that did not plan their input.
+// ValueOrigin: where values for a merge are stored, for a rank that did not plan their input.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,21 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/reader.h"
 #include "parallel/message_codec.h"
 #include "wire/pooled_file.h"
 
 namespace nmb {
 
-// Of a classic file what is behind `begin`, of an NMB file the extent of a block, whose entry has
-// the sum `begin` (sum_of_entry()): the other rank may see a later generation.
+// For a classic file: the bytes from `begin` on. For an NMB file: the extent of a block whose entry
+// has the sum `begin` (sum_of_entry()): the other rank may see a later generation.
 struct ValueOrigin {
   std::uint32_t input = 0;  // in the list of inputs
   std::uint64_t begin = 0;
   std::optional<std::string_view> block{};
 
-  // For another rank of the program.
+  // Returns a text for another rank of the program.
   std::string text() const {
     MessageWriter out;
     out.put(input);
@@ -32,7 +32,7 @@ struct ValueOrigin {
     const std::vector<std::byte> bytes = out.take();
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
-  // The block's name is a view into `text`.
+  // The block's name is a part of `text`.
   static ValueOrigin of(std::string_view text) {
     MessageReader in(std::as_bytes(std::span(text)));
     ValueOrigin origin;
@@ -45,10 +45,11 @@ struct ValueOrigin {
   }
 };
 
-// Of what leads to a block's body and values.
+// Returns a sum over the places of a block's body and values.
 std::uint64_t sum_of_entry(const BlockEntry& entry);
 
-// The values, of an input of another rank. path: of the input. options: of an NMB file's reader.
+// Opens the values of an input of another rank. path: of the input. options: for the reader of an
+// NMB file.
 Result<std::shared_ptr<const ByteSource>> open_origin(const ValueOrigin& origin,
                                                       const std::string& path,
                                                       std::shared_ptr<FilePool> pool,

@@ -1,5 +1,5 @@
-// ConflictList: where inputs were found not to go together, each with its place in the order in
-// which conflicts are told.
+// ConflictList: the reasons why inputs cannot be merged, each with its place in the order in which
+// conflicts are reported.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,19 @@
 #include <vector>
 
 #include "merge/reporting/pack_report.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb {
 
 class ConflictList {
  public:
-  // In place of a second input.
+  // Stands for: no second input.
   static constexpr std::size_t kNone = ~std::size_t{0};
 
-  // inputs: must outlive this.
+  // `inputs` must outlive the object.
   explicit ConflictList(const std::vector<std::string>& inputs) : inputs_(inputs) {}
 
-  // What is looked at from now on.
+  // Conflicts added after this call belong to this input.
   void begin_input(std::size_t input) { here_ = {input, 0}; }
   void look_at(const Occurrence& object) { here_ = object; }
   const Occurrence& here() const { return here_; }
@@ -29,35 +29,35 @@ class ConflictList {
     return here_;
   }
 
-  // Of the object that is looked at.
-  void add(std::string kind, std::string object, std::string found, std::string expected) {
-    add_at(here_, std::move(kind), std::move(object), here_.input, kNone, std::move(found),
+  // Adds a conflict of the current object.
+  void add(ConflictKind kind, std::string object, std::string found, std::string expected) {
+    add_at(here_, kind, std::move(object), here_.input, kNone, std::move(found),
            std::move(expected));
   }
-  void add_at(Occurrence at, std::string kind, std::string object, std::size_t first,
+  void add_at(Occurrence at, ConflictKind kind, std::string object, std::size_t first,
               std::size_t second, std::string found, std::string expected) {
-    add(make(at, std::move(kind), std::move(object), first, second, std::move(found),
-             std::move(expected)));
+    add(make(at, kind, std::move(object), first, second, std::move(found), std::move(expected)));
   }
   void add(FoundConflict conflict) { found_.push_back(std::move(conflict)); }
-  // Without adding it.
-  FoundConflict make(Occurrence at, std::string kind, std::string object, std::size_t first,
+  // Returns a conflict without adding it.
+  FoundConflict make(Occurrence at, ConflictKind kind, std::string object, std::size_t first,
                      std::size_t second, std::string found, std::string expected) const {
     return {
         at,
-        {std::move(kind), std::move(object), inputs_[first],
-         second == kNone ? std::string() : inputs_[second], std::move(found), std::move(expected)}};
+        {kind, std::move(object), inputs_[first], second == kNone ? std::string() : inputs_[second],
+         std::move(found), std::move(expected)}};
   }
-  // first: the input that had the name before.
+  // first: the input that used the name before.
   void add_block_name(Occurrence at, const std::string& name, std::size_t first) {
     if (first == at.input)
-      return add_at(at, "block name", name, first, kNone, "two blocks with this name in one input",
-                    "one");
-    add_at(at, "block name", name, first, at.input, "two inputs with this block name",
+      return add_at(at, ConflictKind::kBlockName, name, first, kNone,
+                    "two blocks with this name in one input", "one");
+    add_at(at, ConflictKind::kBlockName, name, first, at.input, "two inputs with this block name",
            "one; --block-name with {path} or {index} tells them apart");
   }
   void add_group(Occurrence at, const std::string& group, std::size_t first) {
-    add_at(at, "group", group, first, at.input, "two inputs with this group", "one (--unique)");
+    add_at(at, ConflictKind::kGroup, group, first, at.input, "two inputs with this group",
+           "one (--unique)");
   }
 
   std::size_t size() const { return found_.size(); }

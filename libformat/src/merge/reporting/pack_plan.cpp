@@ -1,20 +1,22 @@
-// Plans of ranks (see merge/reporting/pack_plan.h).
+// Gathers plans of ranks (see merge/reporting/pack_plan.h).
 #include "merge/reporting/pack_plan.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
 
 #include "parallel/message_codec.h"
+#include "writer/lustre_striping.h"
 #include "writer/value_mover.h"
 
 namespace nmb {
 
 namespace {
 
-// The most that this process has had in memory, in bytes. Not ru_maxrss: that begins with what the
-// process that started this one had.
+// Returns the peak memory of this process in bytes. ru_maxrss is not used, because it begins with
+// the value of the parent process.
 Result<std::uint64_t> peak_resident() {
   const char* const path = "/proc/self/status";
   std::ifstream status(path);
@@ -28,19 +30,19 @@ Result<std::uint64_t> peak_resident() {
 
 }  // namespace
 
-Status plan_ranks(Communicator& ranks, const WriterOptions& options, std::uint64_t bytes,
+Status plan_ranks(Communicator& ranks, const PackOptions& options, std::uint64_t bytes,
                   std::uint64_t largest_load, PackPlan* plan) {
   struct Memory {
     std::uint64_t seen = 0, moving = 0;
-    // A sixteenth: memory that is free while values move, but not where it is wanted.
+    // A sixteenth is freed memory that cannot be reused.
     std::uint64_t all() const { return seen + seen / 16 + moving; }
   };
   const Result<std::uint64_t> peak = peak_resident();
   NMB_TRY(ranks.agree(peak.status()));
-  // What each thread that moves values holds: perhaps those of another rank.
+  // Each thread that copies values may hold a block of another rank.
   NMB_ASSIGN(largest_load,
              ranks.all_reduce(largest_load, [](auto a, auto b) { return std::max(a, b); }));
-  const Memory own{*peak, options.threads * (kMoveBuffer + largest_load)};
+  const Memory own{*peak, options.writer.threads * (kMoveBuffer + largest_load)};
   const bool one_process = ranks.shares_memory();
   NMB_ASSIGN(const Memory memory, ranks.all_reduce(own, [&](const Memory& a, const Memory& b) {
     if (one_process) return Memory{std::max(a.seen, b.seen), a.moving + b.moving};
@@ -48,9 +50,14 @@ Status plan_ranks(Communicator& ranks, const WriterOptions& options, std::uint64
   }));
   plan->peak_memory = memory.all();
   plan->ranks = ranks.size();
-  const int writers =
-      options.aggregators > 0 ? std::min(options.aggregators, ranks.size()) : ranks.size();
-  plan->lustre = lustre_striping(bytes, std::numeric_limits<int>::max(), writers);
+  const int aggregators = options.writer.aggregators;
+  const LustreStriping striping =
+      lustre_striping(bytes, std::numeric_limits<int>::max(),
+                      aggregators > 0 ? std::min(aggregators, ranks.size()) : ranks.size());
+  plan->stripe_count = striping.count;
+  plan->stripe_size = striping.size;
+  const std::string folder = std::filesystem::path(options.output).parent_path().string();
+  plan->lustre_command = lustre_command(striping, folder.empty() ? "." : folder);
   return {};
 }
 

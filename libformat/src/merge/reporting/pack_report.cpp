@@ -1,4 +1,4 @@
-// Reports of ranks (see merge/reporting/pack_report.h).
+// Gathers reports of ranks (see merge/reporting/pack_report.h).
 #include "merge/reporting/pack_report.h"
 
 #include <algorithm>
@@ -19,8 +19,9 @@ std::vector<std::byte> encode(const std::vector<FoundConflict>& conflicts, const
   out.put<std::uint64_t>(conflicts.size());
   for (const auto& [occurrence, conflict] : conflicts) {
     out.put(occurrence);
-    for (const std::string* text : {&conflict.kind, &conflict.object, &conflict.first_file,
-                                    &conflict.second_file, &conflict.found, &conflict.expected})
+    out.put(conflict.kind);
+    for (const std::string* text : {&conflict.object, &conflict.first_file, &conflict.second_file,
+                                    &conflict.found, &conflict.expected})
       out.put_text(*text);
   }
   out.put<std::uint64_t>(report.unreadable.size());
@@ -61,8 +62,9 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
       FoundConflict& found = conflicts.emplace_back();
       found.occurrence = in.get<Occurrence>();
       PackConflict& conflict = found.conflict;
-      for (std::string* text : {&conflict.kind, &conflict.object, &conflict.first_file,
-                                &conflict.second_file, &conflict.found, &conflict.expected})
+      conflict.kind = in.get<ConflictKind>();
+      for (std::string* text : {&conflict.object, &conflict.first_file, &conflict.second_file,
+                                &conflict.found, &conflict.expected})
         *text = in.get_text();
     }
     for (auto left = in.get<std::uint64_t>(); left > 0; --left)
@@ -106,13 +108,12 @@ Status verdict(const PackReport& report, const PackOptions& options) {
   if (options.refuse_losses && !report.losses.empty())
     return conflict(report.losses.size(), "thing", " that the output cannot keep");
   const std::size_t warnings = report.warnings.size() + report.losses.size();
-  if (options.strict && warnings > 0)
-    return conflict(warnings, "warning", " where none is allowed");
+  if (options.strict && warnings > 0) return conflict(warnings, "warning", " with --strict");
   return {};
 }
 
 std::string PackConflict::text() const {
-  std::string out = kind + " " + object + ": found " + found;
+  std::string out = std::string(conflict_name(kind)) + " " + object + ": found " + found;
   if (!expected.empty()) out += ", expected " + expected;
   out += ": " + first_file;
   if (!second_file.empty()) out += " and " + second_file;

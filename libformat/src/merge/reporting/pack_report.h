@@ -1,4 +1,4 @@
-// What ranks found while they planned, brought together on rank 0 in the order of the inputs.
+// Gathers on rank 0 the results of planning on all ranks, in the order of the inputs.
 #pragma once
 
 #include <compare>
@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "nmb/communicator.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb {
 
-// Where inputs were found not to go together: conflicts are told in this order.
+// The place at which a conflict was found: conflicts are reported in this order.
 struct Occurrence {
   std::uint64_t input = 0;  // the later of the two
   std::uint64_t at = 0;     // in the order of its objects
@@ -23,13 +23,13 @@ struct FoundConflict {
   PackConflict conflict;
 };
 
-// Collective. Conflicts, inputs that cannot be used, warnings and sums of all ranks are in rank 0's
-// report, and the failure of the lowest rank that has one is its *failure.
+// Collective. Gathers conflicts, unusable inputs, warnings and sums of all ranks in rank 0's
+// report. *failure becomes the failure of the lowest rank that has one.
 Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, PackReport* report,
                      Status* failure);
 
-// What is wrong with inputs that were planned. Of the options output, strict and refuse_losses
-// count.
+// Returns the error for the inputs that were planned. Uses the options output, strict and
+// refuse_losses.
 Status verdict(const PackReport& report, const PackOptions& options);
 
 }  // namespace nmb

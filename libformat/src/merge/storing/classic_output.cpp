@@ -1,12 +1,12 @@
-// Merging to a classic file (see merge/storing/classic_output.h).
+// Writes the result of a merge as a classic file (see merge/storing/classic_output.h).
 #include "merge/storing/classic_output.h"
 
 #include <utility>
 
 #include "merge/reading/classic_form.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/classic_view.h"
-#include "nmb/file_source.h"
+#include "nmb/files.h"
+#include "nmb/netcdf_view.h"
 #include "wire/owned_bytes.h"
 
 namespace nmb {
@@ -16,7 +16,7 @@ namespace {
 std::shared_ptr<const ByteSource> or_empty(std::shared_ptr<const ByteSource> values,
                                            const ByteSource& file) {
   if (values) return values;
-  return std::make_shared<OwnedBytes>(std::vector<std::byte>(), file.name());
+  return owned_bytes(std::vector<std::byte>(), file.name());
 }
 
 }  // namespace
@@ -51,17 +51,17 @@ void ClassicOutput::check() {
   if (only_)
     for (const Loss& loss : type_losses(only_->metadata, *options_.classic)) {
       const std::string_view text = loss.text;
-      const std::size_t from = text.find(' ') + 1;  // behind "found"
-      conflicts_.add_at({0, 0}, "loss", loss.object, 0, ConflictList::kNone,
+      const std::size_t from = text.find(' ') + 1;  // after the word "found"
+      conflicts_.add_at({0, 0}, ConflictKind::kLoss, loss.object, 0, ConflictList::kNone,
                         std::string(text.substr(from, text.rfind(';') - from)), "");
     }
   if (only_ || conflicts_.size() > 0) return;
-  conflicts_.add_at({0, 0}, "blocks", options_.output, 0, ConflictList::kNone,
+  conflicts_.add_at({0, 0}, ConflictKind::kBlocks, options_.output, 0, ConflictList::kNone,
                     std::to_string(blocks_) + " blocks",
                     "one for a classic file; --to nc4 or hdf5 have groups");
 }
 
-// What each rank writes: its share. What another one cannot read, rank 0 does.
+// Each rank writes its share. Rank 0 writes values that another rank cannot read.
 Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(
     Communicator& ranks, const ReceivedFrom& from, std::shared_ptr<const ByteSource> values,
     std::uint64_t length) const {
@@ -96,7 +96,7 @@ Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(
 
 Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
                             const std::function<Status()>& check_inputs, PackReport* report) const {
-  ExtractOptions extract;
+  ConvertOptions extract;
   extract.overwrite = options_.writer.overwrite;
   extract.sync = options_.writer.sync;
   extract.check = options_.check;
@@ -121,7 +121,7 @@ Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
   return ranks.first([&] { return describe(report); });
 }
 
-// Of the file that is there.
+// Describes the finished file.
 Status ClassicOutput::describe(PackReport* report) const {
   const Metadata& metadata = only_->metadata;
   Totals& totals = report->totals;

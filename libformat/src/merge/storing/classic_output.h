@@ -1,4 +1,4 @@
-// ClassicOutput: the one block that there must be, as a classic file.
+// ClassicOutput: writes the block as a classic file; there must be exactly one.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 #include "merge/reporting/conflict_list.h"
 #include "merge/uniting/sent_values.h"
 #include "nmb/dataset.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb {
 
 class ClassicOutput final : public BlockSink {
  public:
-  // options (with `classic`), conflicts: must outlive this.
+  // options (with `classic`) and conflicts must outlive the object.
   ClassicOutput(const PackOptions& options, ConflictList& conflicts,
                 std::shared_ptr<SourcePool> views)
       : options_(options), conflicts_(conflicts), views_(std::move(views)) {}
@@ -26,10 +26,11 @@ class ClassicOutput final : public BlockSink {
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
 
-  // A conflict unless there is one block.
+  // Reports a conflict unless there is exactly one block.
   void check();
-  // Collective. Rank 0 has the block, and tells the others what the values are made of that they
-  // write. check_inputs: called by rank 0 ahead of publishing. from: how others make them.
+  // Collective. Rank 0 has the block and tells the others how to make the values that they write.
+  // check_inputs: called by rank 0 before the file is published. from: how the other ranks make
+  // values.
   Status write(Communicator& ranks, const ReceivedFrom& from,
                const std::function<Status()>& check_inputs, PackReport* report) const;
 

@@ -1,4 +1,4 @@
-// Names meet at ranks that their digests choose (see merge/storing/first_uses.h).
+// Sends each name to the rank that its digest chooses (see merge/storing/first_uses.h).
 #include "merge/storing/first_uses.h"
 
 #include <unordered_map>
@@ -30,7 +30,7 @@ NameUse get(MessageReader& in) {
 Result<std::vector<NameUse>> first_uses(Communicator& ranks, std::span<const NameUse> uses) {
   const auto size = static_cast<std::uint64_t>(ranks.size());
   Letters letters;
-  std::vector<std::vector<std::size_t>> asked(size);  // places in `uses`, by the rank asked
+  std::vector<std::vector<std::size_t>> asked(size);  // indexes in `uses`, by rank
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const std::uint64_t owner = sum_of(std::as_bytes(std::span(uses[i].name))) % size;
     asked[owner].push_back(i);
@@ -45,7 +45,7 @@ Result<std::vector<NameUse>> first_uses(Communicator& ranks, std::span<const Nam
       if (!is_new && use.input < known->second.input) known->second = std::move(use);
     }
   }
-  // Answers in the order of the questions.
+  // Answers come in the order of the questions.
   for (const Message& message : arrived) {
     for (MessageReader in(message.bytes()); !in.at_end();) {
       const NameUse use = get(in);

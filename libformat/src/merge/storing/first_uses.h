@@ -1,4 +1,4 @@
-// Names that several inputs use: which input did first, whatever ranks read them.
+// Names that several inputs use: which input uses each name first, whatever ranks read them.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace nmb {
 
 struct NameUse {
   std::string name;
-  std::uint64_t input;           // its place in the list of inputs
-  std::vector<std::byte> about;  // what a later use is compared with; may be empty
+  std::uint64_t input;           // its index in the list of inputs
+  std::vector<std::byte> about;  // what later uses are compared with; may be empty
 };
 
-// Collective. uses: of distinct names, of this rank's inputs. Returns, for each in this order, the
-// first use of its name on any rank; `about` only where that is another input's.
+// Collective. uses: distinct names in this rank's inputs. Returns the first use of each name on any
+// rank, in the same order; `about` is set only if that use is in another input.
 Result<std::vector<NameUse>> first_uses(Communicator& ranks, std::span<const NameUse> uses);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// PartBlock: a new block whose values are some of an input's, and where they lie.
+// PartBlock: a new block with some of an input's values, and the places of these values.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/byte_source.h"
-#include "nmb/classic_header.h"
+#include "nmb/bytes.h"
+#include "nmb/classic.h"
 #include "nmb/metadata.h"
 #include "nmb/writer.h"
 
@@ -15,20 +15,22 @@ namespace nmb {
 
 struct PartBlock {
   BlockId id = 0;
-  std::uint32_t source = 0;  // which of the sources has its values
-  // Of each variable, in the source; none: all values, and what is between them, lie there as here.
+  std::uint32_t source = 0;  // index of the source that has its values
+  // Where each variable begins in the source; empty: the source has all values, and the bytes
+  // between them, in the same arrangement.
   std::vector<std::uint64_t> begins;
-  std::uint64_t record_size = 0;  // from a variable's record to the next, in the source
-  bool coded = false;             // its values were taken as pieces
+  std::uint64_t record_size = 0;  // distance between records of a variable in the source
+  bool coded = false;             // its values were given as coded pieces
 };
 
-// Where the values of parts lie.
+// The values of parts.
 struct PartSource {
   std::shared_ptr<const ByteSource> values;
-  std::string origin;  // for other ranks; empty: they cannot open it
+  std::string origin;  // describes them for other ranks; empty: other ranks cannot open them
 };
 
-// Where the values of a block lie in its source; metadata and layout: the block's own.
+// Returns where the values of a block are in its source; metadata and layout are those of the
+// block.
 std::vector<ValueRuns> runs_of(const PartBlock& block, const Metadata& metadata,
                                const ClassicLayout& layout);
 

@@ -1,4 +1,4 @@
-// RunSource: values that lie in runs of a source, as the extent that a writer would make of them.
+// RunSource: values in runs of a source, presented as the extent that a writer would make of them.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "writer/value_mover.h"
 
 namespace nmb {

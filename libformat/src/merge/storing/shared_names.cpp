@@ -1,12 +1,12 @@
-// Names that inputs share (see merge/storing/shared_names.h).
+// Compares names that inputs share (see merge/storing/shared_names.h).
 #include "merge/storing/shared_names.h"
 
-#include <algorithm>
 #include <functional>
-#include <optional>
 #include <span>
+#include <string_view>
 
-#include "nmb/classic_header.h"
+#include "model/attribute_differences.h"
+#include "nmb/classic.h"
 
 namespace nmb {
 
@@ -38,7 +38,7 @@ bool SharedNames::note_parent(const std::string& name, const Metadata& attribute
   const Occurrence here = conflicts_.next_object();
   auto [known, is_new] = parents_.try_emplace(name);
   known->second.push_back({here, attributes});
-  // What another rank has may come first.
+  // Another rank may have an earlier one.
   if (!is_new && ranks_.size() == 1) {
     compare_attributes(name, known->second[0], known->second[1]);
     known->second.pop_back();
@@ -48,33 +48,28 @@ bool SharedNames::note_parent(const std::string& name, const Metadata& attribute
 
 void SharedNames::compare_attributes(const std::string& name, const Parent& first,
                                      const Parent& second) {
-  auto differ = [&](const Attribute& attribute, const char* found) {
-    conflicts_.add_at(second.occurrence, "attributes", name + "@" + std::string(attribute.name),
-                      first.occurrence.input, second.occurrence.input, found,
-                      "equal ones; --block-name '{stem}/{group}' keeps them apart");
-  };
-  auto same = [](const Attribute& a, const Attribute& b) {
-    return a.type == b.type && std::ranges::equal(a.values, b.values);
-  };
-  second.metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
-    std::optional<Attribute> other = first.metadata.find_attribute(kGlobal, attribute.name);
-    if (!other || !same(*other, attribute))
-      differ(attribute, "global attributes that differ for one block");
-  });
-  first.metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
-    if (!second.metadata.find_attribute(kGlobal, attribute.name))
-      differ(attribute, "a global attribute that is missing in the second file");
-  });
+  for_each_difference(
+      second.metadata, kGlobal, first.metadata, kGlobal, [](std::string_view) { return true; },
+      has_same_value,
+      [&](const Attribute* found, const Attribute* expected) {
+        const std::string_view attribute = (found ? found : expected)->name;
+        conflicts_.add_at(second.occurrence, ConflictKind::kAttributes,
+                          name + "@" + std::string(attribute), first.occurrence.input,
+                          second.occurrence.input,
+                          found ? "global attributes that differ for one block"
+                                : "a global attribute that is missing in the second file",
+                          "equal ones; --block-name '{stem}/{group}' keeps them apart");
+      });
 }
 
 Status SharedNames::compare_with_other_ranks() {
   NMB_ASSIGN(const FirstInputs blocks, compare_blocks());
   NMB_ASSIGN(const FirstInputs groups, compare_groups());
-  // What two inputs of this rank disagree about, they do with the first of all.
+  // If two inputs of this rank disagree, the later one also disagrees with the first of all.
   for (auto& [occurrence, conflict] : conflicts_.all()) {
     if (conflict.second_file.empty()) continue;
-    const auto& firsts = conflict.kind == "block name" ? blocks : groups;
-    auto found = conflict.kind == "block name" || conflict.kind == "group"
+    const auto& firsts = conflict.kind == ConflictKind::kBlockName ? blocks : groups;
+    auto found = conflict.kind == ConflictKind::kBlockName || conflict.kind == ConflictKind::kGroup
                      ? firsts.find(conflict.object)
                      : firsts.end();
     if (found != firsts.end()) conflict.first_file = conflicts_.input(found->second);

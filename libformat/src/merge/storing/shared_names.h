@@ -1,5 +1,5 @@
-// SharedNames: names that several inputs may use, of this rank or of others: block names, groups,
-// and parents, which are blocks of nothing but attributes.
+// SharedNames: names that several inputs, of this rank or of others, may use: names of blocks,
+// groups, and parents, which are blocks that have only attributes.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,19 @@ class SharedNames {
   SharedNames(Communicator& ranks, ConflictList& conflicts)
       : ranks_(ranks), conflicts_(conflicts) {}
 
-  // A block that was defined.
+  // Records a block that was defined.
   void note_block(const std::string& name, Occurrence at);
-  // A name in an input that no other may have.
+  // Records a name that no other input may use for its blocks.
   void note_group(const std::string& group);
-  // Inputs share parents whose attributes are the same. false: there is one of this name.
+  // Records a parent. Inputs share a parent if their attributes for it are the same. false: the
+  // name was recorded before.
   bool note_parent(const std::string& name, const Metadata& attributes);
 
-  // Collective: what inputs of other ranks use too.
+  // Collective: compares the names with those in inputs of other ranks.
   Status compare_with_other_ranks();
 
  private:
-  // A use of a parent.
+  // One use of a parent.
   struct Parent {
     Occurrence occurrence;
     Metadata metadata;
@@ -40,15 +41,15 @@ class SharedNames {
 
   void compare_attributes(const std::string& name, const Parent& first, const Parent& second);
   Result<std::vector<NameUse>> describe_blocks();
-  // Names whose first use is another rank's, and where that is.
+  // Returns the names that another rank uses first, with the inputs that use them.
   Result<FirstInputs> compare_blocks();
   Result<FirstInputs> compare_groups();
 
   Communicator& ranks_;
   ConflictList& conflicts_;
-  std::vector<std::pair<NameUse, Occurrence>> blocks_;  // kept where there are several ranks
+  std::vector<std::pair<NameUse, Occurrence>> blocks_;  // kept if there are several ranks
   std::unordered_map<std::string, Occurrence> groups_;  // first uses
-  // The first use and, until those of other ranks are known, the later ones.
+  // The first use and, until those of other ranks are known, all later uses.
   std::unordered_map<std::string, std::vector<Parent>> parents_;
 };
 

@@ -1,4 +1,4 @@
-// Values as coded pieces (see merge/storing/value_coder.h).
+// Encodes values as pieces (see merge/storing/value_coder.h).
 #include "merge/storing/value_coder.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace nmb {
 
 namespace {
 
-// Which of the sources of CodedValues::stored.
+// Index of a source of CodedValues::stored.
 enum Source : std::uint32_t { kValues, kSpool, kFiles };
 
 int usual_level(PieceCodec codec) { return codec == PieceCodec::kDeflate ? 6 : 1; }
@@ -41,7 +41,7 @@ std::vector<ValueCoder::Window> ValueCoder::windows_of(std::span<const ValuesToC
   return out;
 }
 
-// Of one that is no hole. values: room for them.
+// Codes a window that is not a hole. values: a buffer.
 Status ValueCoder::code_window(const ValuesToCode& block, Window* window,
                                std::vector<std::byte>& values) {
   const std::uint64_t length = window->to - window->from;

@@ -1,5 +1,5 @@
-// ValueCoder: values of blocks as coded pieces, whose lengths are known before their blocks get
-// places (spec/format.md, section 10.1).
+// ValueCoder: encodes values of blocks as pieces, so that their lengths are known before their
+// blocks get places (spec/format.md, section 10.1).
 #pragma once
 
 #include <atomic>
@@ -10,23 +10,23 @@
 #include <vector>
 
 #include "merge/reading/input_links.h"
-#include "nmb/byte_range.h"
-#include "nmb/byte_source.h"
-#include "nmb/reader.h"
-#include "nmb/stored_piece.h"
+#include "model/stored_piece.h"
+#include "nmb/bytes.h"
+#include "reader/extent_pieces.h"
 #include "wire/spool_file.h"
 
 namespace nmb {
 
-// The values of a block, and what is to become of them.
+// The values of a block, and how to encode them.
 struct ValuesToCode {
   std::shared_ptr<const ByteSource> values;  // all of the extent
-  std::vector<ByteRange> holes;              // of it, ascending: whole windows in them stay holes
-  // Of each window; kNone: coded ones stay so.
+  std::vector<ByteRange> holes;              // ranges of the extent, ascending: windows completely
+                                             // inside one stay holes
+  // For each window; kNone: only pieces that are already coded are kept.
   PieceCodec codec = PieceCodec::kNone;
   int level = 0;
-  std::vector<ExtentPiece> coded;  // with codec kNone: those there are, in order
-  CodedFiles files;                // where these lie
+  std::vector<ExtentPiece> coded;  // for codec kNone: the existing coded pieces, in order
+  CodedFiles files;                // the files of these pieces
 };
 
 struct CodedValues {
@@ -34,27 +34,29 @@ struct CodedValues {
   std::shared_ptr<const ByteSource> stored;
 };
 
-// Windows of the piece size, each coded by itself: the outcome does not depend on the threads.
+// Encodes each window of the piece size by itself: the result does not depend on the number of
+// threads.
 class ValueCoder {
  public:
   ValueCoder(std::uint32_t piece_size, unsigned threads, const std::atomic<bool>* cancel)
       : piece_size_(piece_size), threads_(threads), cancel_(cancel) {}
 
-  // Of each of `all`; nullopt where no piece is coded. A window stays as it is where its codec does
-  // not save a sixteenth, and where its source does not store it. One that is a coded piece already
-  // stays that, and is read, so that what is not sound is not passed on; one of which that is a
-  // part is coded likewise, at the codec's usual level. Memory: for each thread two windows.
-  // kDamaged, kIo, kNoSpace (of the folder for temporary files).
+  // Returns the coded values for each of `all`; nullopt: no piece is coded. A window is not coded
+  // if the codec saves less than a sixteenth or if its source does not store it. A window that
+  // already is a coded piece stays unchanged; it is read nevertheless, so that damage is not passed
+  // on. If such a piece is only a part of the window, the window is encoded with the same codec at
+  // its usual level. Memory: two windows for each thread. Errors: kDamaged, kIo, kNoSpace (in the
+  // folder for temporary files).
   Result<std::vector<std::optional<CodedValues>>> code(std::span<const ValuesToCode> all);
 
  private:
-  // What became of a window.
+  // The result for one window.
   struct Window {
     std::size_t block;
     std::uint64_t from, to;  // in the extent
     PieceCodec codec = PieceCodec::kNone;
     std::uint64_t stored_length = 0;
-    std::uint32_t source = 0;  // in CodedValues::stored: values, spool, files
+    std::uint32_t source = 0;  // index in CodedValues::stored: values, spool, files
     std::uint64_t source_offset = 0;
   };
   std::vector<Window> windows_of(std::span<const ValuesToCode> all) const;

@@ -1,4 +1,4 @@
-// Storing the values of a merge (see merge/storing/value_storage.h).
+// Stores the values of a merge (see merge/storing/value_storage.h).
 #include "merge/storing/value_storage.h"
 
 #include <algorithm>
@@ -9,12 +9,13 @@
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
 #include "wire/owned_bytes.h"
+#include "writer/stored_values.h"
 
 namespace nmb {
 
 namespace {
 
-// Values that are coded together: blocks, or bytes and one block more.
+// Values that are coded together: this many blocks, or at least this many bytes.
 constexpr std::size_t kCodedBlocks = 1024;
 constexpr std::uint64_t kCodedBytes = std::uint64_t{1} << 30;
 
@@ -25,16 +26,16 @@ void ValueStorage::begin_input(std::shared_ptr<const ByteSource> file) {
   is_codec_checked_ = false;
 }
 
-// Of pieces.
+// Returns the codec of pieces.
 PieceCodec ValueStorage::codec() const {
-  if (!options_.code_pieces) return PieceCodec::kNone;
+  if (options_.hdf5) return PieceCodec::kNone;
   const ValueCodec wanted = options_.compression ? options_.compression->codec : ValueCodec::kKeep;
   return wanted == ValueCodec::kZstd      ? PieceCodec::kZstd
          : wanted == ValueCodec::kDeflate ? PieceCodec::kDeflate
                                           : PieceCodec::kNone;
 }
 
-// Of a classic dataset.
+// For a classic dataset.
 void ValueStorage::note_dimensions(const Metadata& metadata) {
   for (std::size_t i = 0; i < chunk_uses_.size(); ++i) {
     const auto& [name, length] = options_.compression->chunk[i];
@@ -44,7 +45,7 @@ void ValueStorage::note_dimensions(const Metadata& metadata) {
       if (std::ranges::find(dimensions, *id) == dimensions.end()) continue;
       ChunkUse& use = chunk_uses_[i];
       use.is_known = true;
-      if (options_.code_pieces) continue;
+      if (!options_.hdf5) continue;
       const Dimension dimension = metadata.dimension(*id);
       (dimension.is_record() || length <= dimension.length ? use.is_cut : use.is_clipped) = true;
     }
@@ -56,17 +57,17 @@ Status ValueStorage::check_codec(const Metadata& metadata) {
   if (!options_.compression || std::exchange(is_codec_checked_, true)) return {};
   const std::string& path = file_->name();
   const Compression& wanted = *options_.compression;
-  if (!options_.code_pieces && wanted.codec == ValueCodec::kZstd)
+  if (options_.hdf5 && wanted.codec == ValueCodec::kZstd)
     return Status(Code::kUnsupported, path, kNoOffset, "",
                   "a classic dataset becomes HDF5 with deflate alone; use --compress deflate");
-  if (wanted.codec == ValueCodec::kKeep && (options_.code_pieces || wanted.shuffle))
+  if (wanted.codec == ValueCodec::kKeep && (!options_.hdf5 || wanted.shuffle))
     return Status(Code::kUnsupported, path, kNoOffset, "",
-                  options_.code_pieces
-                      ? "found a classic dataset to be shuffled or cut into chunks, expected one "
-                        "that came from HDF5, or a codec"
-                      : "found a classic dataset to be shuffled, expected one that came from HDF5, "
-                        "or a codec");
-  if (options_.code_pieces && (wanted.shuffle || !wanted.chunk.empty()))
+                  options_.hdf5
+                      ? "found a classic dataset to be shuffled, expected one that came from HDF5, "
+                        "or a codec"
+                      : "found a classic dataset to be shuffled or cut into chunks, expected one "
+                        "that came from HDF5, or a codec");
+  if (!options_.hdf5 && (wanted.shuffle || !wanted.chunk.empty()))
     warnings_.push_back(path +
                         ": found a classic dataset, which is compressed without shuffle and "
                         "chunks");
@@ -86,12 +87,12 @@ Status ValueStorage::prepare(const Dataset& dataset, std::optional<std::int64_t>
   return {};
 }
 
-// Codes the values of a block of kind 6 anew, as options_.compression says.
+// Compresses the values of a block of kind 6 again, according to options_.compression.
 Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
                             PackedBlock* block) {
   if (!dataset.extent) {
     Dataset without_values = dataset;
-    without_values.extent = std::make_shared<OwnedBytes>(std::vector<std::byte>(), file_->name());
+    without_values.extent = owned_bytes(std::vector<std::byte>(), file_->name());
     return recode(without_values, first_made_up, block);
   }
   if (!recoded_) {
@@ -108,7 +109,7 @@ Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> 
   if (!coded) return {};
   has_zstd_chunks_ =
       has_zstd_chunks_ || (coded->has_zstd && options_.compression->codec == ValueCodec::kZstd);
-  block->body = std::make_shared<OwnedBytes>(std::move(coded->body), file_->name());
+  block->body = owned_bytes(std::move(coded->body), file_->name());
   block->extent_length = coded->extent_length;
   block->extent = coded->extent_length > 0 ? std::move(coded->extent) : nullptr;
   block->holes.clear();
@@ -169,8 +170,8 @@ Status ValueStorage::code(ValueCoder& coder, Batch batch, Writer& writer) {
   NMB_ASSIGN(std::vector<std::optional<CodedValues>> coded, coder.code(batch.values));
   for (std::size_t i = 0; i < coded.size(); ++i) {
     if (!coded[i]) continue;
-    NMB_TRY(
-        writer.take_pieces(batch.ids[i], std::move(coded[i]->pieces), std::move(coded[i]->stored)));
+    NMB_TRY(take_pieces(writer, batch.ids[i], std::move(coded[i]->pieces),
+                        std::move(coded[i]->stored)));
     if (batch.parts[i]) batch.parts[i]->coded = true;
   }
   return {};

@@ -1,5 +1,5 @@
-// ValueStorage: how the values of blocks are stored that a merge makes: as they are, or coded as
-// PackOptions::compression says.
+// ValueStorage: how a merge stores the values of blocks: unchanged, or coded according to
+// PackOptions::compression.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "merge/storing/part_block.h"
 #include "merge/storing/value_coder.h"
 #include "nmb/dataset.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "nmb/writer.h"
 #include "wire/spool_file.h"
 
@@ -20,38 +20,41 @@ namespace nmb {
 
 class ValueStorage {
  public:
-  // options: must outlive this.
+  // `options` must outlive the object.
   ValueStorage(const PackOptions& options, std::vector<std::string>* warnings)
       : options_(options),
         warnings_(*warnings),
         chunk_uses_(options.compression ? options.compression->chunk.size() : 0) {}
 
-  // What is planned from now on comes from this file.
+  // All blocks planned after this call come from this file.
   void begin_input(std::shared_ptr<const ByteSource> file);
-  // Ahead of blocks that are no chunks. kUnsupported: they cannot be stored as the options say.
+  // Call this before blocks that are not stored in chunks. Errors: kUnsupported if they cannot be
+  // stored according to the options.
   Status check_codec(const Metadata& metadata);
-  // A block taken over whole, before it is packed: its values are coded anew where that is done by
-  // chunks, else *later has what note() is to be told. first_made_up: as for netcdf_view().
+  // Call this for a block that is taken unchanged, before it is packed. If its values must be coded
+  // in chunks, this encodes them; otherwise pass *later to note(). first_made_up: like that of
+  // netcdf_view().
   Status prepare(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
                  std::vector<ExtentPiece> coded, CodedFiles coded_in, PackedBlock* block,
                  ValuesToCode* later);
-  // A block whose values code_all() may find shorter.
+  // Records a block whose values code_all() may make shorter.
   void note(BlockId id, ValuesToCode values);
-  // By the place in PackOptions::compression->chunk.
+  // Returns the use of the chunk length at index `i` in PackOptions::compression->chunk.
   const ChunkUse& chunk_use(std::size_t i) const { return chunk_uses_[i]; }
-  // Whether values of the file that is made have chunks that PackOptions::compression codes with
-  // zstd.
+  // Returns whether values in the new file have chunks that were encoded with zstd because of
+  // PackOptions::compression.
   bool has_zstd_chunks() const { return has_zstd_chunks_; }
-  // Ahead of end_define(), as that must know the lengths: values that are stored in coded pieces.
+  // Encodes the values that are stored in coded pieces. Call this before end_define(), which must
+  // know the lengths.
   Status code_all(Writer& writer, std::vector<PartBlock>& parts,
                   const std::vector<PartSource>& sources);
 
  private:
-  // Values that are coded together.
+  // Values that are encoded together.
   struct Batch {
     std::vector<ValuesToCode> values;
     std::vector<BlockId> ids;
-    std::vector<PartBlock*> parts;  // of each; nullptr: a packed block
+    std::vector<PartBlock*> parts;  // for each of them; nullptr: a packed block
     std::uint64_t bytes = 0;
     void add(BlockId id, ValuesToCode more, PartBlock* part);
     bool is_full() const;
@@ -68,8 +71,8 @@ class ValueStorage {
   std::vector<ChunkUse> chunk_uses_;
   bool has_zstd_chunks_ = false;
   std::shared_ptr<const ByteSource> file_;
-  bool is_codec_checked_ = false;       // for the file
-  std::shared_ptr<SpoolFile> recoded_;  // values that are coded anew
+  bool is_codec_checked_ = false;       // for the current file
+  std::shared_ptr<SpoolFile> recoded_;  // values that were encoded again
   std::vector<std::pair<BlockId, ValuesToCode>> to_code_;
 };
 

@@ -1,4 +1,4 @@
-// Blocks for a Writer (see merge/storing/written_blocks.h).
+// Passes blocks to a Writer (see merge/storing/written_blocks.h).
 #include "merge/storing/written_blocks.h"
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 
 #include "convert/moved_paths.h"
 #include "format/table/kept_rows.h"
+#include "hdf5/model/hdf5_section.h"
 #include "merge/reporting/pack_plan.h"
 #include "model/name_rules.h"
-#include "nmb/hdf5_section.h"
 
 namespace nmb {
 
@@ -18,7 +18,7 @@ void WrittenBlocks::begin_input(std::shared_ptr<const ByteSource> file) {
   storage_.begin_input(std::move(file));
 }
 
-// The id of a new block, or nullopt and a conflict.
+// Returns the id of a new block, or adds a conflict and returns nullopt.
 std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockName& name,
                                               Status* status) {
   const Occurrence here = conflicts_.next_object();
@@ -34,7 +34,8 @@ std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockNam
         "UTF-8 of at most 65535 bytes, without NUL and empty parts, \".\" and \"..\"";
     if (name.has_input_name)
       expected += "; --block-name with {index} in place of {stem} and {path} makes one";
-    conflicts_.add("block name", name.name, "a name that is not legal", std::move(expected));
+    conflicts_.add(ConflictKind::kBlockName, name.name, "a name that is not legal",
+                   std::move(expected));
     return std::nullopt;
   }
   if (id.status().code() != Code::kExists) {
@@ -43,28 +44,27 @@ std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockNam
   }
   const Result<BlockId> first = writer_.find_block(name.name);
   if (is_of_output(*first))
-    conflicts_.add("block name", name.name, "one that the output has", "a new one");
+    conflicts_.add(ConflictKind::kBlockName, name.name, "one that the output has", "a new one");
   else
     conflicts_.add_block_name(here, name.name, inputs_[*first]);
   return std::nullopt;
 }
 
-Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name,
-                                                const SampleRule::Objects& objects,
+Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name, const SampleCounts& counts,
                                                 std::optional<std::uint64_t> recorded) {
-  if (recorded && samples_.by() == SampleRule::By::kDefault) return *recorded;
-  has_sample_dimension_ |= objects.length.has_value();
-  Result<std::uint64_t> count = samples_.count(objects, name.group);
+  if (recorded && samples_.by == SampleRule::By::kDefault) return *recorded;
+  has_sample_dimension_ |= counts.length.has_value();
+  Result<std::uint64_t> count = count_samples(samples_, counts, name.group);
   if (count.ok() || count.status().code() != Code::kConflict) return count;
-  conflicts_.add("samples", name.name, std::to_string(objects.variables) + " variables",
-                 "a multiple of " + std::to_string(samples_.variables_per_sample()));
+  conflicts_.add(ConflictKind::kSamples, name.name, std::to_string(counts.variables) + " variables",
+                 "a multiple of " + std::to_string(samples_.variables));
   return std::uint64_t{0};
 }
 
 namespace {
 
-// No objects, no attributes but netCDF's note of the library that wrote the file, nothing that HDF5
-// needs but the names and the order of groups: all that it tells is that it is there.
+// Returns whether the block has no objects, no attributes except netCDF's note about the library,
+// and no HDF5 properties except the names and order of groups.
 Result<bool> is_empty(const InputBlock& block) {
   const Metadata& metadata = block.dataset.metadata;
   if (metadata.dimension_count() + metadata.variable_count() > 0 ||
@@ -91,7 +91,7 @@ Result<bool> is_empty(const InputBlock& block) {
 
 }  // namespace
 
-// One that another input may have too, as groups that lead to others are in all files.
+// Takes an empty block; several inputs may have it, like groups that only contain groups.
 Status WrittenBlocks::take_empty(const BlockName& name) {
   if (const Result<BlockId> known = writer_.find_block(name.name);
       known.ok() && is_of_output(*known))
@@ -111,9 +111,9 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   packed.name = name.name;
   NMB_ASSIGN(const bool keeps, keeps_paths(name, block));
   if (!keeps) return {};
-  const SampleRule::Objects objects =
-      block.counted ? *block.counted : samples_.objects_of(block.dataset.metadata, packed.records);
-  NMB_ASSIGN(packed.samples, samples_of(name, objects, block.samples));
+  const SampleCounts counts =
+      block.counted ? *block.counted : counts_of(samples_, block.dataset.metadata, packed.records);
+  NMB_ASSIGN(packed.samples, samples_of(name, counts, block.samples));
   ValuesToCode values;
   if (!block.links)
     NMB_TRY(storage_.prepare(block.dataset, block.first_made_up, std::move(block.coded),
@@ -130,12 +130,12 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
     kept.tagged += rows->count(PageUse::kTags, order) > 0;
     kept.counted += rows->count(PageUse::kStatistics, order) > 0;
   }
-  if (block.links) return writer_.link_values(*id, std::move(*block.links));
+  if (block.links) return link_values(writer_, *id, std::move(*block.links));
   storage_.note(*id, std::move(values));
   return {};
 }
 
-// A number, which is shorter than what ValueOrigin::text() says.
+// Returns a number, which is shorter than ValueOrigin::text().
 std::string WrittenBlocks::origin_of(std::shared_ptr<const ByteSource> values) {
   if (is_alone_) return {};
   const auto number = static_cast<std::uint32_t>(sent_.size());
@@ -150,13 +150,12 @@ const ByteSource* WrittenBlocks::sent_by(std::string_view origin) const {
   return sent_[number].get();
 }
 
-// false and a conflict: what leads to objects by path would lead nowhere once these are called
-// otherwise.
+// Returns false, with a conflict, if references by path would lead nowhere under the new names.
 Result<bool> WrittenBlocks::keeps_paths(const BlockName& name, const InputBlock& block) {
   if (block.is_placed || name.name == block.group) return true;
   NMB_ASSIGN(const bool has, has_paths(block.dataset.metadata));
   if (has)
-    conflicts_.add("block name", name.name,
+    conflicts_.add(ConflictKind::kBlockName, name.name,
                    "references, links or named datatypes, whose paths cannot follow this name",
                    "a name that ends in the group, as of --block-name '{index}/{group}'");
   return !has;
@@ -169,7 +168,7 @@ Status WrittenBlocks::take_part(const BlockName& name, BlockPart part) {
     return {};
   NMB_TRY(storage_.check_codec(metadata));
   NMB_ASSIGN(const std::uint64_t samples,
-             samples_of(name, samples_.objects_of(metadata, part.records), part.samples));
+             samples_of(name, counts_of(samples_, metadata, part.records), part.samples));
   Status status;
   const std::optional<BlockId> id =
       defined(writer_.define_block(name.name, metadata, part.records), name, &status);

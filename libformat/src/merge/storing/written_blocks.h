@@ -1,4 +1,4 @@
-// WrittenBlocks: the blocks of a merge as a Writer gets them.
+// WrittenBlocks: passes the blocks of a merge to a Writer.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,24 @@
 #include <vector>
 
 #include "merge/reading/block_sink.h"
-#include "merge/reading/sample_rule.h"
+#include "merge/reading/sample_counts.h"
 #include "merge/reporting/conflict_list.h"
 #include "merge/storing/part_block.h"
 #include "merge/storing/shared_names.h"
 #include "merge/storing/value_storage.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "nmb/writer.h"
 
 namespace nmb {
 
 class WrittenBlocks final : public BlockSink {
  public:
-  // All must outlive this. is_alone: no other rank can move values.
-  WrittenBlocks(const PackOptions& options, SampleRule samples, Writer& writer,
-                ConflictList& conflicts, SharedNames& names, PackReport& report, bool is_alone)
+  // All arguments must outlive the object. is_alone: no other rank can move values.
+  WrittenBlocks(const PackOptions& options, Writer& writer, ConflictList& conflicts,
+                SharedNames& names, PackReport& report, bool is_alone)
       : is_alone_(is_alone),
         writer_(writer),
-        samples_(std::move(samples)),
+        samples_(options.samples),
         conflicts_(conflicts),
         names_(names),
         report_(report),
@@ -38,18 +38,19 @@ class WrittenBlocks final : public BlockSink {
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
 
-  // Ahead of end_define(): values that are coded anew.
+  // Encodes values; call this before end_define().
   Status code_values() { return storage_.code_all(writer_, parts_, sources_); }
-  // Behind it: tells the writer where the values of parts lie.
+  // Tells the writer where the values of parts are; call this after end_define().
   Status take_values();
 
-  // A block has the dimension that the rule of samples names.
+  // Returns whether a block has the dimension that the rule of samples names.
   bool has_sample_dimension() const { return has_sample_dimension_; }
-  // What became of the chunk lengths of PackOptions::compression, by their places there.
+  // The results for chunk lengths of PackOptions::compression; `i` is an index in that list.
   bool has_zstd_chunks() const { return storage_.has_zstd_chunks(); }
   const ChunkUse& chunk_use(std::size_t i) const { return storage_.chunk_use(i); }
 
-  // How many blocks were taken over whole with tags, and with statistics, of these rows.
+  // How many blocks with tags, and with statistics, were taken unchanged from the input with these
+  // rows.
   struct KeptBlocks {
     std::uint64_t tagged = 0, counted = 0;
   };
@@ -60,16 +61,16 @@ class WrittenBlocks final : public BlockSink {
 
   static constexpr std::uint32_t kOfOutput = ~std::uint32_t{0};
   const std::vector<std::uint32_t>& inputs() const { return inputs_; }
-  // Names of up to kFirstBlocks.
+  // Returns the names of the first blocks, at most kFirstBlocks.
   std::vector<std::string> take_first_names() { return std::move(first_names_); }
 
-  // Origins of values that other ranks open by what send_values() writes
-  // (merge/uniting/sent_values.h): nullptr: it is none of them.
+  // Returns the source with this origin if other ranks open it with what send_values() writes
+  // (merge/uniting/sent_values.h); nullptr: it is none of these.
   const ByteSource* sent_by(std::string_view origin) const;
 
  private:
   std::optional<BlockId> defined(Result<BlockId> id, const BlockName& name, Status* status);
-  Result<std::uint64_t> samples_of(const BlockName& name, const SampleRule::Objects& objects,
+  Result<std::uint64_t> samples_of(const BlockName& name, const SampleCounts& counts,
                                    std::optional<std::uint64_t> recorded);
   Status take_empty(const BlockName& name);
   bool is_of_output(BlockId id) const { return id >= inputs_.size() || inputs_[id] == kOfOutput; }
@@ -78,15 +79,15 @@ class WrittenBlocks final : public BlockSink {
 
   const bool is_alone_;
   Writer& writer_;
-  const SampleRule samples_;
+  const SampleRule& samples_;
   ConflictList& conflicts_;
   SharedNames& names_;
   PackReport& report_;
-  const bool shares_empty_;  // inputs share blocks in which there is nothing
+  const bool shares_empty_;  // inputs share blocks that have no content
   ValueStorage storage_;
   std::shared_ptr<const ByteSource> file_;
   bool has_sample_dimension_ = false;
-  // By BlockId: the first that has it, or kOfOutput: the output had it before.
+  // By BlockId: the first input that has the block, or kOfOutput if the output had it before.
   std::vector<std::uint32_t> inputs_;
   std::vector<std::string> first_names_;
   std::unordered_map<const KeptRows*, KeptBlocks> kept_;

@@ -1,4 +1,4 @@
-// Blocks of several inputs (see merge/uniting/block_unions.h).
+// Unites blocks of several inputs (see merge/uniting/block_unions.h).
 #include "merge/uniting/block_unions.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include "merge/uniting/decomposition.h"
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "nmb/netcdf_view.h"
 #include "wire/owned_bytes.h"
 
@@ -22,11 +22,8 @@ namespace nmb {
 namespace {
 
 constexpr std::string_view kFirstAxis = "axis:0";
-// Kind of conflicts.
-constexpr std::string_view kSetSize = "files in set";
-constexpr std::string_view kNoRows = "missing block, no rows";
 
-// The number that a name ends in, behind its last dot, as tiles are numbered.
+// Returns the number after the last dot of a name, by which tiles are numbered.
 std::optional<std::uint64_t> number_of_file(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   std::uint64_t number = 0;
@@ -36,7 +33,7 @@ std::optional<std::uint64_t> number_of_file(const std::string& name) {
   return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
 }
 
-// first: what the first input has of the block.
+// first: definitions of the block in the first input.
 UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   UnionRules rules;
   if (options.mode == MergeMode::kJoin) {
@@ -58,30 +55,31 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   return rules;
 }
 
-// Shown of a list of names in a warning.
+// The largest number of names shown in a warning.
 constexpr std::size_t kShownNames = 8;
 
 }  // namespace
 
-// A block that one input has is kept as it is until another one has it too.
+// A block of one input is kept unchanged until another input has it too.
 struct BlockUnions::Entry {
   BlockName name;
-  std::shared_ptr<const ByteSource> file;  // of the first
-  std::vector<std::size_t> inputs;         // that have it
-  std::vector<std::size_t> members;        // that are united, in order
-  // How many files the set has, as inputs say that are parts of one.
+  std::shared_ptr<const ByteSource> file;  // file of the first input
+  std::vector<std::size_t> inputs;         // inputs that have the block
+  std::vector<std::size_t> members;        // united inputs, in order
+  // Number of files in the set, according to inputs that are parts of one.
   std::vector<std::pair<std::size_t, std::int64_t>> set_sizes;
   std::optional<KeptBlock> whole;
-  std::shared_ptr<const DescribedBlock> described;  // in place of `whole`
+  std::shared_ptr<const DescribedBlock> described;  // instead of `whole`
   std::unique_ptr<DatasetUnion> united;
-  std::optional<std::uint64_t> samples;  // of all inputs so far, if each has recorded some
+  std::optional<std::uint64_t> samples;  // of all inputs so far, if each has recorded samples
   bool is_iceberg = false;               // a set of icebergs
-  bool has_gaps = false;                 // inputs that lack it have fill values
-  // By dimension, how many groups above the one is that has it in all inputs; 0: the block itself.
+  bool has_gaps = false;                 // inputs without it get fill values
+  // For each dimension, the number of levels to the group above that has it in all inputs; 0: the
+  // block itself.
   std::map<std::string, std::uint32_t, std::less<>> levels;
 };
 
-// The blocks that one input alone has, which another rank has read.
+// Loads the blocks that only one input has and that another rank has read.
 class BlockUnions::Loader final : public BlockSink {
  public:
   Loader(BlockUnions& unions, std::size_t input) : unions_(unions), input_(input) {}
@@ -135,7 +133,7 @@ void BlockUnions::take_note(const Entry& entry, UnionNote note) {
   object += note.object;
   const std::size_t first = entry.members[note.first];
   const std::size_t second = first == input ? ConflictList::kNone : input;
-  FoundConflict found = conflicts_.make(at, std::move(note.kind), std::move(object), first, second,
+  FoundConflict found = conflicts_.make(at, note.kind, std::move(object), first, second,
                                         std::move(note.found), std::move(note.expected));
   switch (note.what) {
     case UnionNote::What::kConflict:
@@ -166,7 +164,7 @@ DatasetUnion& BlockUnions::union_of(Entry& entry, const Metadata& first) {
 }
 
 Status BlockUnions::unite(Entry& entry, const InputBlock& block) {
-  // The file is open now, and may not be when values are compared.
+  // The file is open now, but may not be when values are compared.
   return visit_union_block(block, options_, views_, &held_room_,
                            [&](const UnionBlock& united) { return unite(entry, united); });
 }
@@ -184,7 +182,8 @@ Status BlockUnions::unite(Entry& entry, const DescribedBlock& block) {
 }
 
 Status BlockUnions::unite(Entry& entry, const UnionBlock& block) {
-  for (const Loss& loss : block.losses) conflicts_.add("loss", loss.object, loss.text, "");
+  for (const Loss& loss : block.losses)
+    conflicts_.add(ConflictKind::kLoss, loss.object, loss.text, "");
   for (const std::string& name : block.lost_fill_values) ++lost_fill_values_[name];
   const Metadata& metadata = block.member.metadata;
   entry.members.push_back(conflicts_.here().input);
@@ -196,10 +195,10 @@ Status BlockUnions::unite(Entry& entry, const UnionBlock& block) {
   return union_of(entry, metadata).add(block.member);
 }
 
-// Of what was kept as it is.
+// Unites a block that was kept unchanged.
 Status BlockUnions::unite_whole(Entry& entry) {
   if (!entry.whole && !entry.described) return {};
-  // What is told of it is the first input's.
+  // Its messages are those of the first input.
   const Occurrence here = conflicts_.here();
   conflicts_.begin_input(entry.inputs.front());
   const Status status = unite_first(entry);
@@ -216,8 +215,8 @@ Status BlockUnions::unite_first(Entry& entry) {
   return unite(entry, InputBlock(*opened, std::move(whole)));
 }
 
-// Reads a block that one input alone has, and all others of that input, if another rank has read
-// it. Without it: its input cannot be used.
+// If another rank has read a block that only one input has, reads it and all such blocks of that
+// input. The entry stays without the block if its input cannot be used.
 Status BlockUnions::load(Entry& entry) {
   if (!entry.described) return {};
   const std::size_t input = entry.inputs.front();
@@ -229,7 +228,7 @@ Status BlockUnions::load(Entry& entry) {
   return {};
 }
 
-// keep: as the only one of its name.
+// keep: called if it is the only block of its name.
 template <class Keep>
 bool BlockUnions::take(Entry& entry, const BlockFacts& facts, Keep keep) {
   const bool is_first = entry.inputs.empty(), is_tile = options_.mode == MergeMode::kTiles;
@@ -237,7 +236,7 @@ bool BlockUnions::take(Entry& entry, const BlockFacts& facts, Keep keep) {
   note_set_size(entry, facts);
   if (is_first) {
     entry.samples = facts.samples;
-    // A tile is a part in any case.
+    // A tile is always a part.
     if (is_tile && !facts.has_no_icebergs) return true;
     keep();
     return false;
@@ -286,14 +285,14 @@ Status BlockUnions::take_part(const BlockName& name, BlockPart part) {
             std::move(part.values)});
 }
 
-// Whether it is a part of a set that can be put together.
+// Checks that it is a part of a set that can be assembled.
 Status BlockUnions::check_tile(const Entry& entry, const Metadata& metadata) {
   if (const auto gathered = gathered_variable(metadata))
     return Status(Code::kUnsupported, "variable " + in_quotes(metadata.variable(*gathered).name) +
                                           ": found a list of points (attribute compress), expected "
                                           "tiles: sets compressed by gathering are not supported");
   if (!has_decomposition(metadata) && !is_iceberg(metadata))
-    conflicts_.add("decomposition", entry.name.name.empty() ? "/" : entry.name.name,
+    conflicts_.add(ConflictKind::kDecomposition, entry.name.name.empty() ? "/" : entry.name.name,
                    "no " + std::string(kDecomposition) + " of a dimension's variable",
                    "one at least; --mode join for files of time steps");
   return {};
@@ -305,7 +304,7 @@ void BlockUnions::note_set_size(Entry& entry, const BlockFacts& facts) {
   entry.is_iceberg = facts.is_iceberg_set;
 }
 
-// Whether the inputs that have a block are the set that they say they are part of.
+// Checks that the inputs that have a block are the whole set to which they belong.
 void BlockUnions::check_set(const Entry& entry) {
   if (entry.set_sizes.empty()) return;
   const std::size_t first = entry.set_sizes.front().first;
@@ -333,11 +332,11 @@ void BlockUnions::check_set(const Entry& entry) {
     tell(first, files(given), files(largest) + " (NumFilesInSet)", false);
 }
 
-// second: kNone: of the first alone.
+// second: kNone if only the first input is concerned.
 void BlockUnions::tell_set(const Entry& entry, std::size_t second, std::size_t first,
                            std::string found, std::string expected, bool may_fill) {
   FoundConflict conflict =
-      conflicts_.make({second == ConflictList::kNone ? first : second, 0}, std::string(kSetSize),
+      conflicts_.make({second == ConflictList::kNone ? first : second, 0}, ConflictKind::kSetSize,
                       entry.name.name.empty() ? "/" : entry.name.name, first, second,
                       std::move(found), std::move(expected));
   if (may_fill && options_.fill_missing)
@@ -346,13 +345,13 @@ void BlockUnions::tell_set(const Entry& entry, std::size_t second, std::size_t f
     conflicts_.add(std::move(conflict));
 }
 
-// Icebergs have no place that would tell a part that is given twice: their files' numbers do. With
-// join the files whose names differ in their numbers alone are a set. size: of each set; less than
-// 1: not known. Whether the sets are known to be whole or were told of.
+// Icebergs have no position that would reveal a part that is given twice, so the numbers of their
+// files are compared. With join, files whose names differ only in the number are a set. size: of
+// each set; less than 1: unknown. Returns whether sets were checked completely.
 bool BlockUnions::check_icebergs(const Entry& entry, std::int64_t size) {
   std::vector<std::string> names;
   for (const std::size_t input : entry.inputs) names.push_back(conflicts_.input(input));
-  // In tiles any file that is given twice is told of.
+  // In tiles, any file that is given twice is reported elsewhere.
   if (options_.mode == MergeMode::kJoin)
     for (const auto& [first, second] : repeated_files(names))
       tell_set(entry, entry.inputs[second], entry.inputs[first], "the same file twice",
@@ -382,7 +381,7 @@ bool BlockUnions::check_icebergs(const Entry& entry, std::int64_t size) {
   return true;
 }
 
-// Of files that are numbered from 0: ", none that ends in .0001".
+// For files numbered from 0, returns ", none whose name ends in .0001".
 std::string BlockUnions::missing_numbers(const std::vector<std::size_t>& inputs,
                                          std::int64_t count) const {
   std::set<std::uint64_t> numbers;
@@ -409,10 +408,10 @@ void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>
       // Its rows have no counterpart in other blocks of that input.
       const bool has_no_rows =
           options_.fill_missing && options_.mode == MergeMode::kJoin && !entry.has_gaps;
-      FoundConflict found =
-          conflicts_.make({input, 0}, std::string(has_no_rows ? kNoRows : "missing block"),
-                          entry.name.name.empty() ? "/" : entry.name.name, entry.inputs.front(),
-                          input, "none", "one");
+      FoundConflict found = conflicts_.make(
+          {input, 0}, has_no_rows ? ConflictKind::kMissingRows : ConflictKind::kMissingBlock,
+          entry.name.name.empty() ? "/" : entry.name.name, entry.inputs.front(), input, "none",
+          "one");
       if (options_.fill_missing)
         report_.filled.push_back(std::move(found.conflict));
       else
@@ -420,8 +419,8 @@ void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>
     }
 }
 
-// --missing=fill: where a group shares a dimension with a group above it, an input that lacks the
-// group, or its variables, has fill values for each index that it has above.
+// --missing=fill: if a group shares a dimension with a group above it, an input without the group,
+// or without its variables, gets fill values for each index of the dimension above.
 Status BlockUnions::add_gaps(const std::vector<std::size_t>& inputs) {
   for (const std::unique_ptr<Entry>& entry : entries_) {
     if (entry->inputs.size() < inputs.size()) NMB_TRY(load(*entry));
@@ -443,7 +442,7 @@ Status BlockUnions::add_gaps(const std::vector<std::size_t>& inputs) {
 void BlockUnions::add_gaps(Entry& entry, const std::string& dimension,
                            const std::vector<std::size_t>& inputs) {
   const Entry* const above = joined_above(entry, dimension);
-  // With a coordinate of its own the dimension is its own.
+  // A dimension with a coordinate in the group belongs to the group.
   if (!above || entry.united->has_variable(dimension)) return;
   const auto count = [&](std::size_t m) {
     return *entry.united->joined_count(dimension, static_cast<std::uint32_t>(m));
@@ -452,7 +451,7 @@ void BlockUnions::add_gaps(Entry& entry, const std::string& dimension,
     return count(m) == 0 &&
            !entry.united->has_variable_along(dimension, static_cast<std::uint32_t>(m));
   };
-  // Of other lengths it is another dimension.
+  // A dimension with other lengths is a different one.
   for (std::size_t m = 0; m < entry.members.size(); ++m) {
     const auto length = joined_length(*above, dimension, entry.members[m]);
     if (length && *length != count(m) && !is_empty(m)) return;
@@ -470,7 +469,7 @@ void BlockUnions::add_gaps(Entry& entry, const std::string& dimension,
   entry.has_gaps = true;
 }
 
-// The nearest block above that is joined along a dimension of this name; nullptr: none.
+// Returns the nearest block above that is joined along a dimension of this name, or nullptr.
 const BlockUnions::Entry* BlockUnions::joined_above(const Entry& entry,
                                                     std::string_view dimension) const {
   for (std::string name = entry.name.name; !name.empty();) {
@@ -483,7 +482,8 @@ const BlockUnions::Entry* BlockUnions::joined_above(const Entry& entry,
   return nullptr;
 }
 
-// What an input has of it; nullopt: it has none of the blocks that share it.
+// Returns the length of the dimension in an input; nullopt: it has none of the blocks that share
+// it.
 std::optional<std::uint64_t> BlockUnions::joined_length(const Entry& entry,
                                                         std::string_view dimension,
                                                         std::size_t input) const {
@@ -497,12 +497,12 @@ std::optional<std::uint64_t> BlockUnions::joined_length(const Entry& entry,
 
 void BlockUnions::tell_key(std::size_t input, std::string object, std::string found,
                            std::string expected) {
-  conflicts_.add_at({input, 0}, "partition key", std::move(object), input, ConflictList::kNone,
-                    std::move(found), std::move(expected));
+  conflicts_.add_at({input, 0}, ConflictKind::kPartitionKey, std::move(object), input,
+                    ConflictList::kNone, std::move(found), std::move(expected));
 }
 
-// The events of all inputs, and their numbers in each block that has some. What an input lacks may
-// follow from another conflict that was told of it, so is told of others alone.
+// Numbers the events of all inputs in each block that has some. If an input lacks a variable
+// because of a conflict that was already reported, that is not reported again.
 Status BlockUnions::add_keys(const std::vector<std::size_t>& inputs) {
   const std::size_t slash = options_.key.rfind('/');
   const std::string block = slash == std::string::npos ? "spill" : options_.key.substr(0, slash);
@@ -553,7 +553,7 @@ Status BlockUnions::add_numbers(Entry& entry, const std::string& variable,
   std::vector<Source> numbers;
   for (std::uint32_t m = 0; m < entry.members.size(); ++m) {
     const std::size_t input = entry.members[m];
-    if (!key_->has(input)) continue;  // told
+    if (!key_->has(input)) continue;  // already reported
     KeyColumn column;
     column.values = entry.united->column(*id, m, &column.count);
     column.type = entry.united->type_of(*id);
@@ -575,7 +575,7 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
       std::ranges::none_of(entries_, [](const std::unique_ptr<Entry>& entry) {
         return entry->united && entry->united->is_joined();
       }))
-    conflicts_.add_at({inputs.back(), 0}, "dimension",
+    conflicts_.add_at({inputs.back(), 0}, ConflictKind::kDimension,
                       options_.along.empty() ? "of records" : options_.along, inputs.front(),
                       ConflictList::kNone, "no block of several inputs that has it",
                       options_.along.empty() ? "one at least, or --along" : "one at least");
@@ -598,7 +598,7 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
   NMB_TRY(load(entry));
   if (!entry.whole && !entry.united) return {};  // its input cannot be used
   if (entry.united) NMB_TRY(entry.united->check_tiles(conflicts_.size() == 0));
-  // What is told of it is of no use to whom it does not concern.
+  // If there are other conflicts, further messages about this block would not help.
   if (!entry.whole && conflicts_.size() > 0) return {};
   conflicts_.begin_input(entry.inputs.front());
   sink.begin_input(entry.file);
@@ -624,7 +624,7 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
   return sink.take_part(entry.name, std::move(part));
 }
 
-// A block some of whose dimensions are those of groups above.
+// Takes a block of which some dimensions belong to groups above.
 Status BlockUnions::take_group(const Entry& entry, const Dataset& group, BlockSink& sink) {
   NMB_ASSIGN(std::vector<std::byte> body, encode_extended_body(group.metadata, group.records));
   InputBlock block(group);
@@ -636,7 +636,7 @@ Status BlockUnions::take_group(const Entry& entry, const Dataset& group, BlockSi
   block.packed.variables = group.metadata.variable_count();
   block.packed.attributes = group.metadata.attribute_count();
   block.packed.records = group.records;
-  block.packed.body = std::make_shared<OwnedBytes>(std::move(body), group.extent->name());
+  block.packed.body = owned_bytes(std::move(body), group.extent->name());
   block.packed.extent_length = group.extent->size();
   if (block.packed.extent_length > 0) block.packed.extent = block.values = group.extent;
   return sink.take_whole(entry.name, block);
@@ -653,12 +653,12 @@ Status BlockUnions::check_coordinates(const Entry& entry,
     };
     const std::size_t input = input_at(disorder->index), before = input_at(disorder->index - 1);
     FoundConflict found = conflicts_.make(
-        {input, 0}, "coordinate",
+        {input, 0}, ConflictKind::kCoordinate,
         (entry.name.name.empty() ? "" : entry.name.name + "/") + disorder->coordinate, before,
         input == before ? ConflictList::kNone : input,
-        disorder->found + " at index " + std::to_string(disorder->index) + " behind " +
-            disorder->before,
-        "values that go on in one direction");
+        "values out of order at index " + std::to_string(disorder->index) + ": " +
+            disorder->before + ", then " + disorder->found,
+        "strictly monotonic values");
     if (options_.monotonic)
       conflicts_.add(std::move(found));
     else
@@ -666,52 +666,55 @@ Status BlockUnions::check_coordinates(const Entry& entry,
   }
   return {};
 }
-// One line for all that is alike.
+// Adds one warning for each kind of note.
 void BlockUnions::warn_of_notes() {
   const auto warn_of = [this](const std::map<std::string, std::size_t>& counts, std::string text) {
     std::size_t shown = 0;
     for (const auto& [name, count] : counts) {
       if (shown == kShownNames) break;
-      text += (shown++ == 0 ? ": " : ", ") + name + " (" + std::to_string(count) + ")";
+      text += (shown++ == 0 ? ": " : ", ") + name;
+      if (count > 1) text += " (" + std::to_string(count) + ")";
     }
     if (counts.size() > shown) text += " and " + std::to_string(counts.size() - shown) + " more";
     report_.warnings.push_back(std::move(text));
   };
   const auto warn = [&](const std::vector<PackConflict>& notes, const std::string& text,
-                        const auto& name_of) {
+                        const char* one, const char* many, const auto& name_of) {
     if (notes.empty()) return;
     std::map<std::string, std::size_t> counts;
     for (const PackConflict& note : notes) ++counts[name_of(note)];
-    warn_of(counts, std::to_string(notes.size()) + text);
+    warn_of(counts,
+            text + " " + std::to_string(counts.size()) + " " + (counts.size() == 1 ? one : many));
   };
   if (!lost_fill_values_.empty())
     warn_of(lost_fill_values_,
-            "fill values of data sets that no attribute _FillValue tells are not kept");
-  warn(report_.differing, " values of attributes differ from the first, which is kept",
+            "fill values of data sets without an attribute _FillValue are not kept");
+  warn(report_.differing, "kept the first value of", "attribute that differs",
+       "attributes that differ",
        [](const PackConflict& note) { return note.object.substr(note.object.rfind('@') + 1); });
   const auto object = [](const PackConflict& note) { return note.object; };
   const auto filled = [this](const auto& is_wanted) {
     std::vector<PackConflict> out;
-    std::ranges::copy_if(report_.filled, std::back_inserter(out), is_wanted,
-                         [](const PackConflict& note) { return std::string_view(note.kind); });
+    std::ranges::copy_if(report_.filled, std::back_inserter(out), is_wanted, &PackConflict::kind);
     return out;
   };
-  warn(filled([](std::string_view kind) {
-         return kind != kConstantVariable && kind != kSetSize && kind != kNoRows;
+  warn(filled([](ConflictKind kind) {
+         return kind != ConflictKind::kConstantVariable && kind != ConflictKind::kSetSize &&
+                kind != ConflictKind::kMissingRows;
        }),
-       " times fill values stand for what is missing", object);
-  warn(filled([](std::string_view kind) { return kind == kConstantVariable; }),
-       " times a variable that is not joined is missing, and that of other files stands for it",
-       object);
-  warn(filled([](std::string_view kind) { return kind == kNoRows; }),
-       " times a block is missing and has no rows of that input", object);
-  warn(filled([](std::string_view kind) { return kind == kSetSize; }),
-       " times NumFilesInSet and the files given do not agree", object);
-  warn(report_.shared, " times values are those of the first file and are not compared", object);
-  warn(report_.widened, " times values become those of a wider type",
-       [](const PackConflict& note) { return note.object; });
-  warn(report_.left_out, " objects that do not go with the first are left out",
-       [](const PackConflict& note) { return note.object; });
+       "used fill values for", "missing object", "missing objects", object);
+  warn(filled([](ConflictKind kind) { return kind == ConflictKind::kConstantVariable; }),
+       "took from other files", "missing constant variable", "missing constant variables", object);
+  warn(filled([](ConflictKind kind) { return kind == ConflictKind::kMissingRows; }),
+       "added no rows for", "missing block", "missing blocks", object);
+  warn(filled([](ConflictKind kind) { return kind == ConflictKind::kSetSize; }),
+       "NumFilesInSet does not match the number of files in", "set", "sets",
+       [](const PackConflict& note) { return note.first_file; });
+  warn(report_.shared, "used the first file's values without comparing for", "variable",
+       "variables", object);
+  warn(report_.widened, "widened", "variable", "variables", object);
+  warn(report_.left_out, "left out", "object that differs from the first file",
+       "objects that differ from the first file", object);
 }
 
 }  // namespace nmb

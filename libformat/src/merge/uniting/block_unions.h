@@ -1,5 +1,5 @@
-// BlockUnions: blocks that several inputs may have: what the inputs say of each is kept until all
-// are known, and is then one block.
+// BlockUnions: blocks that several inputs may have. The parts of a block from each input are kept
+// until all are known, then united to one block.
 #pragma once
 
 #include <cstddef>
@@ -20,30 +20,32 @@
 #include "merge/uniting/described_block.h"
 #include "merge/uniting/partition_key.h"
 #include "merge/uniting/union_block.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 
 namespace nmb {
 
 class BlockUnions final : public BlockSink {
  public:
-  // Plans an input once more that another rank has read, into `sink`. Its messages are known
-  // already.
+  // Plans an input that another rank has read a second time, into `sink`. Its messages are already
+  // known.
   using ReadAgain = std::function<Status(std::size_t input, BlockSink& sink)>;
 
-  // conflicts, report: must outlive this. held: bytes of values of inputs read here that are held.
+  // `conflicts` and `report` must outlive the object. held: how many bytes of values are kept for
+  // inputs that this rank reads.
   BlockUnions(const PackOptions& options, ConflictList& conflicts, PackReport& report,
               std::shared_ptr<SourcePool> views, std::uint64_t held, ReadAgain read_again);
   ~BlockUnions() override;
 
-  // Of the input that `conflicts` looks at.
+  // The input must be the current one of `conflicts`.
   void begin_input(std::shared_ptr<const ByteSource> file) override { file_ = std::move(file); }
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
-  // A block of an input that another rank read. One that no other input has is read again here.
+  // Takes a block of an input that another rank read. If no other input has the block, this rank
+  // reads it again.
   Status take_described(const BlockName& name, std::shared_ptr<const DescribedBlock> block);
 
-  // Hands on all blocks, in the order of their first inputs: of one input as they are, else what
-  // inputs say of them as one. inputs: those that were looked at.
+  // Passes on all blocks, in the order of their first inputs: unchanged if only one input has them,
+  // otherwise united. inputs: all inputs that were read.
   Status finish(const std::vector<std::size_t>& inputs, BlockSink& sink);
 
  private:

@@ -1,4 +1,4 @@
-// Order of coordinates (see merge/uniting/coordinate_order.h).
+// Checks the order of coordinates (see merge/uniting/coordinate_order.h).
 #include "merge/uniting/coordinate_order.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kValuesAtOnce = 32768;  // values
+constexpr std::uint64_t kValuesAtOnce = 32768;  // number of values
 
 std::string number_text(double value) {
   std::array<char, 32> text;
@@ -45,7 +45,7 @@ Result<std::optional<Disorder>> first_disorder(const std::string& coordinate, Ty
       for (const double value : values) {
         const double step = value - before;
         if (index == 1) sign = step < 0 ? -1 : 1;
-        // Not a number is behind nothing.
+        // NaN is out of order everywhere.
         if (index > 0 && !(step * sign > 0))
           return std::optional(
               Disorder{coordinate, index, number_text(value), number_text(before)});

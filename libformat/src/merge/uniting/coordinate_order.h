@@ -1,4 +1,4 @@
-// Whether the coordinate of a dimension goes on in one direction where datasets follow one another.
+// Checks whether the coordinate of a dimension is monotonic across datasets that are joined.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
@@ -16,21 +16,23 @@ namespace nmb {
 
 struct Disorder {
   std::string coordinate;  // the variable
-  std::uint64_t index;     // of the value that does not go on
+  std::uint64_t index;     // index of the value that is out of order
   std::string found, before;
 };
 
-// The numeric variable that has the dimension's name, and it alone; nullopt: there is none.
+// Returns the numeric variable that has the dimension's name and only this dimension; nullopt:
+// there is none.
 std::optional<VarId> coordinate_of(const Metadata& metadata, DimId along);
 
-// Values of a coordinate, of which those of a part are one behind the other in a source.
+// Values of a coordinate; those of one part are contiguous in a source.
 struct CoordinatePart {
   std::shared_ptr<const ByteSource> values;
   std::uint64_t count = 0;
 };
 
-// The first value of the parts that is not strictly behind the one before it, as the second is
-// behind the first. coordinate: its name. type: of the values, in external form. kIo, kDamaged.
+// Returns the first value that does not continue the order that the first two values of the parts
+// set, strictly ascending or descending. coordinate: its name. type: of the values, in external
+// form. Errors: kIo, kDamaged.
 Result<std::optional<Disorder>> first_disorder(const std::string& coordinate, Type type,
                                                const std::vector<CoordinatePart>& parts);
 

@@ -1,17 +1,19 @@
-// Uniting datasets (see merge/uniting/dataset_union.h).
+// Unites datasets (see merge/uniting/dataset_union.h).
 #include "merge/uniting/dataset_union.h"
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 #include "dump/value_text.h"
 #include "merge/uniting/member_array.h"
 #include "merge/uniting/value_comparison.h"
+#include "model/attribute_differences.h"
 #include "model/name_rules.h"
 #include "netcdf/laid_values.h"
-#include "netcdf/repeated_value.h"
 #include "wire/checked.h"
+#include "wire/repeated_value.h"
 
 namespace nmb {
 
@@ -22,12 +24,12 @@ using Along = UnionRules::Along;
 
 constexpr const char* kNoneText = "none";
 
-// The classic types' names tell values of other types apart.
+// The names of classic types distinguish equal values of different types.
 std::string typed_text(const Attribute& attribute) {
   return std::string(type_name(attribute.type)) + " " + value_text(attribute);
 }
 
-// Values of their variable's own type.
+// Returns whether the attribute's values have the type of the variable.
 bool has_type_of_variable(std::string_view attribute) {
   constexpr std::array<std::string_view, 8> kNames{"_FillValue",  "missing_value", "valid_min",
                                                    "valid_max",   "valid_range",   "actual_range",
@@ -35,10 +37,12 @@ bool has_type_of_variable(std::string_view attribute) {
   return std::ranges::find(kNames, attribute) != kNames.end();
 }
 
-// Found and expected, of attributes that are not the same.
-std::pair<std::string, std::string> difference(const Attribute& found, const Attribute& expected) {
-  if (found.type != expected.type) return {typed_text(found), typed_text(expected)};
-  ValueDifference texts = value_difference(found, expected);
+// Found and expected, of attributes that are not the same; nullptr: there is none.
+std::pair<std::string, std::string> difference(const Attribute* found, const Attribute* expected) {
+  if (!found) return {kNoneText, value_text(*expected)};
+  if (!expected) return {value_text(*found), kNoneText};
+  if (found->type != expected->type) return {typed_text(*found), typed_text(*expected)};
+  ValueDifference texts = value_difference(*found, *expected);
   return {std::move(texts.found) + texts.remark, std::move(texts.expected)};
 }
 
@@ -82,29 +86,27 @@ Status DatasetUnion::add(const Member& member) {
 
 // --- what is told ---
 
-void DatasetUnion::tell(What what, std::string kind, std::string_view object, std::string found,
+void DatasetUnion::tell(What what, ConflictKind kind, std::string_view object, std::string found,
                         std::string expected, std::uint32_t first, std::uint32_t second) {
   if (members_[first].group != members_[second].group) {
     found += " in group /" + members_[second].group;
     expected += " as in /" + members_[first].group;
   }
-  note_({what, std::move(kind), std::string(object), std::move(found), std::move(expected), first,
-         second});
+  note_({what, kind, std::string(object), std::move(found), std::move(expected), first, second});
 }
 
-void DatasetUnion::conflict(std::string kind, std::string_view object, std::string found,
+void DatasetUnion::conflict(ConflictKind kind, std::string_view object, std::string found,
                             std::string expected, std::uint32_t first) {
-  tell(What::kConflict, std::move(kind), object, std::move(found), std::move(expected), first,
-       here());
+  tell(What::kConflict, kind, object, std::move(found), std::move(expected), first, here());
 }
 
-void DatasetUnion::mismatch(bool may_skip, std::string kind, std::string_view object,
+void DatasetUnion::mismatch(bool may_skip, ConflictKind kind, std::string_view object,
                             std::string found, std::string expected, std::uint32_t first) {
-  tell(may_skip && rules_.skips ? What::kLeftOut : What::kConflict, std::move(kind), object,
-       std::move(found), std::move(expected), first, here());
+  tell(may_skip && rules_.skips ? What::kLeftOut : What::kConflict, kind, object, std::move(found),
+       std::move(expected), first, here());
 }
 
-Status DatasetUnion::clash(const char* kind, std::string_view object, const Status& status,
+Status DatasetUnion::clash(ConflictKind kind, std::string_view object, const Status& status,
                            std::uint32_t first) {
   if (status.code() == Code::kExists)
     conflict(kind, object, "a second one", "one of this name", first);
@@ -129,7 +131,7 @@ std::uint32_t DatasetUnion::first_of(VarId known, std::string_view attribute) co
 
 // --- dimensions ---
 
-// By dimension of the dataset.
+// Returns one bool for each dimension of the dataset.
 std::vector<bool> DatasetUnion::along_of(const Metadata& metadata) const {
   std::vector<bool> along(metadata.dimension_count());
   if (is_tiled()) {
@@ -156,7 +158,7 @@ std::vector<bool> DatasetUnion::along_of(const Metadata& metadata) const {
   return along;
 }
 
-// nullopt: what was found of it cannot be.
+// Returns nullopt if its decomposition is invalid.
 std::optional<DatasetUnion::Part> DatasetUnion::part_of(const Member& member, DimId local,
                                                         bool is_joined) {
   const Dimension found = member.metadata.dimension(local);
@@ -164,11 +166,11 @@ std::optional<DatasetUnion::Part> DatasetUnion::part_of(const Member& member, Di
   if (!is_joined || !is_tiled()) return Part{0, length, found.length};
   const auto part = decomposition_of(member.metadata, local, member.records);
   if (part->found.empty()) return Part{part->first, part->count, part->length};
-  conflict("decomposition", found.name, part->found, part->expected, here());
+  conflict(ConflictKind::kDecomposition, found.name, part->found, part->expected, here());
   return std::nullopt;
 }
 
-// The length along it of what is put together.
+// Returns the total length along the dimension.
 std::uint64_t DatasetUnion::length_of(DimId id) const {
   const Dimension dimension = all_.metadata.dimension(id);
   return dimension.is_record() ? all_.records : dimension.length;
@@ -195,7 +197,7 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
     } else if (id) {
       compare_dimensions(member, found, *id);
     } else if (const auto record = all_.metadata.record_dimension(); found.is_record() && record) {
-      conflict("dimension name", found.name, "it as record dimension",
+      conflict(ConflictKind::kDimensionName, found.name, "it as record dimension",
                in_quotes(all_.metadata.dimension(*record).name), dimension_members_[*record]);
     } else {
       NMB_ASSIGN(id, add_dimension(found, *part, along[local]));
@@ -206,13 +208,13 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
   return {};
 }
 
-// nullopt: its name cannot be.
+// Returns nullopt if its name is not legal.
 Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found, const Part& part,
                                                          bool is_joined) {
   const Result<DimId> added =
-      all_.metadata.add_dimension(found.name, found.is_record() ? found.length : part.whole);
+      all_.metadata.def_dim(found.name, found.is_record() ? found.length : part.whole);
   if (!added.ok()) {
-    NMB_TRY(clash("dimension name", found.name, added.status(), here()));
+    NMB_TRY(clash(ConflictKind::kDimensionName, found.name, added.status(), here()));
     return std::optional<DimId>();
   }
   dimension_members_.push_back(here());
@@ -230,7 +232,7 @@ Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found,
   return std::optional<DimId>(*added);
 }
 
-// Of tiles; whole: 0 without a decomposition.
+// For tiles. whole: 0 without a decomposition.
 bool DatasetUnion::is_alike(const Dimension& found, std::uint64_t whole, DimId known) {
   const auto text = [](std::uint64_t length) {
     return length == 0 ? "no " + std::string(kDecomposition)
@@ -238,7 +240,8 @@ bool DatasetUnion::is_alike(const Dimension& found, std::uint64_t whole, DimId k
   };
   const std::uint64_t expected = joined_[known].is ? length_of(known) : 0;
   if (whole == expected) return true;
-  conflict("decomposition", found.name, text(whole), text(expected), dimension_members_[known]);
+  conflict(ConflictKind::kDecomposition, found.name, text(whole), text(expected),
+           dimension_members_[known]);
   return false;
 }
 
@@ -250,8 +253,8 @@ void DatasetUnion::compare_dimensions(const Member& member, const Dimension& fou
     return dimension.is_record() ? std::to_string(count) + " records"
                                  : "length " + std::to_string(dimension.length);
   };
-  conflict("dimension", found.name, text(found, member.records), text(expected, all_.records),
-           dimension_members_[known]);
+  conflict(ConflictKind::kDimension, found.name, text(found, member.records),
+           text(expected, all_.records), dimension_members_[known]);
 }
 
 void DatasetUnion::compare_records(const Member& member, const Dimension& found, DimId known) {
@@ -262,29 +265,29 @@ void DatasetUnion::compare_records(const Member& member, const Dimension& found,
     return;
   }
   if (member.records == all_.records) return;
-  conflict("dimension", found.name, std::to_string(member.records) + " records",
+  conflict(ConflictKind::kDimension, found.name, std::to_string(member.records) + " records",
            std::to_string(all_.records) + " records", dimension_members_[known]);
 }
 
 // --- attributes ---
 
-// Of types that differ: where these may, the same numbers.
+// If types may differ, compares the numbers.
 bool DatasetUnion::is_same(const Attribute& found, const Attribute& expected) const {
-  if (found.type == expected.type) return std::ranges::equal(found.values, expected.values);
+  if (found.type == expected.type) return has_same_value(found, expected);
   const auto wide = narrowest_type(type_bit(found.type) | type_bit(expected.type));
   return rules_.widens && wide &&
          widened_values(found.values, found.type, *wide) ==
              widened_values(expected.values, expected.type, *wide);
 }
 
-// Of a variable of a type that may have become another one's here.
+// Adds an attribute of a variable whose type may have been widened.
 Status DatasetUnion::add_attribute(VarId known, Type of_variable, const Attribute& attribute) {
   const Type type = known == kGlobal ? attribute.type : all_.metadata.variable(known).type;
   if (known == kGlobal || type == of_variable || attribute.type != of_variable ||
       !has_type_of_variable(attribute.name))
-    return all_.metadata.add_attribute(known, attribute.name, attribute.type, attribute.values);
-  return all_.metadata.add_attribute(known, attribute.name, type,
-                                     widened_values(attribute.values, attribute.type, type));
+    return all_.metadata.def_att(known, attribute.name, attribute.type, attribute.values);
+  return all_.metadata.def_att(known, attribute.name, type,
+                               widened_values(attribute.values, attribute.type, type));
 }
 
 bool DatasetUnion::is_strict(std::string_view attribute) const {
@@ -294,60 +297,48 @@ bool DatasetUnion::is_strict(std::string_view attribute) const {
 bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId known,
                                     bool may_skip) {
   bool agree = true;
-  const auto differ = [&](std::string_view name, std::string found, std::string expected) {
-    // What is left out is told once.
-    if (!std::exchange(agree, false) && may_skip && rules_.skips) return;
-    mismatch(may_skip, "attribute", object_of(known, name), std::move(found), std::move(expected),
-             first_of(known, name));
+  const auto counts = [&](std::string_view name) {
+    return is_strict(name) && !is_dropped(known, name);
   };
-  metadata.for_each_attribute(local, [&](const Attribute& found) {
-    if (!is_strict(found.name) || is_dropped(known, found.name)) return;
-    const auto expected = all_.metadata.find_attribute(known, found.name);
-    if (!expected) {
-      // Of the block each may have some of its own.
-      if (known != kGlobal) differ(found.name, value_text(found), kNoneText);
-    } else if (!is_same(found, *expected)) {
-      auto [is, was] = difference(found, *expected);
-      differ(found.name, std::move(is), std::move(was));
-    }
-  });
-  if (known == kGlobal) return agree;
-  all_.metadata.for_each_attribute(known, [&](const Attribute& expected) {
-    if (is_strict(expected.name) && !metadata.find_attribute(local, expected.name))
-      differ(expected.name, kNoneText, value_text(expected));
-  });
+  for_each_difference(metadata, local, all_.metadata, known, counts,
+                      std::bind_front(&DatasetUnion::is_same, this),
+                      [&](const Attribute* found, const Attribute* expected) {
+                        // Of the block each may have some of its own.
+                        if (known == kGlobal && !(found && expected)) return;
+                        // What is left out is told once.
+                        if (!std::exchange(agree, false) && may_skip && rules_.skips) return;
+                        const std::string_view name = (found ? found : expected)->name;
+                        auto [is, was] = difference(found, expected);
+                        mismatch(may_skip, ConflictKind::kAttribute, object_of(known, name),
+                                 std::move(is), std::move(was), first_of(known, name));
+                      });
   return agree;
 }
 
-// Those that only some have are kept too.
+// Attributes that only some datasets have are kept too.
 Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, VarId known) {
   Status status;
-  const auto differ = [&](std::string_view name, std::string found, std::string expected) {
-    tell(What::kDiffers, "attribute", object_of(known, name), std::move(found), std::move(expected),
-         first_of(known, name), here());
-  };
-  metadata.for_each_attribute(local, [&](const Attribute& found) {
-    if (!status.ok() || is_dropped(known, found.name)) return;
-    if (const auto expected = all_.metadata.find_attribute(known, found.name)) {
-      if (is_same(found, *expected)) return;
-      auto [is, was] = difference(found, *expected);
-      return differ(found.name, std::move(is), std::move(was));
-    }
-    const std::string object = object_of(known, found.name);
-    if (here() > 0) differ(found.name, value_text(found), kNoneText);
-    status =
-        add_attribute(known, local == kGlobal ? found.type : metadata.variable(local).type, found);
-    if (!status.ok())
-      status = clash("attribute name", object, status, here());
-    else
-      attribute_members_.emplace(object, here());
-  });
-  NMB_TRY(status);
-  all_.metadata.for_each_attribute(known, [&](const Attribute& expected) {
-    if (!metadata.find_attribute(local, expected.name))
-      differ(expected.name, kNoneText, value_text(expected));
-  });
-  return {};
+  const auto counts = [&](std::string_view name) { return !is_dropped(known, name); };
+  for_each_difference(
+      metadata, local, all_.metadata, known, counts, std::bind_front(&DatasetUnion::is_same, this),
+      [&](const Attribute* found, const Attribute* expected) {
+        if (!status.ok()) return;
+        const std::string_view name = (found ? found : expected)->name;
+        const std::string object = object_of(known, name);
+        if (expected || here() > 0) {
+          auto [is, was] = difference(found, expected);
+          tell(What::kDiffers, ConflictKind::kAttribute, object, std::move(is), std::move(was),
+               first_of(known, name), here());
+        }
+        if (expected) return;
+        const Type of_variable = local == kGlobal ? found->type : metadata.variable(local).type;
+        status = add_attribute(known, of_variable, *found);
+        if (status.ok())
+          attribute_members_.emplace(object, here());
+        else
+          status = clash(ConflictKind::kAttributeName, object, status, here());
+      });
+  return status;
 }
 
 // --- variables ---
@@ -366,22 +357,22 @@ Status DatasetUnion::add_variables(const Member& member, const DimIds& ids) {
     }
     const auto known = all_.metadata.find_variable(found.name);
     if (known) placed_[*known].last = here();
-    // What a dimension is left out of was told.
+    // Skipped dimensions were already reported.
     if (dimensions.size() < found.dimensions.size()) continue;
     if (axes.size() > 1 && !is_tiled()) {
       conflict(
-          "shape", found.name,
+          ConflictKind::kShape, found.name,
           std::to_string(axes.size()) + " dimensions along which values would follow one another",
           "one at most", here());
     } else if (!known && here() > 0 && rules_.complete && !rules_.fills) {
-      mismatch(true, "extra variable", found.name, "one", kNoneText, 0);
+      mismatch(true, ConflictKind::kExtraVariable, found.name, "one", kNoneText, 0);
     } else if (!known) {
       const auto added = static_cast<VarId>(placed_.size());
       NMB_TRY(add_variable(member, local, dimensions, std::move(axes)));
       if (rules_.complete && placed_.size() > added)
         for (std::uint32_t other = 0; other < here(); ++other) tell_filled(added, here(), other);
     } else if (rules_.distinct_variables) {
-      NMB_TRY(clash("variable name", found.name, Status(Code::kExists, ""),
+      NMB_TRY(clash(ConflictKind::kVariableName, found.name, Status(Code::kExists, ""),
                     placed_[*known].places.front().member));
     } else {
       NMB_TRY(unite_variable(member, local, *known, dimensions));
@@ -395,21 +386,22 @@ Status DatasetUnion::add_variable(const Member& member, VarId local,
                                   std::vector<std::uint32_t> axes) {
   const Metadata& from = member.metadata;
   const Variable found = from.variable(local);
-  const Result<VarId> id = all_.metadata.add_variable(found.name, found.type, dimensions);
-  if (!id.ok()) return clash("variable name", found.name, id.status(), here());
+  const Result<VarId> id = all_.metadata.def_var(found.name, found.type, dimensions);
+  if (!id.ok()) return clash(ConflictKind::kVariableName, found.name, id.status(), here());
   placed_.push_back({std::move(axes), here(), type_bit(found.type), {}});
   add_place(*id, {here(), from.is_record_variable(local), found.type, member.begins[local]});
-  Status status;
-  from.for_each_attribute(local, [&](const Attribute& attribute) {
-    if (!status.ok() || is_dropped(local, attribute.name)) return;
-    status = all_.metadata.add_attribute(*id, attribute.name, attribute.type, attribute.values);
-    if (!status.ok())
-      status = clash("attribute name", object_of(*id, attribute.name), status, here());
+  return from.try_each_attribute(local, [&](const Attribute& attribute) -> Status {
+    if (is_dropped(local, attribute.name)) return {};
+    const Status added =
+        all_.metadata.def_att(*id, attribute.name, attribute.type, attribute.values);
+    return added.ok()
+               ? added
+               : clash(ConflictKind::kAttributeName, object_of(*id, attribute.name), added, here());
   });
-  return status;
 }
 
-// Whether a type holds what all have of it, and it is known what their values mean.
+// Returns whether a type holds the values of all datasets, and whether the meaning of the values is
+// known.
 bool DatasetUnion::can_widen(const Member& member, VarId local, VarId known) const {
   constexpr std::string_view kUnsigned = "_Unsigned";
   const TypeSet types = placed_[known].types | type_bit(member.metadata.variable(local).type);
@@ -428,7 +420,7 @@ bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
   const bool may_skip = placed_[known].axes.empty() || rules_.fills;
   const std::uint32_t first = placed_[known].places.front().member;
   if (found.type != expected.type && !can_widen(member, local, known)) {
-    mismatch(may_skip, "type", found.name, std::string(type_name(found.type)),
+    mismatch(may_skip, ConflictKind::kType, found.name, std::string(type_name(found.type)),
              std::string(type_name(expected.type)), first);
     return false;
   }
@@ -439,7 +431,8 @@ bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
         names.append(names.empty() ? "" : ", ").append(all_.metadata.dimension(id).name);
       return "(" + names + ")";
     };
-    mismatch(may_skip, "shape", found.name, text(dimensions), text(expected.dimensions), first);
+    mismatch(may_skip, ConflictKind::kShape, found.name, text(dimensions),
+             text(expected.dimensions), first);
     return false;
   }
   return attributes_agree(member.metadata, local, known, may_skip);
@@ -455,7 +448,7 @@ Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId kno
     if (rules_.equal_values)
       NMB_TRY(compare_values(member, local, known, *same));
     else
-      tell(What::kShared, "values", found.name, "values that are not compared",
+      tell(What::kShared, ConflictKind::kValues, found.name, "values that are not compared",
            "those of the first", same->member, here());
   } else {
     add_place(known, {here(), member.metadata.is_record_variable(local), found.type,
@@ -464,11 +457,11 @@ Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId kno
   return unite_attributes(member.metadata, local, known);
 }
 
-// To a type that holds the values of `found` too; what datasets have of it is told.
+// Widens the variable to a type that also holds the values of `found`, and notes it.
 Status DatasetUnion::widen(VarId known, const Variable& found) {
   const Type before = all_.metadata.variable(known).type;
   const Type wide = *narrowest_type(placed_[known].types);
-  tell(What::kWidened, "type", found.name, std::string(type_name(found.type)),
+  tell(What::kWidened, ConflictKind::kType, found.name, std::string(type_name(found.type)),
        std::string(type_name(wide)), placed_[known].places.front().member, here());
   if (wide == before) return {};
   all_.metadata.set_type(known, wide);
@@ -478,12 +471,12 @@ Status DatasetUnion::widen(VarId known, const Variable& found) {
       changed.emplace_back(attribute.name, widened_values(attribute.values, before, wide));
   });
   for (const auto& [name, values] : changed)
-    NMB_TRY(all_.metadata.put_attribute(known, name, wide, values));
+    NMB_TRY(all_.metadata.put_att(known, name, wide, values));
   return {};
 }
 
-// The values that a dataset has of a variable, one behind the other and of the variable's type.
-// *slice: bytes of a record, or of all.
+// Returns a dataset's values of a variable as one array of the variable's type. *slice: bytes of a
+// record, or of all values.
 Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t* slice) const {
   const Variable found = all_.metadata.variable(variable);
   const Added& member = members_[place.member];
@@ -509,8 +502,8 @@ Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t*
   return std::make_shared<MemberArray>(std::move(parts));
 }
 
-// Whether what a dataset has of a variable has default fill values that mean something, and that
-// its attributes do not tell.
+// Returns whether a dataset's variable has default fill values that mean missing and that its
+// attributes do not define.
 bool DatasetUnion::maps_fill(VarId variable, const Place& place) const {
   if (!members_[place.member].has_default_fill.value_or(false) ||
       all_.metadata.find_attribute(variable, "_FillValue"))
@@ -527,8 +520,8 @@ bool DatasetUnion::maps_fill(VarId variable, const Place& place) const {
   return true;
 }
 
-// The same, but as they lie where they are of that type. *offset: of the first. *step: from a
-// record to the next.
+// Returns the same values, in place if they have that type already. *offset: of the first value.
+// *step: from a record to the next.
 Source DatasetUnion::values_of(VarId variable, const Place& place, std::uint64_t* offset,
                                std::uint64_t* step) const {
   const Added& member = members_[place.member];
@@ -539,7 +532,7 @@ Source DatasetUnion::values_of(VarId variable, const Place& place, std::uint64_t
   return array_of(variable, place, step);
 }
 
-// Whether others have found that the values are those of the first dataset that has them.
+// Returns whether the values are known to equal those of the first dataset that has them.
 bool DatasetUnion::is_known_same(const Member& member, VarId local, VarId known) const {
   if (member.same_as.empty() || member.same_as[local] == kNobody) return false;
   const Placed& placed = placed_[known];
@@ -547,11 +540,11 @@ bool DatasetUnion::is_known_same(const Member& member, VarId local, VarId known)
                                  std::ranges::binary_search(placed.same, member.same_as[local]));
 }
 
-// first: the same values in a dataset before.
+// first: the place of the same values in an earlier dataset.
 Status DatasetUnion::compare_values(const Member& member, VarId local, VarId known,
                                     const Place& first) {
   const bool is_record = all_.metadata.is_record_variable(known);
-  // Of another number of records or another length: told.
+  // Other numbers of records and lengths are reported elsewhere.
   const std::uint64_t slices = is_record ? member.records : 1;
   const Type type = member.metadata.variable(local).type;
   auto length = member.metadata.slice_bytes(local);
@@ -578,11 +571,11 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
                          ? IndexRange{joined_[id].firsts[here()], joined_[id].counts[here()]}
                          : IndexRange{0, length_of(id)});
   const auto [found, expected] = difference_text(*differs, variable.type, ranges);
-  mismatch(true, "values", variable.name, found, expected, first.member);
+  mismatch(true, ConflictKind::kValues, variable.name, found, expected, first.member);
   return {};
 }
 
-// Of the variables that others had before.
+// Reports missing variables among those of earlier datasets.
 void DatasetUnion::tell_missing(std::uint32_t before) {
   for (VarId v = 0; v < before; ++v)
     if (placed_[v].last != here()) {
@@ -590,13 +583,15 @@ void DatasetUnion::tell_missing(std::uint32_t before) {
       if (rules_.fills)
         tell_filled(v, first, here());
       else
-        conflict("missing variable", all_.metadata.variable(v).name, kNoneText, "one", first);
+        conflict(ConflictKind::kMissingVariable, all_.metadata.variable(v).name, kNoneText, "one",
+                 first);
     }
 }
 
 void DatasetUnion::tell_filled(VarId variable, std::uint32_t first, std::uint32_t second) {
   const bool is_constant = placed_[variable].axes.empty();
-  tell(What::kFilled, is_constant ? kConstantVariable : "missing variable",
+  tell(What::kFilled,
+       is_constant ? ConflictKind::kConstantVariable : ConflictKind::kMissingVariable,
        all_.metadata.variable(variable).name, kNoneText,
        is_constant ? "one; it is not joined, so that its values stand for all" : "one", first,
        second);
@@ -604,7 +599,7 @@ void DatasetUnion::tell_filled(VarId variable, std::uint32_t first, std::uint32_
 
 // --- all of it ---
 
-// The records there are.
+// Returns the number of records.
 Result<std::uint64_t> DatasetUnion::join_lengths() {
   std::uint64_t records = all_.records;
   for (DimId id = 0; id < joined_.size(); ++id) {
@@ -734,11 +729,11 @@ Source DatasetUnion::column(VarId variable, std::uint32_t member, std::uint64_t*
 
 Status DatasetUnion::add_column(const std::string& name, VarId like, std::vector<Source> values) {
   const auto dimensions = all_.metadata.variable(like).dimensions;
-  const Result<VarId> id = all_.metadata.add_variable(
+  const Result<VarId> id = all_.metadata.def_var(
       name, Type::kInt64, std::vector<DimId>(dimensions.begin(), dimensions.end()));
   if (!id.ok()) {
     const auto known = all_.metadata.find_variable(name);
-    return clash("variable name", name, id.status(),
+    return clash(ConflictKind::kVariableName, name, id.status(),
                  known ? placed_[*known].places.front().member : here());
   }
   placed_.push_back({{0}, here(), type_bit(Type::kInt64), {}});

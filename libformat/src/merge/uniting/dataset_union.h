@@ -1,6 +1,6 @@
-// DatasetUnion: several classic datasets as one: what they have of one name is one object, and
-// along a dimension they may follow one another, or each has a part of some dimensions. No files,
-// no writer, no ranks.
+// DatasetUnion: unites several classic datasets to one. Their objects with the same name become one
+// object; along a dimension, their values may be joined one dataset after another, or each dataset
+// has a part of some dimensions. It knows nothing of files, writers or ranks.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,9 @@
 #include "merge/uniting/decomposition.h"
 #include "merge/uniting/tile_cover.h"
 #include "netcdf/type_widening.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/dataset.h"
+#include "nmb/merge.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 
@@ -29,55 +30,53 @@ namespace nmb {
 
 struct UnionRules {
   enum class Along : std::uint8_t { kNothing, kRecords, kDimension, kFirstAxis, kTiles };
-  // The dimension along which values follow one another: the record dimension of the first dataset
-  // that has one; `dimension`; or each that is the first of a variable. Of another length in each
-  // dataset; it is found by its name, be it the record dimension or not. kTiles: of each dimension
-  // that has a decomposition (merge/uniting/decomposition.h) a dataset has the part that this
-  // tells.
+  // The dimension along which values are joined: the record dimension of the first dataset that has
+  // one; `dimension`; or every dimension that is the first of a variable. Its length may differ
+  // between datasets. It is found by its name, whether it is the record dimension or not. kTiles:
+  // each dataset has a part of every dimension that has a decomposition
+  // (merge/uniting/decomposition.h).
   Along along = Along::kNothing;
   std::string dimension{};
-  bool distinct_variables = false;  // no two datasets have a variable of one name
-  bool equal_attributes = false;    // all of them; else those that say what values mean
-  bool equal_values = true;         // of variables that do not follow one another
-  bool complete = false;            // each dataset has each variable
-  // Where a dataset does not have it, or no tile is, its values are fill values.
+  bool distinct_variables = false;  // two datasets must not have variables with the same name
+  bool equal_attributes = false;    // all attributes must be equal, not only those that tell what
+                                    // values mean
+  bool equal_values = true;         // of variables that are not joined
+  bool complete = false;            // each dataset must have each variable
+  // Values are fill values if a dataset does not have the variable or no tile has them.
   bool fills = false;
-  bool skips = false;  // an object that does not go with the first of its name is left out
-  // But for tiles: a variable gets the narrowest type that holds the values of all
+  bool skips = false;  // leaves out an object that differs from the first with its name
+  // Except for tiles: a variable gets the narrowest type that holds all values
   // (netcdf/type_widening.h).
   bool widens = false;
-  bool drops_parts = false;  // attributes that say which part of a set a dataset is
+  bool drops_parts = false;  // leaves out attributes that tell which part of a set a dataset is
 };
 
-// The kind of a note by UnionRules::fills of a variable that is not joined: what other datasets
-// have of it stands for all.
-inline constexpr const char* kConstantVariable = "constant variable";
-
-// What is said of an object of a dataset: of the one that was added last, but for values of tiles.
+// A note on an object of the dataset that was added last; notes on values of tiles come later.
 struct UnionNote {
   enum class What : std::uint8_t {
     kConflict,
-    kLeftOut,  // by UnionRules::skips
-    kFilled,   // by UnionRules::fills
-    kShared,   // values that are not compared, as UnionRules::equal_values is not set
-    kWidened,  // by UnionRules::widens
-    kDiffers,  // an attribute; the first one's value is kept, or that of the only one
+    kLeftOut,  // because of UnionRules::skips
+    kFilled,   // because of UnionRules::fills
+    kShared,   // values are not compared because UnionRules::equal_values is not set
+    kWidened,  // because of UnionRules::widens
+    kDiffers,  // an attribute: the first value is kept, or the only one
   };
   What what;
-  std::string kind;  // as PackConflict has it
+  ConflictKind kind;  // like that of PackConflict
   std::string object;
   std::string found, expected;
-  std::uint32_t first;   // the dataset that has what is expected
-  std::uint32_t second;  // that has what is found
+  std::uint32_t first;   // the dataset with the expected value
+  std::uint32_t second;  // the dataset with the found value
 };
 
-// Attributes that say what values mean, which is never the same for two values of one of them.
+// Returns whether an attribute tells what values mean. If such an attribute differs, the values
+// cannot be joined.
 bool tells_meaning(std::string_view attribute);
 
 class LaidValues;
 class TiledValues;
 
-// A coordinate along which values follow one another, dataset by dataset.
+// A coordinate along which datasets are joined.
 struct JoinedCoordinate {
   DimId along;
   std::string name;
@@ -89,22 +88,23 @@ class DatasetUnion {
  public:
   using TakeNote = std::function<void(UnionNote)>;
 
-  // A dataset of classic types; read during add() alone, but for its values.
+  // A dataset of classic types. add() reads everything except some of its values, which are read
+  // later.
   struct Member {
     const Metadata& metadata;
-    std::vector<std::uint64_t> begins;  // of each variable, in `values`
-    std::uint64_t record_size = 0;      // from a variable's record to the next
+    std::vector<std::uint64_t> begins;  // where each variable begins in `values`
+    std::uint64_t record_size = 0;      // distance from one record of a variable to the next
     std::uint64_t records = 0;
     std::shared_ptr<const ByteSource> values{};  // nullptr: there are none
-    std::string group{};                         // in notes; where several are of one file
-    // Whether the default fill value of a type stands for what was never written, as in netCDF.
-    // nullopt: not known; types are not widened then.
+    std::string group{};                         // for notes, if a file has several
+    // Whether values that were never written are the default fill value of the type, as in netCDF.
+    // nullopt: not known; types are then not widened.
     std::optional<bool> has_default_fill{};
-    // Nothing uses the record dimension, in the dataset and in others of its file: any number of
-    // records goes with it.
+    // No variable of the dataset or of others in its file uses the record dimension, so any number
+    // of records fits.
     bool is_record_unused = false;
-    // Where others have compared values: by variable, a dataset before that has the same ones, of
-    // the same type and shape, or kNobody. Not of tiles, nor where types are widened.
+    // For values that others have compared: by variable, an earlier dataset that has the same
+    // values, type and shape, or kNobody. Not for tiles, nor if types are widened.
     std::vector<std::uint32_t> same_as{};
   };
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
@@ -112,43 +112,46 @@ class DatasetUnion {
 
   DatasetUnion(UnionRules rules, TakeNote note);
 
-  // kLimit; kIo, kDamaged: values that are compared.
+  // Errors: kLimit; kIo, kDamaged for values that are compared.
   Status add(const Member& member);
   bool has_any() const { return !members_.empty(); }
-  // Whether there is a dimension along which values follow one another.
+  // Returns whether values are joined along a dimension.
   bool is_joined() const { return std::ranges::any_of(joined_, &Joined::is); }
-  // Of tiles, once all are added: what no tile has and, where nothing was told, values that lie in
-  // several of them. kLimit; kIo, kDamaged: values that are compared.
+  // For tiles: call this after all datasets were added. It reports values that no tile has and, if
+  // there was no other conflict, values that several tiles have. Errors: kLimit; kIo, kDamaged for
+  // values that are compared.
   Status check_tiles(bool with_values);
-  // A variable of one value for each index of its first dimension, along which values follow one
-  // another.
+  // Returns the variable with this name if it has one value for each index of its first dimension
+  // and is joined along it.
   std::optional<VarId> joined_column(std::string_view name) const;
   Type type_of(VarId variable) const { return all_.metadata.variable(variable).type; }
-  // What a dataset has of it, one behind the other, and how many; nullptr: it does not have it.
+  // Returns the values that one dataset has of such a variable, without gaps, and their number;
+  // nullptr: the dataset does not have it.
   Source column(VarId variable, std::uint32_t member, std::uint64_t* count) const;
-  // One more variable, of kInt64 and the dimensions of `like`, with what each dataset has of it,
-  // one behind the other. A name that is taken is a conflict with the dataset that has it. kLimit.
+  // Adds a variable of kInt64 with the dimensions of `like` and the given values of each dataset,
+  // without gaps. If the name is used, this is a conflict with the dataset that uses it. Errors:
+  // kLimit.
   Status add_column(const std::string& name, VarId like, std::vector<Source> values);
-  // Names of the dimensions along which values follow one another.
+  // Returns the names of the dimensions along which values are joined.
   std::vector<std::string> joined_names() const;
-  // The length of what a dataset has along a dimension; nullopt: none is joined along it.
+  // Returns the length of a dataset's part along a dimension; nullopt: nothing is joined along it.
   std::optional<std::uint64_t> joined_count(std::string_view dimension, std::uint32_t member) const;
   bool has_variable_along(std::string_view dimension, std::uint32_t member) const;
-  // Gives a dataset without such a variable a length along it, of fill values.
+  // Gives a dataset without a variable along a dimension this length there, of fill values.
   void set_joined_count(std::string_view dimension, std::uint32_t member, std::uint64_t count);
-  // Puts fill values along a dimension ahead of a dataset, or behind all. Not of tiles.
+  // Inserts fill values along a dimension before a dataset, or after all. Not for tiles.
   void add_gap(std::string_view dimension, std::uint32_t before, std::uint64_t count);
   bool has_variable(std::string_view name) const {
     return all_.metadata.find_variable(name).has_value();
   }
-  // Of all dimensions along which values follow one another; not of tiles.
+  // Returns the coordinates of all dimensions along which values are joined; not for tiles.
   std::vector<JoinedCoordinate> coordinates() const;
-  // All of it, of kind CDF-5, after which the union is of no use. name: of the values, for
-  // messages. kUnsupported, kLimit: sizes.
+  // Returns the united dataset, of kind CDF-5; the union cannot be used afterwards. name: of the
+  // values, for messages. Errors: kUnsupported, kLimit for sizes.
   Result<Dataset> take(const std::string& name);
 
-  // After take(): those dimensions, and but for tiles the dataset that has index `index` along one
-  // of them, which has no gaps.
+  // After take(): joined() returns the joined dimensions; member_at() returns the dataset that has
+  // index `index` along one of them, which must have no gaps; not for tiles.
   std::vector<DimId> joined() const;
   std::uint32_t member_at(DimId dimension, std::uint64_t index) const;
 
@@ -159,35 +162,36 @@ class DatasetUnion {
     std::shared_ptr<const ByteSource> values;
     std::optional<bool> has_default_fill;
   };
-  // A dimension, and if datasets have parts of it how many indexes each has, from which on.
+  // A dimension; if it is joined, the number of indexes that each dataset has, and the first of
+  // them.
   struct Joined {
     bool is = false;
     std::vector<std::uint64_t> counts;
-    std::vector<std::uint64_t> firsts;  // but for tiles after take()
-    // Of fill values, by the dataset that they are ahead of.
+    std::vector<std::uint64_t> firsts;  // after take(); not for tiles
+    // Numbers of fill values, by the dataset before which they are inserted.
     std::map<std::uint32_t, std::uint64_t> gaps{};
   };
   // The parts that datasets have of some dimensions.
   struct Tiling {
-    std::shared_ptr<TileBoxes> boxes;  // each once; `shape` when all are there
-    std::map<std::vector<std::uint64_t>, std::uint32_t> known;  // by its bounds
+    std::shared_ptr<TileBoxes> boxes;  // each once; `shape` is set after all were added
+    std::map<std::vector<std::uint64_t>, std::uint32_t> known;  // box by its bounds
   };
-  // Values of a variable in a dataset.
+  // The values of a variable in one dataset.
   struct Place {
     std::uint32_t member;
-    bool is_record;  // its records do not follow one another at once
+    bool is_record;  // its records are not contiguous
     Type type;
     std::uint64_t begin;
-    std::uint32_t box = 0;  // of a tile
+    std::uint32_t box = 0;  // for a tile
   };
   struct Placed {
-    std::vector<std::uint32_t> axes;  // of its dimensions, those of which datasets have parts
+    std::vector<std::uint32_t> axes;  // those of its dimensions that are divided among datasets
     std::uint32_t last;               // the last dataset that has it
-    TypeSet types;                    // that datasets have it of
-    std::vector<Place> places;        // one, but for those
-    std::vector<std::uint32_t> place_of_box{};  // of tiles, or kNoPlace
-    bool has_gaps = false;                      // tiles, after check_tiles()
-    // Datasets that others may have been compared with, whose values are those of the first;
+    TypeSet types;                    // all types that it has in datasets
+    std::vector<Place> places;        // one, or one for each dataset if it is divided
+    std::vector<std::uint32_t> place_of_box{};  // for tiles: place or kNoPlace
+    bool has_gaps = false;                      // for tiles, after check_tiles()
+    // Datasets whose values equal those of the first and with which others may have been compared;
     // ascending.
     std::vector<std::uint32_t> same{};
   };
@@ -196,10 +200,10 @@ class DatasetUnion {
 
   Status add_dimensions(const Member& member, DimIds* ids);
   std::vector<bool> along_of(const Metadata& metadata) const;
-  // What a dataset has of a dimension.
+  // The part of a dimension that one dataset has.
   struct Part {
     std::uint64_t first, count;
-    std::uint64_t whole;  // of tiles the length of all
+    std::uint64_t whole;  // for tiles: the length of the whole dimension
   };
   std::optional<Part> part_of(const Member& member, DimId local, bool is_joined);
   void compare_dimensions(const Member& member, const Dimension& found, DimId known);
@@ -225,7 +229,7 @@ class DatasetUnion {
   Source array_of(VarId variable, const Place& place, std::uint64_t* slice) const;
   Source values_of(VarId variable, const Place& place, std::uint64_t* offset,
                    std::uint64_t* step) const;
-  // Whether the owners' attributes let them be one object.
+  // Returns whether the attributes of the two owners allow one united object.
   bool attributes_agree(const Metadata& metadata, VarId local, VarId known, bool may_skip);
   Status unite_attributes(const Metadata& metadata, VarId local, VarId known);
   bool is_strict(std::string_view attribute) const;
@@ -233,18 +237,19 @@ class DatasetUnion {
     return rules_.drops_parts && tells_part(owner == kGlobal, attribute);
   }
   void tell_missing(std::uint32_t before);
-  // That dataset `second` does not have a variable; its values are told where it is not joined.
+  // Reports that dataset `second` does not have a variable. Values are reported as well if the
+  // variable is not joined.
   void tell_filled(VarId variable, std::uint32_t first, std::uint32_t second);
 
-  // An object that two datasets have, or that has no legal name.
-  Status clash(const char* kind, std::string_view object, const Status& status,
+  // Reports an object that two datasets have or whose name is not legal.
+  Status clash(ConflictKind kind, std::string_view object, const Status& status,
                std::uint32_t first);
-  void conflict(std::string kind, std::string_view object, std::string found, std::string expected,
+  void conflict(ConflictKind kind, std::string_view object, std::string found, std::string expected,
                 std::uint32_t first);
-  // The same, of an object that may be left out.
-  void mismatch(bool may_skip, std::string kind, std::string_view object, std::string found,
+  // Reports a conflict of an object that may be left out.
+  void mismatch(bool may_skip, ConflictKind kind, std::string_view object, std::string found,
                 std::string expected, std::uint32_t first);
-  void tell(UnionNote::What what, std::string kind, std::string_view object, std::string found,
+  void tell(UnionNote::What what, ConflictKind kind, std::string_view object, std::string found,
             std::string expected, std::uint32_t first, std::uint32_t second);
   std::string object_of(VarId known, std::string_view attribute) const;
   std::uint32_t first_of(VarId known, std::string_view attribute) const;
@@ -270,14 +275,15 @@ class DatasetUnion {
   const UnionRules rules_;
   const TakeNote note_;
   Dataset all_;
-  bool is_record_used_ = false;  // by a dataset so far
+  bool is_record_used_ = false;  // a dataset so far uses it
   std::vector<Added> members_;
   std::vector<Joined> joined_;                    // by dimension
   std::vector<Placed> placed_;                    // by variable
-  std::map<VarId, std::vector<Source>> columns_;  // by add_column(): of each dataset
+  std::map<VarId, std::vector<Source>> columns_;  // added by add_column(): for each dataset
   std::map<std::vector<DimId>, Tiling> tilings_;  // by a variable's dimensions
-  std::vector<std::uint32_t> dimension_members_;  // by dimension: the first
-  // By "variable@attribute": the first that has it, where that is not the owner's.
+  std::vector<std::uint32_t> dimension_members_;  // by dimension: the first dataset that has it
+  // By "variable@attribute": the first dataset that has the attribute, unless it is the first that
+  // has the variable.
   std::unordered_map<std::string, std::uint32_t> attribute_members_;
 };
 

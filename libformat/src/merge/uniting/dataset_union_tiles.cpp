@@ -1,4 +1,4 @@
-// Uniting datasets of which each has a part of some dimensions (see merge/uniting/dataset_union.h).
+// Unites datasets each of which has a part of some dimensions (see merge/uniting/dataset_union.h).
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -6,9 +6,9 @@
 
 #include "merge/uniting/dataset_union.h"
 #include "merge/uniting/value_comparison.h"
-#include "netcdf/repeated_value.h"
 #include "netcdf/tiled_values.h"
 #include "nmb/values.h"
+#include "wire/repeated_value.h"
 
 namespace nmb {
 
@@ -23,7 +23,7 @@ std::vector<std::uint64_t> DatasetUnion::shape_of(VarId variable) const {
   return shape;
 }
 
-// The part that the dataset that was added last has of a variable's dimensions.
+// Returns the box of the last dataset for a variable's dimensions.
 std::uint32_t DatasetUnion::box_here(VarId variable) {
   Tiling& tiling = tiling_of(variable);
   std::vector<std::uint64_t> firsts, counts;
@@ -51,7 +51,8 @@ void DatasetUnion::add_place(VarId variable, Place place) {
   placed.places.push_back(place);
 }
 
-// Where the values of the variable that the last dataset has were before; nullptr: nowhere.
+// Returns the last place of the variable's values if the last dataset has them; nullptr: it has
+// none.
 const DatasetUnion::Place* DatasetUnion::place_here(VarId variable) {
   const Placed& placed = placed_[variable];
   if (placed.axes.empty()) return &placed.places.front();
@@ -61,7 +62,7 @@ const DatasetUnion::Place* DatasetUnion::place_here(VarId variable) {
   return &placed.places[placed.place_of_box[box]];
 }
 
-// Of tiles a missing value is as good where there is no fill value.
+// For tiles, missing_value replaces a missing fill value.
 std::shared_ptr<const ByteSource> DatasetUnion::fill_of(VarId variable) const {
   const Type type = all_.metadata.variable(variable).type;
   if (is_tiled() && !all_.metadata.find_attribute(variable, "_FillValue"))
@@ -72,7 +73,7 @@ std::shared_ptr<const ByteSource> DatasetUnion::fill_of(VarId variable) const {
   return std::make_shared<RepeatedValue>(fill_value(all_.metadata, variable));
 }
 
-// Of the first `count` places. last_wins: where several have a value it is the last one's.
+// Uses the first `count` places. last_wins: if several have a value, the last one counts.
 std::shared_ptr<const TiledValues> DatasetUnion::tiled_values(VarId variable, std::size_t count,
                                                               bool last_wins, bool fills) const {
   const Placed& placed = placed_[variable];
@@ -87,7 +88,7 @@ std::shared_ptr<const TiledValues> DatasetUnion::tiled_values(VarId variable, st
       fills ? fill_of(variable) : nullptr, "tiles");
 }
 
-// Whether the datasets together have all of what these dimensions span.
+// Checks that the datasets together cover these dimensions.
 Status DatasetUnion::check_files(const std::vector<DimId>& dimensions) {
   TileBoxes boxes;
   for (const DimId id : dimensions) boxes.shape.push_back(length_of(id));
@@ -108,13 +109,13 @@ Status DatasetUnion::check_files(const std::vector<DimId>& dimensions) {
       where.append(all_.metadata.dimension(dimensions[d]).name) +=
           " " + std::to_string(first + 1) + " to " + std::to_string(first + count);
     }
-    tell(rules_.fills ? UnionNote::What::kFilled : UnionNote::What::kConflict, "missing tile",
-         where, "no file that has it", "one", 0, 0);
+    tell(rules_.fills ? UnionNote::What::kFilled : UnionNote::What::kConflict,
+         ConflictKind::kMissingTile, where, "no file that has it", "one", 0, 0);
   }
   return {};
 }
 
-// Of a place that lies partly on such before it: whether all have the same values there.
+// If a place overlaps earlier ones, checks that all have the same values there.
 Status DatasetUnion::compare_tiles(VarId variable, std::uint32_t place) {
   const Place& last = placed_[variable].places[place];
   const auto before = tiled_values(variable, place + 1, false, true);
@@ -131,8 +132,8 @@ Status DatasetUnion::compare_tiles(VarId variable, std::uint32_t place) {
   for (const std::uint64_t length : shape_of(variable)) ranges.push_back({0, length});
   const auto [found, expected] = difference_text(in_all, type, ranges);
   const std::size_t first = before->tile_of(in_all.element);
-  tell(UnionNote::What::kConflict, "values", all_.metadata.variable(variable).name, found, expected,
-       placed_[variable].places[first].member, last.member);
+  tell(UnionNote::What::kConflict, ConflictKind::kValues, all_.metadata.variable(variable).name,
+       found, expected, placed_[variable].places[first].member, last.member);
   return {};
 }
 
@@ -144,7 +145,7 @@ Status DatasetUnion::check_tiles(bool with_values) {
     if (placed.axes.empty()) continue;
     std::vector<DimId> tiled;
     for (const std::uint32_t axis : placed.axes) tiled.push_back(dimension_ids(variable)[axis]);
-    std::ranges::sort(tiled);  // in whatever order a variable has them
+    std::ranges::sort(tiled);  // in any order of the variable's dimensions
     if (checked.insert(tiled).second) NMB_TRY(check_files(tiled));
     if (!with_values) continue;
     std::vector<std::uint32_t> boxes;
@@ -155,7 +156,7 @@ Status DatasetUnion::check_tiles(bool with_values) {
       if (rules_.equal_values)
         NMB_TRY(compare_tiles(variable, placed.place_of_box[box]));
       else
-        tell(UnionNote::What::kShared, "values", all_.metadata.variable(variable).name,
+        tell(UnionNote::What::kShared, ConflictKind::kValues, all_.metadata.variable(variable).name,
              "values of a tile that overlaps others, that are not compared", "those of the first",
              placed.places.front().member, placed.places[placed.place_of_box[box]].member);
   }

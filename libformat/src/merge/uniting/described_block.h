@@ -1,5 +1,5 @@
-// DescribedBlock: what a union takes of a block, in memory: of an input that another rank read, or
-// that is closed by now.
+// DescribedBlock: the data of a block that a union needs, in memory: for an input that another rank
+// read, or that was closed meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "merge/uniting/union_block.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 
@@ -18,13 +18,15 @@ namespace nmb {
 class DescribedBlock {
  public:
   struct Parts {
-    std::vector<std::uint64_t> begins{};  // of DatasetUnion::Member, as what follows
+    std::vector<std::uint64_t> begins{};  // this and the next ones: like those of
+                                          // DatasetUnion::Member
     std::uint64_t record_size = 0, records = 0;
     std::shared_ptr<const ByteSource> values{};
     std::optional<bool> has_default_fill{};
     bool is_record_unused = false;
-    std::vector<std::uint64_t> same_as{};  // of FirstValues, of this block's inputs
-    std::vector<std::uint32_t> levels{};   // of UnionBlock
+    std::vector<std::uint64_t> same_as{};  // result of FirstValues, among the inputs with this
+                                           // block
+    std::vector<std::uint32_t> levels{};   // like those of UnionBlock
     std::vector<Loss> losses{};
     std::vector<std::string> lost_fill_values{};
   };
@@ -35,11 +37,11 @@ class DescribedBlock {
       : facts_(std::move(facts)), metadata_(std::move(metadata)), parts_(std::move(parts)) {}
 
   const BlockFacts& facts() const { return facts_; }
-  // Why it cannot be united.
+  // Returns why it cannot be united.
   const Status& failure() const { return failure_; }
   const Metadata& metadata() const { return *metadata_; }
   const Parts& parts() const { return parts_; }
-  // As long as this lives.
+  // The result is valid as long as this object exists.
   UnionBlock block() const {
     UnionBlock block{{*metadata_,
                       parts_.begins,

@@ -1,4 +1,4 @@
-// Taking descriptions of inputs (see merge/uniting/described_inputs.h).
+// Takes descriptions of inputs (see merge/uniting/described_inputs.h).
 #include "merge/uniting/described_inputs.h"
 
 #include <cstring>
@@ -7,10 +7,9 @@
 #include "format/table/kept_rows.h"
 #include "merge/reading/held_values.h"
 #include "merge/uniting/input_describer.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "parallel/byte_changes.h"
 #include "parallel/status_bytes.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
@@ -37,6 +36,36 @@ BlockFacts get_facts(MessageReader* in) {
   facts.is_iceberg_set = in->get<bool>();
   facts.has_no_icebergs = in->get<bool>();
   return facts;
+}
+
+// But for values.
+DescribedBlock::Parts get_parts(MessageReader* in) {
+  DescribedBlock::Parts parts;
+  parts.begins = numbers_in<std::uint64_t>(in->get_bytes());
+  parts.record_size = in->get<std::uint64_t>();
+  parts.records = in->get<std::uint64_t>();
+  parts.has_default_fill = get_optional<bool>(in);
+  parts.is_record_unused = in->get<bool>();
+  parts.same_as = numbers_in<std::uint64_t>(in->get_bytes());
+  parts.levels = numbers_in<std::uint32_t>(in->get_bytes());
+  for (auto left = in->get<std::uint64_t>(); left > 0; --left) {
+    Loss& loss = parts.losses.emplace_back();
+    loss.object = in->get_text();
+    loss.text = in->get_text();
+  }
+  for (auto left = in->get<std::uint64_t>(); left > 0; --left)
+    parts.lost_fill_values.emplace_back(in->get_text());
+  return parts;
+}
+
+HeldValues::Pieces get_pieces(MessageReader* in) {
+  HeldValues::Pieces pieces;
+  for (auto left = in->get<std::uint64_t>(); left > 0; --left) {
+    const auto offset = in->get<std::uint64_t>();
+    const auto bytes = in->get_bytes();
+    pieces.emplace(offset, std::vector<std::byte>(bytes.begin(), bytes.end()));
+  }
+  return pieces;
 }
 
 InputExtras get_extras(MessageReader* in) {
@@ -85,7 +114,7 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, MessageRead
   PlannedInput input;
   input.index = index;
   input.is_opened = true;
-  // Behind a failure nothing counts.
+  // After a failure, nothing counts.
   Status& status = input.status;
   for (std::size_t blocks = 0;;) {
     switch (const auto event = in->get<DescribedEvent>()) {
@@ -100,10 +129,10 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, MessageRead
         break;
       }
       case DescribedEvent::kConflict: {
-        std::string kind = get_text(in), object = get_text(in), found = get_text(in),
-                    expected = get_text(in);
+        const auto kind = in->get<ConflictKind>();
+        std::string object = get_text(in), found = get_text(in), expected = get_text(in);
         if (status.ok())
-          conflicts_.add(std::move(kind), std::move(object), std::move(found), std::move(expected));
+          conflicts_.add(kind, std::move(object), std::move(found), std::move(expected));
         break;
       }
       case DescribedEvent::kWhole:
@@ -149,27 +178,8 @@ Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, 
                                      {.values_follow = false}));
     known->metadata = std::make_shared<Metadata>(std::move(header.metadata));
   }
-  DescribedBlock::Parts parts;
-  parts.begins = numbers_in<std::uint64_t>(rest.get_bytes());
-  parts.record_size = rest.get<std::uint64_t>();
-  parts.records = rest.get<std::uint64_t>();
-  parts.has_default_fill = get_optional<bool>(&rest);
-  parts.is_record_unused = rest.get<bool>();
-  parts.same_as = numbers_in<std::uint64_t>(rest.get_bytes());
-  parts.levels = numbers_in<std::uint32_t>(rest.get_bytes());
-  for (auto left = rest.get<std::uint64_t>(); left > 0; --left) {
-    Loss& loss = parts.losses.emplace_back();
-    loss.object = rest.get_text();
-    loss.text = rest.get_text();
-  }
-  for (auto left = rest.get<std::uint64_t>(); left > 0; --left)
-    parts.lost_fill_values.emplace_back(rest.get_text());
-  HeldValues::Pieces pieces;
-  for (auto left = rest.get<std::uint64_t>(); left > 0; --left) {
-    const auto offset = rest.get<std::uint64_t>();
-    const auto bytes = rest.get_bytes();
-    pieces.emplace(offset, std::vector<std::byte>(bytes.begin(), bytes.end()));
-  }
+  DescribedBlock::Parts parts = get_parts(&rest);
+  HeldValues::Pieces pieces = get_pieces(&rest);
   NMB_ASSIGN(parts.values, values_of(&rest));
   if (!pieces.empty())
     parts.values = std::make_shared<HeldValues>(std::move(parts.values), std::move(pieces));
@@ -189,7 +199,7 @@ Result<std::shared_ptr<const ByteSource>> DescribedInputs::values_of(MessageRead
       return values_;
     case DescribedValues::kFile: {
       const auto offset = in->get<std::uint64_t>(), size = in->get<std::uint64_t>();
-      values_ = std::make_shared<SharedRange>(file_, offset, size);
+      values_ = std::make_shared<RangeSource>(file_, offset, size);
       return values_;
     }
     case DescribedValues::kSent:

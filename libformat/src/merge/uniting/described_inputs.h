@@ -1,4 +1,5 @@
-// DescribedInputs: takes what other ranks describe of their inputs, as if these were read here.
+// DescribedInputs: takes the descriptions that other ranks send of their inputs, as if the inputs
+// were read here.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 #include "merge/reporting/conflict_list.h"
 #include "merge/uniting/block_unions.h"
 #include "merge/uniting/sent_values.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "parallel/message_codec.h"
 
 namespace nmb {
@@ -22,12 +23,12 @@ class DescribedInputs {
  public:
   struct Uses {
     std::function<void(const std::string& group)> note_group;
-    std::function<Status(std::size_t index)> read;  // one that is not described
-    // Behind an input. A failure ends take().
+    std::function<Status(std::size_t index)> read;  // reads an input that is not described
+    // Is called after each input. A failure ends take().
     std::function<Status(PlannedInput input)> end;
   };
 
-  // All must outlive this.
+  // All arguments must outlive the object.
   DescribedInputs(const PackOptions& options, ConflictList& conflicts, PackReport& report,
                   BlockUnions& unions, ReceivedFrom from, Uses uses)
       : options_(options),
@@ -37,11 +38,12 @@ class DescribedInputs {
         from_(std::move(from)),
         uses_(std::move(uses)) {}
 
-  // What InputDescriber::take() gave on another rank; of each rank in the order it gave it.
+  // Takes the result of InputDescriber::take() on another rank; for each rank in the order of these
+  // calls.
   Status take(int rank, std::span<const std::byte> description);
 
  private:
-  // The block in the same place of the previous input.
+  // The block at the same index of the previous input.
   struct Known {
     std::vector<std::byte> header, rest;
     std::shared_ptr<const Metadata> metadata;
@@ -59,9 +61,9 @@ class DescribedInputs {
   const ReceivedFrom from_;
   const Uses uses_;
   std::map<int, Blocks> known_;  // by rank
-  // The input that is taken.
+  // The current input.
   std::shared_ptr<const ByteSource> file_;
-  std::shared_ptr<const ByteSource> values_;  // of the block before
+  std::shared_ptr<const ByteSource> values_;  // values of the block before
   std::map<std::string, std::shared_ptr<SentFile>> sent_files_;
 };
 

@@ -1,4 +1,4 @@
-// Values that inputs share (see merge/uniting/first_values.h).
+// Finds values that inputs share (see merge/uniting/first_values.h).
 #include "merge/uniting/first_values.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace nmb {
 
 namespace {
 
-// Variables whose first values are known: about 300 bytes each.
+// The largest number of variables whose first values are known: about 300 bytes each.
 constexpr std::size_t kMostVariables = 1 << 16;
 
 bool is_held(const DatasetUnion::Member& member, VarId variable, std::uint64_t length) {
@@ -23,8 +23,7 @@ bool is_held(const DatasetUnion::Member& member, VarId variable, std::uint64_t l
 
 }  // namespace
 
-// Not those that follow one another, nor those that become of another type. One that is compared in
-// vain does no harm.
+// Not for values that are joined or widened. An unnecessary comparison does no harm.
 bool FirstValues::is_compared(const DatasetUnion::Member& member, VarId variable) const {
   if (!member.values || options_.first_values || options_.widen_types) return false;
   const Metadata& metadata = member.metadata;

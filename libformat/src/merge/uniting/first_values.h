@@ -1,5 +1,6 @@
-// FirstValues: which values of an input are those of the first input that a rank read: the rank
-// compares them while the file is open, and who unites the inputs need not read them.
+// FirstValues: finds which values of an input equal those of the first input that a rank read. The
+// rank compares them while the file is open, so that the rank that unites the inputs need not read
+// them.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@
 #include <vector>
 
 #include "merge/uniting/union_block.h"
-#include "nmb/byte_source.h"
-#include "nmb/pack.h"
+#include "nmb/bytes.h"
+#include "nmb/merge.h"
 #include "nmb/types.h"
 
 namespace nmb {
@@ -23,8 +24,8 @@ class FirstValues {
 
   explicit FirstValues(const PackOptions& options) : options_(options) {}
 
-  // By variable: an input before that has the same values of it, of the same type and shape, or
-  // kNone; also where values are not compared, or are held in memory for who unites them.
+  // Returns by variable: an earlier input that has the same values, type and shape, or kNone; kNone
+  // also if values are not compared, or are kept in memory for the rank that unites.
   std::vector<std::uint64_t> same_as(const std::string& block, std::size_t input,
                                      const DatasetUnion::Member& member);
 

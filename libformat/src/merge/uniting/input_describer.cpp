@@ -1,4 +1,4 @@
-// Describing inputs (see merge/uniting/input_describer.h).
+// Describes inputs (see merge/uniting/input_describer.h).
 #include "merge/uniting/input_describer.h"
 
 #include <algorithm>
@@ -6,16 +6,16 @@
 
 #include "merge/reading/held_values.h"
 #include "merge/uniting/sent_values.h"
-#include "nmb/classic_header.h"
+#include "nmb/classic.h"
 #include "parallel/byte_changes.h"
 #include "parallel/status_bytes.h"
-#include "wire/shared_range.h"
 
 namespace nmb {
 
 namespace {
 
-// Definitions as a header of CDF-5, whose begins tell nothing. kUnsupported, kLimit.
+// Encodes definitions as a header of CDF-5; its begins have no meaning. Errors: kUnsupported,
+// kLimit.
 Result<std::vector<std::byte>> header_of(const Metadata& metadata) {
   Metadata plain = metadata;
   plain.set_extension(nullptr);
@@ -75,7 +75,7 @@ void InputDescriber::begin_input(std::shared_ptr<const ByteSource> file) {
   file_ = std::move(file);
 }
 
-// What was told since the event before.
+// Adds the messages since the last event.
 void InputDescriber::tell_messages() {
   for (std::size_t i = warnings_; i < report_.warnings.size(); ++i) {
     input_.put(DescribedEvent::kWarning);
@@ -84,8 +84,9 @@ void InputDescriber::tell_messages() {
   report_.warnings.resize(warnings_);
   for (const FoundConflict& found : conflicts_.take()) {
     input_.put(DescribedEvent::kConflict);
-    for (const std::string* text : {&found.conflict.kind, &found.conflict.object,
-                                    &found.conflict.found, &found.conflict.expected})
+    input_.put(found.conflict.kind);
+    for (const std::string* text :
+         {&found.conflict.object, &found.conflict.found, &found.conflict.expected})
       input_.put_text(*text);
   }
 }
@@ -108,7 +109,7 @@ void InputDescriber::put(DescribedEvent event, std::span<const std::byte> header
   ++blocks_;
 }
 
-// A failure: it cannot be described.
+// Fails if the values cannot be described.
 Status InputDescriber::put_values(const std::shared_ptr<const ByteSource>& values,
                                   MessageWriter* rest) {
   if (!values) {
@@ -119,7 +120,7 @@ Status InputDescriber::put_values(const std::shared_ptr<const ByteSource>& value
     rest->put(DescribedValues::kAsBefore);
     return {};
   }
-  if (const auto* range = dynamic_cast<const SharedRange*>(values.get());
+  if (const auto* range = dynamic_cast<const RangeSource*>(values.get());
       range && range->base() == file_) {
     rest->put(DescribedValues::kFile);
     rest->put(range->offset());
@@ -182,7 +183,7 @@ Status InputDescriber::take_whole(const BlockName& name, InputBlock& block) {
         return Status();
       });
   if (!status.ok()) {
-    // It counts where another input has the block.
+    // Used if another input has the block.
     MessageWriter rest;
     put_name(name, &rest);
     put_facts(facts, &rest);
@@ -202,7 +203,7 @@ Status InputDescriber::take_part(const BlockName& name, BlockPart part) {
 }
 
 void InputDescriber::leave(std::size_t index) {
-  // Both sides forget what they would compare with.
+  // Both sides forget the values with which they would compare.
   known_.clear();
   out_.put<std::uint64_t>(index);
   out_.put(DescribedAs::kNot);

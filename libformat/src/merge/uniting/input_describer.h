@@ -1,6 +1,6 @@
-// InputDescriber: the inputs that a rank reads, described for the rank that unites their blocks:
-// definitions that inputs share once, and of each input what differs (spec/rationale.md, "Merging
-// by ranks").
+// InputDescriber: describes the inputs that a rank reads for the rank that unites their blocks:
+// definitions that inputs share are sent once, and for each input what differs (spec/rationale.md,
+// "Merging by ranks").
 #pragma once
 
 #include <cstddef>
@@ -15,34 +15,35 @@
 #include "merge/reporting/conflict_list.h"
 #include "merge/uniting/first_values.h"
 #include "merge/uniting/union_block.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
 #include "parallel/message_codec.h"
 #include "wire/pooled_file.h"
 
 namespace nmb {
 
-// What is told of an input, in this order: its index, how it is described, and where it is the
-// file's stamp and what was met, one after the other.
+// A description of an input consists of, in this order: its index, a DescribedAs and, for kBlocks,
+// the file's stamp and a list of events.
 enum class DescribedAs : std::uint8_t {
-  kNotOpened,  // with a status
-  kNot,        // the other rank is to read it
+  kNotOpened,  // a status follows
+  kNot,        // the other rank must read it
   kBlocks,
 };
 enum class DescribedEvent : std::uint8_t { kGroup, kWarning, kConflict, kWhole, kPart, kEnd };
 enum class DescribedValues : std::uint8_t {
   kNone,
-  kAsBefore,  // those of the input's block before
+  kAsBefore,  // the values of the input's block before
   kFile,      // a range of the input
-  kSent,      // by send_values()
+  kSent,      // in the form of send_values()
 };
-// Blocks of an input, from the first, that are described by what differs from that of the same
-// number of the input before.
+// This many blocks from the first of an input are described by their differences from the block
+// with the same number in the input before.
 inline constexpr std::size_t kComparedBlocks = 256;
 
 class InputDescriber final : public BlockSink {
  public:
-  // All must outlive this. room: bytes of values of all inputs that may be held, and again of
-  // values that the other rank cannot read out of the inputs at once.
+  // All arguments must outlive the object. room: how many bytes of values of all inputs may be
+  // kept, and how many may be sent because the other rank cannot read them directly from the
+  // inputs.
   InputDescriber(const PackOptions& options, ConflictList& conflicts, PackReport& report,
                  std::shared_ptr<SourcePool> views, std::uint64_t room)
       : options_(options),
@@ -53,24 +54,24 @@ class InputDescriber final : public BlockSink {
         held_room_(room),
         sent_room_(room) {}
 
-  // Ahead of an input: what was told of it from now on is described.
+  // Call this before an input: all calls after it are described.
   void begin();
   void begin_input(std::shared_ptr<const ByteSource> file) override;
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
   void note_group(const std::string& group);
-  // Behind it. kUnsupported, kIo: of what is sent along.
+  // Call this after an input. Errors: kUnsupported, kIo for values that are sent.
   void end(const PlannedInput& input);
-  // In place of begin() and end(): it is left to the other rank.
+  // Call this instead of begin() and end(): the input is left to the other rank.
   void leave(std::size_t index);
 
-  // Inputs with values that cannot be described are not worth reading.
+  // Returns whether some values cannot be described: reading such inputs here is not worthwhile.
   bool leaves_values() const { return leaves_values_; }
   std::size_t size() const { return out_.size(); }
   std::vector<std::byte> take() { return out_.take(); }
 
  private:
-  // Of a block: its definitions, and the rest.
+  // For a block: its definitions, and the rest.
   struct Known {
     std::vector<std::byte> header, rest;
   };
@@ -91,10 +92,10 @@ class InputDescriber final : public BlockSink {
   bool leaves_values_ = false;
   MessageWriter out_;
   std::vector<Known> known_;
-  // The input that is described.
+  // The description of the current input.
   MessageWriter input_;
   std::shared_ptr<const ByteSource> file_;
-  std::shared_ptr<const ByteSource> values_;  // of the block before
+  std::shared_ptr<const ByteSource> values_;  // values of the block before
   std::size_t blocks_ = 0, warnings_ = 0;
   bool is_left_ = false;
 };

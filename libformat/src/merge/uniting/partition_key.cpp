@@ -1,4 +1,4 @@
-// Numbers for events (see merge/uniting/partition_key.h).
+// Numbers events (see merge/uniting/partition_key.h).
 #include "merge/uniting/partition_key.h"
 
 #include <algorithm>
@@ -12,14 +12,14 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kKeysAtOnce = 32768;  // values
+constexpr std::uint64_t kKeysAtOnce = 32768;  // number of values
 constexpr std::size_t kRecent = 4;            // lists of events
 
 bool is_integer(Type type) {
   return type != Type::kChar && type != Type::kFloat && type != Type::kDouble;
 }
 
-// Calls visit(first, values) for parts of [from, from + count); true goes on.
+// Calls visit(first, values) for parts of [from, from + count); true continues.
 Status visit_values(
     const KeyColumn& column, std::uint64_t from, std::uint64_t count,
     const std::function<bool(std::uint64_t, const std::vector<std::int64_t>&)>& visit) {
@@ -30,7 +30,7 @@ Status visit_values(
     values.resize(std::min(kKeysAtOnce, end - from));
     bytes.resize(values.size() * size);
     NMB_TRY(column.values->read_at(from * size, bytes));
-    // Of uint64 those past the largest int64 come out negative.
+    // Values of uint64 past the largest int64 become negative.
     convert_from_external(column.type, bytes.data(), values.size(), MemoryType::kInt64,
                           values.data());
     if (!visit(from, values)) break;
@@ -53,7 +53,7 @@ Result<std::optional<KeyProblem>> PartitionKey::add(std::size_t input, KeyColumn
         return false;
       }
       if (last && values[i] < *last) {
-        problem = {std::to_string(values[i]) + " at [" + std::to_string(first + i) + "] behind " +
+        problem = {std::to_string(values[i]) + " at [" + std::to_string(first + i) + "] after " +
                        std::to_string(*last),
                    "values that do not decrease"};
         return false;
@@ -127,7 +127,7 @@ class PartitionKey::Numbers final : public ByteSource {
                              std::byte bytes[8];
                              store_be(bytes,
                                       number + static_cast<std::uint64_t>(place - events->begin()));
-                             // Of the first and the last perhaps a part.
+                             // Clips the first and last value to the requested range.
                              const std::uint64_t at = from++ * 8;
                              const std::uint64_t begin = std::max(at, offset);
                              const std::uint64_t until = std::min(at + 8, offset + out.size());
@@ -138,7 +138,7 @@ class PartitionKey::Numbers final : public ByteSource {
                          }));
     if (is_there) return {};
     return Status(Code::kDamaged, name(), kNoOffset, "",
-                  "found an event that its file's list did not have when it was looked at");
+                  "found an event that its file's list did not have when it was read first");
   }
   std::pair<Input, KeyColumn> parts() const { return {key_->inputs_.at(input_), column_}; }
 

@@ -1,5 +1,5 @@
-// PartitionKey: numbers for the events of several inputs, the same in all their tables, from what
-// each input's list of events has (docs/merging.md, "Partition keys").
+// PartitionKey: numbers for the events of several inputs, the same in all their tables. They are
+// derived from each input's list of events (docs/merging.md, "Partition keys").
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@
 #include <utility>
 #include <vector>
 
-#include "netcdf/array_source.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
+#include "values/array_source.h"
 
 namespace nmb {
 
-// Values of one input, one behind the other in external form.
+// Values of one input, without gaps, in external form.
 struct KeyColumn {
   Source values;  // nullptr: there are none
   Type type = Type::kInt;
   std::uint64_t count = 0;
 };
 
-// What is wrong with a value.
+// An invalid value and the reason.
 struct KeyProblem {
   std::string found, expected;
 };
@@ -33,19 +33,19 @@ struct KeyProblem {
 // Thread-safe once all inputs are added.
 class PartitionKey {
  public:
-  // The list of events of an input, behind those of the inputs before: each other value is an event
-  // of its own. nullopt: it is sound. kIo, kDamaged.
+  // Adds the list of events of an input after those of earlier inputs: each distinct value is one
+  // event. nullopt: the list is valid. Errors: kIo, kDamaged.
   Result<std::optional<KeyProblem>> add(std::size_t input, KeyColumn events);
-  // Whether its list was added, and sound.
+  // Returns whether the input's list was added and is valid.
   bool has(std::size_t input) const { return inputs_.contains(input); }
-  // Whether each value is one of the events of an input that is there. kIo, kDamaged.
+  // Checks that each value is an event of an input that has() is true for. Errors: kIo, kDamaged.
   Result<std::optional<KeyProblem>> check(std::size_t input, const KeyColumn& column) const;
-  // The numbers of a column's events, of type kInt64 in external form. Values that are no events,
-  // which check() finds, are kDamaged.
+  // Returns the numbers of a column's events, of type kInt64 in external form. Reading fails with
+  // kDamaged for values that are not events; check() finds these.
   static Source numbers(std::shared_ptr<const PartitionKey> key, std::size_t input,
                         KeyColumn column);
 
-  // What numbers() are made of; nullopt: the source is another one.
+  // What numbers() needs; nullopt: the source was not made by numbers().
   struct Input {
     KeyColumn events;
     std::uint64_t first;  // number of its first event
@@ -62,7 +62,7 @@ class PartitionKey {
 
   std::map<std::size_t, Input> inputs_;
   std::uint64_t count_ = 0;
-  // Those that were asked for last.
+  // The most recently requested events.
   mutable std::mutex mutex_;
   mutable std::vector<std::pair<std::size_t, Events>> recent_;
 };

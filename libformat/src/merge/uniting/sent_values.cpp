@@ -1,4 +1,4 @@
-// Sending sources (see merge/uniting/sent_values.h).
+// Sends sources to other ranks (see merge/uniting/sent_values.h).
 #include "merge/uniting/sent_values.h"
 
 #include <algorithm>
@@ -16,17 +16,16 @@
 #include "merge/uniting/member_array.h"
 #include "merge/uniting/partition_key.h"
 #include "netcdf/laid_values.h"
-#include "netcdf/repeated_value.h"
 #include "netcdf/tiled_values.h"
 #include "parallel/message_codec.h"
 #include "wire/owned_bytes.h"
-#include "wire/shared_range.h"
+#include "wire/repeated_value.h"
 #include "wire/spliced_source.h"
 #include "wire/spool_file.h"
 
 namespace nmb {
 
-// An NMB file of which another rank sent blocks. Thread-safe.
+// An NMB file from which another rank sent blocks. Thread-safe.
 class SentFile {
  public:
   SentFile(std::string path, const ReceivedFrom& from)
@@ -59,56 +58,33 @@ Status changed(const std::string& path) {
 }
 
 // The values of one, whose file is opened when they are read: it may be one of thousands.
-class SentBlock final : public ByteSource {
- public:
-  // sum: of its entry.
-  SentBlock(std::shared_ptr<SentFile> file, std::string block, std::uint64_t sum,
-            std::uint64_t size, bool may_be_sparse)
-      : file_(std::move(file)),
-        block_(std::move(block)),
-        sum_(sum),
-        size_(size),
-        may_be_sparse_(may_be_sparse) {}
+struct ExtentOfSent {
+  std::shared_ptr<SentFile> file;
+  std::string block;
+  std::uint64_t sum, length;  // sum: of its entry
+  bool is_sparse;
+  mutable std::optional<BlockEntry> entry{};  // once it was found
 
-  std::uint64_t size() const override { return size_; }
-  const std::string& name() const override { return file_->path(); }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    NMB_ASSIGN(const Source values, opened());
-    return values->read_at(offset, out);
-  }
-  bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
-    if (!may_be_sparse_) return false;
-    const Result<Source> values = opened();
-    return values.ok() && (*values)->is_unallocated(offset, length);
-  }
-  bool may_be_sparse() const override { return may_be_sparse_; }
-  const std::string& block() const { return block_; }
-  std::uint64_t sum() const { return sum_; }
-
- private:
-  Result<Source> opened() const {
-    const std::scoped_lock lock(mutex_);
-    if (!values_) {
-      NMB_ASSIGN(std::shared_ptr<const Reader> reader, file_->reader());
-      NMB_ASSIGN(std::optional<BlockEntry> entry, reader->find(block_));
-      if (!entry || entry->extent_length != size_ || sum_of_entry(*entry) != sum_)
+  std::uint64_t size() const { return length; }
+  const std::string& name() const { return file->path(); }
+  bool may_be_sparse() const { return is_sparse; }
+  Result<Source> open() const {
+    NMB_ASSIGN(const std::shared_ptr<const Reader> reader, file->reader());
+    if (!entry) {
+      NMB_ASSIGN(std::optional<BlockEntry> found, reader->find(block));
+      if (!found || found->extent_length != length || sum_of_entry(*found) != sum)
         return changed(name());
-      values_ = std::make_shared<LazyExtent>(std::move(reader), std::move(*entry));
+      entry = std::move(found);
     }
-    return values_;
+    NMB_ASSIGN(std::shared_ptr<const Block> loaded, reader->block(*entry));
+    return extent_with(std::move(loaded));
   }
-
-  const std::shared_ptr<SentFile> file_;
-  const std::string block_;
-  const std::uint64_t sum_, size_;
-  const bool may_be_sparse_;
-  mutable std::mutex mutex_;
-  mutable Source values_;
 };
+using SentExtent = LazySource<ExtentOfSent>;
 
 enum class SentKind : std::uint8_t {
   kNone,
-  kAgain,  // one that was sent before, by its number
+  kAgain,  // a source that was sent before, by its number
   kFile,
   kRange,
   kBytes,
@@ -122,12 +98,12 @@ enum class SentKind : std::uint8_t {
   kNumbers,
 };
 
-// Bytes of temporary files that are sent along with one source.
+// The largest number of bytes of temporary files that are sent with one source.
 constexpr std::uint64_t kMostBytes = 16 << 20;
 
 class Sender {
  public:
-  // false: it cannot be sent.
+  // Returns false if it cannot be sent.
   Result<bool> send(const ByteSource* source, ByteRange wanted) {
     if (!source) return put(SentKind::kNone);
     if (const auto known = known_.find(source); known != known_.end()) {
@@ -137,7 +113,7 @@ class Sender {
     }
     NMB_ASSIGN(const bool sent, send_new(*source, wanted));
     const std::uint32_t number = count_++;
-    // What is cut to what is wanted is not the same for who wants something else.
+    // A source that was cut to the wanted range cannot be reused for another range.
     if (!is_cut(*source)) known_.emplace(source, number);
     return sent;
   }
@@ -146,7 +122,7 @@ class Sender {
  private:
   static bool is_cut(const ByteSource& source) {
     if (const auto* held = dynamic_cast<const HeldValues*>(&source)) return is_cut(*held->base());
-    if (const auto* range = dynamic_cast<const SharedRange*>(&source))
+    if (const auto* range = dynamic_cast<const RangeSource*>(&source))
       return is_cut(*range->base());
     return dynamic_cast<const LaidValues*>(&source) || dynamic_cast<const TiledValues*>(&source) ||
            dynamic_cast<const SplicedSource*>(&source);
@@ -167,37 +143,25 @@ class Sender {
       out_.put(file->may_be_sparse());
       return true;
     }
-    if (const auto* range = dynamic_cast<const SharedRange*>(&source)) return send(*range, wanted);
+    if (const auto* range = dynamic_cast<const RangeSource*>(&source)) return send(*range, wanted);
     if (const auto* value = dynamic_cast<const RepeatedValue*>(&source)) {
       put(SentKind::kRepeated);
       out_.put_bytes(value->value());
       return true;
     }
-    if (const auto* bytes = dynamic_cast<const OwnedBytes*>(&source)) {
+    if (const auto* bytes = dynamic_cast<const MemorySource*>(&source)) {
       put(SentKind::kBytes);
       return send_bytes(*bytes, {0, bytes->size()});
     }
     if (const auto* spliced = dynamic_cast<const SplicedSource*>(&source))
       return send(*spliced, wanted);
-    if (const auto* block = dynamic_cast<const LazyExtent*>(&source)) {
-      put(SentKind::kBlock);
-      out_.put_text(block->name());
-      out_.put_text(block->entry().name);
-      out_.put(sum_of_entry(block->entry()));
-      out_.put(block->size());
-      out_.put(block->may_be_sparse());
-      return true;
+    if (const auto* extent = dynamic_cast<const LazyExtent*>(&source)) {
+      const BlockEntry& entry = extent->opener().entry;
+      return send_block(source, entry.name, sum_of_entry(entry));
     }
     // Of a third rank.
-    if (const auto* sent = dynamic_cast<const SentBlock*>(&source)) {
-      put(SentKind::kBlock);
-      out_.put_text(sent->name());
-      out_.put_text(sent->block());
-      out_.put(sent->sum());
-      out_.put(sent->size());
-      out_.put(sent->may_be_sparse());
-      return true;
-    }
+    if (const auto* sent = dynamic_cast<const SentExtent*>(&source))
+      return send_block(source, sent->opener().block, sent->opener().sum);
     if (const auto* view = dynamic_cast<const ReopenedSource*>(&source)) return send(*view);
     if (const auto* member = dynamic_cast<const MemberArray*>(&source)) {
       put(SentKind::kMember);
@@ -225,6 +189,16 @@ class Sender {
     return false;
   }
 
+  bool send_block(const ByteSource& extent, const std::string& block, std::uint64_t sum) {
+    put(SentKind::kBlock);
+    out_.put_text(extent.name());
+    out_.put_text(block);
+    out_.put(sum);
+    out_.put(extent.size());
+    out_.put(extent.may_be_sparse());
+    return true;
+  }
+
   Result<bool> send_all(const std::shared_ptr<const ByteSource>& source) {
     return send(source.get(), {0, source ? source->size() : 0});
   }
@@ -243,7 +217,7 @@ class Sender {
     return true;
   }
 
-  Result<bool> send(const SharedRange& range, ByteRange wanted) {
+  Result<bool> send(const RangeSource& range, ByteRange wanted) {
     put(SentKind::kRange);
     out_.put(range.offset());
     out_.put(range.size());
@@ -262,7 +236,7 @@ class Sender {
       out_.put(run);
       const ByteSource& source = *spliced.sources()[run.from];
       const ByteRange range{run.source, run.source + run.length};
-      // Temporary files are this process's own.
+      // Temporary files belong to this process only.
       const bool is_own = dynamic_cast<const SpoolFile*>(&source) != nullptr;
       out_.put(is_own);
       NMB_ASSIGN(const bool sent, is_own ? send_bytes(source, range) : send(&source, range));
@@ -324,9 +298,9 @@ class Sender {
     return true;
   }
 
-  // Bytes of a part's source that lie in `wanted`, and perhaps some more.
+  // Returns a range of a part's source that covers its bytes in `wanted`.
   static ByteRange wanted_of_fixed(const LaidSlice& slice, const LaidPart& part, ByteRange wanted) {
-    // All values of a variable in one piece, as where nothing is joined.
+    // A variable that is not joined has all its values in one piece.
     if (part.count > 1 || slice.unit != slice.length) return {0, part.source->size()};
     const std::uint64_t from = std::max(wanted.begin, slice.to) - slice.to;
     const std::uint64_t end = std::min(wanted.end, slice.to + slice.length) - slice.to;
@@ -401,7 +375,7 @@ class Receiver {
         const Numbers offset = number(), size = number();
         NMB_ASSIGN(Source base, receive());
         if (offset <= base->size() && size <= base->size() - offset)
-          return Source(std::make_shared<SharedRange>(std::move(base), offset, size));
+          return Source(std::make_shared<RangeSource>(std::move(base), offset, size));
         return changed(base->name());
       }
       case SentKind::kBytes:
@@ -437,8 +411,7 @@ class Receiver {
   Source bytes() {
     std::string name = text();
     const auto all = in_.get_bytes();
-    return std::make_shared<OwnedBytes>(std::vector<std::byte>(all.begin(), all.end()),
-                                        std::move(name));
+    return owned_bytes(std::vector<std::byte>(all.begin(), all.end()), std::move(name));
   }
 
   Result<Source> spliced() {
@@ -467,7 +440,8 @@ class Receiver {
     const bool may_be_sparse = in_.get<bool>();
     std::shared_ptr<SentFile>& file = (from_.known_files ? *from_.known_files : files_)[path];
     if (!file) file = std::make_shared<SentFile>(std::move(path), from_);
-    return std::make_shared<SentBlock>(file, std::move(name), sum, size, may_be_sparse);
+    return std::make_shared<SentExtent>(
+        ExtentOfSent{file, std::move(name), sum, size, may_be_sparse});
   }
 
   Result<Source> view() {
@@ -476,8 +450,7 @@ class Receiver {
     std::string name = text();
     const Numbers size = number();
     const auto sent = in_.get_bytes();
-    const auto body =
-        std::make_shared<OwnedBytes>(std::vector<std::byte>(sent.begin(), sent.end()), name);
+    const auto body = owned_bytes(std::vector<std::byte>(sent.begin(), sent.end()), name);
     std::shared_ptr<DimensionLengths> lengths;
     if (in_.get<bool>()) {
       lengths = std::make_shared<DimensionLengths>();

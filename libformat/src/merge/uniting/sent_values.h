@@ -1,5 +1,6 @@
-// Values for another rank: what a source is made of, as bytes, and the source that another rank
-// makes of them: files and ranges of them, blocks, and how values of several lie in what is united.
+// Sends values to another rank: describes in bytes how a source is composed, and rebuilds the
+// source on the other rank. A source may consist of files and ranges of files, of blocks, and of
+// values of several sources in a united dataset.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +12,15 @@
 #include <vector>
 
 #include "merge/reading/reopened_source.h"
-#include "nmb/byte_range.h"
-#include "nmb/byte_source.h"
+#include "nmb/bytes.h"
 #include "nmb/reader.h"
 #include "wire/pooled_file.h"
 
 namespace nmb {
 
-// How another rank makes the bytes `wanted` of a source; of what lies elsewhere it says nothing.
-// nullopt: no other rank can, since too many values wait in a temporary file of this one. Those
-// that it sends along are read. kIo, kDamaged.
+// Describes the bytes `wanted` of a source for another rank, and nothing about its other bytes.
+// nullopt: no other rank can rebuild it, because too many values are in a temporary file of this
+// rank. Reads the values that the description contains. Errors: kIo, kDamaged.
 Result<std::optional<std::vector<std::byte>>> send_values(const ByteSource& source,
                                                           ByteRange wanted);
 
@@ -29,14 +29,13 @@ class SentFile;
 struct ReceivedFrom {
   std::shared_ptr<FilePool> files;
   std::shared_ptr<SourcePool> views;
-  ReadOptions read;  // of NMB files
-  // Where several sources are of the same NMB files, those that are known, by their paths; nullptr:
-  // of one source alone.
+  ReadOptions read;  // for NMB files
+  // The known NMB files, by path, so that several sources share them; nullptr: for a single source.
   std::map<std::string, std::shared_ptr<SentFile>>* known_files = nullptr;
 };
 
-// What send_values() wrote, by a rank of the same program. kDamaged: a file is no longer what it
-// was; kIo.
+// Rebuilds a source from the result of send_values() on a rank of the same program. Errors:
+// kDamaged if a file has changed; kIo.
 Result<std::shared_ptr<const ByteSource>> receive_values(std::span<const std::byte> sent,
                                                          const ReceivedFrom& from);
 

@@ -1,4 +1,4 @@
-// Boxes on the grid of all their ends (see merge/uniting/tile_cover.h).
+// Places boxes on the grid of all their ends (see merge/uniting/tile_cover.h).
 #include "merge/uniting/tile_cover.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kMostCells = 1 << 22;
 
-// The pieces into which the ends of boxes divide an array.
+// The cells into which the ends of boxes divide an array.
 class Cells {
  public:
   Cells(const TileBoxes& boxes, std::span<const std::uint32_t> present) : ends_(boxes.rank()) {
@@ -27,13 +27,13 @@ class Cells {
     }
   }
 
-  // No more than one past the limit.
+  // Returns at most one more than the limit.
   std::uint64_t count() const {
     std::uint64_t cells = 1;
     for (const std::uint64_t length : lengths_) cells = std::min(cells * length, kMostCells + 1);
     return cells;
   }
-  // Calls visit(cell) with all of a box.
+  // Calls visit(cell) for all cells of a box.
   template <class Visit>
   void for_each_of(const TileBoxes& boxes, std::uint32_t box, Visit visit) const {
     Bounds bounds;
@@ -95,7 +95,7 @@ Result<TileCover> cover_of(const TileBoxes& boxes, std::span<const std::uint32_t
     });
     if (overlaps) cover.overlapping.push_back(box);
   }
-  // Along the last dimension what is missing is told as one.
+  // Missing cells along the last dimension are reported together.
   for (std::uint64_t cell = 0; cell < count;) {
     std::uint64_t length = 0;
     const std::uint64_t row_end = (cell / cells.row_length() + 1) * cells.row_length();

@@ -1,4 +1,4 @@
-// Whether boxes cover an array, and which lie over one another.
+// Checks whether boxes cover an array, and which of them overlap.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace nmb {
 using TileRegion = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 struct TileCover {
-  std::vector<TileRegion> gaps;            // that no box has
-  std::vector<std::uint32_t> overlapping;  // boxes that have something of one before
+  std::vector<TileRegion> gaps;            // regions that no box has
+  std::vector<std::uint32_t> overlapping;  // boxes that overlap an earlier box
 };
 
-// present: the boxes that count, each once. kLimit: their ends divide the array into more than 2^22
-// pieces.
+// present: the boxes that count, each once. Errors: kLimit if their ends divide the array into more
+// than 2^22 pieces.
 Result<TileCover> cover_of(const TileBoxes& boxes, std::span<const std::uint32_t> present);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// UnionBlock: what a union takes of a block of an input, whichever rank reads the input.
+// UnionBlock: the data of a block of an input that a union needs, whichever rank reads the input.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 #include "merge/reading/input_reader.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/uniting/dataset_union.h"
-#include "nmb/classic_view.h"
-#include "nmb/pack.h"
+#include "nmb/merge.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/status.h"
 
 namespace nmb {
 
-// What is known of a block without its classic form.
+// The facts about a block that do not need its classic form.
 struct BlockFacts {
-  std::optional<std::uint64_t> samples{};  // that an NMB input has recorded
-  // Of a part of a set of files: how many files the set has, and whether they are of icebergs.
+  std::optional<std::uint64_t> samples{};  // the samples that an NMB input has recorded
+  // For a part of a set of files: how many files the set has, and whether they are of icebergs.
   std::optional<std::int64_t> set_size{};
   bool is_iceberg_set = false;
-  // It is of a process that had no icebergs: what it says of them is of no use.
+  // It comes from a process that had no icebergs, so its content does not count.
   bool has_no_icebergs = false;
 };
 
@@ -31,13 +31,13 @@ BlockFacts facts_of(const InputBlock& block, const PackOptions& options);
 
 struct UnionBlock {
   DatasetUnion::Member member;
-  std::vector<std::uint32_t> levels{};  // by dimension, as ClassicForm has them
-  std::vector<Loss> losses{};           // objects, and what is found of them
+  std::vector<std::uint32_t> levels{};  // by dimension, like those of ClassicForm
+  std::vector<Loss> losses{};           // objects, and what is found in them
   std::vector<std::string> lost_fill_values{};
 };
 
-// Visits the classic form of a block, whose file is open now. *room: bytes of its values that may
-// be held, as for hold_small(). kDamaged, kLimit, kIo; the visit's failure.
+// Visits the classic form of a block whose file is open now. *room: how many bytes of its values
+// may be kept, as for hold_small(). Errors: kDamaged, kLimit, kIo; the visit's failure.
 Status visit_union_block(const InputBlock& block, const PackOptions& options,
                          std::shared_ptr<SourcePool> views, std::uint64_t* room,
                          const std::function<Status(const UnionBlock&)>& visit);

@@ -1,4 +1,4 @@
-// Comparing values (see merge/uniting/value_comparison.h).
+// Compares values (see merge/uniting/value_comparison.h).
 #include "merge/uniting/value_comparison.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string text_of(Type type, const std::array<std::byte, 8>& value) {
 Result<std::optional<ValuesDiffer>> first_difference(const ComparedValues& found,
                                                      const ComparedValues& expected, Type type,
                                                      std::uint64_t slices, std::uint64_t length) {
-  // Where records follow one another at once they are compared as one.
+  // Adjacent records are compared as one.
   if (slices > 1 && found.step == length && expected.step == length) {
     length *= slices;
     slices = 1;
@@ -35,7 +35,7 @@ Result<std::optional<ValuesDiffer>> first_difference(const ComparedValues& found
       NMB_TRY(expected.source->read_at(expected.begin + slice * expected.step + done, was));
       if (std::memcmp(is.data(), was.data(), size) == 0) continue;
       const auto byte = static_cast<std::size_t>(std::ranges::mismatch(is, was).in1 - is.begin());
-      // A value's bytes lie in one part.
+      // The bytes of a value lie in one part.
       const std::size_t at = byte / type_size(type) * type_size(type);
       ValuesDiffer differ{(slice * length + done + at) / type_size(type), {}, {}};
       std::memcpy(differ.found.data(), is.data() + at, type_size(type));

@@ -1,4 +1,4 @@
-// Counting the values of a block (see values/statistics/block_counter.h).
+// Counts the values of a block (see values/statistics/block_counter.h).
 #include "values/statistics/block_counter.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace nmb {
 
 namespace {
 
-// Bytes that are there.
+// Bytes that are given.
 struct Given {
   std::uint64_t offset;
   const std::byte* bytes;
@@ -28,7 +28,7 @@ struct Given {
   }
 };
 
-// Fill values.
+// Bytes that read as fill values.
 struct Hole {
   void copy(const ValueForm& form, std::uint64_t element, std::uint64_t from, std::size_t length,
             std::byte* to) const {
@@ -83,7 +83,7 @@ Result<std::unique_ptr<BlockCounter>> BlockCounter::make(const Metadata& metadat
     slot.begin = begin - base;
     slot.end = end;
     if (is_record && *bytes == layout.record_size) {
-      // Records that lie side by side are an array.
+      // Adjacent records form an array.
       slot.begin += made->record_begin_;
       slot.end = slot.begin + all;
       made->fixed_.push_back(slot);
@@ -97,7 +97,7 @@ Result<std::unique_ptr<BlockCounter>> BlockCounter::make(const Metadata& metadat
   return made;
 }
 
-// A variable that is counted.
+// Notes a variable that is counted.
 void BlockCounter::note(Slot* slot, std::uint64_t elements) {
   slot->most_buckets = Histogram::most_buckets(elements);
   variables_[slot->variable] = {true, slot->form.type, slot->form.nan_is_missing, elements};
@@ -125,7 +125,7 @@ void BlockCounter::keep(const Slot& slot, const Local& local) {
   total.histogram = all.take();
 }
 
-// Bytes [from, to) of the element that begins at `element`.
+// Counts bytes [from, to) of the element that begins at `element`.
 template <class Bytes>
 void BlockCounter::keep_cut(const Slot& slot, std::uint64_t element, std::uint64_t from,
                             std::uint64_t to, const Bytes& bytes, Local* local) {
@@ -141,7 +141,7 @@ void BlockCounter::keep_cut(const Slot& slot, std::uint64_t element, std::uint64
   cuts_.erase(cut);
 }
 
-// What of [from, to) lies in the slot, which begins at `base`.
+// Counts the part of [from, to) that lies in the slot, which begins at `base`.
 template <class Bytes>
 void BlockCounter::count_slot(const Slot& slot, std::uint64_t base, std::uint64_t from,
                               std::uint64_t to, const Bytes& bytes, Local* local) {
@@ -175,13 +175,13 @@ void BlockCounter::count(std::uint64_t from, std::uint64_t to, const Bytes& byte
   const std::uint64_t first = from <= record_begin_ ? 0 : (from - record_begin_) / record_size_;
   const std::uint64_t end = std::min(records_, (to - record_begin_ - 1) / record_size_ + 1);
   if (first >= end) return;
-  // The first and the last may be there in part; what is between is whole.
+  // The first and the last record may be incomplete; those in between are complete.
   count_record(first, from, to, bytes);
   if (end - first > 2) count_whole_records(first + 1, end - 1, bytes);
   if (end - first > 1) count_record(end - 1, from, to, bytes);
 }
 
-// What of [from, to) lies in a record.
+// Counts the part of [from, to) that lies in a record.
 template <class Bytes>
 void BlockCounter::count_record(std::uint64_t record, std::uint64_t from, std::uint64_t to,
                                 const Bytes& bytes) {
@@ -197,7 +197,8 @@ void BlockCounter::count_record(std::uint64_t record, std::uint64_t from, std::u
     keep(each, local);
   };
   if constexpr (std::is_same_v<Bytes, Hole>) {
-    // There may be many holes and many variables: those that lie in a hole whole are noted.
+    // There may be many holes and many variables: variables that lie completely in a hole are only
+    // noted.
     auto last =
         std::partition_point(slot, record_.end(), [&](const Slot& s) { return s.end <= high; });
     if (slot != last && slot->begin < low) count_one(*slot++);
@@ -223,7 +224,7 @@ void BlockCounter::count_whole_records(std::uint64_t first, std::uint64_t end, c
   }
 }
 
-// Variables of so many records that lie in a hole.
+// Notes variables with this number of records in a hole.
 void BlockCounter::note_hole(std::vector<Slot>::const_iterator first,
                              std::vector<Slot>::const_iterator end, std::uint64_t records) {
   if (first >= end) return;

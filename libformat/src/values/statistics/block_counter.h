@@ -1,6 +1,6 @@
-// BlockCounter: counts the values of a block from the bytes of its extent, given in any order and
-// in any parts, each byte once (spec/format.md, section 9.3). An element that lies in several parts
-// is put together.
+// BlockCounter: counts the values of a block from the bytes of its extent, which are given in any
+// order and in any parts, each byte once (spec/format.md, section 9.3). It joins the bytes of an
+// element that is divided among parts.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "nmb/byte_source.h"
-#include "nmb/classic_header.h"
+#include "nmb/bytes.h"
+#include "nmb/classic.h"
 #include "nmb/extension.h"
 #include "nmb/metadata.h"
 #include "nmb/statistics.h"
@@ -23,65 +23,66 @@
 
 namespace nmb {
 
-// Thread-safe but for finish().
+// Thread-safe except for finish().
 class BlockCounter {
  public:
-  // level: not kNone. Nothing given is referred to later. kDamaged: the definitions say what cannot
-  // be.
+  // level: not kNone. The object keeps no reference to the arguments. Errors: kDamaged if the
+  // definitions contradict each other.
   static Result<std::unique_ptr<BlockCounter>> make(const Metadata& metadata,
                                                     const ClassicLayout& layout,
                                                     std::uint64_t records, StatisticsLevel level);
 
-  // Bytes of the extent from `offset` on.
+  // Adds bytes of the extent from `offset` on.
   void add(std::uint64_t offset, std::span<const std::byte> bytes);
-  // Bytes [from, to) of the extent for which nothing is stored: they are fill values.
+  // Adds bytes [from, to) of the extent for which nothing is stored: their values are fill values.
   void add_hole(std::uint64_t from, std::uint64_t to);
-  // Variables whose values are found by tables of chunks, which add() does not see.
+  // Returns whether variables have tables of chunks, whose values add() does not see.
   bool has_chunks() const { return !chunked_.empty(); }
-  // Reads and counts them; not together with other calls. A variable with a damaged chunk, or
-  // whose chunks would decode to very much more than is stored, is left out. Memory: 32 MiB, or a
-  // chunk. kDamaged, kIo.
+  // Reads and counts the values in chunks; not concurrent with other calls. Leaves out a variable
+  // that has a damaged chunk or whose chunks would decode to far more bytes than are stored.
+  // Memory: 32 MiB, or one chunk. Errors: kDamaged, kIo.
   Status count_chunks(const std::shared_ptr<const ByteSource>& extent, unsigned threads);
-  // When all bytes were given that belong to values. kDamaged: they were not.
+  // Call this after all bytes of values were added. Errors: kDamaged if some are missing.
   Result<BlockStatistics> finish();
-  // Of the variables, in order; empty of data sets that netCDF shows as dimensions only, whose
-  // values nobody has written.
+  // Returns the names of the variables, in order; empty for data sets that netCDF shows only as
+  // dimensions, whose values nobody has written.
   std::vector<std::string> take_names() { return std::move(names_); }
-  // Of all variables, none of them computed: in place of finish() where values cannot be read.
+  // Returns statistics in which no variable is computed, for a block whose values cannot be read;
+  // call it instead of finish().
   BlockStatistics none() const;
-  // Whether there is anything to be counted.
+  // Returns whether there are values to count.
   bool counts_any() const { return !fixed_.empty() || !record_.empty(); }
 
  private:
-  // Where a variable's elements lie: in the extent, or in a record.
+  // The place of a variable's elements: in the extent, or in a record.
   struct Slot {
     std::uint64_t begin = 0, end = 0;
     VarId variable = 0;
     ValueForm form;
     std::uint64_t most_buckets = 0;
   };
-  // A variable in chunks. What was never written is slot.form.hole.
+  // A variable in chunks. slot.form.hole is the value of chunks that were never written.
   struct Chunked {
     Slot slot;
-    std::vector<std::uint64_t> lengths;  // of its dimensions
+    std::vector<std::uint64_t> lengths;  // lengths of its dimensions
     Storage storage;
-    std::uint64_t begin = 0;  // of its region
+    std::uint64_t begin = 0;  // where its region begins
   };
   struct Total {
     ValueCounts counts;
     Histogram histogram;
   };
-  // What one call counts of one variable.
+  // The values of one variable that one call counts.
   struct Local {
     ValueCounts counts;
     HistogramBuilder histogram;
     bool with_histogram = false;
     HistogramBuilder* builder() { return with_histogram ? &histogram : nullptr; }
   };
-  // An element of which not all bytes are there.
+  // An element some of whose bytes are still missing.
   struct Cut {
     std::array<std::byte, 8> bytes{};
-    std::uint8_t there = 0;  // bit n: byte n
+    std::uint8_t there = 0;  // bit n is set: byte n was added
   };
   struct Variable {
     bool computed = false;
@@ -106,7 +107,7 @@ class BlockCounter {
                  std::uint64_t records);
   void count_holes_noted();
   void note(Slot* slot, std::uint64_t elements);
-  // Of a variable whose values are no plain array; false: it is not counted.
+  // Prepares a variable whose values are not a plain array; false: it is not counted.
   bool take_stored(const Metadata& metadata, const Storage& storage,
                    std::span<const hdf5::Property> properties, Slot slot);
   Status count_chunks_of(const Chunked& chunked, const std::shared_ptr<const ByteSource>& extent,
@@ -121,10 +122,11 @@ class BlockCounter {
   std::vector<Variable> variables_;
   std::vector<std::string> names_;
 
-  std::mutex mutex_;                   // of what follows
-  std::vector<Total> totals_;          // of each variable
-  std::map<std::uint64_t, Cut> cuts_;  // by where the element begins
-  // How many records of a variable lie in holes whole, less that of the one before.
+  std::mutex mutex_;                   // protects the members below
+  std::vector<Total> totals_;          // by variable
+  std::map<std::uint64_t, Cut> cuts_;  // by the offset of the element
+  // By index in record_: how many records of the variable are completely in holes, as the
+  // difference from the variable before.
   std::vector<std::uint64_t> in_holes_;
 };
 

@@ -1,4 +1,4 @@
-// Counting values in chunks (see values/statistics/block_counter.h; spec/format.md, section 15.2).
+// Counts values in chunks (see values/statistics/block_counter.h; spec/format.md, section 15.2).
 #include <algorithm>
 #include <atomic>
 #include <string>
@@ -8,19 +8,20 @@
 #include "values/chunk_table.h"
 #include "values/statistics/block_counter.h"
 #include "wire/checked.h"
-#include "wire/shared_range.h"
+#include "wire/memory_room.h"
 
 namespace nmb {
 
 namespace {
 
 constexpr std::uint64_t kRowsAtOnce = 4096;
-// Bytes of chunks that threads decode at a time, but for one chunk.
+// The largest number of bytes of chunks that threads decode at a time, except a single larger
+// chunk.
 constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
 // A few bytes may make a large chunk, and many rows of a table may lead to them.
 constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
 
-// Values elsewhere, or none at all.
+// Returns whether the values lie in other files or do not exist.
 bool has_none(std::span<const hdf5::Property> properties, VarId variable) {
   using Number = hdf5::Property::Number;
   return std::ranges::any_of(properties, [&](const hdf5::Property& p) {
@@ -30,7 +31,7 @@ bool has_none(std::span<const hdf5::Property> properties, VarId variable) {
   });
 }
 
-// Where a chunk lies, and how much of it lies within the array.
+// The position of a chunk, and the part of it that lies within the array.
 class ChunkShape {
  public:
   ChunkShape(const std::vector<std::uint64_t>& lengths, const std::vector<std::uint64_t>& chunk)
@@ -47,7 +48,7 @@ class ChunkShape {
     for (const std::uint64_t n : inside_) all *= n;
     return all;
   }
-  // Calls visit(element of the chunk, elements) for each run of those inside.
+  // Calls visit(element of the chunk, elements) for each run inside the array.
   template <class Visit>
   void for_each_run(Visit visit) const {
     std::size_t last = inside_.size();
@@ -108,7 +109,7 @@ Status BlockCounter::count_chunks(const std::shared_ptr<const ByteSource>& exten
   for (const Chunked& chunked : chunked_) {
     const Status status = count_chunks_of(chunked, extent, threads);
     if (status.ok()) continue;
-    // Damaged chunks are taken over as they are, and there is nothing to say of their values.
+    // Damaged chunks are copied unchanged, and their values are not counted.
     if (status.rule() != "R-XC-1") return status;
     variables_[chunked.slot.variable] = {};
   }
@@ -123,7 +124,7 @@ Status BlockCounter::count_chunks_of(const Chunked& chunked,
   const std::uint64_t region = storage.region_length;
   if (chunked.begin > extent->size() || region > extent->size() - chunked.begin)
     return Status(Code::kDamaged, "found chunks outside of the extent, expected them within");
-  const ChunkTable table(std::make_shared<SharedRange>(extent, chunked.begin, region), storage,
+  const ChunkTable table(std::make_shared<RangeSource>(extent, chunked.begin, region), storage,
                          slot.form.size());
   std::uint64_t chunks = 1;
   for (std::size_t i = 0; i < storage.chunk.size(); ++i)
@@ -131,7 +132,7 @@ Status BlockCounter::count_chunks_of(const Chunked& chunked,
   std::uint64_t budget = kMostDecoded + kMostTimes * region;
   if (budget / kMostTimes < region) budget = ~std::uint64_t{0};
   const auto at_once = static_cast<unsigned>(std::min<std::uint64_t>(
-      threads, std::max<std::uint64_t>(1, kDecodedAtOnce / table.chunk_bytes())));
+      threads, std::max<std::uint64_t>(1, memory_room(kDecodedAtOnce) / table.chunk_bytes())));
   Local all;
   begin(slot, &all);
   for (std::uint64_t first = 0; first < chunks; first += kRowsAtOnce) {

@@ -1,4 +1,4 @@
-// Statistics of a block (see values/statistics/count_block.h).
+// Computes statistics of a block (see values/statistics/count_block.h).
 #include "values/statistics/count_block.h"
 
 #include <algorithm>

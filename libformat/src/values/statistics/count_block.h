@@ -4,15 +4,15 @@
 #include <functional>
 #include <span>
 
-#include "nmb/byte_range.h"
+#include "nmb/bytes.h"
 #include "nmb/dataset.h"
 #include "nmb/statistics.h"
 #include "nmb/status.h"
 
 namespace nmb {
 
-// holes: of the extent, ascending; not read. Reads windows of 1 MiB on several threads; memory: one
-// for each. kDamaged, kIo.
+// holes: ranges of the extent, ascending, that are not read. Reads windows of 1 MiB on several
+// threads; memory: one window for each. Errors: kDamaged, kIo.
 Result<BlockStatistics> count_block(const Dataset& block, std::span<const ByteRange> holes,
                                     StatisticsLevel level, unsigned threads);
 

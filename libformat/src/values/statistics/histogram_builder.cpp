@@ -1,4 +1,4 @@
-// Histograms (see values/statistics/histogram_builder.h).
+// Builds histograms (see values/statistics/histogram_builder.h).
 #include "values/statistics/histogram_builder.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ Histogram::Range Histogram::range(const Bucket& bucket) const {
   };
   const std::uint64_t first = static_cast<std::uint64_t>(bucket.code) << (64 - bits);
   const std::uint64_t last = first | (~std::uint64_t{0} >> bits);
-  // Codes that are those of NaN too hold infinity alone.
+  // A code that NaNs also have holds only infinity.
   const double infinity = std::numeric_limits<double>::infinity();
   const auto sound = [&](double value, double limit) { return value == value ? value : limit; };
   return {sound(number(first), -infinity), sound(number(last), infinity)};
@@ -28,7 +28,7 @@ void HistogramBuilder::begin(std::uint64_t most) {
 
 void HistogramBuilder::add(std::span<const std::uint32_t> codes) {
   for (std::size_t i = 0; i < codes.size();) {
-    // Neighbours are alike more often than not.
+    // Adjacent values often have the same code.
     const std::uint32_t code = codes[i];
     std::size_t next = i + 1;
     while (next < codes.size() && codes[next] == code) ++next;
@@ -46,7 +46,7 @@ void HistogramBuilder::add(std::uint32_t code, std::uint64_t count) {
   insert(code >> shift_, count);
 }
 
-// false: there is no room for another code.
+// Returns false if there is no room for another code.
 bool HistogramBuilder::insert(std::uint32_t code, std::uint64_t count) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = (code * std::uint32_t{0x9E3779B1}) >> 8 & mask;
@@ -60,8 +60,8 @@ bool HistogramBuilder::insert(std::uint32_t code, std::uint64_t count) {
   return true;
 }
 
-// To the most bits for which there is room for these codes too. Two codes are left at one bit,
-// which are never too many.
+// Reduces to the most bits that leave room for these codes too. Ends at the latest with one bit,
+// which has two codes and always fits.
 void HistogramBuilder::coarsen_for(std::span<const std::uint32_t> codes) {
   std::vector<std::uint32_t> all;
   all.reserve(used_ + codes.size());

@@ -1,5 +1,5 @@
-// HistogramBuilder: counts values in buckets that grow wider as there are more of them
-// (spec/format.md, section 9.3). What it holds depends on the values alone, not on their order.
+// HistogramBuilder: counts values in buckets, which become wider as their number grows
+// (spec/format.md, section 9.3). The result depends only on the values, not on their order.
 #pragma once
 
 #include <bit>
@@ -11,14 +11,14 @@
 
 namespace nmb {
 
-// The code of a value at kMostBits. number: not NaN.
+// Returns the code of a value at kMostBits. number: not NaN.
 inline std::uint32_t histogram_code(double number) {
   const auto bits = std::bit_cast<std::uint64_t>(number + 0.0);  // -0 + 0 is 0
   const auto sign = static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> 63);
   const std::uint64_t ordered = bits ^ (sign | (std::uint64_t{1} << 63));
   return static_cast<std::uint32_t>(ordered >> (64 - Histogram::kMostBits));
 }
-// Of integers: what is past 53 bits is cut off, so that the conversion is exact.
+// For integers: cuts off bits beyond 53, so that the conversion is exact.
 inline double toward_zero(std::uint64_t value) {
   return static_cast<double>(value >> 53 ? value & ~std::uint64_t{0x7ff} : value);
 }
@@ -29,12 +29,12 @@ inline double toward_zero(std::int64_t value) {
 
 class HistogramBuilder {
  public:
-  // As if nothing was counted. most: buckets.
+  // Clears all counts. most: number of buckets.
   void begin(std::uint64_t most);
   // codes: at kMostBits.
   void add(std::span<const std::uint32_t> codes);
   void add(std::uint32_t code, std::uint64_t count);
-  // Counts what `other` has, which may have other bits.
+  // Adds the counts of `other`, which may have a different number of bits.
   void merge(const Histogram& other);
   Histogram take() const;
 
@@ -47,9 +47,9 @@ class HistogramBuilder {
   void coarsen_for(std::span<const std::uint32_t> codes);
   void coarsen(unsigned shift);
 
-  std::vector<Slot> slots_;  // open addressing; a power of 2, at most half full
+  std::vector<Slot> slots_;  // open addressing; the size is a power of 2, and at most half is used
   std::uint64_t most_ = 0, used_ = 0;
-  unsigned shift_ = 0;  // from codes at kMostBits
+  unsigned shift_ = 0;  // how far codes at kMostBits are shifted
 };
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// Counting values (see values/statistics/value_counter.h). The loops are plain, so that the
-// compiler vectorises them.
+// Counts values (see values/statistics/value_counter.h). The loops are simple, so that the
+// compiler vectorizes them.
 #include "values/statistics/value_counter.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "nmb/hdf5_section.h"
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/values.h"
 #include "wire/endian.h"
 
@@ -15,13 +15,14 @@ namespace nmb {
 
 namespace {
 
-// Values that are swapped, looked at and coded together: they stay in the first cache.
+// Values that are swapped, compared and coded together, so that they stay in the first cache.
 constexpr std::size_t kBatch = 1024;
 
 template <class T>
 inline constexpr bool kIsReal = std::is_floating_point_v<T>;
 
-// Integers of a value's size that ascend as values do; those of NaN lie beyond the infinities.
+// Maps a value to an integer of its size that ascends like the values; NaNs lie beyond the
+// infinities.
 template <class T>
 struct KeyOf {
   using Key = T;
@@ -61,7 +62,7 @@ constexpr Key<T> infinity_key() {
   return std::bit_cast<Key<T>>(std::numeric_limits<T>::infinity());
 }
 
-// Keys of all types as those of one: u64 so turned that it ascends as i64.
+// Maps the keys of all types to one type: u64 is mapped so that it ascends as i64.
 template <class T>
 std::int64_t widened(Key<T> key) {
   if constexpr (std::is_same_v<T, std::uint64_t>)
@@ -77,7 +78,7 @@ Key<T> narrowed(std::int64_t key) {
     return static_cast<Key<T>>(key);
 }
 
-// Calls visit(T{}) with the type's own.
+// Calls visit(T{}) with the type's own T.
 template <class Visit>
 auto with_type(Type type, Visit visit) {
   switch (type) {
@@ -117,8 +118,8 @@ std::uint32_t code_of(Key<T> key) {
     return histogram_code(toward_zero(number));
 }
 
-// All bits set: yes. What is looked at is a mask and not a bool, and counters are as wide as keys,
-// so that whole registers of keys are looked at together.
+// Returns all bits set for yes. It is a mask and not a bool, and counters are as wide as keys, so
+// that whole registers of keys are compared together.
 template <class T>
 struct Masks {
   using K = Key<T>;
@@ -137,7 +138,7 @@ struct Masks {
   static K yes(bool is) { return static_cast<K>(-static_cast<K>(is)); }
 };
 
-// At most kBatch keys.
+// Counts at most kBatch keys.
 template <class T, int kMissing>
 void count_keys(const Key<T>* keys, std::size_t count, const ValueForm& form, ValueCounts* counts,
                 HistogramBuilder* histogram) {
@@ -202,7 +203,7 @@ void count_typed(const ValueForm& form, const std::byte* values, std::size_t cou
   }
 }
 
-// A value of `metadata`'s type `type`, as stored, as one that is missing.
+// Adds a stored value of `metadata`'s type `type` as a missing value.
 void add_missing(std::span<const std::byte> stored, ValueForm* form) {
   std::array<std::byte, 8> external{};
   std::ranges::copy(stored, external.begin());
@@ -287,7 +288,7 @@ bool value_form(const Metadata& metadata, VarId variable,
   else if (!own && size > 1)
     add_missing(std::span(form->hole).first(size), form);
   if (const auto missing = stated("missing_value"); !missing.empty()) add_missing(missing, form);
-  // What is counted for three counts for four.
+  // Three missing values are counted by the code for four.
   if (form->missing_count == 3) form->missing[form->missing_count++] = form->missing[2];
   return true;
 }

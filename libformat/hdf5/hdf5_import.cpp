@@ -1,0 +1,386 @@
+// Walks an HDF5 file, group by group (see hdf5_import.h). Objects are met in the order of links,
+// all of a group ahead of those of its groups (spec/hdf5_section.md): the first link to an object
+// is where it is, others lead there.
+#include "hdf5_import.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "alike_data_sets.h"
+#include "block_in.h"
+#include "hdf5_error.h"
+#include "hdf5_visitor.h"
+#include "resource_limits.h"
+#include "send_message.h"
+#include "space_in.h"
+#include "wire/items.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+constexpr std::size_t kMostDepth = 256;  // depth of nested groups
+constexpr std::uint64_t kMostUserBlock = 64 << 20;
+// The largest number of bytes of the spool: a constant, and a number for each byte of the file,
+// because few bytes can describe many missing chunks and many empty values.
+constexpr std::uint64_t kMostSpool = 64 << 20, kMostSpoolFactor = 64;
+
+struct FoundLink {
+  std::string name;
+  H5L_type_t type;
+  CharacterSet character_set;
+  haddr_t address;     // for a hard link
+  std::size_t length;  // of the value, for other links
+};
+
+Result<std::vector<FoundLink>> links_of(hid_t group, const std::string& path) {
+  NMB_ASSIGN(const Handle plist, read_handle(H5Gget_create_plist(group), path));
+  unsigned order = 0;
+  NMB_TRY(check_read(H5Pget_link_creation_order(plist.get(), &order), path));
+  std::vector<FoundLink> links;
+  Hdf5Visitor<hid_t, const char*, const H5L_info_t*> visitor(
+      [&](hid_t, const char* name, const H5L_info_t* info) -> Status {
+        FoundLink link{name, info->type, static_cast<CharacterSet>(info->cset), HADDR_UNDEF, 0};
+        if (info->type == H5L_TYPE_HARD)
+          link.address = info->u.address;
+        else
+          link.length = info->u.val_size;
+        links.push_back(std::move(link));
+        return {};
+      });
+  hsize_t at = 0;
+  const bool tracked = (order & H5P_CRT_ORDER_TRACKED) != 0;
+  const herr_t visited = H5Literate(group, tracked ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME,
+                                    H5_ITER_INC, &at, visitor.call, &visitor);
+  NMB_TRY(visitor.status());
+  NMB_TRY(check_read(visited, path));
+  return links;
+}
+
+std::string join(const std::string& path, const std::string& name) {
+  return path == "/" ? path + name : path + "/" + name;
+}
+
+Result<haddr_t> address_of(hid_t object, const std::string& path) {
+  H5O_info_t info;
+  NMB_TRY(check_read(H5Oget_info2(object, &info, H5O_INFO_BASIC), path));
+  return info.addr;
+}
+
+class Importer {
+ public:
+  Importer(const std::string& path, const std::string& place, OtherFiles other_files) {
+    in_.path = path;
+    in_.place = place;
+    in_.materialise = other_files == OtherFiles::kCopied;
+  }
+
+  // Sends the blocks.
+  Status run(int spool) {
+    NMB_TRY(spool_.open(spool));
+    struct stat about {};
+    if (stat(in_.path.c_str(), &about) != 0) return Status(Code::kIo, std::strerror(errno));
+    NMB_ASSIGN(file_, open_file(in_.path));
+    in_.file = file_.get();
+    NMB_ASSIGN(in_.descriptor, descriptor_of(in_.file));
+    if (fstat(in_.descriptor, &about) != 0) return Status(Code::kIo, std::strerror(errno));
+    in_.size = static_cast<std::uint64_t>(about.st_size);
+    // The size of this file does not limit the values in other files.
+    spool_.set_most(in_.materialise ? ~std::uint64_t{0} : kMostSpool + kMostSpoolFactor * in_.size);
+    if (!in_.materialise) refuse_opening();
+    in_.spool = &spool_;
+    in_.path_of = [this](hid_t object) { return path_of(object); };
+    in_.target_of = [this](const void* reference) { return object_path(reference); };
+    in_.references.object = [this](const void* reference) -> Result<std::string> {
+      NMB_ASSIGN(const std::string path, object_path(reference));
+      return in_.placed(path);
+    };
+    in_.references.region = [this](const void* reference) { return region(reference); };
+    NMB_ASSIGN(const Handle plist, read_handle(H5Fget_create_plist(in_.file), "file"));
+    NMB_TRY(check_read(H5Pget_userblock(plist.get(), &user_block_), "file"));
+    NMB_TRY(find_chunk_base());
+    NMB_ASSIGN(const Handle root, read_handle(H5Gopen2(in_.file, "/", H5P_DEFAULT), "/"));
+    NMB_ASSIGN(const haddr_t address, address_of(root.get(), "/"));
+    first_paths_.emplace(address, "/");
+    if (user_block_ == 0) {
+      NMB_ASSIGN(const bool usual, has_usual_sizes(plist.get()));
+      if (usual) in_.alike = &alike_.emplace(in_);
+    }
+    return import_group(root.get(), "/", 0);
+  }
+
+ private:
+  Status import_group(hid_t group, const std::string& path, std::size_t depth) {
+    if (depth > kMostDepth)
+      return Status(Code::kLimit,
+                    "found groups more than " + std::to_string(kMostDepth) + " deep, at " + path);
+    BlockIn block(in_, path.substr(1));
+    if (alike_) alike_->begin_block();
+    if (path == "/" && user_block_ > 0) {
+      NMB_ASSIGN(std::vector<std::byte> user_block, read_user_block());
+      block.add_user_block(std::move(user_block));
+    }
+    NMB_TRY(block.add_group(group));
+    std::vector<std::string> groups;  // met here first
+    NMB_ASSIGN(std::vector<FoundLink> links, links_of(group, path));
+    for (const FoundLink& found : links)
+      if (found.type == H5L_TYPE_HARD)
+        first_paths_.try_emplace(found.address, join(path, found.name));
+    for (FoundLink& found : links) {
+      Link link;
+      link.name = std::move(found.name);
+      link.character_set = found.character_set;
+      NMB_TRY(
+          found.type == H5L_TYPE_HARD
+              ? import_object(group, found.address, join(path, link.name), &block, &groups, &link)
+              : describe_link(group, found, path, &link));
+      block.add_link(std::move(link));
+    }
+    NMB_ASSIGN(const BlockIn::Content content, block.finish());
+    NMB_TRY(send_message(Message::kBlock, {content.head, content.body, content.runs}));
+    for (const std::string& name : groups) {
+      const std::string child = join(path, name);
+      NMB_ASSIGN(const Handle next, read_handle(H5Gopen2(group, name.c_str(), H5P_DEFAULT), child));
+      NMB_TRY(import_group(next.get(), child, depth + 1));
+    }
+    return {};
+  }
+
+  Status import_object(hid_t group, haddr_t address, const std::string& path, BlockIn* block,
+                       std::vector<std::string>* groups, Link* link) {
+    if (const std::string& first = first_paths_.at(address); first != path) {
+      link->kind = LinkKind::kHard;
+      link->content = in_.placed(first);
+      return {};
+    }
+    const VarId number = block->next_variable();
+    NMB_ASSIGN(const bool alike, block->add_alike(link->name, address));
+    if (alike) {
+      link->kind = LinkKind::kVariable;
+      link->number = number;
+      link->name.clear();
+      return {};
+    }
+    // By its address, which the link has told: by name it would be looked up again.
+    NMB_ASSIGN(const Handle object, read_handle(H5Oopen_by_addr(group, address), path));
+    switch (H5Iget_type(object.get())) {
+      case H5I_GROUP:
+        link->kind = LinkKind::kGroup;
+        groups->push_back(link->name);
+        return {};
+      case H5I_DATASET:
+        link->kind = LinkKind::kVariable;
+        link->number = number;
+        NMB_TRY(block->add_variable(link->name, object.get()));
+        link->name.clear();
+        return {};
+      case H5I_DATATYPE: {
+        link->kind = LinkKind::kType;
+        NMB_ASSIGN(const Type type, block->add_named_type(object.get()));
+        link->number = static_cast<std::uint32_t>(type);
+        return {};
+      }
+      default:
+        return hdf5_failure(path, Code::kDamaged);
+    }
+  }
+
+  Status describe_link(hid_t group, const FoundLink& found, const std::string& path, Link* link) {
+    const std::string object = join(path, link->name);
+    std::string value(found.length, '\0');
+    NMB_TRY(check_read(
+        H5Lget_val(group, link->name.c_str(), value.data(), value.size(), H5P_DEFAULT), object));
+    if (found.type == H5L_TYPE_SOFT) {
+      link->kind = LinkKind::kSoft;
+      link->content = value.c_str();
+      // A target that begins at the root must lead to the same object of this file.
+      if (link->content.starts_with('/')) link->content = in_.placed(link->content);
+    } else if (found.type == H5L_TYPE_EXTERNAL) {
+      link->kind = LinkKind::kExternal;
+      unsigned flags = 0;
+      const char *file = nullptr, *target = nullptr;
+      NMB_TRY(check_read(H5Lunpack_elink_val(value.data(), value.size(), &flags, &file, &target),
+                         object));
+      link->number = flags;
+      link->content = std::string(file) + '\0' + target;
+    } else {
+      link->kind = LinkKind::kUserDefined;
+      link->number = static_cast<std::uint32_t>(found.type);
+      link->content = std::move(value);
+    }
+    return {};
+  }
+
+  // --- where references lead ---
+  // Of an object; of one that no link leads to, // and its number among such.
+  Result<std::string> path_of(hid_t object) {
+    NMB_ASSIGN(const haddr_t address, address_of(object, "object"));
+    NMB_ASSIGN(std::string path, path_at(address));
+    if (path.empty()) {
+      path = "//" + std::to_string(unlinked_++);
+      paths_.emplace(address, path);
+    }
+    return path;
+  }
+  Result<std::string> path_at(haddr_t address) {
+    if (const auto found = first_paths_.find(address); found != first_paths_.end())
+      return found->second;
+    if (paths_.empty()) {
+      NMB_ASSIGN(const Handle root, read_handle(H5Gopen2(in_.file, "/", H5P_DEFAULT), "/"));
+      NMB_ASSIGN(const haddr_t root_address, address_of(root.get(), "/"));
+      paths_.emplace(root_address, "/");
+      NMB_TRY(find_paths(root.get(), "/", 0));
+    }
+    const auto found = paths_.find(address);
+    return found == paths_.end() ? std::string() : found->second;
+  }
+  Status find_paths(hid_t group, const std::string& path, std::size_t depth) {
+    if (depth > kMostDepth) return Status(Code::kLimit, "found groups too deep, at " + path);
+    std::vector<std::string> groups;
+    NMB_ASSIGN(const std::vector<FoundLink> links, links_of(group, path));
+    for (const FoundLink& link : links) {
+      if (link.type != H5L_TYPE_HARD || paths_.contains(link.address)) continue;
+      const std::string target = join(path, link.name);
+      H5O_info_t info;
+      NMB_TRY(check_read(
+          H5Oget_info_by_name2(group, link.name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT),
+          target));
+      paths_.emplace(link.address, target);
+      if (info.type == H5O_TYPE_GROUP) groups.push_back(link.name);
+    }
+    for (const std::string& name : groups) {
+      const std::string child = join(path, name);
+      NMB_ASSIGN(const Handle next, read_handle(H5Gopen2(group, name.c_str(), H5P_DEFAULT), child));
+      NMB_TRY(find_paths(next.get(), child, depth + 1));
+    }
+    return {};
+  }
+  Result<std::string> object_path(const void* reference) {
+    hobj_ref_t address;
+    std::memcpy(&address, reference, sizeof address);
+    if (address == 0 || address == HADDR_UNDEF) return std::string();
+    if (address >= in_.size)
+      return damaged("a reference to an object: found it at " + std::to_string(address) +
+                     ", expected it within the file's " + std::to_string(in_.size));
+    NMB_ASSIGN(std::string path, path_at(address));
+    if (path.empty())
+      return Status(Code::kUnsupported, "a reference to an object at " + std::to_string(address) +
+                                            " that no link leads to");
+    return path;
+  }
+  Result<std::vector<std::byte>> region(const void* reference) {
+    const std::string what = "a reference to a region";
+    std::vector<std::byte> out;
+    const auto* bytes = static_cast<const unsigned char*>(reference);
+    if (std::all_of(bytes, bytes + sizeof(hdset_reg_ref_t), [](unsigned char b) { return b == 0; }))
+      return out;
+    NMB_ASSIGN(
+        const Handle object,
+        read_handle(H5Rdereference2(in_.file, H5P_DEFAULT, H5R_DATASET_REGION, reference), what));
+    NMB_ASSIGN(const Handle space,
+               read_handle(H5Rget_region(in_.file, H5R_DATASET_REGION, reference), what));
+    NMB_ASSIGN(const std::vector<std::byte> selection, encoded_selection(space.get(), what));
+    NMB_ASSIGN(const haddr_t address, address_of(object.get(), what));
+    NMB_ASSIGN(const std::string path, path_at(address));
+    ItemsOut items(&out);
+    items.put_text(in_.placed(path));
+    items.put(std::span<const std::byte>(selection));
+    return out;
+  }
+
+  // --- the file's bytes ---
+  static Result<Handle> open_file(const std::string& path) {
+    // Slabs of values are less than a chunk: it is decompressed once where the cache holds it.
+    constexpr std::size_t kSlots = 521, kCache = 64 << 20;
+    constexpr double kPreemption = 0.75;
+    NMB_ASSIGN(const Handle access, read_handle(H5Pcreate(H5P_FILE_ACCESS), "file"));
+    NMB_TRY(check_read(H5Pset_cache(access.get(), 0, kSlots, kCache, kPreemption), "file"));
+    // Of object headers, each of which is looked at once: in memory they take many times their
+    // bytes in the file, which are what the cache counts.
+    constexpr std::size_t kMetadataCache = 1 << 20;
+    H5AC_cache_config_t config;
+    config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+    NMB_TRY(check_read(H5Pget_mdc_config(access.get(), &config), "file"));
+    config.set_initial_size = true;
+    config.initial_size = config.max_size = kMetadataCache;
+    config.min_size = std::min(config.min_size, kMetadataCache);
+    NMB_TRY(check_read(H5Pset_mdc_config(access.get(), &config), "file"));
+    NMB_TRY(check_read(H5Pset_fapl_sec2(access.get()), "file"));
+    return read_handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), "file");
+  }
+  // The library's own, as long as the file is open: a merge of many small files waits for each time
+  // that one is opened.
+  static Result<int> descriptor_of(hid_t file) {
+    void* handle = nullptr;
+    NMB_TRY(check_read(H5Fget_vfd_handle(file, H5P_DEFAULT, &handle), "file"));
+    return *static_cast<const int*>(handle);
+  }
+  Result<std::vector<std::byte>> read_user_block() const {
+    if (user_block_ > std::min(in_.size, kMostUserBlock))
+      return Status(Code::kLimit,
+                    "found a user block of " + std::to_string(user_block_) + " bytes");
+    std::vector<std::byte> bytes(user_block_);
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t n =
+          pread(in_.descriptor, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) return Status(Code::kIo, std::string("reading: ") + std::strerror(errno));
+      done += static_cast<std::size_t>(n);
+    }
+    return bytes;
+  }
+  // HDF5 before 1.10.9 and 1.12.2 tells the places of chunks without the user block.
+  Status find_chunk_base() {
+    unsigned major = 0, minor = 0, release = 0;
+    NMB_TRY(check_read(H5get_libversion(&major, &minor, &release), "file"));
+    const bool without =
+        major == 1 && (minor < 10 || (minor == 10 && release < 9) || (minor == 12 && release < 2));
+    in_.chunk_base = without ? user_block_ : 0;
+    return {};
+  }
+
+  // Whether addresses and lengths have 8 bytes in the file.
+  static Result<bool> has_usual_sizes(hid_t plist) {
+    std::size_t address = 0, length = 0;
+    NMB_TRY(check_read(H5Pget_sizes(plist, &address, &length), "file"));
+    return address == 8 && length == 8;
+  }
+
+  Handle file_;
+  FileIn in_;
+  std::optional<AlikeDataSets> alike_;
+  Spool spool_;
+  hsize_t user_block_ = 0;
+  // The first link to each object that links of groups so far lead to.
+  std::unordered_map<haddr_t, std::string> first_paths_;
+  std::unordered_map<haddr_t, std::string> paths_;  // the same for the whole file, computed on
+                                                    // demand
+  std::uint64_t unlinked_ = 0;                      // number of named datatypes without a link so
+                                                    // far
+};
+
+}  // namespace
+
+int import_file(const std::string& path, int spool, const std::string& place,
+                OtherFiles other_files) {
+  silence_hdf5();
+  try {
+    // Not destroyed: the process ends soon, and closing HDF5's objects of a file takes a tenth of
+    // the time of reading it.
+    static Importer* importer;
+    importer = new Importer(path, place, other_files);
+    return send_end(importer->run(spool));
+  } catch (const std::bad_alloc&) {
+    return send_end(Status(Code::kLimit, "out of memory"));
+  }
+}
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,121 @@
+// The hdf5 section of a body of kind 6: what an HDF5 group has beyond the netCDF data model
+// (spec/hdf5_section.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nmb/extension.h"
+#include "nmb/status.h"
+#include "nmb/types.h"
+
+namespace nmb::hdf5 {
+
+inline constexpr std::uint32_t kNoAttribute = ~std::uint32_t{0};
+inline constexpr std::uint64_t kUnlimitedLength = ~std::uint64_t{0};
+
+enum class SpaceClass : std::uint8_t { kScalar = 0, kSimple = 1, kNull = 2 };
+struct Space {
+  SpaceClass space_class = SpaceClass::kSimple;
+  std::vector<std::uint64_t> lengths, maximum;  // slowest first; kUnlimitedLength
+
+  bool operator==(const Space&) const = default;
+};
+
+enum class Layout : std::uint8_t { kCompact = 0, kContiguous = 1, kChunked = 2, kVirtual = 3 };
+enum class Allocation : std::uint8_t { kEarly = 1, kLate = 2, kIncremental = 3 };
+enum class FillTime : std::uint8_t { kAtAllocation = 0, kNever = 1, kIfSet = 2 };
+enum class FillState : std::uint8_t { kUndefined = 0, kDefault = 1, kUser = 2 };
+struct Creation {
+  Layout layout = Layout::kContiguous;
+  Allocation allocation = Allocation::kLate;
+  FillTime fill_time = FillTime::kIfSet;
+  FillState fill_state = FillState::kDefault;
+  std::vector<std::byte> fill_value;  // one value in the variable's type
+  std::vector<std::uint64_t> chunk;   // where the storage section has none
+  std::vector<Filter> filters;        // the same
+
+  bool operator==(const Creation&) const = default;
+};
+
+struct Order {
+  std::uint32_t links = 0, attributes = 0;  // bit 0: tracked, bit 1: indexed
+};
+
+enum class LinkKind : std::uint8_t {
+  kVariable = 0,
+  kGroup = 1,
+  kType = 2,
+  kSoft = 3,
+  kExternal = 4,
+  kHard = 5,
+  kUserDefined = 6,
+};
+struct Link {
+  LinkKind kind = LinkKind::kVariable;
+  CharacterSet character_set = CharacterSet::kAscii;
+  std::uint32_t number = 0;
+  std::string name, content;
+};
+
+struct ExternalFile {
+  std::uint64_t offset = 0, size = 0;
+  std::string name;
+};
+struct VirtualSource {
+  std::string file, data_set;
+  std::vector<std::byte> here, there;  // selections, encoded by HDF5
+};
+
+// A dimension of the block that is one of a group above it.
+struct DimensionAbove {
+  DimId dimension = 0;
+  std::uint32_t levels = 1;  // how many groups above; at least 1
+};
+
+// One property, of which the number says what counts.
+struct Property {
+  enum class Number : std::uint16_t {
+    kSpace = 1,
+    kCreation = 2,
+    kOrder = 3,
+    kLinks = 4,
+    kTypeAttributes = 5,
+    kExternalFiles = 6,
+    kVirtual = 7,
+    kUserBlock = 8,
+    kCharacterSet = 9,
+    kComment = 10,
+    kTypeComment = 11,
+    kDimensionsAbove = 12,
+  };
+  Number number = Number::kSpace;
+  std::uint32_t owner = kGlobal;
+  std::uint32_t attribute = kNoAttribute;
+
+  Space space;
+  Creation creation;
+  Order order;
+  std::vector<Link> links;
+  Type type = Type::kByte;       // kTypeAttributes, kTypeComment
+  std::vector<std::byte> bytes;  // kTypeAttributes: the header; kUserBlock, kComment, kTypeComment
+  std::vector<ExternalFile> external_files;
+  std::vector<VirtualSource> sources;
+  CharacterSet character_set = CharacterSet::kAscii;
+  std::vector<DimensionAbove> dimensions_above;  // by ascending dimension
+};
+
+// Appends a property to a section. They come in the order of the section.
+NMB_EXPORT void append_property(const Property& property, std::vector<std::byte>* section);
+
+// All properties of a section. kDamaged (R-H5-1, the offset is one in `section`).
+NMB_EXPORT Result<std::vector<Property>> decode_properties(std::span<const std::byte> section);
+// Those with one of these numbers; the others are not looked at.
+NMB_EXPORT Result<std::vector<Property>> decode_properties(
+    std::span<const std::byte> section, std::span<const Property::Number> wanted);
+
+}  // namespace nmb::hdf5

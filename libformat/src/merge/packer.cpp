@@ -1,0 +1,372 @@
+// Merging (see merge/packer.h).
+#include "merge/packer.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "merge/planned_inputs.h"
+#include "merge/reading/input_rounds.h"
+#include "merge/reading/input_shares.h"
+#include "merge/reading/value_origin.h"
+#include "merge/reporting/conflict_list.h"
+#include "merge/reporting/pack_plan.h"
+#include "merge/reporting/pack_report.h"
+#include "merge/storing/classic_output.h"
+#include "merge/storing/shared_names.h"
+#include "merge/storing/written_blocks.h"
+#include "merge/uniting/block_unions.h"
+#include "merge/uniting/described_inputs.h"
+#include "merge/uniting/input_describer.h"
+#include "merge/uniting/sent_values.h"
+#include "model/name_rules.h"
+#include "nmb/reader.h"
+#include "nmb/verify.h"
+#include "wire/memory_room.h"
+#include "wire/read_back_output.h"
+
+namespace nmb {
+
+namespace {
+
+// How a rank opens values of another one: by their place in an input, or by what they are made of.
+constexpr char kOfInput = 'i', kSent = 's';
+
+class Packer {
+ public:
+  Packer(const PackOptions& options, PackReport* report, Communicator& ranks)
+      : options_(options),
+        report_(*report),
+        ranks_(ranks),
+        conflicts_(options.inputs),
+        names_(ranks, conflicts_),
+        inputs_(options, *report, ranks, conflicts_, names_) {}
+
+  // Every failure is all ranks'.
+  Status run() {
+    const Status status = run_together();
+    if (!status.ok() && writer_) writer_->abandon();
+    return status;
+  }
+
+ private:
+  Status run_together() {
+    NMB_TRY(ranks_.agree(inputs_.prepare(), "pack()"));
+    NMB_TRY(ranks_.first([&] { return inputs_.check_outputs(); }));
+    if (options_.append) NMB_TRY(ranks_.first([&] { return inputs_.look_at_all(); }));
+    NMB_TRY(open_output());
+    NMB_TRY(plan());
+    if (classic_)
+      return classic_->write(
+          ranks_, inputs_.from(), [this] { return inputs_.check_unchanged(); }, &report_);
+    NMB_TRY(write());
+    if (options_.writer.dry_run) return describe_plan();
+    return ranks_.first([&] { return describe_result(); });
+  }
+
+  Status open_output() {
+    if (options_.mode != MergeMode::kPack) prepare_unions();
+    if (options_.classic) {
+      classic_.emplace(options_, conflicts_, inputs_.from().views);
+      return ranks_.first([&] {
+        return check_new_output(options_.output, {.overwrite = options_.writer.overwrite,
+                                                  .sync = options_.writer.sync});
+      });
+    }
+    NMB_ASSIGN(writer_, options_.append
+                            ? Writer::open(options_.output, writer_options(), ranks_)
+                            : Writer::create(options_.output, writer_options(), ranks_));
+    blocks_.emplace(options_, *writer_, conflicts_, names_, report_, ranks_.size() == 1);
+    return {};
+  }
+
+  // Rank 0 unites what inputs have in common; each other rank describes for it the inputs that it
+  // reads.
+  void prepare_unions() {
+    const std::uint64_t held = memory_room(kHeldBytes) / static_cast<std::uint64_t>(ranks_.size());
+    ReceivedFrom from = inputs_.from();
+    if (ranks_.rank() != 0) {
+      describer_.emplace(options_, conflicts_, report_, from.views, held);
+      return;
+    }
+    unions_.emplace(
+        options_, conflicts_, report_, from.views, held,
+        [this](std::size_t input, BlockSink& sink) { return inputs_.read_again(input, sink); });
+    from.read.cache_bytes =
+        std::min<std::size_t>(from.read.cache_bytes, held / options_.inputs.size());
+    DescribedInputs::Uses uses;
+    uses.note_group = [this](const std::string& group) { names_.note_group(group); };
+    uses.read = [this](std::size_t input) { return inputs_.take(input, *unions_); };
+    uses.end = [this](PlannedInput input) { return inputs_.settle(std::move(input)); };
+    described_.emplace(options_, conflicts_, report_, *unions_, std::move(from), std::move(uses));
+  }
+
+  // Collective. All that can be said before values are moved.
+  Status plan() {
+    Status planned;
+    NMB_TRY(plan_inputs(&planned));
+    inputs_.end_planning();
+    if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
+    NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));
+    for (PackSource& source : report_.sources) source.path = options_.inputs[source.index];
+    for (PackLoss& loss : report_.losses) loss.path = options_.inputs[loss.input];
+    Status names;
+    NMB_TRY(check_names(&names));
+    if (planned.ok()) planned = verdict(report_, options_);
+    return ranks_.first([&] { return planned.ok() ? names : planned; });
+  }
+
+  // Collective. *planned: what keeps this rank from planning.
+  Status plan_inputs(Status* planned) {
+    if (options_.mode == MergeMode::kPack) {
+      NMB_ASSIGN(share_, share_inputs(ranks_, options_.inputs));
+      inputs_.set_end(share_.end);
+      *planned = inputs_.take(share_, *blocks_);
+    } else {
+      share_ = {0, ranks_.rank() == 0 ? options_.inputs.size() : 0};
+      NMB_TRY(read_rounds(planned));
+      if (unions_ && planned->ok()) *planned = finish_unions();
+      described_.reset();
+      describer_.reset();
+      unions_.reset();
+    }
+    if (!planned->ok()) return {};
+    inputs_.tell_losses(blocks_ ? &*blocks_ : nullptr);
+    if (classic_ && ranks_.rank() == 0 && report_.unreadable.empty()) classic_->check();
+    return {};
+  }
+
+  // Rank 0's.
+  Status finish_unions() {
+    std::vector<std::size_t> usable;
+    for (const PackSource& source : report_.sources) usable.push_back(source.index);
+    return unions_->finish(usable, classic_ ? static_cast<BlockSink&>(*classic_) : *blocks_);
+  }
+
+  // Collective. Each rank reads inputs of a round, those of lower ranks ahead of those of higher
+  // ones; then rank 0 takes in what the others read, while these begin the next round.
+  Status read_rounds(Status* planned) {
+    InputRounds rounds(ranks_, options_.inputs.size());
+    for (bool goes_on = true; goes_on;) {
+      const InputShare share = rounds.next();
+      inputs_.set_end(share.end);
+      // A failure of taking in is told to the others behind the next round.
+      if (planned->ok())
+        *planned =
+            describer_ ? inputs_.describe(share, *describer_) : inputs_.take(share, *unions_);
+      std::vector<Communicator::Parcel> parcels;
+      const std::uint64_t length = describer_ ? describer_->size() : 0;
+      if (length > 0) parcels.push_back({0, describer_->take()});
+      NMB_ASSIGN(const std::vector<Message> arrived, ranks_.exchange(std::move(parcels)));
+      NMB_ASSIGN(goes_on, rounds.go_on(planned->ok(), length));
+      for (const Message& message : arrived)
+        if (planned->ok()) *planned = described_->take(message.from(), message.bytes());
+    }
+    return {};
+  }
+
+  // --- names in the options that nothing in any input has, as by a slip of the pen ---
+
+  Result<bool> anywhere(bool here) { return ranks_.all_reduce(here, std::logical_or<>()); }
+  // The first one counts.
+  void note_missing(const std::string& what, Status* failure) const {
+    if (failure->ok())
+      *failure = Status(Code::kNotFound, options_.output, kNoOffset, "",
+                        "no input has " + what + "; nothing was written");
+  }
+
+  // Collective.
+  Status check_names(Status* failure) {
+    if (options_.block_by.by == BlockRule::By::kPrefix) {
+      NMB_ASSIGN(const bool any, anywhere(inputs_.has_divided()));
+      if (!any)
+        note_missing(
+            "a variable that the expression " + nmb::in_quotes(options_.block_by.name) + " matches",
+            failure);
+    }
+    if (options_.samples.by == SampleRule::By::kDimension && !classic_) {
+      NMB_ASSIGN(const bool any, anywhere(blocks_->has_sample_dimension()));
+      if (!any)
+        note_missing("dimension " + nmb::in_quotes(options_.samples.dimension) + " (samples)",
+                     failure);
+    }
+    if (!options_.compression || classic_) return {};
+    NMB_TRY(warn_of_zstd());
+    for (std::size_t i = 0; i < options_.compression->chunk.size(); ++i)
+      NMB_TRY(check_chunk(i, failure));
+    return {};
+  }
+
+  // Collective. Not of an NMB file: this library reads them.
+  Status warn_of_zstd() {
+    NMB_ASSIGN(const bool has_zstd, anywhere(blocks_->has_zstd_chunks()));
+    if (has_zstd && options_.hdf5 && ranks_.rank() == 0)
+      report_.warnings.push_back(
+          options_.output +
+          ": values are compressed by HDF5 filter 32015 (zstd), which the HDF5 library does not "
+          "have: programs read them only with its plug-in, in a folder that HDF5_PLUGIN_PATH "
+          "names; --compress deflate needs none");
+    return {};
+  }
+
+  // Collective. Of a length of chunks, by its place in the options.
+  Status check_chunk(std::size_t place, Status* failure) {
+    const auto& [name, length] = options_.compression->chunk[place];
+    const std::string dimension = nmb::in_quotes(name);
+    const ChunkUse& use = blocks_->chunk_use(place);
+    NMB_ASSIGN(const bool known, anywhere(use.is_known));
+    NMB_ASSIGN(const bool cut, anywhere(use.is_cut || use.is_clipped));
+    NMB_ASSIGN(const bool clipped, anywhere(use.is_clipped));
+    if (!known) note_missing("a variable with dimension " + dimension + " (chunks)", failure);
+    if (ranks_.rank() != 0 || !report_.unreadable.empty()) return {};
+    // Why not is told of each variable.
+    if (known && !cut)
+      report_.warnings.push_back(options_.output + ": no variable is cut into chunks along " +
+                                 dimension);
+    if (clipped)
+      report_.warnings.push_back(options_.output + ": a chunk length of " + std::to_string(length) +
+                                 " is more than dimension " + dimension +
+                                 " can have: its variables get chunks of the dimension's length");
+    return {};
+  }
+
+  // --- the NMB file ---
+
+  // Collective.
+  Status write() {
+    NMB_TRY(ranks_.agree(blocks_->code_values()));
+    NMB_TRY(writer_->end_define());
+    NMB_TRY(ranks_.agree(blocks_->take_values()));
+    NMB_TRY(ranks_.agree(tell_provenance()));
+    NMB_ASSIGN(report_.value_bytes, ranks_.all_reduce(writer_->pending_bytes(), std::plus<>()));
+    NMB_ASSIGN(report_.linked_bytes, ranks_.all_reduce(writer_->linked_bytes(), std::plus<>()));
+    NMB_TRY(writer_->close());
+    if (options_.link) report_.external_files = writer_->external_files();
+    NMB_ASSIGN(report_.without_statistics,
+               ranks_.all_reduce(writer_->without_statistics(), std::plus<>()));
+    return {};
+  }
+
+  Status tell_provenance() {
+    if (!options_.provenance || ranks_.rank() != 0) return {};
+    for (const std::string& text : options_.provenance(report_.sources))
+      NMB_TRY(writer_->add_provenance(text));
+    return {};
+  }
+
+  Status describe_result() {
+    NMB_ASSIGN(std::unique_ptr<Reader> result, Reader::open(options_.output));
+    report_.totals = result->totals();
+    report_.bytes_out = result->file_length();
+    return {};
+  }
+
+  Status describe_plan() {
+    NMB_ASSIGN(const FilePlan file, writer_->planned());
+    report_.totals = file.totals;
+    report_.bytes_out = file.file_length;
+    PackPlan plan;
+    plan.index_bytes = file.index_bytes;
+    NMB_ASSIGN(plan.metadata_bytes, ranks_.all_reduce(file.metadata_bytes, std::plus<>()));
+    NMB_TRY(plan_ranks(ranks_, options_, file.file_length, inputs_.largest_load(), &plan));
+    plan.first_blocks = blocks_->take_first_names();
+    plan.blocks_of_input.resize(share_.end - share_.begin);
+    for (const std::uint32_t input : blocks_->inputs())
+      ++plan.blocks_of_input[input - share_.begin];
+    NMB_TRY(gather_blocks(ranks_, &plan));
+    report_.plan = std::move(plan);
+    return {};
+  }
+
+  WriterOptions writer_options() {
+    WriterOptions writer = options_.writer;
+    writer.before_commit = [this] { return inputs_.check_unchanged(); };
+    writer.on_repair = [this, repaired = writer.on_repair](const std::string& what) {
+      report_.warnings.push_back(options_.output + ": " + what);
+      if (repaired) repaired(what);
+    };
+    if (!writer.on_no_view)
+      writer.on_no_view = [this](const std::string& reason) {
+        report_.warnings.push_back(options_.output + ": without " + reason);
+        return verdict(report_, options_);
+      };
+    writer.on_lost_records = [this](const LostRecords& lost) {
+      report_.warnings.push_back(options_.output + ": the HDF5 view has no place for " +
+                                 lost.text());
+      return verdict(report_, options_);
+    };
+    if (ranks_.size() > 1) {
+      writer.open_values = [this](std::string_view origin) { return open_values(origin); };
+      writer.narrow_origin = [this](std::string_view origin, ByteRange wanted) {
+        return narrow_origin(origin, wanted);
+      };
+    }
+    if (options_.check) {
+      writer.layer = [layer = writer.layer](std::unique_ptr<OutputFile> file) {
+        if (layer) file = layer(std::move(file));
+        return std::make_unique<ReadBackOutput>(std::move(file));
+      };
+    }
+    writer.before_publish = [this,
+                             published = writer.before_publish](const ByteSource& file) -> Status {
+      if (options_.check) NMB_TRY(check_result(file));
+      return published ? published(file) : Status();
+    };
+    return writer;
+  }
+
+  // Without compression all but values: these were compared as they were written.
+  Status check_result(const ByteSource& file) {
+    FirstFinding first;
+    VerifyOptions verify_options;
+    verify_options.threads = options_.writer.threads;
+    verify_options.external = options_.external;
+    if (!options_.compression) verify_options.level = VerifyLevel::kBlocks;
+    NMB_TRY(verify(file, verify_options, first).status());
+    return first.status(file.name());
+  }
+
+  // What another rank needs to open them: of an input that is one's own, its place is enough.
+  Result<std::string> narrow_origin(std::string_view origin, ByteRange wanted) const {
+    const ByteSource* const source = blocks_->sent_by(origin);
+    if (!source) return kOfInput + std::string(origin);
+    NMB_ASSIGN(const auto sent, send_values(*source, wanted));
+    if (!sent) return std::string();
+    return kSent + std::string(reinterpret_cast<const char*>(sent->data()), sent->size());
+  }
+
+  // Values of another rank.
+  Result<std::shared_ptr<const ByteSource>> open_values(std::string_view text) {
+    const char kind = text.front();
+    text.remove_prefix(1);
+    if (kind == kSent) return receive_values(std::as_bytes(std::span(text)), inputs_.from());
+    const ValueOrigin origin = ValueOrigin::of(text);
+    return open_origin(origin, options_.inputs[origin.input], inputs_.from().files,
+                       inputs_.from().read);
+  }
+
+  const PackOptions& options_;
+  PackReport& report_;
+  Communicator& ranks_;
+  ConflictList conflicts_;
+  SharedNames names_;
+  PlannedInputs inputs_;
+  InputShare share_{0, 0};  // of inputs that become blocks here
+  // But for pack: rank 0's, and what other ranks have instead.
+  std::optional<BlockUnions> unions_;
+  std::optional<DescribedInputs> described_;
+  std::optional<InputDescriber> describer_;
+  // The output: one or the other.
+  std::optional<ClassicOutput> classic_;
+  std::unique_ptr<Writer> writer_;
+  std::optional<WrittenBlocks> blocks_;
+};
+
+}  // namespace
+
+Status merge_inputs(const PackOptions& options, PackReport* report, Communicator& ranks) {
+  return Packer(options, report, ranks).run();
+}
+
+}  // namespace nmb

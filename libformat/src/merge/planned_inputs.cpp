@@ -1,0 +1,213 @@
+// Inputs that are planned (see merge/planned_inputs.h).
+#include "merge/planned_inputs.h"
+
+#include <algorithm>
+
+#include "merge/reading/input_order.h"
+#include "merge/reporting/pack_report.h"
+#include "nmb/convert.h"
+#include "nmb/reader.h"
+#include "wire/journaled_output.h"
+
+namespace nmb {
+
+namespace {
+
+// Whether it is a failure of the run, and of no input.
+bool stops(const Status& status) { return status.code() == Code::kUsage && status.file().empty(); }
+
+}  // namespace
+
+Status PlannedInputs::prepare() {
+  const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
+  from_.files =
+      std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / in_process));
+  // Of values of blocks of kind 6, where each thread may read another one.
+  from_.views = std::make_shared<SourcePool>(options_.writer.threads + 1);
+  from_.read.cache_bytes = kCachedBytesOfInput;
+  from_.read.verify_values = true;
+  from_.read.external = options_.external;
+  NMB_ASSIGN(planner_,
+             InputPlanner::make(
+                 options_, ranks_, conflicts_,
+                 [this](const std::string& group) { note_group(group); }, report_, from_.views));
+  if (ranks_.rank() == 0) tell_repeated();
+  return {};
+}
+
+// An input that is given twice, by whatever name: of a set of tiles each is given once.
+void PlannedInputs::tell_repeated() {
+  for (const auto& [first, second] : repeated_files(options_.inputs)) {
+    if (options_.mode == MergeMode::kTiles)
+      conflicts_.add_at({second, 0}, ConflictKind::kInput, "/", first, second,
+                        "the same file twice", "each file once");
+    else
+      report_.warnings.push_back(options_.inputs[second] + ": the same file as the input " +
+                                 options_.inputs[first]);
+  }
+}
+
+Status PlannedInputs::check_outputs() const {
+  const OutputSet& outputs = *options_.outputs;
+  for (const std::string& input : options_.inputs) NMB_TRY(outputs.check_input(input, "input"));
+  const bool begins_anew = !options_.resume.empty() && !JournaledOutput::has_notes(options_.output);
+  if (!options_.materialise && !begins_anew) return {};
+  for (const std::string& input : options_.inputs) {
+    const auto file = PooledFile::open(input, from_.files);
+    // What is wrong with an input is told when it is planned.
+    if (!file.ok()) continue;
+    const Status status = check_references(outputs, *file);
+    if (status.code() == Code::kUsage) return status;
+  }
+  return {};
+}
+
+Status PlannedInputs::look_at_all() {
+  for (const std::string& input : options_.inputs) {
+    const auto kind = [&]() -> Result<FileKind> {
+      NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(input));
+      NMB_ASSIGN(const FileKind found, kind_of(*file));
+      if (found == FileKind::kUnknown) return refused_kind(*file, found);
+      return found;
+    }();
+    if (!kind.ok()) report_.unreadable.push_back(kind.status().in_file(input));
+  }
+  return verdict(report_, options_);
+}
+
+Status PlannedInputs::take(InputShare share, BlockSink& sink) {
+  for (std::size_t i = share.begin; i < share.end; ++i) {
+    if (is_cancelled()) return interrupted();
+    NMB_TRY(take(i, sink));
+  }
+  return {};
+}
+
+Status PlannedInputs::take(std::size_t index, BlockSink& sink) {
+  PlannedInput input;
+  open_and_plan(index, sink, &input);
+  return settle(std::move(input));
+}
+
+Status PlannedInputs::describe(InputShare share, InputDescriber& describer) {
+  describer_ = &describer;
+  for (std::size_t i = share.begin; i < share.end; ++i) {
+    if (is_cancelled()) return interrupted();
+    describer.begin();
+    PlannedInput input;
+    const bool is_left = !open_and_plan(i, describer, &input);
+    if (is_left)
+      describer.leave(i);
+    else
+      describer.end(input);
+    if (stops(input.status)) break;
+  }
+  return {};
+}
+
+void PlannedInputs::note_group(const std::string& group) {
+  if (is_reading_again_) return;
+  if (describer_)
+    describer_->note_group(group);
+  else
+    names_.note_group(group);
+}
+
+bool PlannedInputs::open_and_plan(std::size_t index, BlockSink& sink, PlannedInput* input) {
+  const std::string& path = options_.inputs[index];
+  input->index = index;
+  conflicts_.begin_input(index);
+  // Kept open: between two openings somebody may add to an NMB file, and until it is known to be
+  // one that would be a change.
+  Result<std::shared_ptr<PooledFile>> file =
+      PooledFile::open_and_keep(from_.files, [path] { return FileSource::open(path); });
+  if (!file.ok()) {
+    input->status = file.status();
+    return true;
+  }
+  if (describer_ && describer_->leaves_values()) {
+    const Result<FileKind> kind = kind_of(**file);
+    if (kind.ok() && !is_classic(*kind)) return false;
+  }
+  files_.push_back(*file);
+  input->is_opened = true;
+  input->size = (*file)->size();
+  input->status = planner_->plan(index, std::move(*file), sink);
+  std::vector<std::string> provenance = planner_->take_provenance();
+  InputExtras extras = planner_->take_extras();
+  if (!input->status.ok()) return true;
+  input->provenance = std::move(provenance);
+  input->extras = std::move(extras);
+  return true;
+}
+
+Status PlannedInputs::read_again(std::size_t index, BlockSink& sink) {
+  const Occurrence here = conflicts_.here();
+  const std::size_t conflicts = conflicts_.size(), warnings = report_.warnings.size();
+  PlannedInput input;
+  is_reading_again_ = true;
+  planner_->set_end(0);
+  open_and_plan(index, sink, &input);
+  is_reading_again_ = false;
+  conflicts_.all().erase(conflicts_.all().begin() + static_cast<std::ptrdiff_t>(conflicts),
+                         conflicts_.all().end());
+  report_.warnings.resize(warnings);
+  conflicts_.look_at(here);
+  // Its rows are those that blocks of it have.
+  const auto known = std::ranges::find(extras_, index, [](const auto& each) { return each.first; });
+  if (known != extras_.end() && input.extras.rows)
+    known->second.rows = std::move(input.extras.rows);
+  return input.status;
+}
+
+Status PlannedInputs::settle(PlannedInput input) {
+  report_.inputs += input.is_opened;
+  report_.bytes_in += input.size;
+  if (stops(input.status)) return input.status;
+  if (!input.status.ok()) {
+    report_.unreadable.push_back(input.status.in_file(options_.inputs[input.index]));
+    return {};
+  }
+  report_.sources.push_back({input.index, {}, input.size, std::move(input.provenance)});
+  if (input.extras.rows) extras_.emplace_back(input.index, std::move(input.extras));
+  return {};
+}
+
+void PlannedInputs::tell_losses(const WrittenBlocks* blocks) {
+  for (const auto& [input, extras] : extras_)
+    tell_losses(input, extras,
+                blocks ? blocks->kept_of(extras.rows.get()) : WrittenBlocks::KeptBlocks{});
+}
+
+void PlannedInputs::tell_losses(std::size_t input, const InputExtras& extras,
+                                WrittenBlocks::KeptBlocks kept) {
+  for (const PackLoss& loss : extras.losses) report_.losses.emplace_back(loss).input = input;
+  const auto of_blocks = [](std::uint64_t count) {
+    return "of " + std::to_string(count) + (count == 1 ? " block" : " blocks");
+  };
+  if (extras.tagged > kept.tagged)
+    report_.losses.push_back(
+        {input,
+         {},
+         "tags",
+         of_blocks(extras.tagged - kept.tagged) + " not copied whole; left out",
+         PackLoss::Kind::kTags,
+         extras.tagged - kept.tagged});
+  if (extras.counted > kept.counted)
+    report_.warnings.push_back(options_.inputs[input] + ": the statistics " +
+                               of_blocks(extras.counted - kept.counted) +
+                               " not copied whole are left out; --stats counts values anew");
+}
+
+void PlannedInputs::end_planning() {
+  has_divided_ = planner_->has_divided();
+  largest_load_ = planner_->largest_load();
+  planner_.reset();
+}
+
+Status PlannedInputs::check_unchanged() const {
+  for (const auto& file : files_) NMB_TRY(file->check_unchanged());
+  return {};
+}
+
+}  // namespace nmb

@@ -1,0 +1,30 @@
+// Counts the objects of a block that a SampleRule uses, and from them its samples.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "nmb/dataset.h"
+#include "nmb/merge.h"
+#include "nmb/metadata.h"
+#include "nmb/netcdf_view.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+struct SampleCounts {
+  std::uint64_t variables = 0;
+  std::optional<std::uint64_t> length;  // of the rule's dimension, if the block has it
+};
+SampleCounts counts_of(const SampleRule& rule, const Metadata& metadata, std::uint64_t records);
+// Counts the objects of a block from HDF5 as netCDF shows it, with the dimensions that it defines
+// itself. lengths: like those for netcdf_view().
+SampleCounts counts_of(const SampleRule& rule, const Dataset& dataset,
+                       const DimensionLengths* lengths);
+// Returns the number of samples in a block with these counts; `group`: its path in its input, ""
+// for the root. Errors: kConflict if the number of variables cannot be divided evenly.
+Result<std::uint64_t> count_samples(const SampleRule& rule, const SampleCounts& counts,
+                                    std::string_view group);
+
+}  // namespace nmb

@@ -1,0 +1,58 @@
+// Reads the rules of a merge from text (see nmb/merge.h).
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "nmb/merge.h"
+
+namespace nmb {
+
+namespace {
+
+// Returns the text after `word` if the text begins with it and is longer.
+std::optional<std::string_view> behind(std::string_view text, std::string_view word) {
+  if (!text.starts_with(word) || text.size() == word.size()) return std::nullopt;
+  return text.substr(word.size());
+}
+
+// Returns the number after "vars:", at least 1.
+std::optional<std::uint64_t> variables_in(std::string_view text) {
+  const auto digits = behind(text, "vars:");
+  if (!digits) return std::nullopt;
+  std::uint64_t count = 0;
+  const char* const last = digits->data() + digits->size();
+  const auto [end, error] = std::from_chars(digits->data(), last, count);
+  if (error != std::errc() || end != last || count == 0) return std::nullopt;
+  return count;
+}
+
+}  // namespace
+
+Result<BlockRule> BlockRule::parse(std::string_view text) {
+  if (text.empty() || text == "group") return BlockRule();
+  if (text == "one") return BlockRule{.by = By::kOne};
+  if (const auto count = variables_in(text)) return BlockRule{.by = By::kCount, .count = *count};
+  for (const auto& [word, by] :
+       {std::pair("prefix:", By::kPrefix), std::pair("dim:", By::kDimension),
+        std::pair("key:", By::kAttribute)})
+    if (const auto name = behind(text, word)) return BlockRule{by, std::string(*name)};
+  return Status(Code::kUsage, "found \"" + std::string(text) +
+                                  "\" as the rule for blocks, expected group, prefix:REGEX, "
+                                  "vars:N, one, dim:NAME or key:ATT");
+}
+
+Result<SampleRule> SampleRule::parse(std::string_view text) {
+  if (text.empty()) return SampleRule();
+  if (text == "none") return SampleRule{.by = By::kNone};
+  if (text == "group") return SampleRule{.by = By::kGroup};
+  if (const auto count = variables_in(text))
+    return SampleRule{.by = By::kVariables, .variables = *count};
+  if (const auto name = behind(text, "dim:"))
+    return SampleRule{.by = By::kDimension, .dimension = std::string(*name)};
+  return Status(Code::kUsage, "found samples \"" + std::string(text) +
+                                  "\", expected vars:N, dim:NAME, group or none");
+}
+
+}  // namespace nmb

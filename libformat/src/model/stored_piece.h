@@ -1,0 +1,18 @@
+// StoredPiece: a part of an extent as it is stored (spec/format.md, section 10.1).
+#pragma once
+
+#include <cstdint>
+
+namespace nmb {
+
+// How the bytes of a stored piece are coded (spec/format.md, section 8.2).
+enum class PieceCodec : std::uint8_t { kNone = 0, kZstd = 1, kDeflate = 3 };
+
+struct StoredPiece {
+  std::uint64_t length = 0;  // of the values
+  PieceCodec codec = PieceCodec::kNone;
+  std::uint64_t stored_length = 0;  // 0: a hole
+  std::uint64_t source_offset = 0;  // where the stored bytes lie in their source
+};
+
+}  // namespace nmb

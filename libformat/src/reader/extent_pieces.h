@@ -1,0 +1,26 @@
+// Extents as they are stored (spec/format.md, section 10.1).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/stored_piece.h"
+#include "nmb/reader.h"
+
+namespace nmb {
+
+// A piece of an extent as it is stored, or a hole.
+struct ExtentPiece {
+  std::uint64_t offset = 0, length = 0;  // of its values, in the extent
+  PieceCodec codec = PieceCodec::kNone;
+  std::uint64_t position = 0, stored_length = 0;  // in its file; stored length 0: a hole
+  std::uint64_t sum = 0;                          // of the stored bytes
+  std::uint32_t file = 0;                         // 0: the NMB file; n: row n - 1 of its file table
+};
+
+// The coded pieces of a block's extent, in order.
+Result<std::vector<ExtentPiece>> coded_pieces(const Reader& reader, const BlockEntry& entry);
+// All of its pieces, in order.
+Result<std::vector<ExtentPiece>> extent_pieces(const Reader& reader, const BlockEntry& entry);
+
+}  // namespace nmb

@@ -1,0 +1,62 @@
+// Finds records that netCDF does not see in HDF5 files and views (see nmb/reader.h).
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "model/name_rules.h"
+#include "netcdf/shared_dimensions.h"
+#include "nmb/reader.h"
+
+namespace nmb {
+
+std::string LostRecords::text() const {
+  if (blocks == 0) return {};
+  std::string out = std::to_string(records) + (records == 1 ? " record" : " records") +
+                    " of dimension " + in_quotes((block.empty() ? "" : block + "/") + dimension) +
+                    ", which no variable has";
+  if (blocks > 1)
+    out += ", and those of " + std::to_string(blocks - 1) + " more such " +
+           (blocks == 2 ? "dimension" : "dimensions");
+  return out + ": netCDF programs see 0";
+}
+
+Result<LostRecords> lost_records(const Reader& reader) {
+  struct Records {
+    std::string block, dimension;
+    std::uint64_t count = 0;
+  };
+  std::map<std::string, Records> lost;  // by the dimension's path
+  // Groups come after the groups above them.
+  NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    if (entry.records == 0) return true;
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
+    const Metadata& metadata = block->metadata;
+    const std::optional<DimId> dimension = metadata.record_dimension();
+    if (!dimension || !is_classic_dataset(metadata)) return true;
+    bool is_used = false;
+    for (VarId v = 0; v < metadata.variable_count() && !is_used; ++v)
+      is_used = metadata.is_record_variable(v);
+    const std::string name(metadata.dimension(*dimension).name);
+    const std::vector<std::uint32_t> levels = levels_above(metadata);
+    const std::uint32_t above = levels.empty() ? 0 : levels[*dimension];
+    std::optional<std::string> path = path_above(entry.name, above, name);
+    if (!path) path = path_above(entry.name, 0, name);
+    if (!is_used && above == 0)
+      lost.emplace(std::move(*path), Records{entry.name, name, entry.records});
+    else if (const auto found = lost.find(*path);
+             is_used && above > 0 && found != lost.end() && found->second.count == entry.records)
+      lost.erase(found);
+    return true;
+  }));
+  LostRecords out;
+  out.blocks = lost.size();
+  if (lost.empty()) return out;
+  const Records& first = lost.begin()->second;
+  out.block = first.block;
+  out.dimension = first.dimension;
+  out.records = first.count;
+  return out;
+}
+
+}  // namespace nmb

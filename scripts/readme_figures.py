@@ -1,0 +1,116 @@
+#!/usr/bin/python3
+"""Writes the measured tables of README.md from docs/benchmarks*.md, so that their figures are the same.
+
+    readme_figures.py            rewrites the tables between "<!-- figures: NAME -->" and "<!-- end of figures -->"
+    readme_figures.py --check    changes nothing; prints the lines that differ, exit code 1 if there are any
+
+A row of a table here names the page, the section and the row of docs that it takes, which must exist.
+"""
+
+import argparse
+import difflib
+import re
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent.parent
+PAGES = {
+    "all": "benchmarks.md",
+    "ranks": "benchmarks_ranks.md",
+    "hdf5": "benchmarks_pack_hdf5.md",
+    "convert": "benchmarks_convert.md",
+}
+
+# What README.md says, what it is beside, and the page, section and row of the figures.
+FASTER = [
+    ("pack 64 files of 1.6 GB", "`cat`", "all", "Pack", "pack 64 files without sync, beside `cat`"),
+    ("the same, until it is on the device", "`cat` and `sync`", "all", "Pack",
+     "pack 64 files with sync, beside `cat` and `sync FILE`"),
+    ("pack 64 HDF5 files of 1.6 GB with 32,000 data sets", "`cat`", "hdf5", "Pack hdf5",
+     "pack 64 HDF5 files, beside `cat`"),
+    ("join 64 classic files of 1.6 GB to a classic file", "ncrcat", "all", "Join",
+     "the same to a classic file, beside ncrcat"),
+    ("join 32 HDF5 files of tables", "ph5_concat", "all", "Join", "join 32 HDF5 files of tables, beside ph5_concat"),
+    ("put 9 tiles of a model's output together, to a classic file", "mppnccombine", "all", "Tiles",
+     "the same to a classic file, beside mppnccombine"),
+    ("convert a netCDF-4 file of 32,000 variables", "nccopy to CDF-5", "convert", "Convert",
+     "a netCDF-4 file of 32,000 variables to NMB, beside nccopy to CDF-5"),
+    ("create 568,480 variables and 852,715 dimensions as 35,530 blocks", "PnetCDF with large hash tables", "all", "Create",
+     "create, 35,530 blocks: wall, beside PnetCDF"),
+    ("its memory", "PnetCDF", "all", "Create", "create, 35,530 blocks: memory, beside PnetCDF"),
+    ("create them as one block", "PnetCDF", "all", "Create", "create, one block: wall, beside PnetCDF"),
+    ("open the file and read one variable of one of 35,530 samples", "HDF5 1.10", "all", "Lookup",
+     "lookup of 35,530 samples: time, beside HDF5"),
+    ("one of 5,684,800 variables (HDF5: 568,480)", "HDF5 1.10", "all", "Lookup",
+     "lookup of 5,684,800 blocks of one object (HDF5: 568,480): time, beside HDF5"),
+    ("4 ranks write 10 steps of 537 MB together, divided along y", "PnetCDF", "ranks", "Arrays",
+     "put_all, divided along y: wall, beside PnetCDF"),
+    ("the same, divided along x", "PnetCDF", "ranks", "Arrays", "put_all, divided along x: wall, beside PnetCDF"),
+]
+SLOWER = [
+    ("300 commits of 1,000 growing blocks by 4 ranks", "PnetCDF, whose sync is not atomic", "ranks", "Steps",
+     "1,000 growing blocks, 300 commits: wall, beside PnetCDF"),
+    ("6,000 commits of one growing block", "PnetCDF, whose sync is not atomic", "ranks", "Steps",
+     "1 growing block, 6,000 commits: wall, beside PnetCDF"),
+    ("CPU to pack the 64 HDF5 files", "`cat`", "hdf5", "Pack hdf5", "the same, CPU beside `cat`"),
+    ("memory of a rank that puts alone, divided along z", "PnetCDF", "ranks", "Arrays",
+     "put, divided along z: memory of a rank, beside PnetCDF"),
+]
+TABLES = {"faster": FASTER, "slower": SLOWER}
+
+
+def figures_of(page):
+    """By section and row of a page: the cells by their column."""
+    rows, section, columns = {}, "", []
+    for line in (FOLDER / "docs" / page).read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            section = line[3:]
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+        if cells[:1] == ["what"]:
+            columns = cells
+        elif cells and not set("".join(cells)) <= set("-:"):
+            rows[section, cells[0]] = dict(zip(columns, cells))
+    return rows
+
+
+def table(rows, pages):
+    lines = ["| | NMB | beside | ratio |", "|---|---:|---:|---:|"]
+    for text, peer, page, section, row in rows:
+        cells = pages[page].get((section, row))
+        if cells is None or not cells["peer"]:
+            sys.exit(f"readme_figures: {PAGES[page]}: no row \"{row}\" with a peer in section {section}")
+        unit = cells["unit"]
+        lines.append(f"| {text} | {cells['ours']} {unit} | {peer}: {cells['peer']} {unit} | {cells['ratio']} |")
+    return lines
+
+
+def with_figures(text):
+    pages = {name: figures_of(page) for name, page in PAGES.items()}
+    for name, rows in TABLES.items():
+        begin, end = f"<!-- figures: {name} -->\n", "<!-- end of figures -->\n"
+        place = re.compile(f"({begin}).*?({end})", re.DOTALL)
+        made = "\n".join(table(rows, pages))
+        text, count = place.subn(lambda found: f"{found[1]}\n{made}\n\n{found[2]}", text)
+        if count != 1:
+            sys.exit(f"readme_figures: README.md: found {count} places for the figures \"{name}\", expected 1")
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 if the figures differ")
+    arguments = parser.parse_args()
+    readme = FOLDER / "README.md"
+    found = readme.read_text(encoding="utf-8")
+    expected = with_figures(found)
+    if not arguments.check:
+        readme.write_text(expected, encoding="utf-8")
+        return 0
+    sys.stdout.writelines(
+        difflib.unified_diff(found.splitlines(True), expected.splitlines(True), "README.md", "docs", n=0)
+    )
+    return 1 if found != expected else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+// Ranges of the options of conversions.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "nmb/convert.h"
+#include "nmb/reader.h"
+#include "nmb/writer.h"
+#include "support/programs.h"
+
+namespace nmb::test {
+namespace {
+
+TEST(ConvertOptions, OutOfRangeAreRefused) {
+  const TemporaryFolder folder;
+  const std::string in = folder.path() / "in.nmb", out = folder.path() / "out.h5";
+  ASSERT_TRUE((*Writer::create(in))->close().ok());
+  const std::unique_ptr<Reader> reader = *Reader::open(in);
+  Communicator alone;
+  const auto refused = [&](const ConvertOptions& options) {
+    return write_hdf5(*reader, in, out, options, alone).message();
+  };
+  ConvertOptions options;
+  options.deflate = 10;
+  EXPECT_EQ(refused(options), "found deflate level 10, expected 0 to 9");
+  options.deflate = -1;
+  EXPECT_EQ(refused(options), "found deflate level -1, expected 0 to 9");
+  options.deflate = 0;
+  options.chunk = {{"time", 0}};
+  EXPECT_EQ(refused(options),
+            "found chunks of length 0 along dimension \"time\", expected 1 or more");
+}
+
+}  // namespace
+}  // namespace nmb::test

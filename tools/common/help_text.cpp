@@ -1,0 +1,35 @@
+// Parts of help and manual pages (see help_text.h).
+#include "common/help_text.h"
+
+namespace nmb::tools {
+
+std::vector<const CLI::Option*> arguments_of(const CLI::App& command) {
+  std::vector<const CLI::Option*> all =
+      command.get_options([](const CLI::Option* option) { return option->get_positional(); });
+  const std::vector<const CLI::Option*> named =
+      command.get_options([](const CLI::Option* option) { return !option->get_positional(); });
+  all.insert(all.end(), named.begin(), named.end());
+  return all;
+}
+
+std::string names_of(const CLI::Option& option) {
+  return option.get_positional() ? option.get_name(true) : option.get_name(false, true);
+}
+
+std::string value_of(const CLI::Option& option) {
+  if (option.get_positional() || option.get_type_size() == 0) return "";
+  return option.get_type_name() + (option.get_expected_max() > 1 ? " ..." : "");
+}
+
+std::string usage_of(const CLI::App& command, const std::string& name) {
+  std::string out = name + " [OPTIONS]";
+  for (const CLI::Option* option : arguments_of(command)) {
+    if (!option->get_positional()) continue;
+    const std::string word = names_of(*option) + (option->get_expected_max() > 1 ? "..." : "");
+    out += option->get_required() ? " " + word : " [" + word + "]";
+  }
+  if (!command.get_subcommands({}).empty()) out += " COMMAND";
+  return out;
+}
+
+}  // namespace nmb::tools

@@ -1,0 +1,74 @@
+// What a conversion says (see conversion_notes.h).
+#include "nmconvert/conversion_notes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/not_written.h"
+
+namespace nmb::tools {
+
+Status ConversionNotes::warn_of_tags(const Result<TagCounts>& counts) {
+  NMB_TRY(counts.status());
+  if (counts->tags > 0) warn(no_place_for_tags(*counts));
+  return {};
+}
+
+Status ConversionNotes::warn_of_what_stays(const Reader& reader) {
+  NMB_ASSIGN(const std::vector<std::string> lines, not_written_lines(reader));
+  for (const std::string& line : lines) warn(line);
+  return {};
+}
+
+Status ConversionNotes::check_warnings() const {
+  const std::size_t count = record_.warnings.size();
+  if (!options_.strict || count == 0) return {};
+  return Status(Code::kConflict, record_.of.output, kNoOffset, "",
+                std::to_string(count) + (count == 1 ? " warning" : " warnings") +
+                    " with --strict; nothing was written");
+}
+
+Status ConversionNotes::accept_losses(const std::vector<Loss>& losses, const std::string& target) {
+  for (const Loss& loss : losses) record_.losses.push_back(loss.line());
+  return record_.losses.empty() || options_.lossy ? Status() : refused_losses(target);
+}
+
+Status ConversionNotes::accept_losses(const Hdf5Losses& lost) {
+  for (const Loss& change : lost.changes) warn(change.line());
+  if (lost.records.blocks > 0) warn(no_place_for_records(lost.records));
+  NMB_TRY(check_warnings());
+  return accept_losses(lost.losses, "an HDF5 file");
+}
+
+void ConversionNotes::take_report(PackReport* report) {
+  const std::vector<std::string> warnings = std::exchange(report->warnings, {});
+  // Those of opening an NMB file are among its own.
+  std::erase_if(record_.warnings, [&](const std::string& warning) {
+    return std::ranges::find(warnings, warning) != warnings.end();
+  });
+  record_.warnings.insert(record_.warnings.end(), warnings.begin(), warnings.end());
+  record_.without_statistics = report->without_statistics;
+  for (const PackConflict& conflict : std::exchange(report->conflicts, {}))
+    record_.conflicts.push_back(conflict.text());
+}
+
+Status ConversionNotes::take_losses(const PackReport& report, const Status& status) {
+  for (const PackLoss& loss : report.losses) {
+    record_.losses.push_back(loss.line());
+    if (options_.lossy) warn(loss.line());
+  }
+  if (options_.lossy || report.losses.empty() || status.code() != Code::kConflict ||
+      !record_.conflicts.empty())
+    return status;
+  return refused_losses("the output");
+}
+
+Status ConversionNotes::refused_losses(const std::string& target) const {
+  const std::size_t count = record_.losses.size();
+  return Status(Code::kConflict, record_.of.input, kNoOffset, "",
+                target + " cannot hold " + std::to_string(count) +
+                    (count == 1 ? " thing" : " things") +
+                    "; use --lossy to write the rest; nothing was written");
+}
+
+}  // namespace nmb::tools
