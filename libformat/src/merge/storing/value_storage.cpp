@@ -100,18 +100,19 @@ Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> 
   }
   std::vector<std::string> left;
   const WriterOptions& writer = options_.writer;
-  NMB_ASSIGN(
-      std::optional<RecodedBlock> coded,
+  Result<std::optional<RecodedBlock>> recoded =
       recode_values(dataset, {*options_.compression, first_made_up, writer.threads, writer.cancel},
-                    recoded_, &left, &chunk_uses_));
+                    recoded_, &left, &chunk_uses_);
+  if (!recoded.ok()) return recoded.status();
   for (const std::string& text : left)
     warnings_.push_back(file_->name() + ": block " + in_quotes(block->name) + ": " + text);
-  if (!coded) return {};
+  if (!*recoded) return {};
+  RecodedBlock& coded = **recoded;
   has_zstd_chunks_ =
-      has_zstd_chunks_ || (coded->has_zstd && options_.compression->codec == ValueCodec::kZstd);
-  block->body = owned_bytes(std::move(coded->body), file_->name());
-  block->extent_length = coded->extent_length;
-  block->extent = coded->extent_length > 0 ? std::move(coded->extent) : nullptr;
+      has_zstd_chunks_ || (coded.has_zstd && options_.compression->codec == ValueCodec::kZstd);
+  block->body = owned_bytes(std::move(coded.body), file_->name());
+  block->extent_length = coded.extent_length;
+  block->extent = coded.extent_length > 0 ? std::move(coded.extent) : nullptr;
   block->holes.clear();
   block->origin.clear();
   return {};
