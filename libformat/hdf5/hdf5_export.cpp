@@ -32,7 +32,7 @@ constexpr std::size_t kMostColumns = 64;  // data sets that are written together
 class Hdf5Export {
  public:
   Hdf5Export(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style)
-      : reader_(reader), form_(form), maker_(reader, form, file, style) {}
+      : reader_(reader), form_(form), maker_(reader, form, file, std::move(style)) {}
 
   Status write() {
     NMB_TRY(reader_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
@@ -290,7 +290,7 @@ Status write_user_block(const std::string& path, std::span<const std::byte> byte
 }
 
 Status write_file(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style) {
-  Status status = Hdf5Export(reader, form, file, style).write();
+  Status status = Hdf5Export(reader, form, file, std::move(style)).write();
   if (status.ok()) status = check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush");
   return status;
 }
@@ -324,8 +324,8 @@ Status export_to(const std::string& path, const Reader& reader, ClassicStyle sty
                   std::strerror(errno));
   ::close(taken);
   hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl.get());
-  Status status =
-      file < 0 ? hdf5_failure("creation").in_file(path) : write_file(reader, form, file, style);
+  Status status = file < 0 ? hdf5_failure("creation").in_file(path)
+                           : write_file(reader, form, file, std::move(style));
   if (file >= 0 && H5Fclose(file) < 0 && status.ok()) status = hdf5_failure("close");
   if (status.ok() && !before.empty()) status = write_user_block(path, before);
   if (!status.ok()) ::unlink(path.c_str());

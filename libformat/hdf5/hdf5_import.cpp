@@ -199,7 +199,7 @@ class Importer {
         H5Lget_val(group, link->name.c_str(), value.data(), value.size(), H5P_DEFAULT), object));
     if (found.type == H5L_TYPE_SOFT) {
       link->kind = LinkKind::kSoft;
-      link->content = value.c_str();
+      link->content = value.c_str();  // without the NUL behind it
       // A target that begins at the root must lead to the same object of this file.
       if (link->content.starts_with('/')) link->content = in_.placed(link->content);
     } else if (found.type == H5L_TYPE_EXTERNAL) {

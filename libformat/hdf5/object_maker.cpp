@@ -10,7 +10,7 @@ ObjectMaker::ObjectMaker(const Reader& reader, const Hdf5Form& form, hid_t file,
     : reader_(reader),
       form_(form),
       file_(file),
-      style_(style),
+      style_(std::move(style)),
       find_object_([this](std::string_view path) { return object_at(path); }) {}
 
 Result<std::shared_ptr<SourceBlock>> ObjectMaker::block(const std::string& name) {

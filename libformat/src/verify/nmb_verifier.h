@@ -62,7 +62,7 @@ class NmbVerifier {
   };
 
   // The head of the file (verify_head.cpp): sections 3 to 5.
-  bool read_head(Choice choice);
+  bool read_head(const Choice& choice);
   void check_identity();
   void check_cover(std::span<const std::byte> identity);
   bool check_superblock();

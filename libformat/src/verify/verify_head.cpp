@@ -10,7 +10,7 @@
 namespace nmb {
 
 // Chooses the newest superblock. Returns false if there is none.
-bool NmbVerifier::read_head(Choice choice) {
+bool NmbVerifier::read_head(const Choice& choice) {
   const Severity pending = file_.has_writer() ? Severity::kWarning : Severity::kFinding;
   report_head(choice, Severity::kFinding, pending, findings_);
   head_.bytes = choice.reading.bytes;

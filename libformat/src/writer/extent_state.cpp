@@ -165,7 +165,7 @@ bool ExtentState::is_fresh(std::uint64_t from, std::uint64_t to) const {
 }
 
 Status ExtentState::write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
-                          Stage& stage_) {
+                          Stage& staged) {
   NMB_TRY(load(offset));
   std::uint64_t at = offset;
   const std::uint64_t end = offset + bytes.size();
@@ -177,7 +177,7 @@ Status ExtentState::write(std::uint64_t offset, std::span<const std::byte> bytes
                                                                      : segments_[index].end());
     auto part = bytes.subspan(at - offset, to - at);
     if (gap || !segments_[index].fresh)
-      NMB_TRY(stage(at, part, stage_));
+      NMB_TRY(stage(at, part, staged));
     else
       NMB_TRY(write_fresh(segments_[index], at, part,
                           [&](std::uint64_t position, std::span<const std::byte> written) {
@@ -424,13 +424,13 @@ std::vector<ExtentState::Staged> ExtentState::take_staged(IntervalSet skip) {
   return out;
 }
 
-Status ExtentState::write_staged(const Staged& run, const WriteAt& write, const Stage& stage_) {
+Status ExtentState::write_staged(const Staged& run, const WriteAt& write, const Stage& staged) {
   const std::uint64_t end = run.offset + run.length;
   for (std::uint64_t at = run.offset; at < end;) {
     const Segment& segment = segments_[first_segment_at(at)];
     assert(segment.fresh && segment.logical <= at);
     const std::uint64_t to = std::min(end, segment.end());
-    NMB_TRY(write_fresh(segment, at, stage_.at(run.place + (at - run.offset), to - at), write));
+    NMB_TRY(write_fresh(segment, at, staged.at(run.place + (at - run.offset), to - at), write));
     at = to;
   }
   return {};

@@ -172,7 +172,7 @@ Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> o
     if (read_to == read_from) return {};
     auto part = out.subspan(read_from - offset, read_to - read_from);
     read_from = read_to;
-    if (stored && move.source->is_unallocated(read_source, part.size())) {
+    if (stored != nullptr && move.source->is_unallocated(read_source, part.size())) {
       std::memset(part.data(), 0, part.size());
       return {};
     }

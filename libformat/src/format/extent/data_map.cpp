@@ -273,7 +273,7 @@ bool same_rows(const Page& leaf, const std::vector<Piece>& pieces, std::size_t f
 // if the piece stays; otherwise it is dropped.
 class UnknownRows {
  public:
-  void add(std::shared_ptr<const Page> leaf) {
+  void add(const std::shared_ptr<const Page>& leaf) {
     for (std::uint32_t row = 0; row < leaf->rows(); ++row)
       rows_.emplace(leaf->value(row, kLogicalOffset), Row{leaf, row});
   }
@@ -413,7 +413,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
   unknown.drop_others(sink);
   NMB_ASSIGN(const Place root, write_nodes(std::move(rows), 1, map_rows, sink, origin, owner));
   // The only leaf is the root: no row leads to it any more.
-  if (before.leaves.size() > 0 && kept[0] && pieces.size() <= map_rows && before.leaves[0].parent)
+  if (!before.leaves.empty() && kept[0] && pieces.size() <= map_rows && before.leaves[0].parent)
     drop_later_places(*before.leaves[0].parent, before.leaves[0].row, sink);
   return root;
 }

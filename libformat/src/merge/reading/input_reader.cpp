@@ -430,7 +430,7 @@ Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& bloc
                                             const std::shared_ptr<const ByteSource>& values,
                                             const std::string& file) {
   if (is_surveyed_ && block.metadata.extension()) {
-    Dataset dataset = block;
+    Dataset dataset = static_cast<const Dataset&>(block);
     if (values) dataset.extent = values;
     return mapped_block(dataset, block.entry.name, file);
   }
@@ -440,7 +440,7 @@ Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& bloc
   if (!moved_) {
     NMB_ASSIGN(moved_, SpoolFile::create());
   }
-  Dataset dataset = block;
+  Dataset dataset = static_cast<const Dataset&>(block);
   if (values) dataset.extent = values;
   Result<MovedBlock> moved = move_paths(dataset, move, moved_);
   if (moved.ok()) return moved;

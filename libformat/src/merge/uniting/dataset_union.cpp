@@ -187,9 +187,7 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
     const Dimension found = member.metadata.dimension(local);
     std::optional<DimId> id = all_.metadata.find_dimension(found.name);
     const std::optional<Part> part = part_of(member, local, along[local]);
-    if (!part) {
-      id.reset();
-    } else if (id && is_tiled() && !is_alike(found, along[local] ? part->whole : 0, *id)) {
+    if (!part || (id && is_tiled() && !is_alike(found, along[local] ? part->whole : 0, *id))) {
       id.reset();
     } else if (id && joined_[*id].is) {
       joined_[*id].counts.back() = part->count;

@@ -31,10 +31,10 @@ class DescribedBlock {
     std::vector<std::string> lost_fill_values{};
   };
 
-  DescribedBlock(BlockFacts facts, Status failure)
-      : facts_(std::move(facts)), failure_(std::move(failure)) {}
-  DescribedBlock(BlockFacts facts, std::shared_ptr<const Metadata> metadata, Parts parts)
-      : facts_(std::move(facts)), metadata_(std::move(metadata)), parts_(std::move(parts)) {}
+  DescribedBlock(const BlockFacts& facts, Status failure)
+      : facts_(facts), failure_(std::move(failure)) {}
+  DescribedBlock(const BlockFacts& facts, std::shared_ptr<const Metadata> metadata, Parts parts)
+      : facts_(facts), metadata_(std::move(metadata)), parts_(std::move(parts)) {}
 
   const BlockFacts& facts() const { return facts_; }
   // Returns why it cannot be united.
