@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <span>
 #include <string_view>
@@ -677,46 +678,45 @@ Status PackCommand::write_report(const Json& json) {
 
 Result<Json> PackCommand::report_json(const PackReport& report, const Status& status) const {
   Json json = json_document("cat");
-  json["output"] = json_text(options_.output);
-  json["done"] = status.ok() && !options_.writer.dry_run;
-  json["inputs"] = report.inputs;
-  json["bytes_in"] = report.bytes_in;
-  json["bytes_out"] = report.bytes_out;
-  json["value_bytes"] = report.value_bytes;
-  json["linked_bytes"] = report.linked_bytes;
-  json["blocks"] = report.totals.blocks;
-  json["objects"] = report.totals.variables;
-  json["dimensions"] = report.totals.dimensions;
-  json["attributes"] = report.totals.attributes;
-  json["records"] = report.totals.records;
-  json["samples"] = report.totals.samples;
-  json["without_statistics"] = report.without_statistics;
+  const Totals& totals = report.totals;
+  json.update({{"output", json_text(options_.output)},
+               {"done", status.ok() && !options_.writer.dry_run},
+               {"inputs", report.inputs},
+               {"bytes_in", report.bytes_in},
+               {"bytes_out", report.bytes_out},
+               {"value_bytes", report.value_bytes},
+               {"linked_bytes", report.linked_bytes},
+               {"blocks", totals.blocks},
+               {"objects", totals.variables},
+               {"dimensions", totals.dimensions},
+               {"attributes", totals.attributes},
+               {"records", totals.records},
+               {"samples", totals.samples},
+               {"without_statistics", report.without_statistics}});
   if (report.plan) json["plan"] = plan_json(options_, report);
-  json["conflicts"] = conflicts_json(report.conflicts);
-  json["differing"] = conflicts_json(report.differing);
-  json["left_out"] = conflicts_json(report.left_out);
-  json["filled"] = conflicts_json(report.filled);
-  json["shared"] = conflicts_json(report.shared);
-  json["widened"] = conflicts_json(report.widened);
-  json["losses"] = Json::array();
-  for (const auto& [path, line] : loss_lines(report))
-    json["losses"].push_back(json_text(path + ": " + line));
-  for (const std::string& loss : losses_) json["losses"].push_back(json_text(loss));
-  json["linked"] = Json::array();
+  std::vector<std::string> losses = losses_;
+  std::ranges::transform(loss_lines(report), std::inserter(losses, losses.begin()),
+                         [](const auto& line) { return line.first + ": " + line.second; });
+  Json linked = Json::array();
   for (const ExternalFile& file : report.external_files)
-    json["linked"].push_back(Json{{"file", json_text(file.path)}, {"bytes", file.size}});
-  json["errors"] = Json::array();
-  for (const Status& failure : report.unreadable)
-    json["errors"].push_back(json_text(failure.text()));
+    linked.push_back({{"file", json_text(file.path)}, {"bytes", file.size}});
+  json.update({{"conflicts", conflicts_json(report.conflicts)},
+               {"differing", conflicts_json(report.differing)},
+               {"left_out", conflicts_json(report.left_out)},
+               {"filled", conflicts_json(report.filled)},
+               {"shared", conflicts_json(report.shared)},
+               {"widened", conflicts_json(report.widened)},
+               {"losses", json_texts(losses)},
+               {"linked", std::move(linked)},
+               {"errors", json_texts(report.unreadable, &Status::text)}});
   if (!status.ok() && report.unreadable.empty() && report.conflicts.empty())
     json["errors"].push_back(json_text(status.text()));
-  json["warnings"] = Json::array();
-  for (const std::string& warning : report.warnings) json["warnings"].push_back(json_text(warning));
+  json["warnings"] = json_texts(report.warnings);
   if (digest_.empty() || !status.ok() || options_.writer.dry_run) return json;
   json["sources"] = Json::array();
   for (const std::string& input : options_.inputs) {
     NMB_ASSIGN(const std::string digest, digest_of_file(input));
-    json["sources"].push_back(Json{{"file", json_text(input)}, {"sha256", digest}});
+    json["sources"].push_back({{"file", json_text(input)}, {"sha256", digest}});
   }
   NMB_ASSIGN(json["sha256_out"], digest_of_file(options_.output));
   return json;

@@ -69,8 +69,7 @@ Json plan_json(const PackOptions& options, const PackReport& report) {
             {"stripe_count", plan.stripe_count},
             {"stripe_size", plan.stripe_size},
             {"lustre", json_text(plan.lustre_command)}};
-  json["first_blocks"] = Json::array();
-  for (const std::string& name : plan.first_blocks) json["first_blocks"].push_back(json_text(name));
+  json["first_blocks"] = json_texts(plan.first_blocks);
   json["inputs"] = Json::array();
   for (std::size_t i = 0; i < plan.blocks_of_input.size(); ++i)
     json["inputs"].push_back(
