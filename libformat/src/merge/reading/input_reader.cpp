@@ -10,6 +10,7 @@
 #include "merge/reading/input_block.h"
 #include "merge/reading/value_origin.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 #include "nmb/classic.h"
 #include "nmb/convert.h"
 #include "nmb/reader.h"
@@ -26,15 +27,6 @@ constexpr std::uint64_t kMostHeader = 8192;
 // The largest number of blocks of an NMB file whose definitions are kept in the same way: for a
 // file with more, opening it once more takes a small part of the time.
 constexpr std::uint64_t kFewBlocks = 16;
-
-// Sets the fields of a packed block that follow from its definitions.
-void count_objects(const Dataset& dataset, PackedBlock* block) {
-  block->kind = dataset.layout.kind;
-  block->dimensions = dataset.metadata.dimension_count();
-  block->variables = dataset.metadata.variable_count();
-  block->attributes = dataset.metadata.attribute_count();
-  block->records = dataset.records;
-}
 
 bool is_extended(const BlockEntry& entry) {
   return entry.kind == static_cast<std::uint16_t>(Kind::kExtended);
@@ -61,6 +53,14 @@ FileBlocks file_blocks(const std::shared_ptr<const Reader>& reader) {
 }
 
 }  // namespace
+
+void count_objects(const Dataset& dataset, PackedBlock* block) {
+  block->kind = dataset.layout.kind;
+  block->dimensions = dataset.metadata.dimension_count();
+  block->variables = dataset.metadata.variable_count();
+  block->attributes = dataset.metadata.attribute_count();
+  block->records = dataset.records;
+}
 
 Status InputReader::read(std::size_t index, std::shared_ptr<const ByteSource> file,
                          const Visit& visit) {
@@ -261,22 +261,12 @@ Status InputReader::note_lengths(const Reader& reader) {
   return {};
 }
 
-std::string InputReader::place_of(const std::string& group) const {
-  if (placed_below_.empty()) return group;
-  return group.empty() ? placed_below_ : placed_below_ + "/" + group;
-}
-
 // Visits the definitions of all groups.
 template <class VisitGroup>
 Status InputReader::for_each_group(const std::vector<hdf5::GroupBlock>& groups,
                                    const std::string& file, VisitGroup visit_group) {
-  const auto values = owned_bytes(std::vector<std::byte>(), file);
   for (const hdf5::GroupBlock& group : groups) {
-    NMB_ASSIGN(ClassicHeader header,
-               decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
-                                     std::move(room_)));
-    Dataset dataset = dataset_of(std::move(header), values);
-    dataset.name = group.name;
+    NMB_ASSIGN(Dataset dataset, decoded(group, file));
     NMB_TRY(visit_group(dataset));
     room_ = std::move(dataset.metadata);
   }
@@ -296,7 +286,7 @@ Status InputReader::note_lengths(const std::vector<hdf5::GroupBlock>& groups,
   if (groups.size() < 2) return {};
   auto lengths = std::make_shared<DimensionLengths>();
   NMB_TRY(for_each_group(groups, file, [&](Dataset& group) -> Status {
-    group.name = place_of(group.name);
+    group.name = joined_path(placed_below_, group.name);
     add_dimension_lengths(group, lengths.get());
     return {};
   }));
@@ -578,7 +568,7 @@ Result<bool> InputReader::read_group(const std::shared_ptr<const ByteSource>& so
   if (const auto first = made_up_.find(group.name); first != made_up_.end())
     block.first_made_up = first->second;
   if (options_.sample_rule) {
-    std::string name = std::exchange(dataset.name, place_of(group.name));
+    std::string name = std::exchange(dataset.name, joined_path(placed_below_, group.name));
     block.counted = counts_of(*options_.sample_rule, dataset, lengths_.get());
     dataset.name = std::move(name);
   }

@@ -80,6 +80,9 @@ struct InputBlock : KeptBlock {
   const Dataset& dataset;  // valid during the visit
 };
 
+// Sets the fields of a packed block that follow from its definitions.
+void count_objects(const Dataset& dataset, PackedBlock* block);
+
 class InputReader {
  public:
   struct Options {
@@ -160,8 +163,6 @@ class InputReader {
   template <class VisitGroup>
   Status for_each_group(const std::vector<hdf5::GroupBlock>& groups, const std::string& file,
                         VisitGroup visit_group);
-  // Returns a group's path in the output if its paths already begin with it.
-  std::string place_of(const std::string& group) const;
   Status read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
   Result<MovedBlock> moved_block(std::size_t index, const Block& block,
                                  const std::shared_ptr<const ByteSource>& values,
