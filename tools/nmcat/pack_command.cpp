@@ -642,10 +642,7 @@ void PackCommand::tell(const PackReport& report) {
 // Returns the digest of a file as it is now.
 Result<std::string> PackCommand::digest_of_file(const std::string& path) const {
   NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(path));
-  return sha256(
-      file->size(),
-      [&](std::uint64_t offset, std::span<std::byte> out) { return file->read_at(offset, out); },
-      nullptr);  // OUT exists already: an interrupt comes too late
+  return sha256(*file, nullptr);  // OUT exists already: an interrupt comes too late
 }
 
 Status PackCommand::write_report(const Json& json) {

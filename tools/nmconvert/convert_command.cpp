@@ -7,7 +7,6 @@
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/statistics_option.h"
-#include "nmb/convert.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "nmconvert/conversion_report.h"

@@ -2,7 +2,6 @@
 #include "merge/reading/input_reader.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "format/table/kept_rows.h"
@@ -39,6 +38,15 @@ Dataset dataset_of(ClassicHeader header, std::shared_ptr<const ByteSource> exten
   dataset.layout = header.layout;
   dataset.extent = std::move(extent);
   return dataset;
+}
+
+// The failure of moving the paths of a block. remedy: if the block could stay as it is.
+Status not_moved(const Status& status, const std::string& block, const std::string& file,
+                 const char* remedy) {
+  const bool could_stay = status.code() == Code::kUnsupported;
+  return Status(could_stay ? Code::kConflict : status.code(),
+                status.file().empty() ? file : status.file(), status.offset(), status.rule(),
+                "block " + in_quotes(block) + ": " + status.message() + (could_stay ? remedy : ""));
 }
 
 FileBlocks file_blocks(const std::shared_ptr<const Reader>& reader) {
@@ -419,27 +427,19 @@ Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entr
 Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& block,
                                             const std::shared_ptr<const ByteSource>& values,
                                             const std::string& file) {
-  if (is_surveyed_ && block.metadata.extension()) {
-    Dataset dataset = block;
-    if (values) dataset.extent = values;
-    return mapped_block(dataset, block.entry.name, file);
-  }
-  if (!options_.move || !block.metadata.extension()) return MovedBlock();
-  const PathMove move = options_.move(index, block.entry.name);
-  if (move.is_none()) return MovedBlock();
+  if (!block.metadata.extension()) return MovedBlock();
+  const PathMove move =
+      options_.move && !is_surveyed_ ? options_.move(index, block.entry.name) : PathMove();
+  if (!is_surveyed_ && move.is_none()) return MovedBlock();
+  Dataset dataset = block;
+  if (values) dataset.extent = values;
+  if (is_surveyed_) return mapped_block(dataset, block.entry.name, file);
   if (!moved_) {
     NMB_ASSIGN(moved_, SpoolFile::create());
   }
-  Dataset dataset = block;
-  if (values) dataset.extent = values;
   Result<MovedBlock> moved = move_paths(dataset, move, moved_);
   if (moved.ok()) return moved;
-  const Status& status = moved.status();
-  const bool keeps = status.code() == Code::kUnsupported;
-  return Status(keeps ? Code::kConflict : status.code(),
-                status.file().empty() ? file : status.file(), status.offset(), status.rule(),
-                "block " + in_quotes(block.entry.name) + ": " + status.message() +
-                    (keeps ? "; --block-name '{group}' keeps names" : ""));
+  return not_moved(moved.status(), block.entry.name, file, "; --block-name '{group}' keeps names");
 }
 
 // Called after the survey. Without a body, the block stays unchanged.
@@ -451,13 +451,7 @@ Result<MovedBlock> InputReader::mapped_block(const Dataset& block, const std::st
     NMB_ASSIGN(moved_, SpoolFile::create());
   }
   Result<MovedBlock> moved = map_paths(block, map, moved_);
-  const std::string of_block = "block " + in_quotes(name) + ": ";
-  if (!moved.ok()) {
-    const Status& status = moved.status();
-    return Status(status.code() == Code::kUnsupported ? Code::kConflict : status.code(),
-                  status.file().empty() ? file : status.file(), status.offset(), status.rule(),
-                  of_block + status.message());
-  }
+  if (!moved.ok()) return not_moved(moved.status(), name, file, "");
   constexpr std::size_t kMostNamed = 10;
   std::string lost;
   for (std::size_t i = 0; i < std::min(kMostNamed, moved->lost.size()); ++i)
@@ -465,8 +459,9 @@ Result<MovedBlock> InputReader::mapped_block(const Dataset& block, const std::st
   if (moved->lost.size() > kMostNamed)
     lost += " and " + std::to_string(moved->lost.size() - kMostNamed) + " more";
   if (!lost.empty())
-    warnings_.push_back(file + ": " + of_block +
-                        "left out, because the objects to which they refer become others: " + lost);
+    warnings_.push_back(
+        file + ": block " + in_quotes(name) +
+        ": left out, because the objects to which they refer become others: " + lost);
   return moved;
 }
 

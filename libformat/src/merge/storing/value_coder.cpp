@@ -7,7 +7,6 @@
 
 #include "format/extent/piece_codec.h"
 #include "parallel/workers.h"
-#include "wire/checked.h"
 #include "wire/spliced_source.h"
 #include "writer/value_mover.h"
 

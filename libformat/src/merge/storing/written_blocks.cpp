@@ -9,14 +9,8 @@
 #include "format/table/kept_rows.h"
 #include "hdf5/model/hdf5_section.h"
 #include "merge/reporting/pack_plan.h"
-#include "model/name_rules.h"
 
 namespace nmb {
-
-void WrittenBlocks::begin_input(std::shared_ptr<const ByteSource> file) {
-  file_ = file;
-  storage_.begin_input(std::move(file));
-}
 
 // Returns the id of a new block, or adds a conflict and returns nullopt.
 std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockName& name,

@@ -29,12 +29,13 @@ class WrittenBlocks final : public BlockSink {
         samples_(options.samples),
         conflicts_(conflicts),
         names_(names),
-        report_(report),
         shares_empty_(options.mode == MergeMode::kPack &&
                       (options.inputs.size() > 1 || options.append)),
         storage_(options, &report.warnings) {}
 
-  void begin_input(std::shared_ptr<const ByteSource> file) override;
+  void begin_input(std::shared_ptr<const ByteSource> file) override {
+    storage_.begin_input(std::move(file));
+  }
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
 
@@ -82,10 +83,8 @@ class WrittenBlocks final : public BlockSink {
   const SampleRule& samples_;
   ConflictList& conflicts_;
   SharedNames& names_;
-  PackReport& report_;
   const bool shares_empty_;  // inputs share blocks that have no content
   ValueStorage storage_;
-  std::shared_ptr<const ByteSource> file_;
   bool has_sample_dimension_ = false;
   // By BlockId: the first input that has the block, or kOfOutput if the output had it before.
   std::vector<std::uint32_t> inputs_;

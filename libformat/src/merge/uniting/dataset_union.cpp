@@ -97,7 +97,7 @@ void DatasetUnion::tell(What what, ConflictKind kind, std::string_view object, s
 
 void DatasetUnion::conflict(ConflictKind kind, std::string_view object, std::string found,
                             std::string expected, std::uint32_t first) {
-  tell(What::kConflict, kind, object, std::move(found), std::move(expected), first, here());
+  mismatch(false, kind, object, std::move(found), std::move(expected), first);
 }
 
 void DatasetUnion::mismatch(bool may_skip, ConflictKind kind, std::string_view object,

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "merge/uniting/union_block.h"
+#include "merge/uniting/dataset_union.h"
 #include "nmb/bytes.h"
 #include "nmb/merge.h"
 #include "nmb/types.h"

@@ -6,7 +6,7 @@
 #include "merge/reading/held_values.h"
 #include "merge/uniting/described_fields.h"
 #include "merge/uniting/sent_values.h"
-#include "nmb/classic.h"
+#include "model/header_bytes.h"
 #include "parallel/byte_changes.h"
 
 namespace nmb {
@@ -18,14 +18,8 @@ namespace {
 Result<std::vector<std::byte>> header_of(const Metadata& metadata) {
   Metadata plain = metadata;
   plain.set_extension(nullptr);
-  NMB_ASSIGN(const ClassicLayout layout, layout_classic(plain, Kind::kCdf5));
-  std::vector<std::byte> header;
-  header.reserve(layout.header_length);
-  NMB_TRY(encode_classic_header(plain, Kind::kCdf5, 0, [&](std::span<const std::byte> bytes) {
-    header.insert(header.end(), bytes.begin(), bytes.end());
-    return Status();
-  }));
-  return header;
+  NMB_TRY(layout_classic(plain, Kind::kCdf5).status());
+  return header_bytes(plain, Kind::kCdf5, 0);
 }
 
 }  // namespace
