@@ -302,7 +302,7 @@ Status BlockUnions::check_tile(const Entry& entry, const Metadata& metadata) {
                                           "tiles: sets compressed by gathering are not supported");
   if (!has_decomposition(metadata) && !is_iceberg(metadata))
     conflicts_.add(ConflictKind::kDecomposition, entry.shown(),
-                   "no " + std::string(kDecomposition) + " of a dimension's variable",
+                   "no " + std::string(kDecompositionAttribute) + " of a dimension's variable",
                    "one at least; --mode join for files of time steps");
   return {};
 }
