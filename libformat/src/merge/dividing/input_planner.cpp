@@ -106,8 +106,7 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   reader_.emplace(read, &report_.warnings);
 }
 
-Status InputPlanner::plan(std::size_t index, std::shared_ptr<const ByteSource> file,
-                          BlockSink& sink) {
+Status InputPlanner::plan(std::size_t index, Source file, BlockSink& sink) {
   input_ = {};
   input_.index = index;
   input_.file = file;

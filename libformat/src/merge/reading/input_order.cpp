@@ -42,7 +42,7 @@ Result<std::optional<double>> first_value(const InputBlock& block, std::string_v
 Result<double> value_in(std::size_t index, const std::string& path, const std::string& variable,
                         ExternalPaths external) {
   const SplitPath wanted = split_path(variable);
-  NMB_ASSIGN(std::shared_ptr<const ByteSource> file, FileSource::open(path));
+  NMB_ASSIGN(Source file, FileSource::open(path));
   std::vector<std::string> warnings;  // reported when the input is planned
   InputReader::Options options;
   options.cache_bytes = kCachedBytesOfInput;

@@ -31,7 +31,7 @@ bool is_extended(const BlockEntry& entry) {
   return entry.kind == static_cast<std::uint16_t>(Kind::kExtended);
 }
 
-Dataset dataset_of(ClassicHeader header, std::shared_ptr<const ByteSource> extent) {
+Dataset dataset_of(ClassicHeader header, Source extent) {
   Dataset dataset;
   dataset.records = header.metadata.record_count(header.layout.records);
   dataset.metadata = std::move(header.metadata);
@@ -70,8 +70,7 @@ void count_objects(const Dataset& dataset, PackedBlock* block) {
   block->records = dataset.records;
 }
 
-Status InputReader::read(std::size_t index, std::shared_ptr<const ByteSource> file,
-                         const Visit& visit) {
+Status InputReader::read(std::size_t index, Source file, const Visit& visit) {
   NMB_ASSIGN(const FileKind kind, kind_of(*file));
   lengths_.reset();
   is_surveyed_ = false;
@@ -92,8 +91,7 @@ std::string InputReader::origin(std::size_t index, std::uint64_t begin,
   return ValueOrigin{static_cast<std::uint32_t>(index), begin, block}.text();
 }
 
-Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSource> file,
-                                 const Visit& visit) {
+Status InputReader::read_classic(std::size_t index, Source file, const Visit& visit) {
   NMB_ASSIGN(ClassicHeader header, decode_classic_header(*file, {}, std::move(room_)));
   for (const HeaderRemark& remark : header.remarks) {
     if (remark.rule != "R-CH-6") continue;
@@ -128,8 +126,7 @@ Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSo
   return visited.status();
 }
 
-Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource> file,
-                             const Visit& visit) {
+Status InputReader::read_nmb(std::size_t index, Source file, const Visit& visit) {
   NMB_ASSIGN(std::shared_ptr<const Reader> reader, open_nmb(file));
   const NmbInput in{index, std::move(file), std::move(reader)};
   if (options_.only_block) return read_only_block(in, visit);
@@ -142,8 +139,7 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
   return find_losses(*in.reader);
 }
 
-Result<std::shared_ptr<const Reader>> InputReader::open_nmb(
-    const std::shared_ptr<const ByteSource>& file) {
+Result<std::shared_ptr<const Reader>> InputReader::open_nmb(const Source& file) {
   NMB_ASSIGN(const std::shared_ptr<const Reader> reader,
              Reader::open(file, {.cache_bytes = options_.cache_bytes,
                                  .verify_values = true,
@@ -327,14 +323,14 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
   // What is not sound is not passed on.
   NMB_ASSIGN(const std::shared_ptr<const Block> source, in.reader->block(entry));
   if (options_.outputs) NMB_TRY(check_references(*options_.outputs, *source, file));
-  std::shared_ptr<const ByteSource> values;
+  Source values;
   if (entry.extent_length > 0)
     values = std::make_shared<LazyExtent>(ExtentOfBlock{in.reader, entry});
   NMB_ASSIGN(MovedBlock moved, moved_block(in.index, *source, values, file));
   const bool moves = !moved.body.empty(), moves_values = moved.extent != nullptr;
   if (moves_values) values = moved.extent;
   std::shared_ptr<const Block> loaded = source;
-  std::shared_ptr<const ByteSource> body;
+  Source body;
   if (moves) {
     body = owned_bytes(moved.body, file);
     const std::uint64_t length = values ? values->size() : 0;
@@ -373,15 +369,13 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
 }
 
 // The definitions, kept if they are short and the file has few blocks.
-Result<std::shared_ptr<const ByteSource>> InputReader::body_of(const NmbInput& in,
-                                                               const BlockEntry& entry) {
+Result<Source> InputReader::body_of(const NmbInput& in, const BlockEntry& entry) {
   if (entry.raw_length > std::min(kMostHeader, held_room_) ||
       in.reader->totals().blocks > kFewBlocks)
-    return std::shared_ptr<const ByteSource>(
-        std::make_shared<LazyBody>(BodyOfBlock{in.reader, entry}));
+    return Source(std::make_shared<LazyBody>(BodyOfBlock{in.reader, entry}));
   NMB_ASSIGN(std::vector<std::byte> bytes, in.reader->body(entry));
   held_room_ -= bytes.size();
-  return std::shared_ptr<const ByteSource>(owned_bytes(std::move(bytes), in.file->name()));
+  return Source(owned_bytes(std::move(bytes), in.file->name()));
 }
 
 // What is known of a block as it is in its file, which `lengths_` speaks of.
@@ -410,7 +404,7 @@ Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entr
   if (options_.coded_pieces) {
     NMB_ASSIGN(block->coded, coded_pieces(*in.reader, entry));
     for (const ExtentPiece& piece : block->coded) {
-      std::shared_ptr<const ByteSource>& coded_in = block->coded_in[piece.file];
+      Source& coded_in = block->coded_in[piece.file];
       if (!coded_in && piece.file == 0) coded_in = in.file;
       if (coded_in) continue;
       NMB_ASSIGN(coded_in, in.reader->open_external(piece.file));
@@ -425,8 +419,7 @@ Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entr
 // Moves paths of a block of an NMB input whose blocks get other names. Without a body, the block
 // stays unchanged.
 Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& block,
-                                            const std::shared_ptr<const ByteSource>& values,
-                                            const std::string& file) {
+                                            const Source& values, const std::string& file) {
   if (!block.metadata.extension()) return MovedBlock();
   const PathMove move =
       options_.move && !is_surveyed_ ? options_.move(index, block.entry.name) : PathMove();
@@ -476,8 +469,7 @@ Result<std::unique_ptr<hdf5::StartedFile>> InputReader::start_hdf5(std::size_t i
   return hdf5::StartedFile::start(path, spool, read);
 }
 
-Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file,
-                              const Visit& visit) {
+Status InputReader::read_hdf5(std::size_t index, Source file, const Visit& visit) {
   std::unique_ptr<hdf5::StartedFile> started = std::move(started_);
   if (!started || started_index_ != index) {
     NMB_ASSIGN(started, start_hdf5(index, file->name()));
@@ -547,9 +539,8 @@ Status InputReader::map_group(const std::string& file, hdf5::GroupBlock* group, 
   return {};
 }
 
-Result<bool> InputReader::read_group(const std::shared_ptr<const ByteSource>& source,
-                                     hdf5::GroupBlock group, std::uint64_t blocks,
-                                     const Visit& visit) {
+Result<bool> InputReader::read_group(const Source& source, hdf5::GroupBlock group,
+                                     std::uint64_t blocks, const Visit& visit) {
   const std::string& file = source->name();
   NMB_ASSIGN(Dataset dataset, decoded(group, file));
   if (is_surveyed_) NMB_TRY(map_group(file, &group, &dataset));

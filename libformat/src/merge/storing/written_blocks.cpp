@@ -130,7 +130,7 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
 }
 
 // Returns a number, which is shorter than ValueOrigin::text().
-std::string WrittenBlocks::origin_of(std::shared_ptr<const ByteSource> values) {
+std::string WrittenBlocks::origin_of(Source values) {
   if (is_alone_) return {};
   const auto number = static_cast<std::uint32_t>(sent_.size());
   sent_.push_back(std::move(values));

@@ -33,9 +33,7 @@ class WrittenBlocks final : public BlockSink {
                       (options.inputs.size() > 1 || options.append)),
         storage_(options, &report.warnings) {}
 
-  void begin_input(std::shared_ptr<const ByteSource> file) override {
-    storage_.begin_input(std::move(file));
-  }
+  void begin_input(Source file) override { storage_.begin_input(std::move(file)); }
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
 
@@ -76,7 +74,7 @@ class WrittenBlocks final : public BlockSink {
   Status take_empty(const BlockName& name);
   bool is_of_output(BlockId id) const { return id >= inputs_.size() || inputs_[id] == kOfOutput; }
   Result<bool> keeps_paths(const BlockName& name, const InputBlock& block);
-  std::string origin_of(std::shared_ptr<const ByteSource> values);
+  std::string origin_of(Source values);
 
   const bool is_alone_;
   Writer& writer_;
@@ -92,7 +90,7 @@ class WrittenBlocks final : public BlockSink {
   std::unordered_map<const KeptRows*, KeptBlocks> kept_;
   std::vector<PartBlock> parts_;
   std::vector<PartSource> sources_;
-  std::vector<std::shared_ptr<const ByteSource>> sent_;  // by origin
+  std::vector<Source> sent_;  // by origin
 };
 
 }  // namespace nmb

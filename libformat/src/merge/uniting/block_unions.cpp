@@ -68,9 +68,9 @@ constexpr std::size_t kShownNames = 8;
 // A block of one input is kept unchanged until another input has it too.
 struct BlockUnions::Entry {
   BlockName name;
-  std::shared_ptr<const ByteSource> file;  // file of the first input
-  std::vector<std::size_t> inputs;         // inputs that have the block
-  std::vector<std::size_t> members;        // united inputs, in order
+  Source file;                       // file of the first input
+  std::vector<std::size_t> inputs;   // inputs that have the block
+  std::vector<std::size_t> members;  // united inputs, in order
   // Number of files in the set, according to inputs that are parts of one.
   std::vector<std::pair<std::size_t, std::int64_t>> set_sizes;
   std::optional<KeptBlock> whole;
@@ -101,7 +101,7 @@ struct BlockUnions::Entry {
 class BlockUnions::Loader final : public BlockSink {
  public:
   Loader(BlockUnions& unions, std::size_t input) : unions_(unions), input_(input) {}
-  void begin_input(std::shared_ptr<const ByteSource> file) override { file_ = std::move(file); }
+  void begin_input(Source file) override { file_ = std::move(file); }
   Status take_whole(const BlockName& name, InputBlock& block) override {
     Entry* const entry = unions_.find(name.name);
     if (!entry || !entry->described || entry->inputs.front() != input_) return {};
@@ -115,7 +115,7 @@ class BlockUnions::Loader final : public BlockSink {
  private:
   BlockUnions& unions_;
   const std::size_t input_;
-  std::shared_ptr<const ByteSource> file_;
+  Source file_;
 };
 
 BlockUnions::BlockUnions(const PackOptions& options, ConflictList& conflicts, PackReport& report,

@@ -37,7 +37,7 @@ class BlockUnions final : public BlockSink {
   ~BlockUnions() override;
 
   // The input must be the current one of `conflicts`.
-  void begin_input(std::shared_ptr<const ByteSource> file) override { file_ = std::move(file); }
+  void begin_input(Source file) override { file_ = std::move(file); }
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
   // Takes a block of an input that another rank read. If no other input has the block, this rank
@@ -100,7 +100,7 @@ class BlockUnions final : public BlockSink {
   const ReadAgain read_again_;
   std::map<std::string, std::size_t> lost_fill_values_;  // by variable: how many inputs have one
   const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
-  std::shared_ptr<const ByteSource> file_;
+  Source file_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unordered_map<std::string, Entry*> by_name_;
 };

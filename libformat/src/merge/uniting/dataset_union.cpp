@@ -57,8 +57,7 @@ bool tells_meaning(std::string_view attribute) {
   return std::ranges::find(kNames, attribute) != kNames.end() || attribute.starts_with("flag_");
 }
 
-DatasetUnion::Member DatasetUnion::member_of(const Dataset& dataset,
-                                             std::shared_ptr<const ByteSource> values) {
+DatasetUnion::Member DatasetUnion::member_of(const Dataset& dataset, Source values) {
   Member member{dataset.metadata, {}, dataset.layout.record_size, dataset.records};
   for (VarId v = 0; v < dataset.metadata.variable_count(); ++v)
     member.begins.push_back(dataset.metadata.begin(v) - dataset.layout.header_length);

@@ -112,10 +112,10 @@ Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, 
                                   parts.records, std::move(parts.values)});
 }
 
-Result<std::shared_ptr<const ByteSource>> DescribedInputs::values_of(FieldsIn* in) {
+Result<Source> DescribedInputs::values_of(FieldsIn* in) {
   switch (in->get<DescribedValues>()) {
     case DescribedValues::kNone:
-      return std::shared_ptr<const ByteSource>();
+      return Source();
     case DescribedValues::kAsBefore:
       return values_;
     case DescribedValues::kFile: {

@@ -32,9 +32,7 @@ void InputDescriber::begin() {
   warnings_ = report_.warnings.size();
 }
 
-void InputDescriber::begin_input(std::shared_ptr<const ByteSource> file) {
-  file_ = std::move(file);
-}
+void InputDescriber::begin_input(Source file) { file_ = std::move(file); }
 
 // Adds the messages since the last event.
 void InputDescriber::tell_messages() {
@@ -64,8 +62,7 @@ void InputDescriber::put(DescribedEvent event, std::span<const std::byte> header
 }
 
 // Fails if the values cannot be described.
-Status InputDescriber::put_values(const std::shared_ptr<const ByteSource>& values,
-                                  FieldsOut* rest) {
+Status InputDescriber::put_values(const Source& values, FieldsOut* rest) {
   if (!values) {
     rest->put(DescribedValues::kNone);
     return {};

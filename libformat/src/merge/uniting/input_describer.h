@@ -56,7 +56,7 @@ class InputDescriber final : public BlockSink {
 
   // Call this before an input: all calls after it are described.
   void begin();
-  void begin_input(std::shared_ptr<const ByteSource> file) override;
+  void begin_input(Source file) override;
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
   void note_group(const std::string& group);
@@ -79,7 +79,7 @@ class InputDescriber final : public BlockSink {
   void tell_messages();
   Status put_block(DescribedEvent event, const BlockName& name, const BlockFacts& facts,
                    const UnionBlock& block);
-  Status put_values(const std::shared_ptr<const ByteSource>& values, FieldsOut* rest);
+  Status put_values(const Source& values, FieldsOut* rest);
   void put(DescribedEvent event, std::span<const std::byte> header,
            std::span<const std::byte> rest);
 
@@ -94,8 +94,8 @@ class InputDescriber final : public BlockSink {
   std::vector<Known> known_;
   // The description of the current input.
   FieldsOut input_;
-  std::shared_ptr<const ByteSource> file_;
-  std::shared_ptr<const ByteSource> values_;  // values of the block before
+  Source file_;
+  Source values_;  // values of the block before
   std::size_t blocks_ = 0, warnings_ = 0;
   bool is_left_ = false;
 };

@@ -201,7 +201,7 @@ class Sender {
     return put(SentKind::kBlock, extent.name(), block, sum, extent.size(), extent.may_be_sparse());
   }
 
-  Result<bool> send_all(const std::shared_ptr<const ByteSource>& source) {
+  Result<bool> send_all(const Source& source) {
     return send(source.get(), {0, source ? source->size() : 0});
   }
 
@@ -425,8 +425,7 @@ class Receiver {
     NMB_ASSIGN(group.extent, receive());
     group.extent_length = group.extent ? group.extent->size() : 0;
     ViewOrigin origin{group.name, body, group.extent, lengths};
-    const auto open = [group = std::move(group), body, lengths,
-                       name]() -> Result<std::shared_ptr<const ByteSource>> {
+    const auto open = [group = std::move(group), body, lengths, name]() -> Result<Source> {
       hdf5::GroupBlock again = group;
       again.body.resize(body->size());
       NMB_TRY(body->read_at(0, again.body));
@@ -504,8 +503,7 @@ Result<std::optional<std::vector<std::byte>>> send_values(const ByteSource& sour
   return std::optional(sender.take());
 }
 
-Result<std::shared_ptr<const ByteSource>> receive_values(std::span<const std::byte> sent,
-                                                         const ReceivedFrom& from) {
+Result<Source> receive_values(std::span<const std::byte> sent, const ReceivedFrom& from) {
   return Receiver(sent, from).receive();
 }
 
