@@ -636,6 +636,20 @@ void DatasetUnion::lay(VarId variable, LaidValues* values) const {
   }
 }
 
+// Calls visit(count, member, place) for each part along a joined dimension, in order: the member's
+// number, if it is no gap, and the place of its values, if it has some.
+template <class Visit>
+void DatasetUnion::for_each_part(const Joined& joined, const Placed& placed, Visit visit) const {
+  auto place = placed.places.begin();
+  for (std::uint32_t m = 0; m <= members_.size(); ++m) {
+    if (const auto gap = joined.gaps.find(m); gap != joined.gaps.end())
+      visit(gap->second, std::nullopt, nullptr);
+    if (m == members_.size()) return;
+    const bool has_values = place != placed.places.end() && place->member == m;
+    visit(joined.counts[m], m, has_values ? &*place++ : nullptr);
+  }
+}
+
 void DatasetUnion::lay_joined(VarId variable, LaidValues* values) const {
   const Placed& placed = placed_[variable];
   const std::uint32_t axis = placed.axes.front();
@@ -643,35 +657,25 @@ void DatasetUnion::lay_joined(VarId variable, LaidValues* values) const {
   std::uint64_t unit = type_size(found.type);
   for (const DimId id : found.dimensions.subspan(axis + 1))
     unit *= all_.metadata.dimension(id).length;
-  const Joined& joined = joined_[found.dimensions[axis]];
   std::vector<LaidPart> parts;
   const auto made = columns_.find(variable);
-  auto place = placed.places.begin();
   std::uint64_t end = 0;
-  const auto fill = [&](std::uint32_t before) {
-    const auto gap = joined.gaps.find(before);
-    if (gap == joined.gaps.end()) return;
-    parts.push_back({fill_of(variable), end, gap->second, 0, unit, unit * gap->second, 0});
-    end += gap->second;
-  };
-  for (std::uint32_t m = 0; m < members_.size(); ++m) {
-    fill(m);
-    const std::uint64_t count = joined.counts[m];
-    LaidPart part{nullptr, joined.firsts[m], count, 0, unit, unit * count, 0};
-    if (made != columns_.end()) {
-      part.source = made->second[m];
-    } else if (place != placed.places.end() && place->member == m) {
+  const auto add = [&](std::uint64_t count, std::optional<std::uint32_t> member,
+                       const Place* place) {
+    LaidPart part{nullptr, end, count, 0, unit, unit * count, 0};
+    if (member && made != columns_.end()) {
+      part.source = made->second[*member];
+    } else if (place) {
       std::uint64_t step;
       part.source = values_of(variable, *place, &part.offset, &step);
       if (place->is_record) (axis == 0 ? part.step : part.record_step) = step;
-      ++place;
-    } else if (count > 0) {
+    } else {
       part.source = fill_of(variable);
     }
     parts.push_back(std::move(part));
     end += count;
-  }
-  fill(static_cast<std::uint32_t>(members_.size()));
+  };
+  for_each_part(joined_[found.dimensions[axis]], placed, add);
   values->add(all_.metadata, variable, std::move(parts), axis);
 }
 
@@ -748,23 +752,13 @@ std::vector<JoinedCoordinate> DatasetUnion::coordinates() const {
     const Variable variable = all_.metadata.variable(*id);
     JoinedCoordinate& coordinate =
         all.emplace_back(JoinedCoordinate{along, std::string(variable.name), variable.type, {}});
-    const Joined& joined = joined_[along];
-    const auto fill = [&](std::uint64_t count) {
-      if (count > 0) coordinate.parts.push_back({fill_of(*id), count});
-    };
-    auto place = placed_[*id].places.begin();
-    for (std::uint32_t m = 0; m <= members_.size(); ++m) {
-      if (const auto gap = joined.gaps.find(m); gap != joined.gaps.end()) fill(gap->second);
-      if (m == members_.size()) break;
-      if (place == placed_[*id].places.end() || place->member != m) {
-        fill(joined.counts[m]);
-      } else {
-        std::uint64_t slice;
-        if (joined.counts[m] > 0)
-          coordinate.parts.push_back({array_of(*id, *place, &slice), joined.counts[m]});
-        ++place;
-      }
-    }
+    for_each_part(joined_[along], placed_[*id],
+                  [&](std::uint64_t count, std::optional<std::uint32_t>, const Place* place) {
+                    std::uint64_t slice;
+                    if (count > 0)
+                      coordinate.parts.push_back(
+                          {place ? array_of(*id, *place, &slice) : fill_of(*id), count});
+                  });
   }
   return all;
 }

@@ -255,6 +255,8 @@ class DatasetUnion {
   std::uint32_t here() const { return static_cast<std::uint32_t>(members_.size() - 1); }
   Result<std::uint64_t> join_lengths();
   void lay(VarId variable, LaidValues* values) const;
+  template <class Visit>
+  void for_each_part(const Joined& joined, const Placed& placed, Visit visit) const;
   void lay_joined(VarId variable, LaidValues* values) const;
 
   // --- dataset_union_tiles.cpp ---
