@@ -2,7 +2,6 @@
 #include "merge/uniting/block_unions.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "nmb/classic.h"
 #include "nmb/netcdf_view.h"
 #include "wire/owned_bytes.h"
+#include "wire/whole_number.h"
 
 namespace nmb {
 
@@ -24,13 +24,9 @@ namespace {
 constexpr std::string_view kFirstAxis = "axis:0";
 
 // Returns the number after the last dot of a name, by which tiles are numbered.
-std::optional<std::uint64_t> number_of_file(const std::string& name) {
+std::optional<std::uint64_t> number_of_file(std::string_view name) {
   const std::size_t dot = name.rfind('.');
-  std::uint64_t number = 0;
-  const char* const end = name.data() + name.size();
-  if (dot == std::string::npos || dot + 1 == name.size()) return std::nullopt;
-  const auto [at, error] = std::from_chars(name.data() + dot + 1, end, number);
-  return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
+  return dot == name.npos ? std::nullopt : whole_number(name.substr(dot + 1));
 }
 
 std::string files(std::int64_t count) {
