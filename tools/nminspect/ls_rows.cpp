@@ -119,13 +119,11 @@ std::vector<std::string> ObjectRow::cells(bool exact) const {
 }
 
 Json ObjectRow::json() const {
-  Json names = Json::array();
-  for (const std::string& dimension : dimensions) names.push_back(json_text(dimension));
   return {{"name", json_text(name())},
           {"block", json_text(block)},
           {"variable", json_text(variable)},
           {"type", type},
-          {"dimensions", names},
+          {"dimensions", json_texts(dimensions)},
           {"shape", lengths},
           {"values", bytes}};
 }
