@@ -14,6 +14,7 @@
 #include "space_in.h"
 #include "wire/checked.h"
 #include "wire/items.h"
+#include "wire/joined.h"
 
 namespace nmb::hdf5 {
 
@@ -210,9 +211,9 @@ Result<DimId> BlockIn::dimension(const std::string& key, const std::string& name
                                  std::uint64_t length, bool unlimited) {
   const auto found = dimensions_.find(key);
   if (found != dimensions_.end()) return found->second;
-  std::string free_name = name.empty() ? "phony_dim_" + std::to_string(phony_++) : name;
+  std::string free_name = name.empty() ? joined("phony_dim_", phony_++) : name;
   for (unsigned n = 2; metadata_.find_dimension(free_name); ++n)
-    free_name = (name.empty() ? "phony_dim" : name) + "_" + std::to_string(n);
+    free_name = joined(name.empty() ? "phony_dim" : name, "_", n);
   NMB_ASSIGN(const DimId added, metadata_.def_dim(free_name, length));
   if (unlimited) unlimited_.push_back({added, false});
   dimensions_.emplace(key, added);
@@ -227,11 +228,10 @@ Result<std::vector<DimId>> BlockIn::dimensions_of(const std::string& path,
   std::vector<DimId> ids;
   for (std::size_t i = 0; i < space.lengths.size(); ++i) {
     if (space.lengths[i] > ~std::uint64_t{0} >> 1)
-      return damaged(path + ": found a length of " + std::to_string(space.lengths[i]));
+      return damaged(path, ": found a length of ", space.lengths[i]);
     const bool unlimited = space.maximum[i] == kUnlimitedLength;
     // Data sets on one scale may differ in length: each length becomes a dimension.
-    const std::string key =
-        scales[i] + "/" + std::to_string(space.lengths[i]) + (unlimited ? "+" : "");
+    const std::string key = joined(scales[i], "/", space.lengths[i], unlimited ? "+" : "");
     const std::string name = scales[i].substr(scales[i].rfind('/') + 1);
     NMB_ASSIGN(const DimId id, dimension(key, name, space.lengths[i], unlimited));
     ids.push_back(id);
@@ -354,9 +354,8 @@ Result<std::uint64_t> BlockIn::add_contiguous(VarId variable, const std::string&
     return extent_end_;
   }
   if (at > file_.size || bytes > file_.size - at)
-    return damaged(object + ": found " + std::to_string(bytes) + " bytes of values at " +
-                   std::to_string(at) + ", expected an end within the file's " +
-                   std::to_string(file_.size));
+    return damaged(object, ": found ", bytes, " bytes of values at ", at,
+                   ", expected an end within the file's ", file_.size);
   const std::uint64_t begin = next_begin();
   runs_.push_back({begin, bytes, at, RunSource::kFile});
   extent_end_ = begin + bytes;
@@ -420,8 +419,8 @@ Result<BlockIn::Run> BlockIn::find_chunk(const std::string& object, hid_t data_s
     if (H5Dget_chunk_storage_size(data_set, at, &length) < 0 || length == 0)
       return Run{0, 0, 0, RunSource::kSpool};
     if (length > file_.size)
-      return damaged(object + ": found a chunk of " + std::to_string(length) +
-                     " bytes, expected at most the file's " + std::to_string(file_.size));
+      return damaged(object, ": found a chunk of ", length, " bytes, expected at most the file's ",
+                     file_.size);
     std::vector<std::byte> bytes(length);
     NMB_TRY(check_read(H5Dread_chunk(data_set, H5P_DEFAULT, at, mask, bytes.data()), object));
     NMB_ASSIGN(const std::uint64_t place, file_.spool->append(bytes, object));
@@ -432,9 +431,8 @@ Result<BlockIn::Run> BlockIn::find_chunk(const std::string& object, hid_t data_s
   if (place == HADDR_UNDEF) return Run{0, 0, 0, RunSource::kFile};
   place += file_.chunk_base;
   if (place > file_.size || length > file_.size - place)
-    return damaged(object + ": found a chunk of " + std::to_string(length) + " bytes at " +
-                   std::to_string(place) + ", expected an end within the file's " +
-                   std::to_string(file_.size));
+    return damaged(object, ": found a chunk of ", length, " bytes at ", place,
+                   ", expected an end within the file's ", file_.size);
   return Run{0, length, place, RunSource::kFile};
 }
 
@@ -559,8 +557,8 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
     if (chunk[i] == 0) return damaged(object + ": found a chunk of length 0");
     const std::uint64_t n = space.lengths[i] / chunk[i] + (space.lengths[i] % chunk[i] != 0);
     if (!checked_mul(chunks, n, &chunks) || chunks > kMostTable / ChunkRow::kLength)
-      return Status(Code::kLimit, object + ": found more than " +
-                                      std::to_string(kMostTable / ChunkRow::kLength) + " chunks");
+      return failure(Code::kLimit, object, ": found more than ", kMostTable / ChunkRow::kLength,
+                     " chunks");
   }
   const std::uint64_t begin = next_begin();
   NMB_ASSIGN(const std::uint64_t table_at,
@@ -600,8 +598,7 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
   }
   // HDF5 does not find some misplaced chunks, and reads fill values there.
   if (copied && !misplaced && found < present)
-    return damaged(object + ": found " + std::to_string(found) +
-                   " chunks in their places, expected " + std::to_string(present));
+    return damaged(object, ": found ", found, " chunks in their places, expected ", present);
   if (!table.empty()) {
     NMB_TRY(file_.spool->write_at(table_at, table));
     runs_.push_back({begin, table.size(), table_at, RunSource::kSpool});

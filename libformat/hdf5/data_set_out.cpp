@@ -8,6 +8,7 @@
 #include "hdf5_error.h"
 #include "space_out.h"
 #include "wire/checked.h"
+#include "wire/joined.h"
 
 namespace nmb::hdf5 {
 
@@ -82,7 +83,7 @@ Status set_external(const Property& p, hid_t dcpl) {
   for (const ExternalFile& file : p.external_files) {
     NMB_ASSIGN(const std::string name, c_text(file.name, "external file"));
     if (file.offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max()))
-      return damaged("external file " + name + ": found offset " + std::to_string(file.offset) +
+      return damaged("external file ", name, ": found offset ", file.offset,
                      ", expected at most 2^63 - 1");
     NMB_TRY(
         check_hdf5(H5Pset_external(dcpl, name.c_str(), static_cast<off_t>(file.offset), file.size),
@@ -146,8 +147,8 @@ Status set_layout(const Creation& creation, const Space& space, hid_t dcpl) {
       break;
   }
   if (space.space_class == SpaceClass::kSimple && creation.chunk.size() != space.lengths.size())
-    return damaged("found a chunk of " + std::to_string(creation.chunk.size()) +
-                   " dimensions, expected " + std::to_string(space.lengths.size()));
+    return damaged("found a chunk of ", creation.chunk.size(), " dimensions, expected ",
+                   space.lengths.size());
   const std::vector<hsize_t> chunk(creation.chunk.begin(), creation.chunk.end());
   return check_hdf5(H5Pset_chunk(dcpl, static_cast<int>(chunk.size()), chunk.data()),
                     "chunked layout");
@@ -164,8 +165,7 @@ Status set_fill_value(SourceBlock& source, VarId variable, const Creation& creat
   const std::uint64_t size = types.value_size(type);
   if (types.needs_heap(type) ? creation.fill_value.size() < size
                              : creation.fill_value.size() != size)
-    return damaged("found a fill value of " + std::to_string(creation.fill_value.size()) +
-                   " bytes, expected " + std::to_string(size));
+    return damaged("found a fill value of ", creation.fill_value.size(), " bytes, expected ", size);
   std::vector<std::byte> memory(source.types().memory_bytes(type));
   const MemorySource region(creation.fill_value);
   HeapOut heap(source.types(), region, find_object);
@@ -191,8 +191,8 @@ Status check_filled(const SourceBlock& source, VarId variable, const Creation& c
   std::uint64_t stored = source.metadata().slice_bytes(variable).value_or(0);
   if (!checked_mul(stored, kMostExpansion, &stored)) stored = ~std::uint64_t{0};
   if (fits && bytes <= std::max(stored, kMostFilled)) return {};
-  return Status(Code::kLimit, "found more than 1 GiB to be allocated at once, for values of " +
-                                  std::to_string(stored / kMostExpansion) + " bytes");
+  return failure(Code::kLimit, "found more than 1 GiB to be allocated at once, for values of ",
+                 stored / kMostExpansion, " bytes");
 }
 
 Result<Handle> make(SourceBlock& source, VarId variable, hid_t file,

@@ -22,6 +22,7 @@
 #include "send_message.h"
 #include "type_attributes.h"
 #include "values_out.h"
+#include "wire/joined.h"
 
 namespace nmb::hdf5 {
 
@@ -286,7 +287,7 @@ Status write_user_block(const std::string& path, std::span<const std::byte> byte
   if (fd >= 0) ::close(fd);
   if (done == bytes.size()) return {};
   return Status(error == ENOSPC ? Code::kNoSpace : Code::kIo,
-                std::string("user block: ") + std::strerror(error));
+                joined("user block: ", std::strerror(error)));
 }
 
 Status write_file(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style) {

@@ -8,6 +8,7 @@
 #include "space_out.h"
 #include "wire/checked.h"
 #include "wire/items.h"
+#include "wire/joined.h"
 
 namespace nmb::hdf5 {
 
@@ -103,17 +104,14 @@ Status HeapOut::convert_one(Type type, const std::byte* value, std::byte* out) {
   const auto count = load_le<std::uint64_t>(value), offset = load_le<std::uint64_t>(value + 8);
   if (offset == 0) {
     if (count == 0) return {};  // `out` is already a null pointer, no elements or a null reference
-    return Status(Code::kDamaged,
-                  "found " + std::to_string(count) + " elements that are nowhere, expected 0");
+    return failure(Code::kDamaged, "found ", count, " elements that are nowhere, expected 0");
   }
   const bool is_sequence = t.type_class == TypeClass::kVlen;
   std::uint64_t bytes = 0;
   if (!checked_mul(count, is_sequence ? types_.table().value_size(t.base) : 1, &bytes) ||
       offset > region_.size() || bytes > region_.size() - offset)
-    return Status(Code::kDamaged, "found a value that refers to " + std::to_string(count) +
-                                      " elements at " + std::to_string(offset) +
-                                      ", expected an end within " + std::to_string(region_.size()) +
-                                      " bytes");
+    return failure(Code::kDamaged, "found a value that refers to ", count, " elements at ", offset,
+                   ", expected an end within ", region_.size(), " bytes");
   NMB_TRY(led_to(bytes));
   if (is_sequence) return convert_sequence(t.base, count, offset, out);
   return t.type_class == TypeClass::kString ? convert_string(bytes, offset, out)
@@ -122,7 +120,7 @@ Status HeapOut::convert_one(Type type, const std::byte* value, std::byte* out) {
 
 Status HeapOut::convert_string(std::uint64_t count, std::uint64_t offset, std::byte* out) {
   std::byte* const text = hold(count + 1);
-  if (!text) return Status(Code::kLimit, "found a string of " + std::to_string(count) + " bytes");
+  if (!text) return failure(Code::kLimit, "found a string of ", count, " bytes");
   NMB_TRY(read(offset, {text, static_cast<std::size_t>(count)}));
   if (std::memchr(text, 0, static_cast<std::size_t>(count)))
     return Status(Code::kUnsupported,
@@ -138,8 +136,7 @@ Status HeapOut::convert_sequence(Type base, std::uint64_t count, std::uint64_t o
   const std::size_t to = types_.memory_bytes(base);
   // An element takes at most as many bytes in memory as in the region.
   std::byte* const elements = hold(count * to);
-  if (!elements)
-    return Status(Code::kLimit, "found a sequence of " + std::to_string(count * from) + " bytes");
+  if (!elements) return failure(Code::kLimit, "found a sequence of ", count * from, " bytes");
   if (!types_.table().needs_heap(base)) {
     NMB_TRY(read(offset, {elements, static_cast<std::size_t>(count * to)}));
   } else {
@@ -157,7 +154,7 @@ Status HeapOut::convert_sequence(Type base, std::uint64_t count, std::uint64_t o
 Status HeapOut::convert_reference(ReferenceKind kind, std::uint64_t count, std::uint64_t offset,
                                   std::byte* out) {
   if (count > kLongestReference)
-    return Status(Code::kLimit, "found a reference of " + std::to_string(count) + " bytes");
+    return failure(Code::kLimit, "found a reference of ", count, " bytes");
   std::vector<std::byte> bytes(static_cast<std::size_t>(count));
   NMB_TRY(read(offset, bytes));
   if (kind == ReferenceKind::kObject) {

@@ -8,6 +8,7 @@
 
 #include "hdf5_error.h"
 #include "wire/items.h"
+#include "wire/joined.h"
 
 namespace nmb::hdf5 {
 
@@ -45,8 +46,7 @@ Result<Handle> take_extent(ItemsIn* in, unsigned bytes) {
   }
   if (!in->ok()) return in->status();
   if (version < 1 || version > 2 || rank > H5S_MAX_RANK || flags > 1 || space_class > 2)
-    return wrong("an extent of version " + std::to_string(version) + ", " + std::to_string(rank) +
-                 " dimensions");
+    return wrong(joined("an extent of version ", version, ", ", rank, " dimensions"));
   Space space;
   space.space_class = space_class == 0   ? SpaceClass::kScalar
                       : space_class == 1 ? SpaceClass::kSimple
@@ -88,8 +88,8 @@ Status select_blocks(ItemsIn* in, hid_t space, std::size_t rank) {
                                                 // their number
   const std::uint64_t count = in->count(8 * rank, kRule);
   if (count > kMostBlocks)
-    return Status(Code::kLimit, "found a selection of " + std::to_string(count) +
-                                    " blocks, expected at most " + std::to_string(kMostBlocks));
+    return failure(Code::kLimit, "found a selection of ", count, " blocks, expected at most ",
+                   kMostBlocks);
   NMB_TRY(check_hdf5(H5Sselect_none(space), "a selection"));
   for (std::uint64_t n = 0; n < count; ++n) {
     std::vector<hsize_t> first, last;
@@ -127,7 +127,7 @@ Status take_selection(ItemsIn* in, hid_t space) {
   const auto version = in->number<std::uint32_t>(kRule);
   const bool regular = kind == kHyperslabs && version == 2;
   if (in->ok() && (kind > kAll || (version != 1 && !regular)))
-    return wrong("kind " + std::to_string(kind) + ", version " + std::to_string(version));
+    return wrong(joined("kind ", kind, ", version ", version));
   if (regular) {
     if (in->number<std::uint8_t>(kRule) != 1 && in->ok()) return wrong("unknown flags");
   } else {
@@ -142,7 +142,7 @@ Status take_selection(ItemsIn* in, hid_t space) {
   const auto rank = in->number<std::uint32_t>(kRule);
   if (!in->ok()) return in->status();
   if (dimensions <= 0 || rank != static_cast<std::uint32_t>(dimensions))
-    return wrong(std::to_string(rank) + " dimensions in a space of " + std::to_string(dimensions));
+    return wrong(joined(rank, " dimensions in a space of ", dimensions));
   if (kind == kPoints) return select_points(in, space, rank);
   return regular ? select_regular(in, space, rank) : select_blocks(in, space, rank);
 }
@@ -160,9 +160,8 @@ Result<Handle> make_space(const Space& space) {
   }
   const std::size_t rank = space.lengths.size();
   if (rank == 0 || rank > H5S_MAX_RANK)
-    return Status(Code::kUnsupported, "found a space of " + std::to_string(rank) +
-                                          " dimensions, expected 1 to " +
-                                          std::to_string(H5S_MAX_RANK));
+    return failure(Code::kUnsupported, "found a space of ", rank, " dimensions, expected 1 to ",
+                   H5S_MAX_RANK);
   const std::vector<hsize_t> lengths(space.lengths.begin(), space.lengths.end()),
       maximum(space.maximum.begin(), space.maximum.end());
   return check_handle(H5Screate_simple(static_cast<int>(rank), lengths.data(), maximum.data()),
@@ -175,7 +174,7 @@ Result<Handle> decode_selection(std::span<const std::byte> encoded) {
   const auto version = in.number<std::uint8_t>(kRule);
   const auto bytes = in.number<std::uint8_t>(kRule);
   if (in.ok() && (id != 1 || version != 0 || (bytes != 4 && bytes != 8)))
-    return wrong("id " + std::to_string(id) + ", version " + std::to_string(version));
+    return wrong(joined("id ", id, ", version ", version));
   const auto length = in.number<std::uint32_t>(kRule);
   ItemsIn extent(in.take(length, kRule), 7);
   if (!in.ok()) return in.status();

@@ -7,6 +7,7 @@
 #include "nmb/classic.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
+#include "wire/joined.h"
 
 namespace nmb::hdf5 {
 
@@ -20,8 +21,7 @@ Result<std::size_t> header_length(std::span<const std::byte> header) {
     if (length >= kLengthField + 8 && length <= header.size())
       return static_cast<std::size_t>(length);
   }
-  return Status(Code::kDamaged,
-                "found no header of attributes in " + std::to_string(header.size()) + " bytes");
+  return failure(Code::kDamaged, "found no header of attributes in ", header.size(), " bytes");
 }
 
 // The header becomes a body with the sections of a block that has only these types.
@@ -47,8 +47,8 @@ Result<ClassicHeader> decode(std::span<const std::byte> header, const TypeTable&
 Status TypeAttributes::for_each(
     const std::function<Status(const AttributeOut&, hid_t object)>& visit) {
   const TypeTable& types = source_.types().table();
-  const std::string what = object_text("group", "/" + source_.name()) + ", attributes of type " +
-                           std::to_string(static_cast<unsigned>(property_.type));
+  const std::string what = joined(object_text("group", "/" + source_.name()),
+                                  ", attributes of type ", static_cast<unsigned>(property_.type));
   if (!TypeTable::is_extended(property_.type) || !types.has(property_.type) ||
       types.at(property_.type).name.empty())
     return Status(Code::kDamaged, what + ": expected a named type");

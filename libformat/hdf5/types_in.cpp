@@ -9,6 +9,7 @@
 #include "memory_layout.h"
 #include "nmb/classic.h"
 #include "nmb/metadata.h"
+#include "wire/joined.h"
 
 namespace nmb::hdf5 {
 
@@ -168,8 +169,7 @@ Result<ExtendedType> TypesIn::describe(hid_t type) {
   ExtendedType out;
   const H5T_class_t type_class = H5Tget_class(type);
   if (type_class < H5T_INTEGER || type_class > H5T_ARRAY)
-    return Status(Code::kUnsupported,
-                  "a datatype of class " + std::to_string(static_cast<int>(type_class)));
+    return failure(Code::kUnsupported, "a datatype of class ", static_cast<int>(type_class));
   out.type_class = static_cast<TypeClass>(type_class);
   out.size = H5Tget_size(type);
   switch (out.type_class) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "hdf5_error.h"
+#include "wire/joined.h"
 
 namespace nmb::hdf5 {
 
@@ -112,8 +113,8 @@ Status TypesOut::count_nodes(Type type, std::uint64_t* nodes) {
       NMB_TRY(count_nodes(part, &inner));
       known += inner;
       if (known > kMostNodes)
-        return Status(Code::kLimit, "found more than " + std::to_string(kMostNodes) +
-                                        " types within " + types_.text(type));
+        return failure(Code::kLimit, "found more than ", kMostNodes, " types within ",
+                       types_.text(type));
       return {};
     };
     Status status = add(t.base);
@@ -138,16 +139,16 @@ Result<hid_t> TypesOut::plain(Type type) {
     NMB_TRY(count_nodes(type, &nodes));
     all_nodes_ += nodes;
     if (all_nodes_ > kMostNodes)
-      return Status(Code::kLimit, "found more than " + std::to_string(kMostNodes) +
-                                      " types within those of the block");
+      return failure(Code::kLimit, "found more than ", kMostNodes,
+                     " types within those of the block");
     const ExtendedType& t = types_.at(type);
     std::vector<std::uint64_t> offsets;
     NMB_ASSIGN(Handle made,
                t.type_class == TypeClass::kCompound ? make_compound(type, t, &offsets) : make(t));
     const std::size_t bytes = H5Tget_size(made.get());
     if (bytes == 0 || bytes > t.size || (bytes != t.size && !types_.needs_heap(type)))
-      return unsupported(types_.text(type) + ": found " + std::to_string(t.size) +
-                         " bytes, expected the " + std::to_string(bytes) + " that HDF5 gives it");
+      return unsupported(joined(types_.text(type), ": found ", t.size, " bytes, expected the ",
+                                bytes, " that HDF5 gives it"));
     made_[number] = {std::move(made), bytes, std::move(offsets)};
   }
   return made_[number].id.get();
@@ -227,8 +228,8 @@ Result<Handle> TypesOut::make(const ExtendedType& t) {
     }
     case TypeClass::kArray: {
       if (t.lengths.size() > H5S_MAX_RANK)
-        return unsupported("found an array of " + std::to_string(t.lengths.size()) +
-                           " dimensions, expected at most " + std::to_string(H5S_MAX_RANK));
+        return unsupported(joined("found an array of ", t.lengths.size(),
+                                  " dimensions, expected at most ", H5S_MAX_RANK));
       NMB_ASSIGN(const hid_t base, plain(t.base));
       const std::vector<hsize_t> lengths(t.lengths.begin(), t.lengths.end());
       return check_handle(
@@ -247,9 +248,8 @@ Result<Handle> TypesOut::make_atomic(const ExtendedType& t) {
       (has_fields && (t.sign_position > kMostFloatBits || t.exponent_position > kMostFloatBits ||
                       t.exponent_size > kMostFloatBits || t.mantissa_position > kMostFloatBits ||
                       t.mantissa_size > kMostFloatBits || t.exponent_bias > ~std::uint32_t{0})))
-    return unsupported("found a number of " + std::to_string(t.size) + " bytes, " +
-                       std::to_string(t.precision) + " bits from " + std::to_string(t.bit_offset) +
-                       " on, which HDF5 cannot write down");
+    return unsupported(joined("found a number of ", t.size, " bytes, ", t.precision, " bits from ",
+                              t.bit_offset, " on, which HDF5 cannot write down"));
   if (t.low_padding == BitPadding::kBackground || t.high_padding == BitPadding::kBackground ||
       t.inner_padding == BitPadding::kBackground)
     return unsupported("found a number whose padding is what was there before, expected 0 or 1");
@@ -258,7 +258,7 @@ Result<Handle> TypesOut::make_atomic(const ExtendedType& t) {
                      : has_fields                       ? H5T_IEEE_F64LE
                      : t.type_class == TypeClass::kTime ? H5T_UNIX_D32LE
                                                         : H5T_STD_B8LE;
-  const std::string what = "a number of " + std::to_string(t.size) + " bytes";
+  const std::string what = joined("a number of ", t.size, " bytes");
   NMB_ASSIGN(Handle id, check_handle(H5Tcopy(from), what));
   const hid_t h = id.get();
   const bool sized = has_fields ? set_float(h, t)
@@ -282,8 +282,8 @@ Result<Handle> TypesOut::make_compound(Type code, const ExtendedType& t,
   const std::string what = types_.text(code);
   const std::size_t count = t.fields.size();
   if (count > kMostMembers)
-    return unsupported("found a compound of " + std::to_string(count) +
-                       " fields, expected at most " + std::to_string(kMostMembers));
+    return unsupported(
+        joined("found a compound of ", count, " fields, expected at most ", kMostMembers));
   std::vector<hid_t> members;
   for (const ExtendedType::Field& field : t.fields) {
     NMB_ASSIGN(const hid_t member, plain(field.type));
@@ -318,8 +318,8 @@ Result<Handle> TypesOut::make_compound(Type code, const ExtendedType& t,
 
 Result<Handle> TypesOut::make_enum(const ExtendedType& t) {
   if (t.names.size() > kMostMembers)
-    return unsupported("found an enum of " + std::to_string(t.names.size()) +
-                       " members, expected at most " + std::to_string(kMostMembers));
+    return unsupported(
+        joined("found an enum of ", t.names.size(), " members, expected at most ", kMostMembers));
   NMB_ASSIGN(const hid_t base, plain(t.base));
   NMB_ASSIGN(Handle id, check_handle(H5Tenum_create(base), "an enum"));
   const std::size_t size = static_cast<std::size_t>(t.size);

@@ -13,6 +13,7 @@
 #include "hdf5_error.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
+#include "wire/joined.h"
 
 namespace nmb::hdf5 {
 
@@ -133,8 +134,8 @@ class ValuesOut {
       if (!checked_mul(records - 1, record_size_, &end)) end = ~std::uint64_t{0};
     }
     if (checked_add(end, begin_, &end) && checked_add(end, region_, &end) && end <= size) return {};
-    return damaged("found values of " + std::to_string(region_) + " bytes at " +
-                   std::to_string(begin_) + ", expected an end within " + std::to_string(size));
+    return damaged("found values of ", region_, " bytes at ", begin_, ", expected an end within ",
+                   size);
   }
 
   std::uint64_t rows_of_chunk() const {
@@ -237,8 +238,7 @@ class ValuesOut {
     }
     std::uint64_t table = 0;
     if (!checked_mul(chunks, ChunkRow::kLength, &table) || table > region_)
-      return damaged("found a table of " + std::to_string(chunks) + " chunks in " +
-                     std::to_string(region_) + " bytes");
+      return damaged("found a table of ", chunks, " chunks in ", region_, " bytes");
     constexpr std::uint64_t kRows = 4096;  // rows at once
     const ByteSource& extent = *source_.block().extent;
     std::vector<std::byte> rows, bytes;
@@ -262,17 +262,15 @@ class ValuesOut {
     if (row.stored_length == 0) return {};
     if (row.offset > region_ || row.stored_length > region_ - row.offset ||
         row.stored_length > kMostChunk)
-      return damaged("found a chunk of " + std::to_string(row.stored_length) + " bytes at " +
-                     std::to_string(row.offset) + ", expected an end within " +
-                     std::to_string(region_));
+      return damaged("found a chunk of ", row.stored_length, " bytes at ", row.offset,
+                     ", expected an end within ", region_);
     const std::size_t filters = storage.filters.size();
     if (filters < 32 && row.filter_mask >> filters)
-      return damaged("found filter mask " + std::to_string(row.filter_mask) + " of " +
-                     std::to_string(filters) + " filters");
+      return damaged("found filter mask ", row.filter_mask, " of ", filters, " filters");
     const bool is_raw = filters == 0 || row.filter_mask == ~std::uint32_t{0} >> (32 - filters);
     if (is_raw && row.stored_length != chunk_bytes)
-      return damaged("found an unfiltered chunk of " + std::to_string(row.stored_length) +
-                     " bytes, expected " + std::to_string(chunk_bytes));
+      return damaged("found an unfiltered chunk of ", row.stored_length, " bytes, expected ",
+                     chunk_bytes);
     bytes->resize(static_cast<std::size_t>(row.stored_length));
     NMB_TRY(source_.block().extent->read_at(begin_ + row.offset, *bytes));
     std::vector<hsize_t> start(place);

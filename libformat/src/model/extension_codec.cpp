@@ -7,6 +7,7 @@
 
 #include "model/sections.h"
 #include "wire/items.h"
+#include "wire/joined.h"
 
 namespace nmb {
 
@@ -122,7 +123,7 @@ void take_bits(ItemsIn* in, ExtendedType* t) {
 
 Type take_type_code(ItemsIn* in) {
   const auto code = in->number<std::uint32_t>(kTypeRule);
-  if (code > 65535) in->fail(kTypeRule, "found type " + std::to_string(code));
+  if (code > 65535) in->fail(kTypeRule, joined("found type ", code));
   return static_cast<Type>(code);
 }
 
@@ -130,10 +131,10 @@ ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
   ExtendedType t;
   const auto code = in->number<std::uint16_t>(kTypeRule);
   if (code > static_cast<std::uint16_t>(TypeClass::kArray))
-    in->fail(kTypeRule, "found class " + std::to_string(code) + ", expected at most 10");
+    in->fail(kTypeRule, joined("found class ", code, ", expected at most 10"));
   t.type_class = static_cast<TypeClass>(code);
   const auto flags = in->number<std::uint16_t>(kTypeRule);
-  if (flags > kNamed) in->fail(kTypeRule, "found flags " + std::to_string(flags));
+  if (flags > kNamed) in->fail(kTypeRule, joined("found flags ", flags));
   const auto length = in->number<std::uint32_t>(kTypeRule);
   t.size = in->number<std::uint64_t>(kTypeRule);
   const std::size_t at = in->offset();
@@ -207,8 +208,7 @@ ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
   if (payload.ok() && payload.remaining() > 0)
     payload.fail(kTypeRule, "found more bytes than the class has");
   if (!payload.ok())
-    in->fail(kTypeRule,
-             "type " + std::to_string(before.size()) + ": " + payload.status().message());
+    in->fail(kTypeRule, joined("type ", before.size(), ": ", payload.status().message()));
   in->pad(kTypeRule);
   return t;
 }
@@ -219,7 +219,7 @@ void take_types(ItemsIn* in, TypeTable* types) {
     ExtendedType type = take_type(in, *types);
     if (!in->ok()) return;
     in->begin_item();  // R-XT-2 is reported at the end of the type
-    const std::string which = "type " + std::to_string(types->size()) + ": ";
+    const std::string which = joined("type ", types->size(), ": ");
     const Result<Type> added = types->add(std::move(type));
     if (!added.ok()) in->fail("R-XT-2", which + added.status().message());
   }
@@ -231,11 +231,11 @@ void take_dimensions(ItemsIn* in, std::vector<Unlimited>* unlimited) {
     Unlimited u;
     u.dimension = in->number<std::uint32_t>("R-XD-1");
     const auto flags = in->number<std::uint32_t>("R-XD-1");
-    if (flags > kRecordDimension) in->fail("R-XD-1", "found flags " + std::to_string(flags));
+    if (flags > kRecordDimension) in->fail("R-XD-1", joined("found flags ", flags));
     u.is_record = flags != 0;
     if (!unlimited->empty() && u.dimension <= unlimited->back().dimension)
-      in->fail("R-XD-1", "found dimension " + std::to_string(u.dimension) + " after " +
-                             std::to_string(unlimited->back().dimension));
+      in->fail("R-XD-1",
+               joined("found dimension ", u.dimension, " after ", unlimited->back().dimension));
     unlimited->push_back(u);
   }
 }
@@ -246,14 +246,14 @@ void take_storage(ItemsIn* in, std::vector<Storage>* all) {
     Storage s;
     s.variable = in->number<std::uint32_t>(kStorageRule);
     if (!all->empty() && s.variable <= all->back().variable)
-      in->fail(kStorageRule, "found variable " + std::to_string(s.variable) + " after " +
-                                 std::to_string(all->back().variable));
+      in->fail(kStorageRule,
+               joined("found variable ", s.variable, " after ", all->back().variable));
     const auto kind = in->number<std::uint16_t>(kStorageRule);
-    if (kind < 1 || kind > 3) in->fail(kStorageRule, "found kind " + std::to_string(kind));
+    if (kind < 1 || kind > 3) in->fail(kStorageRule, joined("found kind ", kind));
     s.kind = static_cast<StorageKind>(kind);
     const auto rank = in->number<std::uint16_t>(kStorageRule);
     if ((rank > 0) != (s.kind == StorageKind::kChunked) || rank > in->remaining() / 8)
-      in->fail(kStorageRule, "found a chunk of " + std::to_string(rank) + " dimensions");
+      in->fail(kStorageRule, joined("found a chunk of ", rank, " dimensions"));
     s.region_length = in->number<std::uint64_t>(kStorageRule);
     for (unsigned i = 0; i < rank && in->ok(); ++i)
       s.chunk.push_back(in->number<std::uint64_t>(kStorageRule));
@@ -280,7 +280,7 @@ void put_filters(const std::vector<Filter>& filters, ItemsOut* out) {
 
 std::vector<Filter> take_filters(ItemsIn* in, std::uint64_t count, const char* rule) {
   std::vector<Filter> filters;
-  if (count > kMostFilters) in->fail(rule, "found " + std::to_string(count) + " filters");
+  if (count > kMostFilters) in->fail(rule, joined("found ", count, " filters"));
   for (std::uint64_t n = 0; n < count && in->ok(); ++n) {
     Filter f;
     f.id = in->number<std::uint32_t>(rule);
@@ -352,11 +352,9 @@ Result<Extension> decode_sections(std::span<const std::byte> bytes) {
     const auto codec = in.number<std::uint16_t>("R-XB-2");
     const auto length = in.number<std::uint64_t>("R-XB-2");
     if (!has_flags(type, flags) || codec != 0 || version != 1)
-      in.fail("R-XB-2", "found flags " + std::to_string(flags) + ", version " +
-                            std::to_string(version) + ", codec " + std::to_string(codec) +
-                            " of section " + std::to_string(type));
-    if (type <= last)
-      in.fail("R-XB-2", "found section " + std::to_string(type) + " after " + std::to_string(last));
+      in.fail("R-XB-2", joined("found flags ", flags, ", version ", version, ", codec ", codec,
+                               " of section ", type));
+    if (type <= last) in.fail("R-XB-2", joined("found section ", type, " after ", last));
     last = type;
     const std::size_t at = in.offset();
     const std::span<const std::byte> payload = in.take(length, "R-XB-2");
@@ -372,9 +370,8 @@ Result<Extension> decode_sections(std::span<const std::byte> bytes) {
     } else if (type == kHdf5Section) {
       extension.hdf5.assign(payload.begin(), payload.end());
     } else if (flags & kCriticalForReading) {
-      return Status(Code::kUnsupported,
-                    "found section " + std::to_string(type) +
-                        " of an extended body, which this version does not read");
+      return failure(Code::kUnsupported, "found section ", type,
+                     " of an extended body, which this version does not read");
     }
     if (!content.ok()) return content.status();
   }

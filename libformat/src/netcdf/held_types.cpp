@@ -19,6 +19,7 @@
 #include "netcdf/type_widening.h"
 #include "values/array_source.h"
 #include "wire/endian.h"
+#include "wire/joined.h"
 
 namespace nmb {
 
@@ -108,11 +109,11 @@ class TypeChanger {
 
   void lose(const std::string& object, Type type, std::optional<Type> held) {
     const auto found = found_.find(object);
-    std::string text = "found type " +
-                       (found == found_.end() ? std::string(type_name(type)) : found->second) +
-                       ", expected one of CDF-" + std::to_string(static_cast<int>(target_));
+    std::string text =
+        joined("found type ", found == found_.end() ? std::string(type_name(type)) : found->second,
+               ", expected one of CDF-", static_cast<int>(target_));
     if (held)
-      text += "; its values are written as " + std::string(type_name(*held));
+      text += joined("; its values are written as ", type_name(*held));
     else
       text += ", and values that neither int nor double holds; left out";
     out_.losses.push_back({object, std::move(text)});
@@ -147,10 +148,8 @@ class TypeChanger {
     if (shape.record_size > 0) return record_array(dataset_->extent, shape, slice);
     const std::uint64_t size = dataset_->extent->size();
     if (shape.begin > size || slice > size - shape.begin)
-      return Status(Code::kDamaged, "variable " + in_quotes(from_.variable(v).name) + ": found " +
-                                        std::to_string(size) + " bytes of values, expected " +
-                                        std::to_string(slice) + " from " +
-                                        std::to_string(shape.begin) + " on");
+      return failure(Code::kDamaged, "variable ", in_quotes(from_.variable(v).name), ": found ",
+                     size, " bytes of values, expected ", slice, " from ", shape.begin, " on");
     return Source(std::make_shared<RangeSource>(dataset_->extent, shape.begin, slice));
   }
 
@@ -191,8 +190,7 @@ class TypeChanger {
       if (goes_with && holders.holds(is)) held = is;
       if (goes_with && attribute.name == kFillName && !holders.holds(is)) held.reset();
     }
-    lose("attribute " + in_quotes(std::string(name) + ":" + std::string(attribute.name)),
-         attribute.type, held);
+    lose("attribute " + in_quotes(joined(name, ":", attribute.name)), attribute.type, held);
     if (!held) return {};
     return to_.def_att(own, attribute.name, *held,
                        widened_values(attribute.values, attribute.type, *held));

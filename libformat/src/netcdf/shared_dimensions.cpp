@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hdf5/model/hdf5_section.h"
+#include "wire/joined.h"
 
 namespace nmb {
 
@@ -44,7 +45,7 @@ std::optional<std::string> path_above(std::string_view block, std::uint32_t leve
     const std::size_t slash = block.rfind('/');
     block = block.substr(0, slash == block.npos ? 0 : slash);
   }
-  return (block.empty() ? "" : std::string(block) + "/") + std::string(dimension);
+  return joined(block.empty() ? "" : joined(block, "/"), dimension);
 }
 
 std::shared_ptr<const Dataset> as_classic(std::shared_ptr<const Dataset> dataset) {

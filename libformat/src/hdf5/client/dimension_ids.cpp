@@ -10,6 +10,7 @@
 #include "netcdf/group_order.h"
 #include "netcdf/shared_dimensions.h"
 #include "wire/endian.h"
+#include "wire/joined.h"
 
 namespace nmb::hdf5 {
 
@@ -41,7 +42,7 @@ std::string_view parent_of(std::string_view block) {
 }
 
 std::string path_in(std::string_view block, std::string_view name) {
-  return (block.empty() ? "" : std::string(block) + "/") + std::string(name);
+  return joined(block.empty() ? "" : joined(block, "/"), name);
 }
 
 // Returns the numbers in the type and shape of an attribute, instead of its values.
@@ -429,15 +430,14 @@ Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable
   };
   if (!dimension) {
     if (is_below_classic(block.name))
-      return conflict("uses dimension " + in_quotes(used.name) + " (" + std::string(kCoordinates) +
-                      " " + std::to_string(id) + ")");
+      return conflict(
+          joined("uses dimension ", in_quotes(used.name), " (", kCoordinates, " ", id, ")"));
     return id;  // unknown
   }
   if (dimension->is_classic && !dimension->is_record && !used.is_record() &&
       dimension->length != used.length)
-    return conflict("uses dimension " + in_quotes(dimension->path) + " with length " +
-                    std::to_string(used.length) + ", found length " +
-                    std::to_string(dimension->length));
+    return conflict(joined("uses dimension ", in_quotes(dimension->path), " with length ",
+                           used.length, ", found length ", dimension->length));
   return dimension->id;
 }
 

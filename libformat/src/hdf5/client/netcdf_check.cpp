@@ -10,13 +10,14 @@
 #include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
+#include "wire/joined.h"
 
 namespace nmb::hdf5 {
 
 namespace {
 
 std::string object_path(const Block& block, std::string_view name) {
-  return (block.name.empty() ? "" : block.name + "/") + std::string(name);
+  return joined(block.name.empty() ? "" : block.name + "/", name);
 }
 
 Status seen_otherwise(const std::string& variable, const std::string& seen,
@@ -30,11 +31,9 @@ Status seen_otherwise(const std::string& variable, const std::string& seen,
 Status check_name(std::string_view what, const std::string& path, std::string_view name,
                   std::size_t ahead) {
   if (name.size() + ahead <= kMostNetcdfName) return {};
-  return Status(Code::kUnsupported, std::string(what) + " " + in_quotes(path.substr(0, 80)) +
-                                        ": found a name of " + std::to_string(name.size() + ahead) +
-                                        " bytes in a netCDF-4 file, expected at most " +
-                                        std::to_string(kMostNetcdfName) +
-                                        " (--to hdf5 has no such limit)");
+  return failure(Code::kUnsupported, what, " ", in_quotes(path.substr(0, 80)), ": found a name of ",
+                 name.size() + ahead, " bytes in a netCDF-4 file, expected at most ",
+                 kMostNetcdfName, " (--to hdf5 has no such limit)");
 }
 
 Status check_attributes(const Block& block, std::uint32_t owner) {
@@ -42,9 +41,8 @@ Status check_attributes(const Block& block, std::uint32_t owner) {
   block.metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
     const std::string_view object = owner == kGlobal ? "" : block.metadata.variable(owner).name;
     if (status.ok())
-      status = check_name(
-          "attribute", object_path(block, std::string(object) + "@" + std::string(attribute.name)),
-          attribute.name, 0);
+      status = check_name("attribute", object_path(block, joined(object, "@", attribute.name)),
+                          attribute.name, 0);
   });
   return status;
 }
@@ -112,8 +110,7 @@ Status NetcdfCheck::add_classic(const Block& written, const Block& source, bool 
     const std::size_t rank = variable.dimensions.size();
     if (rank == 0) continue;
     const std::string path = object_path(source, variable.name);
-    std::optional<VarId> there =
-        metadata.find_variable(std::string(kNonCoordinate) + std::string(variable.name));
+    std::optional<VarId> there = metadata.find_variable(joined(kNonCoordinate, variable.name));
     if (!there) there = metadata.find_variable(variable.name);
     if (!there) return seen_otherwise(path, "no such variable", "none");
     std::vector<std::string> names;
@@ -136,7 +133,7 @@ Status NetcdfCheck::check_numbers(const std::string& variable, const std::vector
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto seen = scales_.find(ids[i]);
     if (seen == scales_.end())
-      return seen_otherwise(variable, "no dimension of number " + std::to_string(ids[i]), paths[i]);
+      return seen_otherwise(variable, joined("no dimension of number ", ids[i]), paths[i]);
     if (seen->second != paths[i])
       return seen_otherwise(variable, "dimension " + in_quotes(seen->second), paths[i]);
   }

@@ -6,6 +6,7 @@
 
 #include "model/extension_codec.h"
 #include "wire/items.h"
+#include "wire/joined.h"
 
 namespace nmb::hdf5 {
 
@@ -162,7 +163,7 @@ void take_payload(ItemsIn* in, Property* p) {
     case Number::kTypeAttributes:
     case Number::kTypeComment: {
       const auto code = in->number<std::uint32_t>(kRule);
-      if (code > 65535) in->fail(kRule, "found type " + std::to_string(code));
+      if (code > 65535) in->fail(kRule, joined("found type ", code));
       p->type = static_cast<Type>(code);
       in->zeros(4, kRule);
       const std::span<const std::byte> rest = in->take(in->remaining(), kRule);
@@ -254,7 +255,7 @@ Result<std::vector<Property>> decode_properties(std::span<const std::byte> secti
     if (std::ranges::find(wanted, p.number) == wanted.end()) continue;
     take_payload(&payload, &p);
     if (payload.ok() && payload.remaining() > 0)
-      payload.fail(kRule, "found more bytes than property " + std::to_string(number) + " has");
+      payload.fail(kRule, joined("found more bytes than property ", number, " has"));
     if (!payload.ok()) return payload.status();
     properties.push_back(std::move(p));
   }
