@@ -63,8 +63,7 @@ Status use_installed(std::uint32_t id, hid_t file) {
 Status use_filters(const std::vector<Filter>& filters, FilterUse use, hid_t file) {
   for (const Filter& filter : filters) {
     if (filter.id > H5Z_FILTER_MAX)
-      return failure(Code::kUnsupported, "found filter ", filter.id, ", expected at most ",
-                     H5Z_FILTER_MAX);
+      return unsupported("found filter ", filter.id, ", expected at most ", H5Z_FILTER_MAX);
     if (filter.id < kFirstForeign) continue;
     NMB_TRY(use == FilterUse::kKeep ? stand_in(filter, file) : use_installed(filter.id, file));
   }

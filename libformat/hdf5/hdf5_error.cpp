@@ -53,20 +53,25 @@ Status hdf5_failure(std::string_view what, Code code) {
                 joined(what, ": HDF5: ", repeatable(message)));
 }
 
+Status within(const std::string& object, const Status& status) {
+  if (status.ok()) return status;
+  return Status(status.code(), status.file(), status.offset(), status.rule(),
+                object + ", " + status.message());
+}
+
 std::string object_text(std::string_view kind, std::string_view name) {
   return joined(kind, " \"", name, "\"");
 }
 
 Result<std::string> c_text(std::string_view text, std::string_view what) {
   if (text.find('\0') == text.npos) return std::string(text);
-  return failure(Code::kUnsupported, what, ": found a NUL in ", object_text("the text", text),
-                 ", which HDF5 cannot hold");
+  return unsupported(what, ": found a NUL in ", object_text("the text", text),
+                     ", which HDF5 cannot hold");
 }
 
 Result<std::string> link_name(std::string_view name) {
   if (name.empty() || name == "." || name.find('/') != name.npos)
-    return failure(Code::kUnsupported, "found the name \"", name,
-                   "\", expected one that a link of HDF5 can have");
+    return unsupported("found the name \"", name, "\", expected one that a link of HDF5 can have");
   return c_text(name, "link");
 }
 

@@ -54,6 +54,9 @@ inline Result<Handle> new_object_properties(hid_t property_class, std::string_vi
 }
 
 Status damaged(const auto&... parts) { return failure(Code::kDamaged, parts...); }
+Status unsupported(const auto&... parts) { return failure(Code::kUnsupported, parts...); }
+// The same failure with "OBJECT, " ahead of its message.
+Status within(const std::string& object, const Status& status);
 
 // Returns "data set \"a/b\"", the form in which messages name objects.
 std::string object_text(std::string_view kind, std::string_view name);

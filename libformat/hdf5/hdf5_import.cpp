@@ -271,8 +271,7 @@ class Importer {
                      ", expected it within the file's ", in_.size);
     NMB_ASSIGN(std::string path, path_at(address));
     if (path.empty())
-      return failure(Code::kUnsupported, "a reference to an object at ", address,
-                     " that no link leads to");
+      return unsupported("a reference to an object at ", address, " that no link leads to");
     return path;
   }
   Result<std::vector<std::byte>> region(const void* reference) {

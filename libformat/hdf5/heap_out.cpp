@@ -104,13 +104,13 @@ Status HeapOut::convert_one(Type type, const std::byte* value, std::byte* out) {
   const auto count = load_le<std::uint64_t>(value), offset = load_le<std::uint64_t>(value + 8);
   if (offset == 0) {
     if (count == 0) return {};  // `out` is already a null pointer, no elements or a null reference
-    return failure(Code::kDamaged, "found ", count, " elements that are nowhere, expected 0");
+    return damaged("found ", count, " elements that are nowhere, expected 0");
   }
   const bool is_sequence = t.type_class == TypeClass::kVlen;
   std::uint64_t bytes = 0;
   if (!checked_mul(count, is_sequence ? types_.table().value_size(t.base) : 1, &bytes) ||
       offset > region_.size() || bytes > region_.size() - offset)
-    return failure(Code::kDamaged, "found a value that refers to ", count, " elements at ", offset,
+    return damaged("found a value that refers to ", count, " elements at ", offset,
                    ", expected an end within ", region_.size(), " bytes");
   NMB_TRY(led_to(bytes));
   if (is_sequence) return convert_sequence(t.base, count, offset, out);
@@ -123,8 +123,7 @@ Status HeapOut::convert_string(std::uint64_t count, std::uint64_t offset, std::b
   if (!text) return failure(Code::kLimit, "found a string of ", count, " bytes");
   NMB_TRY(read(offset, {text, static_cast<std::size_t>(count)}));
   if (std::memchr(text, 0, static_cast<std::size_t>(count)))
-    return Status(Code::kUnsupported,
-                  "found a NUL within a string of variable length, which HDF5 cannot hold");
+    return unsupported("found a NUL within a string of variable length, which HDF5 cannot hold");
   std::memcpy(out, &text, sizeof text);
   return {};
 }
@@ -172,7 +171,7 @@ Status HeapOut::convert_reference(ReferenceKind kind, std::uint64_t count, std::
   if (!in.ok()) return in.status();
   NMB_ASSIGN(const Handle space, decode_selection(selection));
   if (H5Sselect_valid(space.get()) <= 0)
-    return Status(Code::kDamaged, "found a reference to a region outside of its space");
+    return damaged("found a reference to a region outside of its space");
   NMB_ASSIGN(const Handle object, find_object_(path));
   hdset_reg_ref_t reference;
   NMB_TRY(check_hdf5(H5Rcreate(&reference, object.get(), ".", H5R_DATASET_REGION, space.get()),

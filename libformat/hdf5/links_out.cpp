@@ -47,8 +47,7 @@ Status make_external(const Link& link, hid_t group, const std::string& name, hid
   if (nul == link.content.npos || link.content.find('\0', nul + 1) != link.content.npos)
     return damaged("found an external link without a file and a path");
   if (link.number != 0)
-    return failure(Code::kUnsupported, "found an external link with flags ", link.number,
-                   ", expected none");
+    return unsupported("found an external link with flags ", link.number, ", expected none");
   return check_hdf5(H5Lcreate_external(link.content.c_str(), link.content.c_str() + nul + 1, group,
                                        name.c_str(), lcpl, H5P_DEFAULT),
                     "an external link");

@@ -17,9 +17,9 @@ namespace {
 constexpr const char* kRule = "R-H5-1";
 constexpr std::uint32_t kNone = 0, kPoints = 1, kHyperslabs = 2, kAll = 3;
 
-Status wrong(const std::string& found) {
+Status wrong(const auto&... found) {
   return Status(Code::kDamaged, {}, kNoOffset, kRule,
-                "found a selection with " + found + ", expected what HDF5 writes");
+                joined("found a selection with ", found..., ", expected what HDF5 writes"));
 }
 
 bool take_lengths(ItemsIn* in, std::size_t rank, unsigned bytes, std::vector<hsize_t>* out) {
@@ -46,7 +46,7 @@ Result<Handle> take_extent(ItemsIn* in, unsigned bytes) {
   }
   if (!in->ok()) return in->status();
   if (version < 1 || version > 2 || rank > H5S_MAX_RANK || flags > 1 || space_class > 2)
-    return wrong(joined("an extent of version ", version, ", ", rank, " dimensions"));
+    return wrong("an extent of version ", version, ", ", rank, " dimensions");
   Space space;
   space.space_class = space_class == 0   ? SpaceClass::kScalar
                       : space_class == 1 ? SpaceClass::kSimple
@@ -127,7 +127,7 @@ Status take_selection(ItemsIn* in, hid_t space) {
   const auto version = in->number<std::uint32_t>(kRule);
   const bool regular = kind == kHyperslabs && version == 2;
   if (in->ok() && (kind > kAll || (version != 1 && !regular)))
-    return wrong(joined("kind ", kind, ", version ", version));
+    return wrong("kind ", kind, ", version ", version);
   if (regular) {
     if (in->number<std::uint8_t>(kRule) != 1 && in->ok()) return wrong("unknown flags");
   } else {
@@ -142,7 +142,7 @@ Status take_selection(ItemsIn* in, hid_t space) {
   const auto rank = in->number<std::uint32_t>(kRule);
   if (!in->ok()) return in->status();
   if (dimensions <= 0 || rank != static_cast<std::uint32_t>(dimensions))
-    return wrong(joined(rank, " dimensions in a space of ", dimensions));
+    return wrong(rank, " dimensions in a space of ", dimensions);
   if (kind == kPoints) return select_points(in, space, rank);
   return regular ? select_regular(in, space, rank) : select_blocks(in, space, rank);
 }
@@ -160,8 +160,7 @@ Result<Handle> make_space(const Space& space) {
   }
   const std::size_t rank = space.lengths.size();
   if (rank == 0 || rank > H5S_MAX_RANK)
-    return failure(Code::kUnsupported, "found a space of ", rank, " dimensions, expected 1 to ",
-                   H5S_MAX_RANK);
+    return unsupported("found a space of ", rank, " dimensions, expected 1 to ", H5S_MAX_RANK);
   const std::vector<hsize_t> lengths(space.lengths.begin(), space.lengths.end()),
       maximum(space.maximum.begin(), space.maximum.end());
   return check_handle(H5Screate_simple(static_cast<int>(rank), lengths.data(), maximum.data()),
@@ -174,7 +173,7 @@ Result<Handle> decode_selection(std::span<const std::byte> encoded) {
   const auto version = in.number<std::uint8_t>(kRule);
   const auto bytes = in.number<std::uint8_t>(kRule);
   if (in.ok() && (id != 1 || version != 0 || (bytes != 4 && bytes != 8)))
-    return wrong(joined("id ", id, ", version ", version));
+    return wrong("id ", id, ", version ", version);
   const auto length = in.number<std::uint32_t>(kRule);
   ItemsIn extent(in.take(length, kRule), 7);
   if (!in.ok()) return in.status();

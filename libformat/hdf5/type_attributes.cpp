@@ -21,7 +21,7 @@ Result<std::size_t> header_length(std::span<const std::byte> header) {
     if (length >= kLengthField + 8 && length <= header.size())
       return static_cast<std::size_t>(length);
   }
-  return failure(Code::kDamaged, "found no header of attributes in ", header.size(), " bytes");
+  return damaged("found no header of attributes in ", header.size(), " bytes");
 }
 
 // The header becomes a body with the sections of a block that has only these types.
@@ -51,18 +51,17 @@ Status TypeAttributes::for_each(
                                   ", attributes of type ", static_cast<unsigned>(property_.type));
   if (!TypeTable::is_extended(property_.type) || !types.has(property_.type) ||
       types.at(property_.type).name.empty())
-    return Status(Code::kDamaged, what + ": expected a named type");
+    return damaged(what + ": expected a named type");
   NMB_ASSIGN(const hid_t datatype, source_.types().stored(property_.type));
   const Result<ClassicHeader> header = decode(property_.bytes, types);
-  Status status = header.status();
-  if (status.ok())
-    header->metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
-      if (!status.ok()) return;
-      const Space space = attribute.count == 1
-                              ? Space{SpaceClass::kScalar, {}, {}}
-                              : Space{SpaceClass::kSimple, {attribute.count}, {attribute.count}};
-      status = visit({attribute, space, usual_character_set(attribute.name)}, datatype);
-    });
+  if (!header.ok()) return header.status().of_object(what);
+  const Status status =
+      header->metadata.try_each_attribute(kGlobal, [&](const Attribute& attribute) {
+        const Space space = attribute.count == 1
+                                ? Space{SpaceClass::kScalar, {}, {}}
+                                : Space{SpaceClass::kSimple, {attribute.count}, {attribute.count}};
+        return visit({attribute, space, usual_character_set(attribute.name)}, datatype);
+      });
   return status.of_object(what);
 }
 

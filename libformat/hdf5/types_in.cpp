@@ -57,7 +57,7 @@ Status describe_bits(hid_t type, ExtendedType* out) {
       out->order = ByteOrder::kVax;
       break;
     default:
-      return Status(Code::kUnsupported, "a datatype of mixed byte orders");
+      return unsupported("a datatype of mixed byte orders");
   }
   H5T_pad_t low = H5T_PAD_ZERO, high = H5T_PAD_ZERO;
   NMB_TRY(check_read(H5Tget_pad(type, &low, &high), kType));
@@ -169,7 +169,7 @@ Result<ExtendedType> TypesIn::describe(hid_t type) {
   ExtendedType out;
   const H5T_class_t type_class = H5Tget_class(type);
   if (type_class < H5T_INTEGER || type_class > H5T_ARRAY)
-    return failure(Code::kUnsupported, "a datatype of class ", static_cast<int>(type_class));
+    return unsupported("a datatype of class ", static_cast<int>(type_class));
   out.type_class = static_cast<TypeClass>(type_class);
   out.size = H5Tget_size(type);
   switch (out.type_class) {

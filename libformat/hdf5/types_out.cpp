@@ -17,8 +17,6 @@ constexpr std::uint64_t kMostNodes = 1'000'000;
 // Limits of the message of a datatype.
 constexpr std::uint32_t kMostMembers = 65535, kMostBits = 65535, kMostFloatBits = 255;
 
-Status unsupported(std::string message) { return Status(Code::kUnsupported, std::move(message)); }
-
 hid_t classic(Type type) {
   switch (type) {
     case Type::kByte:
@@ -147,8 +145,8 @@ Result<hid_t> TypesOut::plain(Type type) {
                t.type_class == TypeClass::kCompound ? make_compound(type, t, &offsets) : make(t));
     const std::size_t bytes = H5Tget_size(made.get());
     if (bytes == 0 || bytes > t.size || (bytes != t.size && !types_.needs_heap(type)))
-      return unsupported(joined(types_.text(type), ": found ", t.size, " bytes, expected the ",
-                                bytes, " that HDF5 gives it"));
+      return unsupported(types_.text(type), ": found ", t.size, " bytes, expected the ", bytes,
+                         " that HDF5 gives it");
     made_[number] = {std::move(made), bytes, std::move(offsets)};
   }
   return made_[number].id.get();
@@ -165,8 +163,8 @@ Result<hid_t> TypesOut::stored(Type type) {
       path += '/';
       continue;
     }
-    return Status(Code::kDamaged, object_text("named datatype", path) +
-                                      ": found two that differ, expected the same in all blocks");
+    return damaged(object_text("named datatype", path) +
+                   ": found two that differ, expected the same in all blocks");
   }
   NMB_ASSIGN(Handle named, check_handle(H5Tcopy(made), object_text("named datatype", path)));
   NMB_ASSIGN(const Handle tcpl, new_object_properties(H5P_DATATYPE_CREATE, "properties"));
@@ -228,8 +226,8 @@ Result<Handle> TypesOut::make(const ExtendedType& t) {
     }
     case TypeClass::kArray: {
       if (t.lengths.size() > H5S_MAX_RANK)
-        return unsupported(joined("found an array of ", t.lengths.size(),
-                                  " dimensions, expected at most ", H5S_MAX_RANK));
+        return unsupported("found an array of ", t.lengths.size(), " dimensions, expected at most ",
+                           H5S_MAX_RANK);
       NMB_ASSIGN(const hid_t base, plain(t.base));
       const std::vector<hsize_t> lengths(t.lengths.begin(), t.lengths.end());
       return check_handle(
@@ -248,8 +246,8 @@ Result<Handle> TypesOut::make_atomic(const ExtendedType& t) {
       (has_fields && (t.sign_position > kMostFloatBits || t.exponent_position > kMostFloatBits ||
                       t.exponent_size > kMostFloatBits || t.mantissa_position > kMostFloatBits ||
                       t.mantissa_size > kMostFloatBits || t.exponent_bias > ~std::uint32_t{0})))
-    return unsupported(joined("found a number of ", t.size, " bytes, ", t.precision, " bits from ",
-                              t.bit_offset, " on, which HDF5 cannot write down"));
+    return unsupported("found a number of ", t.size, " bytes, ", t.precision, " bits from ",
+                       t.bit_offset, " on, which HDF5 cannot write down");
   if (t.low_padding == BitPadding::kBackground || t.high_padding == BitPadding::kBackground ||
       t.inner_padding == BitPadding::kBackground)
     return unsupported("found a number whose padding is what was there before, expected 0 or 1");

@@ -216,10 +216,7 @@ class ClassicMaker {
     } else if (source == dataset_->extent) {
       std::uint64_t bytes = shape.element_size;
       for (const std::uint64_t n : shape.lengths) bytes *= n;
-      if (shape.begin > source->size() || bytes > source->size() - shape.begin)
-        return failure(Code::kDamaged, "variable ", in_quotes(v.name), ": found ", source->size(),
-                       " bytes of values, expected ", bytes, " from ", shape.begin, " on");
-      source = std::make_shared<RangeSource>(std::move(source), shape.begin, bytes);
+      NMB_ASSIGN(source, range_of(source, shape.begin, bytes, "variable " + in_quotes(v.name)));
     }
     if (!type.is_changed) return source;
     return converted_array(std::move(source), ClassicValues(types_, v.type, type).conversion());
@@ -410,21 +407,7 @@ class ClassicMaker {
         source = padded_array(std::move(source), chosen.lengths, lengths, chosen.fill);
       values->add(to_, v, std::move(source), 0, to_.slice_bytes(v).value_or(0));
     }
-    // The extent reads fill values of the metadata it was made with where nothing was written.
-    struct View {
-      std::shared_ptr<const Dataset> of;
-      Dataset dataset;
-    };
-    auto view = std::make_shared<View>();
-    view->of = dataset_;
-    Dataset& dataset = view->dataset;
-    dataset.name = dataset_->name;
-    dataset.metadata = std::move(to_);
-    dataset.layout = layout;
-    dataset.layout.records = records;
-    dataset.records = records;
-    dataset.extent = std::move(values);
-    out_.dataset = std::shared_ptr<const Dataset>(view, &dataset);
+    out_.dataset = laid_dataset(dataset_, std::move(to_), layout, records, std::move(values));
     return {};
   }
 

@@ -146,11 +146,8 @@ class TypeChanger {
     NMB_ASSIGN(const VariableShape shape, dataset_->shape(v));
     const std::uint64_t slice = from_.slice_bytes(v).value_or(~std::uint64_t{0});
     if (shape.record_size > 0) return record_array(dataset_->extent, shape, slice);
-    const std::uint64_t size = dataset_->extent->size();
-    if (shape.begin > size || slice > size - shape.begin)
-      return failure(Code::kDamaged, "variable ", in_quotes(from_.variable(v).name), ": found ",
-                     size, " bytes of values, expected ", slice, " from ", shape.begin, " on");
-    return Source(std::make_shared<RangeSource>(dataset_->extent, shape.begin, slice));
+    return range_of(dataset_->extent, shape.begin, slice,
+                    "variable " + in_quotes(from_.variable(v).name));
   }
 
   // Returns a type that also holds the fill value, if there is one.
@@ -197,8 +194,7 @@ class TypeChanger {
   }
 
   Result<ClassicView> lay_out() {
-    NMB_ASSIGN(ClassicLayout layout, layout_classic(to_, Kind::kCdf5));
-    layout.records = dataset_->records;
+    NMB_ASSIGN(const ClassicLayout layout, layout_classic(to_, Kind::kCdf5));
     auto values = std::make_shared<LaidValues>(layout, dataset_->records, dataset_->extent->name());
     for (VarId v = 0; v < kept_.size(); ++v) {
       const Kept& kept = kept_[v];
@@ -208,18 +204,8 @@ class TypeChanger {
         values->add(to_, v, dataset_->extent, from_.begin(kept.id) - dataset_->layout.header_length,
                     dataset_->layout.record_size);
     }
-    struct View {
-      std::shared_ptr<const Dataset> of;
-      Dataset dataset;
-    };
-    auto view = std::make_shared<View>();
-    view->dataset.name = dataset_->name;
-    view->dataset.metadata = std::move(to_);
-    view->dataset.layout = layout;
-    view->dataset.records = dataset_->records;
-    view->dataset.extent = std::move(values);
-    view->of = dataset_;
-    out_.dataset = std::shared_ptr<const Dataset>(view, &view->dataset);
+    out_.dataset =
+        laid_dataset(dataset_, std::move(to_), layout, dataset_->records, std::move(values));
     return std::move(out_);
   }
 

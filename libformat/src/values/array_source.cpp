@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "wire/joined.h"
+
 namespace nmb {
 
 namespace {
@@ -162,6 +164,15 @@ class NamedArray final : public ByteSourceLayer {
 };
 
 }  // namespace
+
+Result<Source> range_of(Source extent, std::uint64_t begin, std::uint64_t length,
+                        std::string_view object) {
+  const std::uint64_t size = extent->size();
+  if (begin > size || length > size - begin)
+    return failure(Code::kDamaged, object, ": found ", size, " bytes of values, expected ", length,
+                   " from ", begin, " on");
+  return Source(std::make_shared<RangeSource>(std::move(extent), begin, length));
+}
 
 Source record_array(Source extent, const VariableShape& shape, std::uint64_t slice) {
   return std::make_shared<RecordArray>(std::move(extent), shape, slice);
