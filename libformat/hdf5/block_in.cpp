@@ -654,16 +654,12 @@ Result<BlockIn::Content> BlockIn::finish() {
   ItemsOut head(&content.head);
   head.put_text(name_);
   head.pad();
-  head.put(extent_end_);
-  head.put(std::uint64_t{content.body.size()});
+  head.put(extent_end_, std::uint64_t{content.body.size()});
   std::sort(runs_.begin(), runs_.end(),
             [](const Run& a, const Run& b) { return a.offset < b.offset; });
   ItemsOut runs(&content.runs);
   for (const Run& run : runs_) {
-    runs.put(run.offset);
-    runs.put(run.length);
-    runs.put(run.source);
-    runs.put(static_cast<std::uint64_t>(run.from));
+    runs.put(run.offset, run.length, run.source, run.from);
   }
   return content;
 }

@@ -18,24 +18,13 @@ constexpr std::uint16_t kTypesSection = 2, kDimensionsSection = 3, kHdf5Section 
 constexpr std::uint16_t kNamed = 1;            // flag of a type
 constexpr std::uint32_t kRecordDimension = 1;  // flag of an unlimited dimension
 
-template <class E>
-std::uint8_t byte_of(E value) {
-  return static_cast<std::uint8_t>(value);
-}
-
 void put_bits(const ExtendedType& t, ItemsOut* out) {
-  out->put(byte_of(t.order));
-  out->put(std::uint8_t{t.is_signed});
-  out->put(byte_of(t.low_padding));
-  out->put(byte_of(t.high_padding));
-  out->put(t.bit_offset);
-  out->put(t.precision);
-  out->put(std::uint32_t{0});
+  out->put(t.order, std::uint8_t{t.is_signed}, t.low_padding, t.high_padding, t.bit_offset,
+           t.precision, std::uint32_t{0});
 }
 
 void put_type(const ExtendedType& t, ItemsOut* out) {
-  out->put(static_cast<std::uint16_t>(t.type_class));
-  out->put(static_cast<std::uint16_t>(t.name.empty() ? 0 : kNamed));
+  out->put(t.type_class, static_cast<std::uint16_t>(t.name.empty() ? 0 : kNamed));
   const std::size_t length = out->hold<std::uint32_t>();
   out->put(t.size);
   const std::size_t payload = out->position();
@@ -54,33 +43,27 @@ void put_type(const ExtendedType& t, ItemsOut* out) {
       for (const std::uint32_t part : {t.sign_position, t.exponent_position, t.exponent_size,
                                        t.mantissa_position, t.mantissa_size})
         out->put(part);
-      out->put(byte_of(t.normalization));
-      out->put(byte_of(t.inner_padding));
-      out->put(std::uint16_t{0});
-      out->put(t.exponent_bias);
+      out->put(t.normalization, t.inner_padding, std::uint16_t{0}, t.exponent_bias);
       break;
     case TypeClass::kString:
-      out->put(std::uint8_t{t.variable_length});
-      out->put(byte_of(t.character_set));
-      out->put(byte_of(t.padding));
+      out->put(std::uint8_t{t.variable_length}, t.character_set, t.padding);
       break;
     case TypeClass::kOpaque:
       out->put(t.tag);
       break;
     case TypeClass::kCompound:
-      out->put(static_cast<std::uint32_t>(t.fields.size()));
+      out->put_count(t.fields.size());
       for (const ExtendedType::Field& field : t.fields) {
-        out->put(static_cast<std::uint32_t>(field.type));
-        out->put(field.offset);
+        out->put(static_cast<std::uint32_t>(field.type), field.offset);
         out->put_text(field.name);
       }
       break;
     case TypeClass::kReference:
-      out->put(byte_of(t.reference));
+      out->put(t.reference);
       break;
     case TypeClass::kEnum:
       out->put(static_cast<std::uint32_t>(t.base));
-      out->put(static_cast<std::uint32_t>(t.names.size()));
+      out->put_count(t.names.size());
       out->put(t.values);
       for (const std::string& name : t.names) out->put_text(name);
       break;
@@ -89,7 +72,7 @@ void put_type(const ExtendedType& t, ItemsOut* out) {
       break;
     case TypeClass::kArray:
       out->put(static_cast<std::uint32_t>(t.base));
-      out->put(static_cast<std::uint32_t>(t.lengths.size()));
+      out->put_count(t.lengths.size());
       for (const std::uint64_t n : t.lengths) out->put(n);
       break;
   }
@@ -98,10 +81,8 @@ void put_type(const ExtendedType& t, ItemsOut* out) {
 }
 
 void put_storage(const Storage& s, ItemsOut* out) {
-  out->put(static_cast<std::uint32_t>(s.variable));
-  out->put(static_cast<std::uint16_t>(s.kind));
-  out->put(static_cast<std::uint16_t>(s.chunk.size()));
-  out->put(s.region_length);
+  out->put(static_cast<std::uint32_t>(s.variable), s.kind,
+           static_cast<std::uint16_t>(s.chunk.size()), s.region_length);
   for (const std::uint64_t n : s.chunk) out->put(n);
   if (s.kind != StorageKind::kChunked) return;
   out->put(std::uint64_t{s.filters.size()});
@@ -116,8 +97,7 @@ void take_bits(ItemsIn* in, ExtendedType* t) {
   t->is_signed = in->choice(std::uint8_t{1}, kTypeRule) != 0;
   t->low_padding = in->choice(BitPadding::kBackground, kTypeRule);
   t->high_padding = in->choice(BitPadding::kBackground, kTypeRule);
-  t->bit_offset = in->number<std::uint32_t>(kTypeRule);
-  t->precision = in->number<std::uint32_t>(kTypeRule);
+  in->numbers(kTypeRule, &t->bit_offset, &t->precision);
   in->zeros(4, kTypeRule);
 }
 
@@ -269,9 +249,8 @@ void take_storage(ItemsIn* in, std::vector<Storage>* all) {
 
 void put_filters(const std::vector<Filter>& filters, ItemsOut* out) {
   for (const Filter& filter : filters) {
-    out->put(filter.id);
-    out->put(filter.flags);
-    out->put(static_cast<std::uint32_t>(filter.parameters.size()));
+    out->put(filter.id, filter.flags);
+    out->put_count(filter.parameters.size());
     out->put_text(filter.name);
     for (const std::uint32_t p : filter.parameters) out->put(p);
     out->pad();
@@ -283,8 +262,7 @@ std::vector<Filter> take_filters(ItemsIn* in, std::uint64_t count, const char* r
   if (count > kMostFilters) in->fail(rule, joined("found ", count, " filters"));
   for (std::uint64_t n = 0; n < count && in->ok(); ++n) {
     Filter f;
-    f.id = in->number<std::uint32_t>(rule);
-    f.flags = in->number<std::uint32_t>(rule);
+    in->numbers(rule, &f.id, &f.flags);
     const std::uint64_t parameters = in->count(4, rule);
     f.name = in->text(rule);
     for (std::uint64_t p = 0; p < parameters && in->ok(); ++p)
@@ -313,8 +291,7 @@ void append_sections(const Extension& extension, std::vector<std::byte>* out) {
     append_section(kDimensionsSection, kCriticalForReading | kCriticalForWriting, out,
                    [&](ItemsOut* to) {
                      for (const Unlimited& u : extension.unlimited) {
-                       to->put(std::uint32_t{u.dimension});
-                       to->put(u.is_record ? kRecordDimension : 0);
+                       to->put(std::uint32_t{u.dimension}, u.is_record ? kRecordDimension : 0);
                      }
                    });
   if (!extension.hdf5.empty())

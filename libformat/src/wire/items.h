@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "nmb/status.h"
@@ -34,8 +35,18 @@ class ItemsOut {
     std::ranges::copy(bytes, out_->begin() + static_cast<std::ptrdiff_t>(at));
   }
   void put(std::string_view text) { put(std::as_bytes(std::span(text.data(), text.size()))); }
+  // An enumerator, in the bytes of its type.
+  template <class E>
+  requires std::is_enum_v<E>
+  void put(E enumerator) { put(static_cast<std::underlying_type_t<E>>(enumerator)); }
+  void put(const auto& first, const auto& second, const auto&... rest) {
+    put(first);
+    put(second);
+    (put(rest), ...);
+  }
+  void put_count(std::size_t count) { put(static_cast<std::uint32_t>(count)); }
   void put_text(std::string_view text) {
-    put(static_cast<std::uint32_t>(text.size()));
+    put_count(text.size());
     put(text);
   }
   void pad() { out_->resize(start_ + round_up(out_->size() - start_, 8)); }
@@ -86,6 +97,9 @@ class ItemsIn {
   T number(const char* rule) {
     const std::span<const std::byte> bytes = take(sizeof(T), rule);
     return bytes.empty() ? T{0} : load_le<T>(bytes.data());
+  }
+  void numbers(const char* rule, std::unsigned_integral auto*... to) {
+    ((*to = number<std::remove_reference_t<decltype(*to)>>(rule)), ...);
   }
   // Takes an enumerator from 0 to `last`.
   template <class E>
