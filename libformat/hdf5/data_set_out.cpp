@@ -39,6 +39,16 @@ std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_s
   return chunk;
 }
 
+std::uint64_t value_size(const SourceBlock& source, VarId variable) {
+  return source.metadata().value_size(source.metadata().variable(variable).type);
+}
+
+void set_chunked(std::vector<std::uint64_t> chunk, Creation* creation) {
+  creation->layout = Layout::kChunked;
+  creation->allocation = Allocation::kIncremental;
+  creation->chunk = std::move(chunk);
+}
+
 // Sets the requested chunks for an array of a classic block.
 void set_classic_chunk(const SourceBlock& source, VarId variable, const Space& space,
                        Creation* creation) {
@@ -47,11 +57,8 @@ void set_classic_chunk(const SourceBlock& source, VarId variable, const Space& s
   for (std::size_t i = 0; i < v.dimensions.size(); ++i)
     for (const Compression::ChunkLength& asked : source.classic_style().chunk) {
       if (asked.dimension != source.metadata().dimension(v.dimensions[i]).name) continue;
-      if (creation->layout != Layout::kChunked) {
-        creation->layout = Layout::kChunked;
-        creation->allocation = Allocation::kIncremental;
-        creation->chunk = usual_chunk(space, source.metadata().value_size(v.type));
-      }
+      if (creation->layout != Layout::kChunked)
+        set_chunked(usual_chunk(space, source.metadata().value_size(v.type)), creation);
       creation->chunk[i] = std::min(asked.length, space.maximum[i]);
     }
 }
@@ -64,13 +71,10 @@ void add_classic_filters(const SourceBlock& source, VarId variable, const Space&
   const ClassicStyle& wanted = source.classic_style();
   if (wanted.deflate == 0 || space.space_class != SpaceClass::kSimple || space.lengths.empty())
     return;
-  const std::uint64_t size =
-      source.metadata().value_size(source.metadata().variable(variable).type);
+  const std::uint64_t size = value_size(source, variable);
   if (creation->layout != Layout::kChunked) {
     if (source.metadata().array_bytes(variable).value_or(0) <= kSmall) return;
-    creation->layout = Layout::kChunked;
-    creation->allocation = Allocation::kIncremental;
-    creation->chunk = usual_chunk(space, size);
+    set_chunked(usual_chunk(space, size), creation);
   }
   if (wanted.shuffle && size > 1)
     creation->filters.push_back(
@@ -136,22 +140,16 @@ Status set_virtual(const Property& p, hid_t dcpl) {
 }
 
 Status set_layout(const Creation& creation, const Space& space, hid_t dcpl) {
-  switch (creation.layout) {
-    case Layout::kCompact:
-      return check_hdf5(H5Pset_layout(dcpl, H5D_COMPACT), "compact layout");
-    case Layout::kContiguous:
-      return check_hdf5(H5Pset_layout(dcpl, H5D_CONTIGUOUS), "contiguous layout");
-    case Layout::kVirtual:
-      return check_hdf5(H5Pset_layout(dcpl, H5D_VIRTUAL), "virtual layout");
-    case Layout::kChunked:
-      break;
-  }
+  constexpr std::string_view kNames[] = {"compact layout", "contiguous layout", "chunked layout",
+                                         "virtual layout"};
+  const std::string_view name = kNames[static_cast<std::size_t>(creation.layout)];
+  if (creation.layout != Layout::kChunked)
+    return check_hdf5(H5Pset_layout(dcpl, static_cast<H5D_layout_t>(creation.layout)), name);
   if (space.space_class == SpaceClass::kSimple && creation.chunk.size() != space.lengths.size())
     return damaged("found a chunk of ", creation.chunk.size(), " dimensions, expected ",
                    space.lengths.size());
   const std::vector<hsize_t> chunk(creation.chunk.begin(), creation.chunk.end());
-  return check_hdf5(H5Pset_chunk(dcpl, static_cast<int>(chunk.size()), chunk.data()),
-                    "chunked layout");
+  return check_hdf5(H5Pset_chunk(dcpl, static_cast<int>(chunk.size()), chunk.data()), name);
 }
 
 Status set_fill_value(SourceBlock& source, VarId variable, const Creation& creation,
@@ -178,7 +176,7 @@ Status check_filled(const SourceBlock& source, VarId variable, const Creation& c
                     const Space& space) {
   if (creation.allocation != Allocation::kEarly || space.space_class != SpaceClass::kSimple)
     return {};
-  std::uint64_t bytes = source.metadata().value_size(source.metadata().variable(variable).type);
+  std::uint64_t bytes = value_size(source, variable);
   bool fits = true;
   for (std::size_t i = 0; i < space.lengths.size(); ++i) {
     std::uint64_t length = space.lengths[i];
@@ -241,14 +239,10 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
   if (const Property* p = source.find(Property::Number::kCreation, variable)) {
     creation = p->creation;
   } else if (has_chunks) {
-    creation.layout = Layout::kChunked;
-    creation.allocation = Allocation::kIncremental;
+    set_chunked(storage->chunk, &creation);
   } else if (space.space_class == SpaceClass::kSimple && space.lengths != space.maximum) {
     // HDF5 supports only chunks for data sets that may grow.
-    creation.layout = Layout::kChunked;
-    creation.allocation = Allocation::kIncremental;
-    creation.chunk =
-        usual_chunk(space, source.metadata().value_size(source.metadata().variable(variable).type));
+    set_chunked(usual_chunk(space, value_size(source, variable)), &creation);
   }
   if (source.is_classic()) {
     creation.fill_state = FillState::kUser;

@@ -103,7 +103,7 @@ Result<Handle> DimensionScales::open_scale(DimId dimension) const {
 std::string DimensionScales::path_of(DimId dimension) const {
   if (above_[dimension]) return above_[dimension]->path;
   const std::string name(source_.metadata().dimension(dimension).name);
-  return source_.name().empty() ? name : source_.name() + "/" + name;
+  return path_below(source_.name(), name);
 }
 
 int DimensionScales::id_of(DimId dimension) const {

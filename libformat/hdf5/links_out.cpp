@@ -38,10 +38,6 @@ Result<Handle> properties_of(CharacterSet character_set) {
   return lcpl;
 }
 
-std::string below(const SourceBlock& source, std::string_view name) {
-  return joined(source.name().empty() ? "" : source.name() + "/", name);
-}
-
 Status make_external(const Link& link, hid_t group, const std::string& name, hid_t lcpl) {
   const std::size_t nul = link.content.find('\0');
   if (nul == link.content.npos || link.content.find('\0', nul + 1) != link.content.npos)
@@ -79,7 +75,8 @@ Status make(const Link& link, SourceBlock& source, hid_t group, ObjectMaker& mak
   NMB_ASSIGN(const Handle lcpl, properties_of(link.character_set));
   switch (link.kind) {
     case LinkKind::kGroup: {
-      NMB_ASSIGN(const std::shared_ptr<SourceBlock> child, maker.block(below(source, name)));
+      NMB_ASSIGN(const std::shared_ptr<SourceBlock> child,
+                 maker.block(path_below(source.name(), name)));
       NMB_ASSIGN(const Handle made, maker.group(*child));
       return link_object(made.get(), group, name, link.character_set, "group");
     }

@@ -63,7 +63,7 @@ Order SourceBlock::order(std::uint32_t owner) const {
 }
 
 std::string SourceBlock::path(VarId variable) const {
-  return joined(name().empty() ? "" : name() + "/", metadata().variable(variable).name);
+  return path_below(name(), metadata().variable(variable).name);
 }
 
 std::string SourceBlock::text(VarId variable) const {

@@ -17,7 +17,40 @@ constexpr std::uint64_t kMostNodes = 1'000'000;
 // Limits of the message of a datatype.
 constexpr std::uint32_t kMostMembers = 65535, kMostBits = 65535, kMostFloatBits = 255;
 
-hid_t classic(Type type) {
+H5T_order_t order_of(ByteOrder order) { return static_cast<H5T_order_t>(order); }
+H5T_pad_t pad_of(BitPadding padding) { return static_cast<H5T_pad_t>(padding); }
+
+H5T_norm_t norm_of(Normalization normalization) {
+  return normalization == Normalization::kImplied              ? H5T_NORM_IMPLIED
+         : normalization == Normalization::kMostSignificantSet ? H5T_NORM_MSBSET
+                                                               : H5T_NORM_NONE;
+}
+
+// HDF5 checks each property of a float against the current values of the others, so it is first
+// made wide enough for any.
+bool set_float(hid_t id, const ExtendedType& t) {
+  const std::size_t wide = static_cast<std::size_t>(t.size) + 64;
+  return H5Tset_size(id, wide) >= 0 && H5Tset_precision(id, wide * 8) >= 0 &&
+         H5Tset_fields(id, t.sign_position, t.exponent_position, t.exponent_size,
+                       t.mantissa_position, t.mantissa_size) >= 0 &&
+         H5Tset_offset(id, t.bit_offset) >= 0 && H5Tset_precision(id, t.precision) >= 0 &&
+         H5Tset_size(id, static_cast<std::size_t>(t.size)) >= 0 &&
+         H5Tset_ebias(id, static_cast<std::size_t>(t.exponent_bias)) >= 0 &&
+         H5Tset_norm(id, norm_of(t.normalization)) >= 0 &&
+         H5Tset_inpad(id, pad_of(t.inner_padding)) >= 0;
+}
+
+bool is_float(hid_t id, const ExtendedType& t) {
+  std::size_t sign = 0, exponent = 0, exponent_size = 0, mantissa = 0, mantissa_size = 0;
+  return H5Tget_fields(id, &sign, &exponent, &exponent_size, &mantissa, &mantissa_size) >= 0 &&
+         sign == t.sign_position && exponent == t.exponent_position &&
+         exponent_size == t.exponent_size && mantissa == t.mantissa_position &&
+         mantissa_size == t.mantissa_size && H5Tget_ebias(id) == t.exponent_bias;
+}
+
+}  // namespace
+
+hid_t classic_datatype(Type type) {
   switch (type) {
     case Type::kByte:
       return H5T_STD_I8BE;
@@ -44,56 +77,6 @@ hid_t classic(Type type) {
   }
   return H5I_INVALID_HID;
 }
-
-H5T_order_t order_of(ByteOrder order) {
-  switch (order) {
-    case ByteOrder::kLittle:
-      return H5T_ORDER_LE;
-    case ByteOrder::kBig:
-      return H5T_ORDER_BE;
-    case ByteOrder::kVax:
-      return H5T_ORDER_VAX;
-  }
-  return H5T_ORDER_ERROR;
-}
-
-H5T_pad_t pad_of(BitPadding padding) { return static_cast<H5T_pad_t>(padding); }
-
-H5T_norm_t norm_of(Normalization normalization) {
-  switch (normalization) {
-    case Normalization::kNone:
-      return H5T_NORM_NONE;
-    case Normalization::kMostSignificantSet:
-      return H5T_NORM_MSBSET;
-    case Normalization::kImplied:
-      return H5T_NORM_IMPLIED;
-  }
-  return H5T_NORM_ERROR;
-}
-
-// HDF5 checks each property of a float against the current values of the others, so it is first
-// made wide enough for any.
-bool set_float(hid_t id, const ExtendedType& t) {
-  const std::size_t wide = static_cast<std::size_t>(t.size) + 64;
-  return H5Tset_size(id, wide) >= 0 && H5Tset_precision(id, wide * 8) >= 0 &&
-         H5Tset_fields(id, t.sign_position, t.exponent_position, t.exponent_size,
-                       t.mantissa_position, t.mantissa_size) >= 0 &&
-         H5Tset_offset(id, t.bit_offset) >= 0 && H5Tset_precision(id, t.precision) >= 0 &&
-         H5Tset_size(id, static_cast<std::size_t>(t.size)) >= 0 &&
-         H5Tset_ebias(id, static_cast<std::size_t>(t.exponent_bias)) >= 0 &&
-         H5Tset_norm(id, norm_of(t.normalization)) >= 0 &&
-         H5Tset_inpad(id, pad_of(t.inner_padding)) >= 0;
-}
-
-bool is_float(hid_t id, const ExtendedType& t) {
-  std::size_t sign = 0, exponent = 0, exponent_size = 0, mantissa = 0, mantissa_size = 0;
-  return H5Tget_fields(id, &sign, &exponent, &exponent_size, &mantissa, &mantissa_size) >= 0 &&
-         sign == t.sign_position && exponent == t.exponent_position &&
-         exponent_size == t.exponent_size && mantissa == t.mantissa_position &&
-         mantissa_size == t.mantissa_size && H5Tget_ebias(id) == t.exponent_bias;
-}
-
-}  // namespace
 
 std::string path_of(const ExtendedType& type) {
   return type.name.starts_with('/') ? type.name.substr(1) : type.name;
@@ -130,7 +113,7 @@ Status TypesOut::count_nodes(Type type, std::uint64_t* nodes) {
 }
 
 Result<hid_t> TypesOut::plain(Type type) {
-  if (!TypeTable::is_extended(type)) return classic(type);
+  if (!TypeTable::is_extended(type)) return classic_datatype(type);
   const std::size_t number = static_cast<std::uint32_t>(type) - TypeTable::kFirst;
   if (!made_[number].id.ok()) {
     std::uint64_t nodes = 0;

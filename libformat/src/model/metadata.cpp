@@ -37,28 +37,27 @@ Status check_room(std::uint64_t objects, std::uint64_t heap, std::uint64_t more)
   return no_room(objects);
 }
 
+// Returns which of `count` objects is the same, of which the table may have only the first.
+template <class Same>
+std::uint32_t search(const NameTable& table, std::uint32_t count, std::uint32_t tag, Same same) {
+  std::uint32_t found = table.find(tag, same);
+  for (std::uint32_t i = table.size(); found == NameTable::kAbsent && i < count; ++i)
+    if (same(i)) found = i;
+  return found;
+}
+
 }  // namespace
 
 std::uint32_t Metadata::search_dimension(std::string_view name, std::uint32_t tag) const {
-  const auto same = [&](std::uint32_t i) {
+  return search(dim_table_, dims_.size(), tag, [&](std::uint32_t i) {
     return is_name(dims_[i].name, dims_[i].name_length, name);
-  };
-  const std::uint32_t found = dim_table_.find(tag, same);
-  if (found != kNone) return found;
-  for (std::uint32_t i = dim_table_.size(); i < dims_.size(); ++i)
-    if (same(i)) return i;
-  return kNone;
+  });
 }
 
 std::uint32_t Metadata::search_variable(std::string_view name, std::uint32_t tag) const {
-  const auto same = [&](std::uint32_t i) {
+  return search(var_table_, vars_.size(), tag, [&](std::uint32_t i) {
     return is_name(vars_[i].name, vars_[i].name_length, name);
-  };
-  const std::uint32_t found = var_table_.find(tag, same);
-  if (found != kNone) return found;
-  for (std::uint32_t i = var_table_.size(); i < vars_.size(); ++i)
-    if (same(i)) return i;
-  return kNone;
+  });
 }
 
 Metadata::AttributeSearch Metadata::search_attribute(VarId owner, std::string_view name) const {

@@ -75,7 +75,7 @@ std::vector<std::string> GroupTree::in_order() const {
       if (!is_named[i]) names.push_back(node->below[i].first);
     if (!node->is_tracked) std::ranges::sort(names);
     for (std::size_t i = names.size(); i-- > 0;)
-      waiting.emplace_back(joined(path.empty() ? "" : path + "/", names[i]),
+      waiting.emplace_back(path_below(path, names[i]),
                            node->below[node->places.find(names[i])->second].second.get());
   }
   return order;

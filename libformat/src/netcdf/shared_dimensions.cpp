@@ -46,7 +46,7 @@ std::optional<std::string> path_above(std::string_view block, std::uint32_t leve
     const std::size_t slash = block.rfind('/');
     block = block.substr(0, slash == block.npos ? 0 : slash);
   }
-  return joined(block.empty() ? "" : joined(block, "/"), dimension);
+  return path_below(block, dimension);
 }
 
 std::shared_ptr<const Dataset> dataset_keeping(std::shared_ptr<const Dataset> of, Dataset dataset) {

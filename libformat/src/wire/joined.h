@@ -20,6 +20,11 @@ std::string joined(const auto&... parts) {
   return text;
 }
 
+// The path, without the first '/', of an object in a group; the root group's is empty.
+inline std::string path_below(std::string_view group, std::string_view name) {
+  return joined(group, group.empty() ? "" : "/", name);
+}
+
 // A status whose message has these parts.
 Status failure(Code code, const auto&... parts) { return Status(code, joined(parts...)); }
 

@@ -16,10 +16,6 @@ namespace nmb::hdf5 {
 
 namespace {
 
-std::string object_path(const Block& block, std::string_view name) {
-  return joined(block.name.empty() ? "" : block.name + "/", name);
-}
-
 Status seen_otherwise(const std::string& variable, const std::string& seen,
                       const std::string& expected) {
   return Status(Code::kDamaged, "the result is not what was to be written: variable " +
@@ -41,7 +37,7 @@ Status check_attributes(const Block& block, std::uint32_t owner) {
   block.metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
     const std::string_view object = owner == kGlobal ? "" : block.metadata.variable(owner).name;
     if (status.ok())
-      status = check_name("attribute", object_path(block, joined(object, "@", attribute.name)),
+      status = check_name("attribute", path_below(block.name, joined(object, "@", attribute.name)),
                           attribute.name, 0);
   });
   return status;
@@ -61,7 +57,7 @@ Status check_netcdf_names(const Reader& reader) {
     const Metadata& metadata = block->metadata;
     const bool is_classic = is_classic_dataset(metadata);
     for (DimId d = 0; is_classic && d < metadata.dimension_count(); ++d)
-      NMB_TRY(check_name("dimension", object_path(*block, metadata.dimension(d).name),
+      NMB_TRY(check_name("dimension", path_below(block->name, metadata.dimension(d).name),
                          metadata.dimension(d).name, 0));
     for (VarId v = 0; v < metadata.variable_count(); ++v) {
       const Variable variable = metadata.variable(v);
@@ -70,7 +66,7 @@ Status check_netcdf_names(const Reader& reader) {
           is_classic ? metadata.find_dimension(variable.name) : std::nullopt;
       const bool is_hidden =
           same && (variable.dimensions.empty() || variable.dimensions[0] != *same);
-      NMB_TRY(check_name("variable", object_path(*block, variable.name), variable.name,
+      NMB_TRY(check_name("variable", path_below(block->name, variable.name), variable.name,
                          is_hidden ? kNonCoordinate.size() : 0));
       NMB_TRY(check_attributes(*block, v));
     }
@@ -81,7 +77,7 @@ Status check_netcdf_names(const Reader& reader) {
                decode_properties(metadata.extension()->hdf5, kWanted));
     for (const Property& property : properties)
       for (const Link& link : property.links)
-        NMB_TRY(check_name("link", object_path(*block, link.name), link.name, 0));
+        NMB_TRY(check_name("link", path_below(block->name, link.name), link.name, 0));
     return true;
   });
 }
@@ -93,7 +89,7 @@ void NetcdfCheck::add(const Block& written) {
     const std::vector<std::int64_t> own = integers(metadata, v, kDimensionId, 1);
     const std::int64_t id = own.empty() || own[0] < 0 ? next_ : own[0];
     next_ = std::max(next_, id + 1);
-    scales_[id] = object_path(written, metadata.variable(v).name);
+    scales_[id] = path_below(written.name, metadata.variable(v).name);
   }
 }
 
@@ -104,12 +100,12 @@ Status NetcdfCheck::add_classic(const Block& written, const Block& source, bool 
   std::vector<std::string> dimensions;
   for (DimId d = 0; d < expected.dimension_count(); ++d)
     dimensions.push_back(above[d] ? above[d]->path
-                                  : object_path(source, expected.dimension(d).name));
+                                  : path_below(source.name, expected.dimension(d).name));
   for (VarId v = 0; v < expected.variable_count(); ++v) {
     const Variable variable = expected.variable(v);
     const std::size_t rank = variable.dimensions.size();
     if (rank == 0) continue;
-    const std::string path = object_path(source, variable.name);
+    const std::string path = path_below(source.name, variable.name);
     std::optional<VarId> there = metadata.find_variable(joined(kNonCoordinate, variable.name));
     if (!there) there = metadata.find_variable(variable.name);
     if (!there) return seen_otherwise(path, "no such variable", "none");
@@ -164,7 +160,7 @@ Status NetcdfCheck::check_block(const std::shared_ptr<const Block>& block) const
       if (is_told) paths.push_back(as_before || !expected[i] ? in_source->path : expected[i]->path);
     }
     if (!is_told) continue;
-    NMB_TRY(check_numbers(object_path(source, source.metadata.variable(v).name), ids, paths));
+    NMB_TRY(check_numbers(path_below(source.name, source.metadata.variable(v).name), ids, paths));
   }
   return {};
 }

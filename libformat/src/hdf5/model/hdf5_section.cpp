@@ -34,6 +34,11 @@ std::vector<std::byte> take_bytes(ItemsIn* in) {
   return {taken.begin(), taken.end()};
 }
 
+std::vector<std::byte> take_rest(ItemsIn* in) {
+  const std::span<const std::byte> rest = in->take(in->remaining(), kRule);
+  return {rest.begin(), rest.end()};
+}
+
 void put_payload(const Property& p, ItemsOut* out) {
   switch (p.number) {
     case Number::kSpace:
@@ -153,8 +158,7 @@ void take_payload(ItemsIn* in, Property* p) {
       if (code > 65535) in->fail(kRule, joined("found type ", code));
       p->type = static_cast<Type>(code);
       in->zeros(4, kRule);
-      const std::span<const std::byte> rest = in->take(in->remaining(), kRule);
-      p->bytes.assign(rest.begin(), rest.end());
+      p->bytes = take_rest(in);
       break;
     }
     case Number::kExternalFiles: {
@@ -182,11 +186,9 @@ void take_payload(ItemsIn* in, Property* p) {
       break;
     }
     case Number::kUserBlock:
-    case Number::kComment: {
-      const std::span<const std::byte> rest = in->take(in->remaining(), kRule);
-      p->bytes.assign(rest.begin(), rest.end());
+    case Number::kComment:
+      p->bytes = take_rest(in);
       break;
-    }
     case Number::kCharacterSet:
       p->character_set = in->choice(CharacterSet::kUtf8, kRule);
       break;

@@ -32,8 +32,7 @@ constexpr unsigned kAllocateLate = 2, kAllocateByChunk = 3;
 }  // namespace
 
 std::string BlockEncoder::object(std::string_view kind, std::string_view name) const {
-  return joined(kind, " \"", printable(joined(entry_.name.empty() ? "" : entry_.name + "/", name)),
-                "\"");
+  return joined(kind, " \"", printable(path_below(entry_.name, name)), "\"");
 }
 
 Status BlockEncoder::refused(const std::string& object, const std::string& found,
