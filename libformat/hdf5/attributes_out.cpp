@@ -59,7 +59,7 @@ Status write(const AttributeOut& out, TypesOut& types, hid_t object,
   const MemorySource region(attribute.values);
   HeapOut heap(types, region, find_object);
   if (types.table().needs_heap(attribute.type)) {
-    memory.resize(static_cast<std::size_t>(attribute.count * types.memory_bytes(attribute.type)));
+    memory.resize(attribute.count * types.memory_bytes(attribute.type));
     NMB_TRY(
         heap.convert(attribute.type, attribute.values, attribute.count, kMostHeld, memory.data()));
     values = memory.data();

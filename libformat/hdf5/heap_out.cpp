@@ -40,7 +40,7 @@ std::byte* HeapOut::hold(std::uint64_t bytes) {
     return nullptr;
   }
   held_bytes_ += bytes + cost;
-  held_.push_back(std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes)));
+  held_.push_back(std::make_unique<std::byte[]>(bytes));
   return held_.back().get();
 }
 
@@ -48,7 +48,7 @@ Status HeapOut::read(std::uint64_t offset, std::span<std::byte> out) {
   if (out.size() >= kWindow / 4) return region_.read_at(offset, out);
   if (offset < window_begin_ || offset - window_begin_ > window_.size() ||
       out.size() > window_.size() - (offset - window_begin_)) {
-    window_.resize(static_cast<std::size_t>(std::min(kWindow, region_.size() - offset)));
+    window_.resize(std::min(kWindow, region_.size() - offset));
     window_begin_ = offset;
     if (Status status = region_.read_at(offset, window_); !status.ok()) {
       window_.clear();
@@ -84,7 +84,7 @@ Status HeapOut::convert(Type type, std::span<const std::byte> values, std::uint6
 
 Status HeapOut::convert_one(Type type, const std::byte* value, std::byte* out) {
   if (!types_.table().needs_heap(type)) {
-    std::memcpy(out, value, static_cast<std::size_t>(types_.table().value_size(type)));
+    std::memcpy(out, value, types_.table().value_size(type));
     return {};
   }
   const ExtendedType& t = types_.table().at(type);
@@ -121,8 +121,8 @@ Status HeapOut::convert_one(Type type, const std::byte* value, std::byte* out) {
 Status HeapOut::convert_string(std::uint64_t count, std::uint64_t offset, std::byte* out) {
   std::byte* const text = hold(count + 1);
   if (!text) return failure(Code::kLimit, "found a string of ", count, " bytes");
-  NMB_TRY(read(offset, {text, static_cast<std::size_t>(count)}));
-  if (std::memchr(text, 0, static_cast<std::size_t>(count)))
+  NMB_TRY(read(offset, {text, count}));
+  if (std::memchr(text, 0, count))
     return unsupported("found a NUL within a string of variable length, which HDF5 cannot hold");
   std::memcpy(out, &text, sizeof text);
   return {};
@@ -137,15 +137,15 @@ Status HeapOut::convert_sequence(Type base, std::uint64_t count, std::uint64_t o
   std::byte* const elements = hold(count * to);
   if (!elements) return failure(Code::kLimit, "found a sequence of ", count * from, " bytes");
   if (!types_.table().needs_heap(base)) {
-    NMB_TRY(read(offset, {elements, static_cast<std::size_t>(count * to)}));
+    NMB_TRY(read(offset, {elements, count * to}));
   } else {
-    std::vector<std::byte> element(static_cast<std::size_t>(from));
+    std::vector<std::byte> element(from);
     for (std::uint64_t i = 0; i < count; ++i) {
       NMB_TRY(read(offset + i * from, element));
       NMB_TRY(convert_one(base, element.data(), elements + i * to));
     }
   }
-  const hvl_t sequence{static_cast<std::size_t>(count), elements};
+  const hvl_t sequence{count, elements};
   std::memcpy(out, &sequence, sizeof sequence);
   return {};
 }
@@ -154,7 +154,7 @@ Status HeapOut::convert_reference(ReferenceKind kind, std::uint64_t count, std::
                                   std::byte* out) {
   if (count > kLongestReference)
     return failure(Code::kLimit, "found a reference of ", count, " bytes");
-  std::vector<std::byte> bytes(static_cast<std::size_t>(count));
+  std::vector<std::byte> bytes(count);
   NMB_TRY(read(offset, bytes));
   if (kind == ReferenceKind::kObject) {
     NMB_ASSIGN(const Handle object,

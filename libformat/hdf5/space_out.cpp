@@ -74,12 +74,11 @@ bool has_end(std::uint64_t start, std::uint64_t stride, std::uint64_t count, std
 Status select_points(ItemsIn* in, hid_t space, std::size_t rank) {
   const std::uint64_t count = in->count(4 * rank, kRule);
   std::vector<hsize_t> points;
-  take_lengths(in, static_cast<std::size_t>(count) * rank, 4, &points);
+  take_lengths(in, count * rank, 4, &points);
   if (!in->ok()) return in->status();
   if (count == 0) return check_hdf5(H5Sselect_none(space), "a selection");
-  return check_hdf5(
-      H5Sselect_elements(space, H5S_SELECT_SET, static_cast<std::size_t>(count), points.data()),
-      "a selection of points");
+  return check_hdf5(H5Sselect_elements(space, H5S_SELECT_SET, count, points.data()),
+                    "a selection of points");
 }
 
 // Version 1: blocks by their first and last elements.

@@ -18,8 +18,7 @@ constexpr std::size_t kLengthField = 12;  // after magic and numrecs
 Result<std::size_t> header_length(std::span<const std::byte> header) {
   if (header.size() >= kLengthField + 8) {
     const auto length = load_be<std::uint64_t>(header.data() + kLengthField);
-    if (length >= kLengthField + 8 && length <= header.size())
-      return static_cast<std::size_t>(length);
+    if (length >= kLengthField + 8 && length <= header.size()) return length;
   }
   return damaged("found no header of attributes in ", header.size(), " bytes");
 }
@@ -34,7 +33,7 @@ Result<ClassicHeader> decode(std::span<const std::byte> header, const TypeTable&
   NMB_ASSIGN(const std::size_t own, header_length(other));
   NMB_ASSIGN(const std::size_t length, header_length(header));
   std::vector<std::byte> body(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(length));
-  body.resize(static_cast<std::size_t>(round_up(length, 8)));
+  body.resize(round_up(length, 8));
   body.insert(body.end(), other.begin() + static_cast<std::ptrdiff_t>(round_up(own, 8)),
               other.end());
   DecodeOptions options;

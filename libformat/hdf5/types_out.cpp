@@ -29,13 +29,12 @@ H5T_norm_t norm_of(Normalization normalization) {
 // HDF5 checks each property of a float against the current values of the others, so it is first
 // made wide enough for any.
 bool set_float(hid_t id, const ExtendedType& t) {
-  const std::size_t wide = static_cast<std::size_t>(t.size) + 64;
+  const std::size_t wide = t.size + 64;
   return H5Tset_size(id, wide) >= 0 && H5Tset_precision(id, wide * 8) >= 0 &&
          H5Tset_fields(id, t.sign_position, t.exponent_position, t.exponent_size,
                        t.mantissa_position, t.mantissa_size) >= 0 &&
          H5Tset_offset(id, t.bit_offset) >= 0 && H5Tset_precision(id, t.precision) >= 0 &&
-         H5Tset_size(id, static_cast<std::size_t>(t.size)) >= 0 &&
-         H5Tset_ebias(id, static_cast<std::size_t>(t.exponent_bias)) >= 0 &&
+         H5Tset_size(id, t.size) >= 0 && H5Tset_ebias(id, t.exponent_bias) >= 0 &&
          H5Tset_norm(id, norm_of(t.normalization)) >= 0 &&
          H5Tset_inpad(id, pad_of(t.inner_padding)) >= 0;
 }
@@ -183,8 +182,7 @@ Result<Handle> TypesOut::make(const ExtendedType& t) {
       return make_atomic(t);
     case TypeClass::kString: {
       NMB_ASSIGN(Handle id, check_handle(H5Tcopy(H5T_C_S1), "a string"));
-      if (H5Tset_size(id.get(),
-                      t.variable_length ? H5T_VARIABLE : static_cast<std::size_t>(t.size)) < 0 ||
+      if (H5Tset_size(id.get(), t.variable_length ? H5T_VARIABLE : t.size) < 0 ||
           H5Tset_cset(id.get(), static_cast<H5T_cset_t>(t.character_set)) < 0 ||
           H5Tset_strpad(id.get(), static_cast<H5T_str_t>(t.padding)) < 0)
         return hdf5_failure("a string");
@@ -192,8 +190,7 @@ Result<Handle> TypesOut::make(const ExtendedType& t) {
     }
     case TypeClass::kOpaque: {
       NMB_ASSIGN(const std::string tag, c_text(t.tag, "an opaque type"));
-      NMB_ASSIGN(Handle id, check_handle(H5Tcreate(H5T_OPAQUE, static_cast<std::size_t>(t.size)),
-                                         "an opaque type"));
+      NMB_ASSIGN(Handle id, check_handle(H5Tcreate(H5T_OPAQUE, t.size), "an opaque type"));
       NMB_TRY(check_hdf5(H5Tset_tag(id.get(), tag.c_str()), "the tag of an opaque type"));
       return id;
     }
@@ -242,10 +239,10 @@ Result<Handle> TypesOut::make_atomic(const ExtendedType& t) {
   const std::string what = joined("a number of ", t.size, " bytes");
   NMB_ASSIGN(Handle id, check_handle(H5Tcopy(from), what));
   const hid_t h = id.get();
-  const bool sized = has_fields ? set_float(h, t)
-                                : H5Tset_size(h, static_cast<std::size_t>(t.size)) >= 0 &&
-                                      H5Tset_precision(h, t.precision) >= 0 &&
-                                      H5Tset_offset(h, t.bit_offset) >= 0;
+  const bool sized = has_fields
+                         ? set_float(h, t)
+                         : H5Tset_size(h, t.size) >= 0 && H5Tset_precision(h, t.precision) >= 0 &&
+                               H5Tset_offset(h, t.bit_offset) >= 0;
   if (!sized || H5Tset_order(h, order_of(t.order)) < 0 ||
       H5Tset_pad(h, pad_of(t.low_padding), pad_of(t.high_padding)) < 0 ||
       (is_integer && H5Tset_sign(h, t.is_signed ? H5T_SGN_2 : H5T_SGN_NONE) < 0))
@@ -286,13 +283,11 @@ Result<Handle> TypesOut::make_compound(Type code, const ExtendedType& t,
     end = field.offset + types_.value_size(field.type);
     less += types_.value_size(field.type) - memory_bytes(field.type);
   }
-  NMB_ASSIGN(Handle id,
-             check_handle(H5Tcreate(H5T_COMPOUND, static_cast<std::size_t>(t.size - less)), what));
+  NMB_ASSIGN(Handle id, check_handle(H5Tcreate(H5T_COMPOUND, t.size - less), what));
   for (std::size_t i = 0; i < count; ++i) {
     NMB_ASSIGN(const std::string name, c_text(t.fields[i].name, what));
-    NMB_TRY(check_hdf5(
-        H5Tinsert(id.get(), name.c_str(), static_cast<std::size_t>((*offsets)[i]), members[i]),
-        "field " + name + " of " + what));
+    NMB_TRY(check_hdf5(H5Tinsert(id.get(), name.c_str(), (*offsets)[i], members[i]),
+                       "field " + name + " of " + what));
   }
   return id;
 }
@@ -303,7 +298,7 @@ Result<Handle> TypesOut::make_enum(const ExtendedType& t) {
         joined("found an enum of ", t.names.size(), " members, expected at most ", kMostMembers));
   NMB_ASSIGN(const hid_t base, plain(t.base));
   NMB_ASSIGN(Handle id, check_handle(H5Tenum_create(base), "an enum"));
-  const std::size_t size = static_cast<std::size_t>(t.size);
+  const std::size_t size = t.size;
   for (std::size_t i = 0; i < t.names.size(); ++i) {
     NMB_ASSIGN(const std::string name, c_text(t.names[i], "a member of an enum"));
     NMB_TRY(check_hdf5(H5Tenum_insert(id.get(), name.c_str(), t.values.data() + i * size),

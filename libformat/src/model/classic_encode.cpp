@@ -56,14 +56,14 @@ class ClassicEncoder {
     constexpr std::uint32_t kZero = 0;
     constexpr std::size_t kShort = 256;
     if (count > 0 && count <= kShort) {
-      const auto whole = static_cast<std::size_t>(classic::padded(count));
+      const auto whole = classic::padded(count);
       std::byte* const room = sink_.claim(whole);
       std::memcpy(room + whole - sizeof kZero, &kZero, sizeof kZero);
       std::memcpy(room, bytes, count);
       return;
     }
     sink_.put(bytes, count);
-    sink_.put(&kZero, static_cast<std::size_t>(classic::padded(count)) - count);
+    sink_.put(&kZero, classic::padded(count) - count);
   }
   void put_name(std::string_view name) {
     put_count(name.size(), "name");

@@ -32,7 +32,7 @@ Status add_attribute_list(const Metadata& metadata, VarId owner, Kind kind, std:
   Status status;
   *length += widths.list();
   metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
-    if (!classic::has_type(kind, static_cast<std::uint32_t>(attribute.type)))
+    if (!classic::has_type(kind, attribute.type))
       status = failure(Code::kUnsupported, "attribute ", in_quotes(attribute.name), ": found type ",
                        type_name(attribute.type), ", expected one of ", kind_text(kind));
     *length += widths.count + padded(attribute.name.size()) + widths.list() +
@@ -61,7 +61,7 @@ Status measure_header(const Metadata& metadata, Kind kind, std::uint64_t* length
   NMB_TRY(add_attribute_list(metadata, kGlobal, kind, length));
   for (VarId id = 0; id < metadata.variable_count(); ++id) {
     const Variable variable = metadata.variable(id);
-    if (!classic::has_type(kind, static_cast<std::uint32_t>(variable.type)))
+    if (!classic::has_type(kind, variable.type))
       return failure(Code::kUnsupported, variable_text(metadata, id), ": found type ",
                      type_name(variable.type), ", expected one of ", kind_text(kind));
     *length += widths.count + padded(variable.name.size()) + widths.count +

@@ -156,7 +156,7 @@ class ClassicMaker {
 
   void lose_type(const std::string& object, Type type, const ClassicType& to) {
     if (!to.is_changed) return;
-    if (classic::has_type(target_, static_cast<std::uint32_t>(to.type)))
+    if (classic::has_type(target_, to.type))
       lose(object, joined(unfit(type), "; its values are written as ", type_name(to.type)));
     else
       unheld_.emplace(object, types_.text(type));
@@ -454,7 +454,7 @@ Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind t
 std::vector<Loss> type_losses(const Metadata& metadata, Kind target) {
   std::vector<Loss> losses;
   const auto check = [&](std::string object, Type type) {
-    if (classic::has_type(target, static_cast<std::uint32_t>(type))) return true;
+    if (classic::has_type(target, type)) return true;
     losses.push_back(lost_type(std::move(object), type, target));
     return false;
   };

@@ -105,7 +105,7 @@ class TypeChanger {
     Source array;  // converted to another type; nullptr: as in the dataset
   };
 
-  bool has(Type type) const { return classic::has_type(target_, static_cast<std::uint32_t>(type)); }
+  bool has(Type type) const { return classic::has_type(target_, type); }
 
   void lose(const std::string& object, Type type, std::optional<Type> held) {
     const auto found = found_.find(object);

@@ -67,7 +67,7 @@ Result<Hdf5Process::Received> Hdf5Process::next() {
   constexpr std::uint64_t kStep = 16 << 20;
   while (message.content.size() < length) {
     const std::size_t before = message.content.size();
-    const auto step = static_cast<std::size_t>(std::min(kStep, length - before));
+    const std::size_t step = std::min(kStep, length - before);
     message.content.resize(before + step);
     NMB_ASSIGN(const std::size_t got, read(std::span(message.content).subspan(before)));
     if (got < step) return ended();
