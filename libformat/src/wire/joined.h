@@ -1,4 +1,4 @@
-// joined(): texts of several parts, as messages have them.
+// joined(): texts of several parts, as messages have them; failures and paths made of parts.
 #pragma once
 
 #include <concepts>
