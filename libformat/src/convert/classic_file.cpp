@@ -33,7 +33,7 @@ Status cannot_hold(const Dataset& dataset, Kind kind, const Status& first) {
   const Metadata& metadata = dataset.metadata;
   std::uint64_t types = 0;
   auto count = [&](Type type) {
-    if (!classic::has_type(kind, static_cast<std::uint32_t>(type))) ++types;
+    if (!classic::has_type(kind, type)) ++types;
   };
   auto count_attributes = [&](VarId owner) {
     metadata.for_each_attribute(owner, [&](const Attribute& attribute) { count(attribute.type); });
