@@ -9,7 +9,7 @@
 #include "hdf5_error.h"
 #include "hdf5_visitor.h"
 #include "space_in.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 

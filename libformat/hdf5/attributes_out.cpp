@@ -5,7 +5,7 @@
 
 #include "hdf5_error.h"
 #include "space_out.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kMostHeld = 1 << 30;
 
 Status of_attribute(const Attribute& attribute, const Status& status) {
-  return status.of_object(joined("attribute ", attribute.name));
+  return status.of_object(joined_text("attribute ", attribute.name));
 }
 
 // Returns the type of an attribute that is one string.

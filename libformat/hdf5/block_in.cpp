@@ -15,7 +15,7 @@
 #include "space_in.h"
 #include "wire/checked.h"
 #include "wire/items.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -186,9 +186,9 @@ Result<DimId> BlockIn::dimension(const std::string& key, const std::string& name
                                  std::uint64_t length, bool unlimited) {
   const auto found = dimensions_.find(key);
   if (found != dimensions_.end()) return found->second;
-  std::string free_name = name.empty() ? joined("phony_dim_", phony_++) : name;
+  std::string free_name = name.empty() ? joined_text("phony_dim_", phony_++) : name;
   for (unsigned n = 2; metadata_.find_dimension(free_name); ++n)
-    free_name = joined(name.empty() ? "phony_dim" : name, "_", n);
+    free_name = joined_text(name.empty() ? "phony_dim" : name, "_", n);
   NMB_ASSIGN(const DimId added, metadata_.def_dim(free_name, length));
   if (unlimited) unlimited_.push_back({added, false});
   dimensions_.emplace(key, added);
@@ -206,7 +206,7 @@ Result<std::vector<DimId>> BlockIn::dimensions_of(const std::string& path,
       return damaged(path, ": found a length of ", space.lengths[i]);
     const bool unlimited = space.maximum[i] == kUnlimitedLength;
     // Data sets on one scale may differ in length: each length becomes a dimension.
-    const std::string key = joined(scales[i], "/", space.lengths[i], unlimited ? "+" : "");
+    const std::string key = joined_text(scales[i], "/", space.lengths[i], unlimited ? "+" : "");
     const std::string name = scales[i].substr(scales[i].rfind('/') + 1);
     NMB_ASSIGN(const DimId id, dimension(key, name, space.lengths[i], unlimited));
     ids.push_back(id);

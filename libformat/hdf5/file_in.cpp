@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -41,7 +41,7 @@ Status Spool::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0)
       return Status(errno == ENOSPC ? Code::kNoSpace : Code::kIo,
-                    joined("writing the spool: ", std::strerror(errno)));
+                    joined_text("writing the spool: ", std::strerror(errno)));
     offset += static_cast<std::uint64_t>(n);
     bytes = bytes.subspan(static_cast<std::size_t>(n));
   }

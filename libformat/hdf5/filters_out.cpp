@@ -10,7 +10,7 @@
 #include <string>
 
 #include "hdf5_error.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -47,7 +47,7 @@ Status stand_in(const Filter& filter, hid_t file) {
                                      nullptr,
                                      nullptr,
                                      keep};
-  NMB_TRY(check_hdf5(H5Zregister(&filter_class), joined("filter ", filter.id)));
+  NMB_TRY(check_hdf5(H5Zregister(&filter_class), joined_text("filter ", filter.id)));
   stand_ins()[filter.id] = filter.name;
   return {};
 }
@@ -55,7 +55,7 @@ Status stand_in(const Filter& filter, hid_t file) {
 Status use_installed(std::uint32_t id, hid_t file) {
   if (stand_ins().erase(id) == 0) return {};
   NMB_TRY(check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush"));
-  return check_hdf5(H5Zunregister(static_cast<H5Z_filter_t>(id)), joined("filter ", id));
+  return check_hdf5(H5Zunregister(static_cast<H5Z_filter_t>(id)), joined_text("filter ", id));
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ Status add_filters(const std::vector<Filter>& filters, FilterUse use, hid_t file
   for (const Filter& filter : filters)
     NMB_TRY(check_hdf5(H5Pset_filter(dcpl, static_cast<H5Z_filter_t>(filter.id), filter.flags,
                                      filter.parameters.size(), filter.parameters.data()),
-                       joined("filter ", filter.id)));
+                       joined_text("filter ", filter.id)));
   return {};
 }
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "hdf5_visitor.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -47,10 +47,10 @@ void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 Status hdf5_failure(std::string_view what, Code code) {
   NMB_ASSIGN(const std::string message, innermost_of_stack());
   const auto has = [&](int error) {
-    return message.find(joined("errno = ", error)) != message.npos;
+    return message.find(joined_text("errno = ", error)) != message.npos;
   };
   return Status(has(ENOSPC) || has(EDQUOT) || has(EFBIG) ? Code::kNoSpace : code,
-                joined(what, ": HDF5: ", repeatable(message)));
+                joined_text(what, ": HDF5: ", repeatable(message)));
 }
 
 Status within(const std::string& object, const Status& status) {
@@ -60,7 +60,7 @@ Status within(const std::string& object, const Status& status) {
 }
 
 std::string object_text(std::string_view kind, std::string_view name) {
-  return joined(kind, " \"", name, "\"");
+  return joined_text(kind, " \"", name, "\"");
 }
 
 Result<std::string> c_text(std::string_view text, std::string_view what) {

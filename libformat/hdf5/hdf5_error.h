@@ -10,7 +10,7 @@
 
 #include "handle.h"
 #include "nmb/status.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 

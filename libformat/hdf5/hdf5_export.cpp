@@ -22,7 +22,7 @@
 #include "send_message.h"
 #include "type_attributes.h"
 #include "values_out.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -280,7 +280,7 @@ Status write_user_block(const std::string& path, std::span<const std::byte> byte
   if (fd >= 0) ::close(fd);
   if (done == bytes.size()) return {};
   return Status(error == ENOSPC ? Code::kNoSpace : Code::kIo,
-                joined("user block: ", std::strerror(error)));
+                joined_text("user block: ", std::strerror(error)));
 }
 
 Status write_file(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style) {

@@ -21,7 +21,7 @@
 #include "send_message.h"
 #include "space_in.h"
 #include "wire/items.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -209,7 +209,7 @@ class Importer {
       NMB_TRY(check_read(H5Lunpack_elink_val(value.data(), value.size(), &flags, &file, &target),
                          object));
       link->number = flags;
-      link->content = joined(file, '\0', target);
+      link->content = joined_text(file, '\0', target);
     } else {
       link->kind = LinkKind::kUserDefined;
       link->number = static_cast<std::uint32_t>(found.type);
@@ -224,7 +224,7 @@ class Importer {
     NMB_ASSIGN(const haddr_t address, address_of(object, "object"));
     NMB_ASSIGN(std::string path, path_at(address));
     if (path.empty()) {
-      path = joined("//", unlinked_++);
+      path = joined_text("//", unlinked_++);
       paths_.emplace(address, path);
     }
     return path;

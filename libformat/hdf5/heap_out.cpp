@@ -8,7 +8,7 @@
 #include "space_out.h"
 #include "wire/checked.h"
 #include "wire/items.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 

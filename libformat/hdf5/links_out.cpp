@@ -5,7 +5,7 @@
 
 #include "attributes_out.h"
 #include "hdf5_error.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -28,7 +28,7 @@ Status register_class(std::uint32_t number) {
                                   refuse,
                                   nullptr,
                                   nullptr};
-  return check_hdf5(H5Lregister(&link_class), joined("class ", number, " of links"));
+  return check_hdf5(H5Lregister(&link_class), joined_text("class ", number, " of links"));
 }
 
 Result<Handle> properties_of(CharacterSet character_set) {
@@ -125,7 +125,8 @@ Status make_link(const Link& link, SourceBlock& source, hid_t group, ObjectMaker
                  const std::function<Status(VarId, hid_t)>& on_variable) {
   const Status status = make(link, source, group, maker, on_variable);
   if (status.ok()) return status;
-  const std::string where = link.kind == LinkKind::kVariable ? "" : joined(", link ", link.name);
+  const std::string where =
+      link.kind == LinkKind::kVariable ? "" : joined_text(", link ", link.name);
   return status.of_object(object_text("group", "/" + source.name()) + where);
 }
 

@@ -5,7 +5,7 @@
 
 #include "hdf5_error.h"
 #include "wire/checked.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -32,9 +32,9 @@ Status SourceBlock::take_properties() {
   NMB_ASSIGN(properties_, decode_properties(metadata().extension()->hdf5));
   for (std::size_t i = 0; i < properties_.size(); ++i) {
     const Property& p = properties_[i];
-    const std::string which =
-        joined("property ", static_cast<unsigned>(p.number), " of ",
-               p.owner == kGlobal ? std::string("the group") : joined("variable ", p.owner));
+    const std::string which = joined_text(
+        "property ", static_cast<unsigned>(p.number), " of ",
+        p.owner == kGlobal ? std::string("the group") : joined_text("variable ", p.owner));
     if (p.owner != kGlobal && p.owner >= metadata().variable_count())
       return damaged("found ", which, ", expected one of ", metadata().variable_count(),
                      " variables");

@@ -3,7 +3,7 @@
 
 #include "hdf5_error.h"
 #include "wire/checked.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 

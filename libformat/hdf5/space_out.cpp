@@ -8,7 +8,7 @@
 
 #include "hdf5_error.h"
 #include "wire/items.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -19,7 +19,7 @@ constexpr std::uint32_t kNone = 0, kPoints = 1, kHyperslabs = 2, kAll = 3;
 
 Status wrong(const auto&... found) {
   return Status(Code::kDamaged, {}, kNoOffset, kRule,
-                joined("found a selection with ", found..., ", expected what HDF5 writes"));
+                joined_text("found a selection with ", found..., ", expected what HDF5 writes"));
 }
 
 bool take_lengths(ItemsIn* in, std::size_t rank, unsigned bytes, std::vector<hsize_t>* out) {

@@ -7,7 +7,7 @@
 #include "nmb/classic.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -46,8 +46,9 @@ Result<ClassicHeader> decode(std::span<const std::byte> header, const TypeTable&
 Status TypeAttributes::for_each(
     const std::function<Status(const AttributeOut&, hid_t object)>& visit) {
   const TypeTable& types = source_.types().table();
-  const std::string what = joined(object_text("group", "/" + source_.name()),
-                                  ", attributes of type ", static_cast<unsigned>(property_.type));
+  const std::string what =
+      joined_text(object_text("group", "/" + source_.name()), ", attributes of type ",
+                  static_cast<unsigned>(property_.type));
   if (!TypeTable::is_extended(property_.type) || !types.has(property_.type) ||
       types.at(property_.type).name.empty())
     return damaged(what + ": expected a named type");

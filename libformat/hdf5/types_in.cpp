@@ -10,7 +10,7 @@
 #include "nmb/classic.h"
 #include "nmb/metadata.h"
 #include "types_out.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 

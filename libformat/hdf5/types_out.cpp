@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "hdf5_error.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -236,7 +236,7 @@ Result<Handle> TypesOut::make_atomic(const ExtendedType& t) {
                      : has_fields                       ? H5T_IEEE_F64LE
                      : t.type_class == TypeClass::kTime ? H5T_UNIX_D32LE
                                                         : H5T_STD_B8LE;
-  const std::string what = joined("a number of ", t.size, " bytes");
+  const std::string what = joined_text("a number of ", t.size, " bytes");
   NMB_ASSIGN(Handle id, check_handle(H5Tcopy(from), what));
   const hid_t h = id.get();
   const bool sized = has_fields
@@ -261,7 +261,7 @@ Result<Handle> TypesOut::make_compound(Type code, const ExtendedType& t,
   const std::size_t count = t.fields.size();
   if (count > kMostMembers)
     return unsupported(
-        joined("found a compound of ", count, " fields, expected at most ", kMostMembers));
+        joined_text("found a compound of ", count, " fields, expected at most ", kMostMembers));
   std::vector<hid_t> members;
   for (const ExtendedType::Field& field : t.fields) {
     NMB_ASSIGN(const hid_t member, plain(field.type));
@@ -294,8 +294,8 @@ Result<Handle> TypesOut::make_compound(Type code, const ExtendedType& t,
 
 Result<Handle> TypesOut::make_enum(const ExtendedType& t) {
   if (t.names.size() > kMostMembers)
-    return unsupported(
-        joined("found an enum of ", t.names.size(), " members, expected at most ", kMostMembers));
+    return unsupported(joined_text("found an enum of ", t.names.size(),
+                                   " members, expected at most ", kMostMembers));
   NMB_ASSIGN(const hid_t base, plain(t.base));
   NMB_ASSIGN(Handle id, check_handle(H5Tenum_create(base), "an enum"));
   const std::size_t size = t.size;

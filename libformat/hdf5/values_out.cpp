@@ -13,7 +13,7 @@
 #include "hdf5_error.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 

@@ -8,7 +8,7 @@
 #include "model/name_rules.h"
 #include "nmb/classic.h"
 #include "wire/checked.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 #include "wire/sink.h"
 
 namespace nmb {

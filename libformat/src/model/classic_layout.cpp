@@ -6,7 +6,7 @@
 #include "model/name_rules.h"
 #include "nmb/classic.h"
 #include "wire/checked.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -14,7 +14,7 @@ namespace {
 
 using classic::padded;
 
-std::string kind_text(Kind kind) { return joined("CDF-", static_cast<unsigned>(kind)); }
+std::string kind_text(Kind kind) { return joined_text("CDF-", static_cast<unsigned>(kind)); }
 
 Status unsupported(Kind kind, const std::string& object, const std::string& found,
                    std::uint64_t most) {
@@ -55,7 +55,7 @@ Status measure_header(const Metadata& metadata, Kind kind, std::uint64_t* length
                                             kind_text(kind));
     if (dimension.length > longest && !dimension.is_record() && kind != Kind::kCdf5)
       return unsupported(kind, "dimension " + in_quotes(dimension.name),
-                         joined("length ", dimension.length), longest);
+                         joined_text("length ", dimension.length), longest);
     *length += widths.count + padded(dimension.name.size()) + widths.count;
   }
   NMB_TRY(add_attribute_list(metadata, kGlobal, kind, length));
@@ -91,7 +91,7 @@ Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind) {
       return Status(Code::kLimit,
                     variable_text(metadata, id) + ": found an end past 2^63 - 1 bytes");
     if (next > classic::largest_begin(kind))
-      return unsupported(kind, variable_text(metadata, id), joined("begin ", next),
+      return unsupported(kind, variable_text(metadata, id), joined_text("begin ", next),
                          classic::largest_begin(kind));
     large.add(id, *bytes, metadata.is_record_variable(id));
     metadata.set_begin(id, next);
@@ -112,7 +112,7 @@ Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind) {
   if (record_variables > 1) layout.record_size = next - layout.record_begin;
   if (const std::optional<VarId> wrong = large.misplaced(); wrong && kind != Kind::kCdf5)
     return unsupported(kind, variable_text(metadata, *wrong),
-                       joined(*metadata.slice_bytes(*wrong), " bytes before other variables"),
+                       joined_text(*metadata.slice_bytes(*wrong), " bytes before other variables"),
                        classic::largest_variable(kind));
   return layout;
 }

@@ -7,7 +7,7 @@
 
 #include "model/sections.h"
 #include "wire/items.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -103,7 +103,7 @@ void take_bits(ItemsIn* in, ExtendedType* t) {
 
 Type take_type_code(ItemsIn* in) {
   const auto code = in->number<std::uint32_t>(kTypeRule);
-  if (code > 65535) in->fail(kTypeRule, joined("found type ", code));
+  if (code > 65535) in->fail(kTypeRule, joined_text("found type ", code));
   return static_cast<Type>(code);
 }
 
@@ -111,10 +111,10 @@ ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
   ExtendedType t;
   const auto code = in->number<std::uint16_t>(kTypeRule);
   if (code > static_cast<std::uint16_t>(TypeClass::kArray))
-    in->fail(kTypeRule, joined("found class ", code, ", expected at most 10"));
+    in->fail(kTypeRule, joined_text("found class ", code, ", expected at most 10"));
   t.type_class = static_cast<TypeClass>(code);
   const auto flags = in->number<std::uint16_t>(kTypeRule);
-  if (flags > kNamed) in->fail(kTypeRule, joined("found flags ", flags));
+  if (flags > kNamed) in->fail(kTypeRule, joined_text("found flags ", flags));
   const auto length = in->number<std::uint32_t>(kTypeRule);
   t.size = in->number<std::uint64_t>(kTypeRule);
   const std::size_t at = in->offset();
@@ -188,7 +188,7 @@ ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
   if (payload.ok() && payload.remaining() > 0)
     payload.fail(kTypeRule, "found more bytes than the class has");
   if (!payload.ok())
-    in->fail(kTypeRule, joined("type ", before.size(), ": ", payload.status().message()));
+    in->fail(kTypeRule, joined_text("type ", before.size(), ": ", payload.status().message()));
   in->pad(kTypeRule);
   return t;
 }
@@ -199,7 +199,7 @@ void take_types(ItemsIn* in, TypeTable* types) {
     ExtendedType type = take_type(in, *types);
     if (!in->ok()) return;
     in->begin_item();  // R-XT-2 is reported at the end of the type
-    const std::string which = joined("type ", types->size(), ": ");
+    const std::string which = joined_text("type ", types->size(), ": ");
     const Result<Type> added = types->add(std::move(type));
     if (!added.ok()) in->fail("R-XT-2", which + added.status().message());
   }
@@ -211,11 +211,11 @@ void take_dimensions(ItemsIn* in, std::vector<Unlimited>* unlimited) {
     Unlimited u;
     u.dimension = in->number<std::uint32_t>("R-XD-1");
     const auto flags = in->number<std::uint32_t>("R-XD-1");
-    if (flags > kRecordDimension) in->fail("R-XD-1", joined("found flags ", flags));
+    if (flags > kRecordDimension) in->fail("R-XD-1", joined_text("found flags ", flags));
     u.is_record = flags != 0;
     if (!unlimited->empty() && u.dimension <= unlimited->back().dimension)
-      in->fail("R-XD-1",
-               joined("found dimension ", u.dimension, " after ", unlimited->back().dimension));
+      in->fail("R-XD-1", joined_text("found dimension ", u.dimension, " after ",
+                                     unlimited->back().dimension));
     unlimited->push_back(u);
   }
 }
@@ -227,13 +227,13 @@ void take_storage(ItemsIn* in, std::vector<Storage>* all) {
     s.variable = in->number<std::uint32_t>(kStorageRule);
     if (!all->empty() && s.variable <= all->back().variable)
       in->fail(kStorageRule,
-               joined("found variable ", s.variable, " after ", all->back().variable));
+               joined_text("found variable ", s.variable, " after ", all->back().variable));
     const auto kind = in->number<std::uint16_t>(kStorageRule);
-    if (kind < 1 || kind > 3) in->fail(kStorageRule, joined("found kind ", kind));
+    if (kind < 1 || kind > 3) in->fail(kStorageRule, joined_text("found kind ", kind));
     s.kind = static_cast<StorageKind>(kind);
     const auto rank = in->number<std::uint16_t>(kStorageRule);
     if ((rank > 0) != (s.kind == StorageKind::kChunked) || rank > in->remaining() / 8)
-      in->fail(kStorageRule, joined("found a chunk of ", rank, " dimensions"));
+      in->fail(kStorageRule, joined_text("found a chunk of ", rank, " dimensions"));
     s.region_length = in->number<std::uint64_t>(kStorageRule);
     for (unsigned i = 0; i < rank && in->ok(); ++i)
       s.chunk.push_back(in->number<std::uint64_t>(kStorageRule));
@@ -259,7 +259,7 @@ void put_filters(const std::vector<Filter>& filters, ItemsOut* out) {
 
 std::vector<Filter> take_filters(ItemsIn* in, std::uint64_t count, const char* rule) {
   std::vector<Filter> filters;
-  if (count > kMostFilters) in->fail(rule, joined("found ", count, " filters"));
+  if (count > kMostFilters) in->fail(rule, joined_text("found ", count, " filters"));
   for (std::uint64_t n = 0; n < count && in->ok(); ++n) {
     Filter f;
     in->numbers(rule, &f.id, &f.flags);
@@ -329,9 +329,9 @@ Result<Extension> decode_sections(std::span<const std::byte> bytes) {
     const auto codec = in.number<std::uint16_t>("R-XB-2");
     const auto length = in.number<std::uint64_t>("R-XB-2");
     if (!has_flags(type, flags) || codec != 0 || version != 1)
-      in.fail("R-XB-2", joined("found flags ", flags, ", version ", version, ", codec ", codec,
-                               " of section ", type));
-    if (type <= last) in.fail("R-XB-2", joined("found section ", type, " after ", last));
+      in.fail("R-XB-2", joined_text("found flags ", flags, ", version ", version, ", codec ", codec,
+                                    " of section ", type));
+    if (type <= last) in.fail("R-XB-2", joined_text("found section ", type, " after ", last));
     last = type;
     const std::size_t at = in.offset();
     const std::span<const std::byte> payload = in.take(length, "R-XB-2");

@@ -7,7 +7,7 @@
 #include "model/name_rules.h"
 #include "model/name_tag.h"
 #include "wire/checked.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 

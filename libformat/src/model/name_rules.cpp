@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -83,8 +83,8 @@ Status check_new_name(std::string_view kind, std::string_view name) {
 
 std::string in_quotes(std::string_view name) {
   constexpr std::size_t kShown = 80;
-  if (name.size() <= kShown) return joined("\"", name, "\"");
-  return joined("\"", name.substr(0, kShown), "\"... (", name.size(), " bytes)");
+  if (name.size() <= kShown) return joined_text("\"", name, "\"");
+  return joined_text("\"", name.substr(0, kShown), "\"... (", name.size(), " bytes)");
 }
 
 }  // namespace nmb

@@ -18,7 +18,7 @@
 #include "values/array_source.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -30,7 +30,7 @@ using Number = hdf5::Property::Number;
 constexpr std::uint64_t kCache = std::uint64_t{256} << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 
-std::string kind_text(Kind kind) { return joined("CDF-", static_cast<int>(kind)); }
+std::string kind_text(Kind kind) { return joined_text("CDF-", static_cast<int>(kind)); }
 
 // Returns whether netCDF-C allows the name; ncdump does not show other names.
 bool is_classic_name(std::string_view name) {
@@ -125,7 +125,7 @@ class ClassicMaker {
     for (const Property& p : properties_->of(kGlobal)) {
       if (p.attribute != hdf5::kNoAttribute) continue;
       if (p.number == Number::kUserBlock)
-        lose("group", joined("found a user block of ", p.bytes.size(), " bytes; left out"));
+        lose("group", joined_text("found a user block of ", p.bytes.size(), " bytes; left out"));
       if (p.number == Number::kComment) lose("group", "found a comment; left out");
       if (p.number != Number::kLinks) continue;
       for (const hdf5::Link& link : p.links) {
@@ -133,12 +133,12 @@ class ClassicMaker {
         if (link.kind == hdf5::LinkKind::kType)
           lose("type " + in_quotes(link.name), "found a named datatype; left out");
         else if (link.kind == hdf5::LinkKind::kSoft || link.kind == hdf5::LinkKind::kHard)
-          lose(object, joined("found a ", link.kind == hdf5::LinkKind::kSoft ? "soft" : "hard",
-                              " link to ", in_quotes(link.content), kLeftOut));
+          lose(object, joined_text("found a ", link.kind == hdf5::LinkKind::kSoft ? "soft" : "hard",
+                                   " link to ", in_quotes(link.content), kLeftOut));
         else if (link.kind == hdf5::LinkKind::kExternal)
-          lose(object, joined("found a link to another file", kLeftOut));
+          lose(object, joined_text("found a link to another file", kLeftOut));
         else if (link.kind == hdf5::LinkKind::kUserDefined)
-          lose(object, joined("found a link of class ", link.number, kLeftOut));
+          lose(object, joined_text("found a link of class ", link.number, kLeftOut));
       }
     }
   }
@@ -157,7 +157,7 @@ class ClassicMaker {
   void lose_type(const std::string& object, Type type, const ClassicType& to) {
     if (!to.is_changed) return;
     if (classic::has_type(target_, to.type))
-      lose(object, joined(unfit(type), "; its values are written as ", type_name(to.type)));
+      lose(object, joined_text(unfit(type), "; its values are written as ", type_name(to.type)));
     else
       unheld_.emplace(object, types_.text(type));
   }
@@ -201,8 +201,8 @@ class ClassicMaker {
     const hdf5::Space& s = space->space;
     for (std::size_t i = 0; i < s.maximum.size() && i < s.lengths.size(); ++i)
       if (s.maximum[i] != s.lengths[i] && s.maximum[i] != hdf5::kUnlimitedLength)
-        lose(object, joined("found a maximum length of ", s.maximum[i],
-                            "; it may no longer grow from ", s.lengths[i]));
+        lose(object, joined_text("found a maximum length of ", s.maximum[i],
+                                 "; it may no longer grow from ", s.lengths[i]));
   }
 
   Result<Source> plain_array(const ValueArray& array, const Variable& v,
@@ -262,14 +262,15 @@ class ClassicMaker {
     if (!is_classic_name(dimension.name)) {
       lose(object, std::string(kNameLost));
     } else if (record_ != d && dimension.length == 0) {
-      lose(object, joined("found length 0, expected at least 1",
-                          dimension.may_grow ? " or the one that may grow" : "", "; left out"));
+      lose(object,
+           joined_text("found length 0, expected at least 1",
+                       dimension.may_grow ? " or the one that may grow" : "", "; left out"));
     } else {
       if (dimension.may_grow && record_ != d)
         lose(object,
-             joined(is_slowest ? "found a second one that may grow"
-                               : "found one that may grow and is not the slowest",
-                    ", expected one that is the slowest everywhere; it may no longer grow"));
+             joined_text(is_slowest ? "found a second one that may grow"
+                                    : "found one that may grow and is not the slowest",
+                         ", expected one that is the slowest everywhere; it may no longer grow"));
       // Its name is distinct and its length less than 2^63.
       const Result<DimId> id =
           to_.def_dim(dimension.name, record_ == d ? kUnlimited : dimension.length);
@@ -309,9 +310,9 @@ class ClassicMaker {
   Result<DimId> dimension_of_characters(std::uint64_t length) {
     if (const auto found = of_characters_.find(length); found != of_characters_.end())
       return found->second;
-    const std::string base = joined("string", length);
+    const std::string base = joined_text("string", length);
     std::string name = base;
-    for (unsigned n = 2; to_.find_dimension(name); ++n) name = joined(base, "_", n);
+    for (unsigned n = 2; to_.find_dimension(name); ++n) name = joined_text(base, "_", n);
     NMB_ASSIGN(const DimId id, to_.def_dim(name, length));
     of_characters_.emplace(length, id);
     return id;
@@ -329,7 +330,7 @@ class ClassicMaker {
 
   Status define_attribute(VarId from, std::uint32_t number, const Attribute& attribute, VarId to,
                           const std::string& owner) {
-    const std::string object = "attribute " + in_quotes(joined(owner, ":", attribute.name));
+    const std::string object = "attribute " + in_quotes(joined_text(owner, ":", attribute.name));
     if (!is_classic_name(attribute.name)) {
       lose(object, std::string(kNameLost));
       return {};
@@ -339,7 +340,7 @@ class ClassicMaker {
                                      : TypeClass::kInteger;
     if (type_class == TypeClass::kString && types_.classic(attribute.type) != Type::kChar &&
         attribute.count > 1) {
-      lose(object, joined("found ", attribute.count, " strings, expected one; left out"));
+      lose(object, joined_text("found ", attribute.count, " strings, expected one; left out"));
       return {};
     }
     ClassicType type{Type::kChar, 0, false};
@@ -372,8 +373,8 @@ class ClassicMaker {
         lose(object, "found a null dataspace, expected values; it is written without values");
     } else if (p->space.lengths.size() > 1) {
       lose(object,
-           joined("found ", p->space.lengths.size(), " dimensions, expected one; it is written as ",
-                  attribute.count, " values"));
+           joined_text("found ", p->space.lengths.size(),
+                       " dimensions, expected one; it is written as ", attribute.count, " values"));
     }
   }
 
@@ -429,8 +430,8 @@ class ClassicMaker {
 };
 
 Loss lost_type(std::string object, Type type, Kind target) {
-  return {std::move(object), joined("found type ", type_name(type), ", expected one of ",
-                                    kind_text(target), "; left out")};
+  return {std::move(object), joined_text("found type ", type_name(type), ", expected one of ",
+                                         kind_text(target), "; left out")};
 }
 
 // Makes a view with all types of CDF-5, and from it one with the types of the target.
@@ -460,7 +461,7 @@ std::vector<Loss> type_losses(const Metadata& metadata, Kind target) {
   };
   const auto check_attributes = [&](VarId owner, std::string_view name) {
     metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
-      check("attribute " + in_quotes(joined(name, ":", attribute.name)), attribute.type);
+      check("attribute " + in_quotes(joined_text(name, ":", attribute.name)), attribute.type);
     });
   };
   check_attributes(kGlobal, "");

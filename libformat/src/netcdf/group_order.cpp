@@ -10,7 +10,7 @@
 
 #include "hdf5/model/hdf5_section.h"
 #include "netcdf/shared_dimensions.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 

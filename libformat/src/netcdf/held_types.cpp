@@ -19,7 +19,7 @@
 #include "netcdf/type_widening.h"
 #include "values/array_source.h"
 #include "wire/endian.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -109,11 +109,11 @@ class TypeChanger {
 
   void lose(const std::string& object, Type type, std::optional<Type> held) {
     const auto found = found_.find(object);
-    std::string text =
-        joined("found type ", found == found_.end() ? std::string(type_name(type)) : found->second,
-               ", expected one of CDF-", static_cast<int>(target_));
+    std::string text = joined_text(
+        "found type ", found == found_.end() ? std::string(type_name(type)) : found->second,
+        ", expected one of CDF-", static_cast<int>(target_));
     if (held)
-      text += joined("; its values are written as ", type_name(*held));
+      text += joined_text("; its values are written as ", type_name(*held));
     else
       text += ", and values that neither int nor double holds; left out";
     out_.losses.push_back({object, std::move(text)});
@@ -187,7 +187,7 @@ class TypeChanger {
       if (goes_with && holders.holds(is)) held = is;
       if (goes_with && attribute.name == kFillName && !holders.holds(is)) held.reset();
     }
-    lose("attribute " + in_quotes(joined(name, ":", attribute.name)), attribute.type, held);
+    lose("attribute " + in_quotes(joined_text(name, ":", attribute.name)), attribute.type, held);
     if (!held) return {};
     return to_.def_att(own, attribute.name, *held,
                        widened_values(attribute.values, attribute.type, *held));

@@ -10,7 +10,7 @@
 #include "hdf5/model/netcdf_marks.h"
 #include "netcdf/group_order.h"
 #include "netcdf/shared_dimensions.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -145,7 +145,7 @@ class ViewMaker {
     // A root block has no name, or is a dataset by itself.
     const bool is_root =
         dataset_.name.empty() || (dataset_.extent && dataset_.name == dataset_.extent->name());
-    return joined(is_root ? "/" : "/" + dataset_.name + "/", variable);
+    return joined_text(is_root ? "/" : "/" + dataset_.name + "/", variable);
   }
 
   std::uint64_t length(DimId d) const {
@@ -235,9 +235,9 @@ class ViewMaker {
         if (at < numbers.size()) {
           variable->dimensions[i] = numbers[at++];
         } else {
-          const std::string base = joined("phony_dim_", next++);
+          const std::string base = joined_text("phony_dim_", next++);
           std::string name = base;
-          for (unsigned n = 2; !taken->insert(name).second; ++n) name = joined(base, "_", n);
+          for (unsigned n = 2; !taken->insert(name).second; ++n) name = joined_text(base, "_", n);
           used.insert(variable->dimensions[i]);
           add_known(shape, view_.dimensions.size());
           view_.dimensions.push_back({std::move(name), shape.first, shape.second, {}});
@@ -297,7 +297,7 @@ class ViewMaker {
                          : !told[d].path.empty() ? last_part(told[d].path)
                                                  : own;
       for (unsigned n = 2; name.empty() || taken.contains(name); ++n)
-        name = n == 2 ? own : joined(own, "_", n - 1);
+        name = n == 2 ? own : joined_text(own, "_", n - 1);
       taken.insert(name);
       if (told[d].scale) of_scales.emplace(*told[d].scale, number[d]);
       const bool is_shared = view_.is_netcdf && grows_[d];
@@ -370,7 +370,9 @@ std::string_view netcdf_name(const Metadata& metadata, VarId variable) {
   return name;
 }
 
-std::string stored_as_no_coordinate(std::string_view name) { return joined(kNonCoordinate, name); }
+std::string stored_as_no_coordinate(std::string_view name) {
+  return joined_text(kNonCoordinate, name);
+}
 
 std::optional<VarId> find_netcdf_variable(const Metadata& metadata, std::string_view name) {
   std::optional<VarId> id;

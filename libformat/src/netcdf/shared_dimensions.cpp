@@ -7,7 +7,7 @@
 
 #include "hdf5/model/hdf5_section.h"
 #include "netcdf/group_order.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 

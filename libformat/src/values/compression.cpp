@@ -3,7 +3,7 @@
 
 #include "model/name_rules.h"
 #include "nmb/values.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 #include "wire/whole_number.h"
 
 namespace nmb {
@@ -30,8 +30,9 @@ Status Compression::set_codec(std::string_view text) {
   if (colon == text.npos) return {};
   const std::optional<std::uint64_t> found = whole_number(text.substr(colon + 1));
   if (!found || *found < 1 || *found > most)
-    return Status(Code::kUsage, "found codec " + in_quotes(text) + ", expected " +
-                                    (most == 0 ? "no level" : joined("a level from 1 to ", most)));
+    return Status(Code::kUsage,
+                  "found codec " + in_quotes(text) + ", expected " +
+                      (most == 0 ? "no level" : joined_text("a level from 1 to ", most)));
   level = static_cast<int>(*found);
   return {};
 }

@@ -5,7 +5,7 @@
 #include "nmb/values.h"
 #include "values/run_cursor.h"
 #include "wire/checked.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 namespace {
@@ -22,8 +22,8 @@ Result<VariableShape> find_shape(const Metadata& metadata, const ClassicLayout& 
   const Variable v = metadata.variable(variable);
   if (v.begin < layout.header_length)
     return Status(Code::kDamaged, {}, v.begin, "R-CH-13",
-                  joined("found begin ", v.begin, " in the header, expected at least ",
-                         layout.header_length));
+                  joined_text("found begin ", v.begin, " in the header, expected at least ",
+                              layout.header_length));
   const bool is_record = metadata.is_record_variable(variable);
   VariableShape shape;
   shape.element_size = metadata.value_size(v.type);
@@ -47,7 +47,7 @@ Result<VariableShape> shape_of(const Metadata& metadata, const ClassicLayout& la
                                VarId variable, std::uint64_t records) {
   Result<VariableShape> shape = find_shape(metadata, layout, variable, records);
   if (shape.ok()) return shape;
-  return shape.status().of_object(joined("variable ", metadata.variable(variable).name));
+  return shape.status().of_object(joined_text("variable ", metadata.variable(variable).name));
 }
 
 Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab, bool may_grow) {
@@ -72,10 +72,11 @@ Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab, bool m
       fits = checked_mul(end, shape.record_size, &bytes) && checked_add(bytes, shape.begin, &bytes);
     }
     if (!fits || (end > shape.lengths[d] && !grows))
-      return usage(d, joined("start ", start, ", count ", count, ", stride ", stride_of(slab, d)),
-                   joined("a selection within ", shape.lengths[d]));
+      return usage(d,
+                   joined_text("start ", start, ", count ", count, ", stride ", stride_of(slab, d)),
+                   joined_text("a selection within ", shape.lengths[d]));
     if (!checked_mul(elements, count, &elements))
-      return usage(d, joined("count ", count), "fewer than 2^64 elements");
+      return usage(d, joined_text("count ", count), "fewer than 2^64 elements");
   }
   return {};
 }

@@ -11,7 +11,7 @@
 
 #include "nmb/status.h"
 #include "nmb/values.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 

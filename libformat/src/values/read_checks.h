@@ -8,7 +8,7 @@
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 #include "nmb/values.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 

@@ -2,7 +2,7 @@
 #include "nmb/values.h"
 #include "values/gather.h"
 #include "values/read_checks.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 

@@ -10,7 +10,7 @@
 #include "values/chunked_source.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 #include "wire/owned_bytes.h"
 #include "wire/repeated_value.h"
 #include "wire/swap_values.h"
@@ -136,7 +136,7 @@ Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& la
   Result<ValueArray> array = open_array(metadata, layout, records, variable, std::move(extent),
                                         properties, std::make_shared<ChunkCache>(kCache));
   if (array.ok()) return array;
-  return array.status().of_object(joined("variable ", metadata.variable(variable).name));
+  return array.status().of_object(joined_text("variable ", metadata.variable(variable).name));
 }
 
 }  // namespace nmb

@@ -10,7 +10,7 @@
 #include "netcdf/group_order.h"
 #include "netcdf/shared_dimensions.h"
 #include "wire/endian.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -427,13 +427,13 @@ Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable
   if (!dimension) {
     if (is_below_classic(block.name))
       return conflict(
-          joined("uses dimension ", in_quotes(used.name), " (", kCoordinates, " ", id, ")"));
+          joined_text("uses dimension ", in_quotes(used.name), " (", kCoordinates, " ", id, ")"));
     return id;  // unknown
   }
   if (dimension->is_classic && !dimension->is_record && !used.is_record() &&
       dimension->length != used.length)
-    return conflict(joined("uses dimension ", in_quotes(dimension->path), " with length ",
-                           used.length, ", found length ", dimension->length));
+    return conflict(joined_text("uses dimension ", in_quotes(dimension->path), " with length ",
+                                used.length, ", found length ", dimension->length));
   return dimension->id;
 }
 

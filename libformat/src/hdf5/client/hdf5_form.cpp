@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "hdf5/model/hdf5_section.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -26,7 +26,7 @@ void add_changes(const Block& block, std::vector<Loss>* changes) {
   for (const Storage& storage : block.metadata.extension()->storage)
     if (std::ranges::any_of(storage.filters, is_replaced))
       changes->push_back(
-          {joined("variable \"", group, block.metadata.variable(storage.variable).name, '"'),
+          {joined_text("variable \"", group, block.metadata.variable(storage.variable).name, '"'),
            "HDF5 replaces the parameters of its scaleoffset filter, which are of a version before "
            "1.8; the chunks stay as they are, and HDF5 cannot decode them with either"});
 }
@@ -65,8 +65,8 @@ Result<Hdf5Form> Hdf5Form::of(const Reader& reader) {
     form.with_user_block_.insert(entry.name);
     form.losses_.push_back(
         {"group \"/" + entry.name + "\"",
-         joined("a user block of ", bytes.size(),
-                " bytes; an HDF5 file has one, that of its root group; left out")});
+         joined_text("a user block of ", bytes.size(),
+                     " bytes; an HDF5 file has one, that of its root group; left out")});
     return true;
   }));
   // Only the first block in the order of names can be above all others.

@@ -10,7 +10,7 @@
 #include <cerrno>
 
 #include "wire/endian.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 #include "wire/system_error.h"
 
 namespace nmb::hdf5 {

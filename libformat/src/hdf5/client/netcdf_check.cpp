@@ -10,7 +10,7 @@
 #include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -37,8 +37,9 @@ Status check_attributes(const Block& block, std::uint32_t owner) {
   block.metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
     const std::string_view object = owner == kGlobal ? "" : block.metadata.variable(owner).name;
     if (status.ok())
-      status = check_name("attribute", path_below(block.name, joined(object, "@", attribute.name)),
-                          attribute.name, 0);
+      status =
+          check_name("attribute", path_below(block.name, joined_text(object, "@", attribute.name)),
+                     attribute.name, 0);
   });
   return status;
 }
@@ -106,7 +107,7 @@ Status NetcdfCheck::add_classic(const Block& written, const Block& source, bool 
     const std::size_t rank = variable.dimensions.size();
     if (rank == 0) continue;
     const std::string path = path_below(source.name, variable.name);
-    std::optional<VarId> there = metadata.find_variable(joined(kNonCoordinate, variable.name));
+    std::optional<VarId> there = metadata.find_variable(joined_text(kNonCoordinate, variable.name));
     if (!there) there = metadata.find_variable(variable.name);
     if (!there) return seen_otherwise(path, "no such variable", "none");
     std::vector<std::string> names;
@@ -129,7 +130,7 @@ Status NetcdfCheck::check_numbers(const std::string& variable, const std::vector
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto seen = scales_.find(ids[i]);
     if (seen == scales_.end())
-      return seen_otherwise(variable, joined("no dimension of number ", ids[i]), paths[i]);
+      return seen_otherwise(variable, joined_text("no dimension of number ", ids[i]), paths[i]);
     if (seen->second != paths[i])
       return seen_otherwise(variable, "dimension " + in_quotes(seen->second), paths[i]);
   }

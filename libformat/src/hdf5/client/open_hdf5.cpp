@@ -5,7 +5,7 @@
 #include "hdf5/client/group_block.h"
 #include "hdf5/client/hdf5_file.h"
 #include "nmb/hdf5.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 

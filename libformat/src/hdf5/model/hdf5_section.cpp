@@ -6,7 +6,7 @@
 
 #include "model/extension_codec.h"
 #include "wire/items.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -155,7 +155,7 @@ void take_payload(ItemsIn* in, Property* p) {
     case Number::kTypeAttributes:
     case Number::kTypeComment: {
       const auto code = in->number<std::uint32_t>(kRule);
-      if (code > 65535) in->fail(kRule, joined("found type ", code));
+      if (code > 65535) in->fail(kRule, joined_text("found type ", code));
       p->type = static_cast<Type>(code);
       in->zeros(4, kRule);
       p->bytes = take_rest(in);
@@ -238,7 +238,7 @@ Result<std::vector<Property>> decode_properties(std::span<const std::byte> secti
     if (std::ranges::find(wanted, p.number) == wanted.end()) continue;
     take_payload(&payload, &p);
     if (payload.ok() && payload.remaining() > 0)
-      payload.fail(kRule, joined("found more bytes than property ", number, " has"));
+      payload.fail(kRule, joined_text("found more bytes than property ", number, " has"));
     if (!payload.ok()) return payload.status();
     properties.push_back(std::move(p));
   }

@@ -8,7 +8,7 @@
 #include "model/name_rules.h"
 #include "nmb/text.h"
 #include "nmb/values.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -32,7 +32,7 @@ constexpr unsigned kAllocateLate = 2, kAllocateByChunk = 3;
 }  // namespace
 
 std::string BlockEncoder::object(std::string_view kind, std::string_view name) const {
-  return joined(kind, " \"", printable(path_below(entry_.name, name)), "\"");
+  return joined_text(kind, " \"", printable(path_below(entry_.name, name)), "\"");
 }
 
 Status BlockEncoder::refused(const std::string& object, const std::string& found,
@@ -86,7 +86,7 @@ Status BlockEncoder::encode_dimension(DimId id, LinkList* links) {
   constexpr std::uint64_t kMostLength = std::uint64_t{1} << 60;
   const auto what = [&] { return object("dimension", dimension.name); };
   if (count > kMostLength)
-    return refused(what(), joined("length ", count), joined("at most ", kMostLength));
+    return refused(what(), joined_text("length ", count), joined_text("at most ", kMostLength));
   header_.start();
   Hdf5Bytes& out = header_.bytes();
   const bool grows = dimension.is_record();
@@ -143,7 +143,7 @@ Status BlockEncoder::encode_variable(VarId id, LinkList* links) {
     return refused(what(), "a type of HDF5", "one of classic netCDF");
   constexpr std::size_t kMostRank = 31;  // HDF5 allows 32, and chunks have one more
   if (variable.dimensions.size() > kMostRank)
-    return refused(what(), joined(variable.dimensions.size(), " dimensions"), "at most 31");
+    return refused(what(), joined_text(variable.dimensions.size(), " dimensions"), "at most 31");
   const bool grows = metadata_.is_record_variable(id);
   const auto bytes = metadata_.array_bytes(id);
   if (!bytes) return refused(what(), "a size that 64 bits do not hold", "a smaller one");
@@ -167,7 +167,7 @@ Status BlockEncoder::encode_variable(VarId id, LinkList* links) {
   if (is_scale) {
     NMB_TRY(add_scale(name, name.size() + 1, *dimension));
   } else if (dimension) {
-    longer = joined(kNonCoordinate, name);
+    longer = joined_text(kNonCoordinate, name);
     name = longer;
   }
   if (!lengths.empty() && (!is_scale || lengths.size() > 1)) NMB_TRY(add_coordinates(variable));
@@ -216,7 +216,7 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
   const Variable variable = metadata_.variable(id);
   const auto what = [&] { return object("variable", variable.name); };
   if (record_bytes > ~std::uint32_t{0})
-    return refused(what(), joined("records of ", record_bytes, " bytes"), "fewer than 2^32");
+    return refused(what(), joined_text("records of ", record_bytes, " bytes"), "fewer than 2^32");
   constexpr std::size_t kMostRecords = 1 << 24;  // because the tree is made in memory
   std::vector<TreeChild> chunks;
   const std::uint64_t first = variable.begin - layout_.header_length;
@@ -236,7 +236,7 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
       return failure(Code::kUnsupported, "HDF5 view: found more than ", shared_.most_chunks,
                      " records of variables, expected fewer");
     if (chunks.size() == kMostRecords)
-      return refused(what(), joined("more than ", kMostRecords, " records"), "fewer");
+      return refused(what(), joined_text("more than ", kMostRecords, " records"), "fewer");
     chunks.push_back({record, *found});
   }
   const std::size_t rank = variable.dimensions.size();
@@ -291,8 +291,8 @@ Status BlockEncoder::add_attributes(VarId owner, ObjectHeader& header) const {
       status = refused(what(), "a name that HDF5 cannot hold", "one without NUL");
     else if (attribute.name.size() > kMostNetcdfName)
       status = refused(of() + ", attribute \"" + printable(attribute.name.substr(0, 80)) + "\"",
-                       joined("a name of ", attribute.name.size(), " bytes"),
-                       joined("at most ", kMostNetcdfName));
+                       joined_text("a name of ", attribute.name.size(), " bytes"),
+                       joined_text("at most ", kMostNetcdfName));
     else if (owner != kGlobal && std::ranges::count(kReserved, attribute.name) > 0)
       status = refused(what(), "a name by which netCDF-4 tells of dimensions", "another one");
     else if (!is_type(static_cast<std::uint32_t>(attribute.type)))

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "format/extent/data_map.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 

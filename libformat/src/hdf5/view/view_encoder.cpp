@@ -10,7 +10,7 @@
 #include "hdf5/view/block_encoder.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/text.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 

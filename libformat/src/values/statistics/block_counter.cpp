@@ -9,7 +9,7 @@
 #include "nmb/extension.h"
 #include "nmb/values.h"
 #include "wire/checked.h"
-#include "wire/joined.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 

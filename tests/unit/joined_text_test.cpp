@@ -1,5 +1,5 @@
-// Texts of several parts (wire/joined.h).
-#include "wire/joined.h"
+// Texts of several parts (wire/joined_text.h).
+#include "wire/joined_text.h"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,11 @@ namespace nmb {
 namespace {
 
 TEST(JoinedTest, PartsAreTextsCharactersAndIntegers) {
-  EXPECT_EQ(joined("a ", std::string("b "), std::string_view("c "), 'd'), "a b c d");
-  EXPECT_EQ(joined(-1, ' ', std::uint8_t{65}, ' ', ~std::uint64_t{0}),
+  EXPECT_EQ(joined_text("a ", std::string("b "), std::string_view("c "), 'd'), "a b c d");
+  EXPECT_EQ(joined_text(-1, ' ', std::uint8_t{65}, ' ', ~std::uint64_t{0}),
             "-1 65 18446744073709551615");
-  EXPECT_EQ(joined(std::string_view("\0x", 2), '\0').size(), 3u);
-  EXPECT_EQ(joined(), "");
+  EXPECT_EQ(joined_text(std::string_view("\0x", 2), '\0').size(), 3u);
+  EXPECT_EQ(joined_text(), "");
 }
 
 TEST(JoinedTest, FailureHasThePartsAsItsMessage) {

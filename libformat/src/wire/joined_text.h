@@ -1,4 +1,4 @@
-// joined(): texts of several parts, as messages have them; failures and paths made of parts.
+// joined_text(): texts of several parts, as messages have them; failures and paths made of parts.
 #pragma once
 
 #include <concepts>
@@ -14,7 +14,7 @@ inline std::string part_of_text(char part) { return {part}; }
 std::string part_of_text(std::integral auto part) { return std::to_string(part); }
 
 // Parts are texts, characters, and integers, which are decimal; a std::uint8_t is an integer.
-std::string joined(const auto&... parts) {
+std::string joined_text(const auto&... parts) {
   std::string text;
   (text.append(part_of_text(parts)), ...);
   return text;
@@ -22,10 +22,10 @@ std::string joined(const auto&... parts) {
 
 // The path, without the first '/', of an object in a group; the root group's is empty.
 inline std::string path_below(std::string_view group, std::string_view name) {
-  return joined(group, group.empty() ? "" : "/", name);
+  return joined_text(group, group.empty() ? "" : "/", name);
 }
 
 // A status whose message has these parts.
-Status failure(Code code, const auto&... parts) { return Status(code, joined(parts...)); }
+Status failure(Code code, const auto&... parts) { return Status(code, joined_text(parts...)); }
 
 }  // namespace nmb
