@@ -9,6 +9,7 @@
 #include "values/open_requests.h"
 #include "values/read_checks.h"
 #include "values/run_cursor.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -31,8 +32,8 @@ std::size_t GetRequests::open() const { return state_->requests.size(); }
 Result<RequestId> GetRequests::iget(const Object& object, const Hyperslab& slab, MutableArray out) {
   const Metadata& metadata = object.block->metadata;
   if (object.variable >= metadata.variable_count())
-    return Status(Code::kUsage, "found variable ID " + std::to_string(object.variable) + " of " +
-                                    std::to_string(metadata.variable_count()) + " variables");
+    return Status(Code::kUsage, joined_text("found variable ID ", object.variable, " of ",
+                                            metadata.variable_count(), " variables"));
   const auto* source = dynamic_cast<const ExtentSource*>(object.block->extent.get());
   if (!source) return Status(Code::kUsage, "found another block, expected one that a Reader gave");
   if (metadata.extension())

@@ -19,6 +19,7 @@
 #include "reader/later_additions.h"
 #include "reader/reader_core.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "wire/memory_room.h"
 
 namespace nmb {
@@ -210,7 +211,7 @@ std::function<Status(const ByteSource&)> Reader::generation_check() const {
 
 Result<Totals> Reader::totals_of_subtree(std::string_view name) const {
   if (name.empty()) return totals();
-  NMB_ASSIGN(Totals totals, totals_of_prefix(std::string(name) + "/"));
+  NMB_ASSIGN(Totals totals, totals_of_prefix(joined_text(name, "/")));
   NMB_ASSIGN(std::optional<BlockEntry> entry, find(name));
   if (entry) totals += entry->totals();
   return totals;
@@ -233,7 +234,7 @@ Result<std::uint64_t> Reader::global_id(std::string_view block) const {
   NMB_ASSIGN(std::optional<BlockEntry> entry, find(block));
   if (!entry)
     return Status(Code::kNotFound, file().name(), kNoOffset, "",
-                  "found no block \"" + std::string(block) + "\"");
+                  joined_text("found no block \"", block, "\""));
   return state_->core().index().rank_of(block);
 }
 
@@ -241,7 +242,7 @@ Result<std::shared_ptr<const Block>> Reader::block(std::string_view name) const 
   NMB_ASSIGN(std::optional<BlockEntry> entry, find(name));
   if (!entry)
     return Status(Code::kNotFound, file().name(), kNoOffset, "",
-                  "found no block \"" + std::string(name) + "\"");
+                  joined_text("found no block \"", name, "\""));
   return block(*entry);
 }
 
@@ -292,7 +293,7 @@ Status Reader::give_back(std::uint32_t number,
   NMB_ASSIGN(const std::shared_ptr<const FileTable> table, files.table());
   if (number == 0 || number > table->rows() || !table->is_original(number - 1))
     return Status(Code::kUsage, file().name(), kNoOffset, "",
-                  "found file number " + std::to_string(number) + ", expected that of an original");
+                  joined_text("found file number ", number, ", expected that of an original"));
   NMB_ASSIGN(const std::shared_ptr<const ByteSource> original, files.open(number));
   // Read windows of whole pieces, so that their sums are checked.
   const std::uint64_t window = piece_size();
@@ -453,9 +454,9 @@ Result<Object> Reader::object(std::string_view full_name) const {
   NMB_ASSIGN(std::shared_ptr<const Block> found, block(block_name));
   std::optional<VarId> id = found->metadata.find_variable(variable);
   if (!id)
-    return Status(Code::kNotFound, file().name(), kNoOffset, "",
-                  "found no variable \"" + std::string(variable) + "\" in block \"" +
-                      std::string(block_name) + "\"");
+    return Status(
+        Code::kNotFound, file().name(), kNoOffset, "",
+        joined_text("found no variable \"", variable, "\" in block \"", block_name, "\""));
   return Object{std::move(found), *id};
 }
 

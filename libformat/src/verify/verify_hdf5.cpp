@@ -18,6 +18,7 @@
 #include "verify/metered_source.h"
 #include "verify/space_map.h"
 #include "verify/status_finding.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -158,7 +159,7 @@ class Hdf5Verifier {
 
   void check_chunks(const Block& block, const Storage& storage, const std::string& block_object) {
     const Variable variable = block.metadata.variable(storage.variable);
-    const std::string object = block_object + ", variable " + std::string(variable.name);
+    const std::string object = joined_text(block_object, ", variable ", variable.name);
     const auto tell = [&](const ChunkRow& row, const Status& status) {
       report(status, object, position_of(variable.begin + row.offset));
     };
@@ -188,11 +189,11 @@ class Hdf5Verifier {
     };
     not_decoded_.tell(warn);
     if (chunks_left_out_ > 0)
-      warn("chunks that are not decoded: " + std::to_string(chunks_left_out_) +
-               ", as those of their variables decode to very much more than is stored",
+      warn(joined_text("chunks that are not decoded: ", chunks_left_out_,
+                       ", as those of their variables decode to very much more than is stored"),
            "at most 1 GiB and 1100 times as much");
     if (elsewhere_ > 0)
-      warn("variables with values in other files, not read: " + std::to_string(elsewhere_),
+      warn(joined_text("variables with values in other files, not read: ", elsewhere_),
            "values in the file");
   }
 

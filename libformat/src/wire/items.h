@@ -14,6 +14,7 @@
 #include "nmb/status.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -78,8 +79,7 @@ class ItemsIn {
       at_ += count;
       return taken;
     }
-    fail(rule, "found " + std::to_string(remaining()) + " bytes, expected at least " +
-                   std::to_string(count));
+    fail(rule, joined_text("found ", remaining(), " bytes, expected at least ", count));
     return {};
   }
   template <std::unsigned_integral T>
@@ -92,8 +92,7 @@ class ItemsIn {
   E choice(E last, const char* rule) {
     const auto value = number<std::uint8_t>(rule);
     if (value > static_cast<std::uint8_t>(last))
-      fail(rule, "found " + std::to_string(value) + ", expected at most " +
-                     std::to_string(static_cast<unsigned>(last)));
+      fail(rule, joined_text("found ", value, ", expected at most ", static_cast<unsigned>(last)));
     return static_cast<E>(value);
   }
   std::string text(const char* rule) {
@@ -104,8 +103,7 @@ class ItemsIn {
   std::uint64_t count(std::uint64_t smallest, const char* rule) {
     const auto count = number<std::uint32_t>(rule);
     if (count <= remaining() / smallest) return count;
-    fail(rule, "found a count of " + std::to_string(count) + " in " + std::to_string(remaining()) +
-                   " bytes");
+    fail(rule, joined_text("found a count of ", count, " in ", remaining(), " bytes"));
     return 0;
   }
   void zeros(std::size_t count, const char* rule) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "format/superblock/view_header.h"
+#include "wire/joined_text.h"
 #include "writer/commit_steps.h"
 #include "writer/requests.h"
 #include "writer/shared_blocks.h"
@@ -129,7 +130,7 @@ class Commit {
     w_.next.slot_begun = false;
     if (closing) return {};
     const std::string fate =
-        "generation " + std::to_string(next.generation) + " is committed nevertheless";
+        joined_text("generation ", next.generation, " is committed nevertheless");
     return w_.ranks.agree(settle(w_, blocks_).with(fate));
   }
 

@@ -4,6 +4,7 @@
 
 #include "wire/checked.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "writer/bodies.h"
 #include "writer/commit_steps.h"
 #include "writer/ordered_space.h"
@@ -34,9 +35,9 @@ Status write_block(WriterCore& w, BlockCommit& c) {
         NMB_TRY(read_moved(*move, 0, values));
         if (sum_of(values) != c.extent_sum)
           return Status(Code::kDamaged, w.file->name(), kNoOffset, "",
-                        "block \"" + std::string(name) +
-                            "\": its values changed while they were "
-                            "read");
+                        joined_text("block \"", name,
+                                    "\": its values changed while they were "
+                                    "read"));
       } else if (!c.hole && !w.options.dry_run) {
         NMB_TRY(w.file->read_at(block.run_position, values));
       }
@@ -77,14 +78,14 @@ Status write_block(WriterCore& w, BlockCommit& c) {
     }));
     if (digest.digest() != block.next.digest)
       return Status(Code::kDamaged, w.file->name(), kNoOffset, "",
-                    "block \"" + std::string(name) + "\": its header changed while it was read");
+                    joined_text("block \"", name, "\": its header changed while it was read"));
   } else {
     std::vector<std::byte> raw, stored;
     BodyCodec codec;
     NMB_TRY(Bodies(w).encode_stored(block, &raw, &stored, &codec));
     if (digest_of(raw) != block.next.digest || stored.size() != block.next.stored_length)
       return Status(Code::kDamaged, w.file->name(), kNoOffset, "",
-                    "block \"" + std::string(name) + "\": its header changed while it was read");
+                    joined_text("block \"", name, "\": its header changed while it was read"));
     NMB_TRY(w.stripes.write_at(at, stored));
   }
   at += block.next.stored_length;

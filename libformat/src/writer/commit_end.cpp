@@ -8,6 +8,7 @@
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "writer/commit_steps.h"
 #include "writer/provenance.h"
 
@@ -116,9 +117,10 @@ namespace {
 Status in_doubt(const WriterCore& w, const Status& status) {
   // A file without a name is removed.
   if (status.ok() || w.committed.superblock.generation == 0) return status;
-  return status.with("generation " + std::to_string(w.new_generation()) +
-                     " may be in the file all the same: see which one it has (nminspect) before "
-                     "you write again");
+  return status.with(
+      joined_text("generation ", w.new_generation(),
+                  " may be in the file all the same: see which one it has (nminspect) before "
+                  "you write again"));
 }
 
 // Writes cover and mark in one write.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "wire/joined_text.h"
 #include "writer/puts.h"
 #include "writer/puts_together.h"
 
@@ -68,9 +69,8 @@ Status Requests::wait_all(std::span<const RequestId> ids, std::span<Status> stat
 
 Status check_none_open(std::uint64_t open, std::string_view operation) {
   if (open == 0) return {};
-  return Status(Code::kUsage, std::to_string(open) + (open == 1 ? " request is" : " requests are") +
-                                  " open; call wait() or wait_all() before " +
-                                  std::string(operation));
+  return Status(Code::kUsage, joined_text(open, open == 1 ? " request is" : " requests are",
+                                          " open; call wait() or wait_all() before ", operation));
 }
 
 }  // namespace nmb
