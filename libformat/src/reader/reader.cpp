@@ -12,6 +12,7 @@
 #include "format/table/kept_rows.h"
 #include "format/table/statistics_row.h"
 #include "format/table/tag_row.h"
+#include "model/name_rules.h"
 #include "model/sections.h"
 #include "nmb/files.h"
 #include "parallel/shared_reads.h"
@@ -84,6 +85,7 @@ struct Reader::State {
   std::size_t cached_bytes = 0;
 
   const ReaderCore& core() const { return *shared->core; }
+  const Superblock& superblock() const { return core().head().superblock; }
 };
 
 Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -156,12 +158,12 @@ Status Reader::get_all_same(const Object& object, const Hyperslab& slab, Mutable
   return state_->together ? state_->together->together(read) : read();
 }
 
-std::uint64_t Reader::generation() const { return state_->core().head().superblock.generation; }
-Digest Reader::file_id() const { return state_->core().head().superblock.file_id; }
-std::uint32_t Reader::piece_size() const { return state_->core().head().superblock.piece_size; }
-bool Reader::has_hdf5_view() const { return !state_->core().head().superblock.view.absent(); }
+std::uint64_t Reader::generation() const { return state_->superblock().generation; }
+Digest Reader::file_id() const { return state_->superblock().file_id; }
+std::uint32_t Reader::piece_size() const { return state_->superblock().piece_size; }
+bool Reader::has_hdf5_view() const { return !state_->superblock().view.absent(); }
 Result<std::uint64_t> Reader::hdf5_view_generation() const {
-  const Superblock& superblock = state_->core().head().superblock;
+  const Superblock& superblock = state_->superblock();
   if (superblock.view.absent()) return 0;
   if (view_is_newest(superblock)) return superblock.generation;
   std::array<std::byte, ViewHeader::kSize> bytes{};
@@ -173,10 +175,10 @@ Result<std::uint64_t> Reader::hdf5_view_generation() const {
                   "found no header of an HDF5 view");
   return version == kViewVersion ? ViewHeader::decode(bytes).generation : 0;
 }
-std::uint64_t Reader::file_length() const { return state_->core().head().superblock.file_length; }
+std::uint64_t Reader::file_length() const { return state_->superblock().file_length; }
 Result<std::vector<std::string>> Reader::provenance() const {
   std::vector<std::string> texts;
-  const Superblock& superblock = state_->core().head().superblock;
+  const Superblock& superblock = state_->superblock();
   NMB_TRY(read_sections(file(), superblock.global_sections, kMostSections, !superblock.all_known(),
                         [&](const SectionFrame& frame, std::string_view payload) -> Status {
                           if (frame.type == kSectionProvenance && frame.version == 1 &&
@@ -187,7 +189,7 @@ Result<std::vector<std::string>> Reader::provenance() const {
   return texts;
 }
 
-const Totals& Reader::totals() const { return state_->core().head().superblock.totals; }
+const Totals& Reader::totals() const { return state_->superblock().totals; }
 const std::vector<Finding>& Reader::warnings() const { return state_->warnings; }
 const ByteSource& Reader::file() const { return *state_->shared->file; }
 
@@ -446,11 +448,7 @@ Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry,
 }
 
 Result<Object> Reader::object(std::string_view full_name) const {
-  const std::size_t slash = full_name.rfind('/');
-  const std::string_view block_name =
-      slash == std::string_view::npos ? std::string_view() : full_name.substr(0, slash);
-  const std::string_view variable =
-      slash == std::string_view::npos ? full_name : full_name.substr(slash + 1);
+  const auto [block_name, variable] = split_full_name(full_name);
   NMB_ASSIGN(std::shared_ptr<const Block> found, block(block_name));
   std::optional<VarId> id = found->metadata.find_variable(variable);
   if (!id)

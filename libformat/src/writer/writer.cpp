@@ -2,14 +2,11 @@
 #include "nmb/writer.h"
 
 #include <bit>
-#include <exception>
 
 #include "model/name_rules.h"
 #include "parallel/message_codec.h"
 #include "parallel/shared_output.h"
-#include "wire/checked.h"
 #include "wire/dry_output.h"
-#include "wire/hash.h"
 #include "wire/joined_text.h"
 #include "writer/commit.h"
 #include "writer/definitions.h"
@@ -316,46 +313,44 @@ Status Writer::put_att(BlockId block, VarId variable, std::string_view name, Typ
 
 namespace {
 
-// A full name is split at its last '/' (spec/format.md, section 8.4).
-std::pair<std::string_view, std::string_view> split_full_name(std::string_view full_name) {
-  const std::size_t slash = full_name.rfind('/');
-  if (slash == std::string_view::npos) return {{}, full_name};
-  return {full_name.substr(0, slash), full_name.substr(slash + 1)};
+Result<BlockId> find_or_define(WriterCore& w, std::string_view name) {
+  Result<BlockId> block = find_block(w, name);
+  return block.status().code() == Code::kNotFound ? Definitions(w).define_block(name) : block;
+}
+
+// Returns the definitions with their names checked: otherwise each search would go through those
+// that are not checked yet.
+Result<Metadata*> searchable(Metadata& metadata) {
+  metadata.check_names_at_once();
+  NMB_TRY(metadata.settle_names());
+  return &metadata;
 }
 
 }  // namespace
 
 Result<Writer::FullId> Writer::def_dim(std::string_view full_name, std::uint64_t length) {
   auto [block_name, name] = split_full_name(full_name);
-  Result<BlockId> block = nmb::find_block(*impl_, block_name);
-  if (!block.ok() && block.status().code() == Code::kNotFound)
-    block = Definitions(*impl_).define_block(block_name);
-  if (!block.ok()) return block.status();
-  NMB_ASSIGN(DimId id, def_dim(*block, name, length));
-  return FullId{*block, id};
+  NMB_ASSIGN(const BlockId block, find_or_define(*impl_, block_name));
+  NMB_ASSIGN(DimId id, def_dim(block, name, length));
+  return FullId{block, id};
 }
 
 Result<Writer::FullId> Writer::def_var(std::string_view full_name, Type type,
                                        std::span<const std::string_view> dimensions) {
   auto [block_name, name] = split_full_name(full_name);
-  Result<BlockId> block = nmb::find_block(*impl_, block_name);
-  if (!block.ok() && block.status().code() == Code::kNotFound)
-    block = Definitions(*impl_).define_block(block_name);
-  if (!block.ok()) return block.status();
-  NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(*block));
-  state->metadata->check_names_at_once();  // otherwise each search would go through the names that
-                                           // are not checked yet
-  NMB_TRY(state->metadata->settle_names());
+  NMB_ASSIGN(const BlockId block, find_or_define(*impl_, block_name));
+  NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
+  NMB_ASSIGN(const Metadata* metadata, searchable(*state->metadata));
   std::vector<DimId> ids;
   for (std::string_view dimension : dimensions) {
-    std::optional<DimId> id = state->metadata->find_dimension(dimension);
+    std::optional<DimId> id = metadata->find_dimension(dimension);
     if (!id)
       return Status(Code::kNotFound, "found no dimension " + in_quotes(dimension) + " in block " +
                                          in_quotes(block_name));
     ids.push_back(*id);
   }
-  NMB_ASSIGN(VarId id, def_var(*block, name, type, ids));
-  return FullId{*block, id};
+  NMB_ASSIGN(VarId id, def_var(block, name, type, ids));
+  return FullId{block, id};
 }
 
 Status Writer::put_att_text(std::string_view full_name, std::string_view attribute,
@@ -363,9 +358,8 @@ Status Writer::put_att_text(std::string_view full_name, std::string_view attribu
   auto [block_name, name] = split_full_name(full_name);
   NMB_ASSIGN(BlockId block, nmb::find_block(*impl_, block_name));
   NMB_ASSIGN(BlockState * state, nmb::readable(*impl_, block));
-  state->metadata->check_names_at_once();
-  NMB_TRY(state->metadata->settle_names());
-  std::optional<VarId> variable = state->metadata->find_variable(name);
+  NMB_ASSIGN(const Metadata* metadata, searchable(*state->metadata));
+  std::optional<VarId> variable = metadata->find_variable(name);
   if (!variable)
     return Status(Code::kNotFound,
                   "found no variable " + in_quotes(name) + " in block " + in_quotes(block_name));
