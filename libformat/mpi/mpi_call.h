@@ -18,7 +18,7 @@ inline std::string mpi_error_text(int code) {
   if (MPI_Error_string(code, text, &length) != MPI_SUCCESS || length <= 0)
     return joined_text("error ", code);
   std::string line(text, static_cast<std::size_t>(length));
-  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::ranges::replace(line, '\n', ' ');
   return line;
 }
 

@@ -9,7 +9,6 @@
 #include <ctime>
 #include <iterator>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "mpi_call.h"

@@ -4,8 +4,6 @@
 
 #include <exception>
 #include <new>
-#include <string>
-#include <utility>
 
 #include "nmb/communicator.h"
 #include "nmb/status.h"

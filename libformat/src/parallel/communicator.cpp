@@ -150,8 +150,8 @@ Result<Message> Communicator::receive(int from, Tag tag) {
   for (;;) {
     if (auto found = waiting_.find(tag); found != waiting_.end()) {
       std::vector<Message>& messages = found->second;
-      auto message = std::find_if(messages.begin(), messages.end(),
-                                  [&](const Message& m) { return m.from() == from; });
+      auto message =
+          std::ranges::find_if(messages, [&](const Message& m) { return m.from() == from; });
       if (message != messages.end()) {
         Message out = std::move(*message);
         messages.erase(message);
@@ -208,7 +208,7 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
   };
   View mine{status.ok() ? std::numeric_limits<int>::max() : rank_, {rank_, {}, file}, {}};
   assert(operation.size() < mine.first.what.size());
-  std::copy(operation.begin(), operation.end(), mine.first.what.begin());
+  std::ranges::copy(operation, mine.first.what.begin());
   NMB_ASSIGN(const View all, all_reduce(mine, [](const View& a, const View& b) {
                View both = a;
                both.failed = std::min(a.failed, b.failed);

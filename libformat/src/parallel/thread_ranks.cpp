@@ -2,10 +2,8 @@
 #include <pthread.h>
 
 #include <condition_variable>
-#include <ctime>
 #include <deque>
 #include <mutex>
-#include <new>
 #include <utility>
 
 #include "nmb/communicator.h"

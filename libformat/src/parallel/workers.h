@@ -7,7 +7,6 @@
 #include <exception>
 #include <mutex>
 #include <new>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>

@@ -64,8 +64,7 @@ Status GetRequests::wait(std::span<const RequestId> ids, std::span<Status> statu
   };
   std::vector<std::uint32_t> order(requests.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return block(a) < block(b); });
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) { return block(a) < block(b); });
   ScatterWindow window(targets);
   for (auto first = order.begin(); first != order.end();) {
     const auto end = std::find_if(first, order.end(),
@@ -92,7 +91,7 @@ Status GetRequests::wait(std::span<const RequestId> ids, std::span<Status> statu
                                                    targets[i].out_of_range)
                                     : targets[i].status;
   }
-  if (!statuses.empty()) std::copy(own.begin(), own.end(), statuses.begin());
+  if (!statuses.empty()) std::ranges::copy(own, statuses.begin());
   return first_failure(own);
 }
 

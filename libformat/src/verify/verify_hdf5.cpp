@@ -136,7 +136,7 @@ class Hdf5Verifier {
     for (const Storage& storage : block.metadata.extension()->storage)
       if (storage.kind == StorageKind::kChunked)
         chunked.emplace_back(block.metadata.begin(storage.variable), &storage);
-    std::sort(chunked.begin(), chunked.end());
+    std::ranges::sort(chunked);
     std::uint64_t at = 0;
     for (const auto& [begin, storage] : chunked) {
       read_plain(*block.extent, at, begin, object);
@@ -173,9 +173,7 @@ class Hdf5Verifier {
 
   // Returns the position in the file of a byte of the extent; kNoOffset: it is not in the file.
   std::uint64_t position_of(std::uint64_t offset) const {
-    auto run =
-        std::upper_bound(in_file_.begin(), in_file_.end(), offset,
-                         [](std::uint64_t at, const hdf5::RunInFile& r) { return at < r.offset; });
+    auto run = std::ranges::upper_bound(in_file_, offset, {}, &hdf5::RunInFile::offset);
     if (run == in_file_.begin()) return kNoOffset;
     --run;
     const std::uint64_t in_run = offset - run->offset;

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "verify/nmb_verifier.h"
-#include "wire/endian.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
 #include "wire/zero.h"

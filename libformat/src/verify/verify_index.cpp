@@ -131,7 +131,7 @@ std::optional<std::vector<std::shared_ptr<const Page>>> NmbVerifier::check_chain
     placed_at = pages.back()->value_offset(0, kPosition);
     place = *before;
   }
-  std::reverse(pages.begin(), pages.end());
+  std::ranges::reverse(pages);
   return pages;
 }
 

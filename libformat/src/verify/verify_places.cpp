@@ -7,7 +7,6 @@
 #include "model/sections.h"
 #include "verify/nmb_verifier.h"
 #include "wire/checked.h"
-#include "wire/endian.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
 #include "wire/zero.h"

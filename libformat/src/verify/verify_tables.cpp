@@ -1,12 +1,10 @@
 // Verifies the tables of statistics and tags (spec/format.md, section 9.2), each row separately.
-#include <algorithm>
 #include <unordered_set>
 
 #include "format/table/statistics_row.h"
 #include "format/table/tag_row.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
-#include "wire/checked.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
 

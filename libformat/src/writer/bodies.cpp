@@ -2,7 +2,6 @@
 #include "writer/bodies.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "model/name_rules.h"
 #include "wire/checked.h"

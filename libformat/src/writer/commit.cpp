@@ -85,7 +85,7 @@ class Commit {
   // Lists the blocks that this rank commits.
   void list_blocks() {
     std::vector<BlockId>& dirty = w_.blocks.dirty;
-    std::sort(dirty.begin(), dirty.end());
+    std::ranges::sort(dirty);
     blocks_.reserve(dirty.size());
     for (const BlockId id : dirty) {
       const BlockState& block = w_.blocks[id];

@@ -99,8 +99,7 @@ Status write_dictionary(WriterCore& w) {
   if (w.committed.dictionary.empty()) return {};
   const std::uint64_t position = w.committed.superblock.dictionary.position;
   std::vector<std::byte> bytes(block_length(0, w.committed.dictionary.size()));
-  std::copy(w.committed.dictionary.begin(), w.committed.dictionary.end(),
-            bytes.begin() + kBlockHeaderSize);
+  std::ranges::copy(w.committed.dictionary, bytes.begin() + kBlockHeaderSize);
   BlockHeader header;
   header.kind = kKindDictionary;
   header.origin = w.new_origin();
@@ -132,10 +131,9 @@ Status write_blocks(WriterCore& w, std::vector<BlockCommit>& blocks) {
   std::vector<BlockCommit*> by_position;
   for (BlockCommit& c : blocks)
     if (c.rewritten) by_position.push_back(&c);
-  std::sort(by_position.begin(), by_position.end(),
-            [&](const BlockCommit* a, const BlockCommit* b) {
-              return w.blocks[a->id].next.position < w.blocks[b->id].next.position;
-            });
+  std::ranges::sort(by_position, [&](const BlockCommit* a, const BlockCommit* b) {
+    return w.blocks[a->id].next.position < w.blocks[b->id].next.position;
+  });
   const bool leads = w.ranks.is_first() && w.committed.superblock.generation == 0;
   return w.stripes.in_rounds(by_position.size() + 1, [&](std::size_t i) {
     if (i == 0) return leads ? write_dictionary(w) : Status();

@@ -1,7 +1,6 @@
 // Commits: dead ranges, and the superblock that makes the changes the newest generation
 // (spec/format.md, section 5).
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "parallel/shared_output.h"
@@ -83,8 +82,7 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
     NMB_TRY(sum_ranges());
     dead.insert(dead.end(), w.next.dead.begin(), w.next.dead.end());
     if (dead.empty()) return {};
-    std::sort(dead.begin(), dead.end(),
-              [](const DeadRange& a, const DeadRange& b) { return a.position < b.position; });
+    std::ranges::sort(dead, {}, &DeadRange::position);
     PageBuilder page(PageUse::kDead, 0);
     if (!next.dead_map.absent()) {
       std::byte sum[8];

@@ -1,6 +1,5 @@
 // Commits: values that stay in other files are read once to compute their sums, and the file table
 // names their files (spec/format.md, section 10.3).
-#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <utility>

@@ -1,6 +1,4 @@
 // Commits: the HDF5 view (spec/format.md, section 12).
-#include <algorithm>
-#include <string>
 
 #include "format/superblock/view_header.h"
 #include "hdf5/view/view_encoder.h"

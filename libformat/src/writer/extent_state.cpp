@@ -196,7 +196,7 @@ bool ExtentState::has_cut() const {
 }
 
 bool ExtentState::has_fresh() const {
-  return std::any_of(segments_.begin(), segments_.end(), [](const Segment& s) { return s.fresh; });
+  return std::ranges::any_of(segments_, [](const Segment& s) { return s.fresh; });
 }
 
 std::vector<Interval> ExtentState::staged() const {
@@ -400,8 +400,8 @@ Status ExtentState::take_places(MessageReader& in) {
     }
     keep(at, std::max(at, segment.end()));
   }
-  std::sort(merged.begin(), merged.end(),
-            [](const Segment& one, const Segment& other) { return one.logical < other.logical; });
+  std::ranges::sort(
+      merged, [](const Segment& one, const Segment& other) { return one.logical < other.logical; });
   segments_ = std::move(merged);
   join_segments();
   length_ = std::max(length_, segments_.back().end());
@@ -416,8 +416,7 @@ std::vector<ExtentState::Staged> ExtentState::take_staged(IntervalSet skip) {
       out.push_back({part.begin, part.end - part.begin, run->place + (part.begin - run->offset)});
     skip.add(run->offset, end);
   }
-  std::sort(out.begin(), out.end(),
-            [](const Staged& a, const Staged& b) { return a.offset < b.offset; });
+  std::ranges::sort(out, {}, &Staged::offset);
   staged_.clear();
   wanted_.clear();
   wants_records_ = false;

@@ -30,8 +30,8 @@ Result<std::uint64_t> global_id(WriterCore& w, BlockId id) {
     for (BlockId b = 0; b < w.blocks.size(); ++b)
       if (!w.blocks[b].is_removed() && (w.blocks[b].is_new() || w.blocks[b].is_renamed()))
         w.blocks.by_name.push_back(b);
-    std::sort(w.blocks.by_name.begin(), w.blocks.by_name.end(),
-              [&](BlockId a, BlockId b) { return w.blocks.name(a) < w.blocks.name(b); });
+    std::ranges::sort(w.blocks.by_name,
+                      [&](BlockId a, BlockId b) { return w.blocks.name(a) < w.blocks.name(b); });
   }
   const std::string_view name = w.blocks.name(id);
   auto it = std::lower_bound(w.blocks.by_name.begin(), w.blocks.by_name.end(), name,

@@ -88,8 +88,7 @@ std::vector<Sharing::Handle> sharers(std::span<const Claimed> group) {
 }  // namespace
 
 std::optional<Sharing::Handle> OwnedNames::find(std::string_view name) const {
-  auto it = std::lower_bound(names_.begin(), names_.end(), name,
-                             [](const Owned& a, std::string_view b) { return a.name < b; });
+  auto it = std::ranges::lower_bound(names_, name, {}, &Owned::name);
   if (it == names_.end() || it->name != name) return std::nullopt;
   return it->keeper;
 }

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "format/superblock/page_chain.h"
 #include "format/superblock/settled_head.h"
 #include "format/superblock/view_header.h"
 #include "verify/sound_generation.h"

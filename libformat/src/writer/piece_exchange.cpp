@@ -311,7 +311,7 @@ Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Enco
 }
 
 Status PieceExchange::put(std::vector<PiecePart> parts, const Encode& encode) {
-  std::sort(parts.begin(), parts.end(), [](const PiecePart& a, const PiecePart& b) {
+  std::ranges::sort(parts, [](const PiecePart& a, const PiecePart& b) {
     return std::pair(a.piece.position, a.put) < std::pair(b.piece.position, b.put);
   });
   bool conflict = false;

@@ -2,7 +2,6 @@
 #include "writer/puts.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "model/name_rules.h"
@@ -149,7 +148,7 @@ Status Puts::put(BlockId id, VarId variable, const Hyperslab& slab, ConstArray v
 // order of their runs, so that adjacent bytes are written together.
 Status Puts::put_all_of(std::span<Put*> puts) {
   NMB_TRY(make_room(puts));
-  std::stable_sort(puts.begin(), puts.end(), [&](const Put* a, const Put* b) {
+  std::ranges::stable_sort(puts, [&](const Put* a, const Put* b) {
     return std::pair(w_.blocks[a->block].run_position, a->block) <
            std::pair(w_.blocks[b->block].run_position, b->block);
   });

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <string>
 
 #include "format/extent/piece_codec.h"
 #include "model/name_rules.h"

@@ -2,7 +2,6 @@
 #include "writer/requests.h"
 
 #include <algorithm>
-#include <string>
 
 #include "wire/joined_text.h"
 #include "writer/puts.h"
@@ -41,7 +40,7 @@ Status Requests::wait(std::span<const RequestId> ids, std::span<Status> statuses
   const Status put_here = Puts(w_).put_all_of(wanted);
   for (const Put& put : puts)
     own[put.request] = put_here.ok() ? Puts(w_).range_status(put) : put_here;
-  if (!statuses.empty()) std::copy(own.begin(), own.end(), statuses.begin());
+  if (!statuses.empty()) std::ranges::copy(own, statuses.begin());
   return first_failure(own);
 }
 
@@ -63,7 +62,7 @@ Status Requests::wait_all(std::span<const RequestId> ids, std::span<Status> stat
   });
   for (const Put& put : puts)
     if (own[put.request].ok()) own[put.request] = status.ok() ? Puts(w_).range_status(put) : status;
-  if (!statuses.empty()) std::copy(own.begin(), own.end(), statuses.begin());
+  if (!statuses.empty()) std::ranges::copy(own, statuses.begin());
   return status.ok() ? first_failure(own) : status;
 }
 

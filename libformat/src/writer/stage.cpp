@@ -1,8 +1,6 @@
 // Values that wait for their places (see writer/stage.h).
 #include "writer/stage.h"
 
-#include <string>
-
 #include "wire/joined_text.h"
 
 namespace nmb {

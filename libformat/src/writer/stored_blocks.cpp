@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "format/block/body_codec.h"
 #include "model/name_rules.h"
 #include "wire/joined_text.h"
 

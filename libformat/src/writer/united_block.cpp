@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cassert>
 #include <iterator>
-#include <utility>
 
 #include "dump/value_text.h"
 #include "model/attribute_differences.h"

@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "format/extent/piece_codec.h"
 #include "model/name_rules.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"

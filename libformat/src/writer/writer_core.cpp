@@ -3,7 +3,6 @@
 
 #include <exception>
 #include <new>
-#include <string>
 
 #include "wire/checked.h"
 #include "wire/joined_text.h"

@@ -38,7 +38,7 @@ BodyCodec BodyCompressor::append(std::span<const std::byte> body, std::vector<st
   std::byte* to = out->data() + before;
   const std::size_t written = ZSTD_compress2(context_, to, limit, body.data(), body.size());
   if (ZSTD_isError(written)) {
-    std::copy(body.begin(), body.end(), to);
+    std::ranges::copy(body, to);
     out->resize(before + body.size());
     return BodyCodec::kNone;
   }

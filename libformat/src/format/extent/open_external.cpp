@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <string_view>
-#include <utility>
 
 #include "format/extent/external_path.h"
 #include "wire/joined_text.h"

@@ -2,7 +2,6 @@
 #include "format/page/page.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 
 #include "wire/checked.h"
@@ -142,8 +141,8 @@ Digest Page::unknown_value(const UnknownColumn& column, std::uint32_t row) const
 }
 
 bool Page::forbids_changes() const {
-  return std::any_of(unknown_.begin(), unknown_.end(),
-                     [](const UnknownColumn& c) { return c.id & kCriticalForWriting; });
+  return std::ranges::any_of(unknown_,
+                             [](const UnknownColumn& c) { return c.id & kCriticalForWriting; });
 }
 
 std::vector<std::uint16_t> Page::unknown_columns() const {
@@ -412,8 +411,7 @@ void PageBuilder::set_bytes(std::span<const std::byte> bytes) {
 
 void PageBuilder::keep(std::span<const UnknownValue> values) {
   for (const UnknownValue& value : values) {
-    auto at = std::lower_bound(kept_.begin(), kept_.end(), value.id,
-                               [](const Kept& kept, std::uint16_t id) { return kept.id < id; });
+    auto at = std::ranges::lower_bound(kept_, value.id, {}, &Kept::id);
     if (at == kept_.end() || at->id != value.id) at = kept_.insert(at, {value.id, false, {}});
     at->wide = at->wide || value.wide;
     at->values.resize(rows_);
@@ -439,8 +437,7 @@ void PageBuilder::clear() {
 
 std::uint32_t PageBuilder::width(std::uint16_t column) const {
   if (column == kDigest)
-    return std::any_of(digests_.begin(), digests_.end(), [](Digest d) { return !d.is_zero(); }) ? 16
-                                                                                                : 0;
+    return std::ranges::any_of(digests_, [](Digest d) { return !d.is_zero(); }) ? 16 : 0;
   std::uint64_t all = 0;
   for (std::uint64_t value : values_[column]) all |= value;
   return smallest_width(all);

@@ -74,7 +74,7 @@ Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSourc
     placed_at = page->value_offset(0, kPosition);
     pages.push_back(std::move(page));
   }
-  std::reverse(pages.begin(), pages.end());
+  std::ranges::reverse(pages);
   return pages;
 }
 
