@@ -226,8 +226,7 @@ Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels)
   for (std::size_t i = passed_on; i < arrived.size(); ++i) delivered_ += arrived[i].bytes().size();
   hold(delivered_);
   held_ -= delivered_;
-  std::ranges::stable_sort(arrived,
-                           [](const Message& a, const Message& b) { return a.from() < b.from(); });
+  std::ranges::stable_sort(arrived, {}, &Message::from);
   return arrived;
 }
 

@@ -64,7 +64,7 @@ Status GetRequests::wait(std::span<const RequestId> ids, std::span<Status> statu
   };
   std::vector<std::uint32_t> order(requests.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) { return block(a) < block(b); });
+  std::ranges::sort(order, {}, block);
   ScatterWindow window(targets);
   for (auto first = order.begin(); first != order.end();) {
     const auto end = std::find_if(first, order.end(),

@@ -40,7 +40,7 @@ void NmbVerifier::check_block(const EntryRow& row) {
     auto expect = [&](Column column, std::uint64_t found, std::uint64_t expected,
                       const char* what) {
       if (found != expected)
-        report("R-IX-9", row.at(column), object, what + (joined_text(" ", found)),
+        report("R-IX-9", row.at(column), object, joined_text(what, " ", found),
                joined_text(expected, ", as in the block's header"));
     };
     expect(kExtentPosition, e.extent_position, block_header->extent_position, "extent position");

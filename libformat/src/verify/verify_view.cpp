@@ -111,7 +111,7 @@ bool NmbVerifier::check_view_header(std::span<const std::byte> header) {
   const auto expect = [&](std::uint64_t offset, std::uint64_t found, std::uint64_t expected,
                           const char* what) {
     if (found != expected)
-      report("R-HV-2", at + offset, kObject, what + (joined_text(" ", found)),
+      report("R-HV-2", at + offset, kObject, joined_text(what, " ", found),
              std::to_string(expected));
   };
   expect(10, load_le<std::uint16_t>(&header[10]), ViewHeader::kSize, "length of the header");

@@ -131,9 +131,8 @@ Status write_blocks(WriterCore& w, std::vector<BlockCommit>& blocks) {
   std::vector<BlockCommit*> by_position;
   for (BlockCommit& c : blocks)
     if (c.rewritten) by_position.push_back(&c);
-  std::ranges::sort(by_position, [&](const BlockCommit* a, const BlockCommit* b) {
-    return w.blocks[a->id].next.position < w.blocks[b->id].next.position;
-  });
+  std::ranges::sort(by_position, {},
+                    [&](const BlockCommit* c) { return w.blocks[c->id].next.position; });
   const bool leads = w.ranks.is_first() && w.committed.superblock.generation == 0;
   return w.stripes.in_rounds(by_position.size() + 1, [&](std::size_t i) {
     if (i == 0) return leads ? write_dictionary(w) : Status();

@@ -62,9 +62,7 @@ Status ExtentState::load(std::uint64_t offset) {
 }
 
 std::size_t ExtentState::first_segment_at(std::uint64_t offset) const {
-  auto it =
-      std::upper_bound(segments_.begin(), segments_.end(), offset,
-                       [](std::uint64_t at, const Segment& segment) { return at < segment.end(); });
+  auto it = std::ranges::upper_bound(segments_, offset, {}, &Segment::end);
   return static_cast<std::size_t>(it - segments_.begin());
 }
 
@@ -380,9 +378,7 @@ Status ExtentState::take_places(MessageReader& in) {
   // They replace everything that this state had there, including whole committed pieces.
   std::vector<Segment> merged = places;
   for (const Segment& segment : segments_) {
-    auto place = std::upper_bound(
-        places.begin(), places.end(), segment.logical,
-        [](std::uint64_t at, const Segment& candidate) { return at < candidate.end(); });
+    auto place = std::ranges::upper_bound(places, segment.logical, {}, &Segment::end);
     const bool touched = place != places.end() && place->logical < segment.end();
     if (!touched) merged.push_back(segment);
     if (!touched || !segment.fresh) continue;
@@ -400,8 +396,7 @@ Status ExtentState::take_places(MessageReader& in) {
     }
     keep(at, std::max(at, segment.end()));
   }
-  std::ranges::sort(
-      merged, [](const Segment& one, const Segment& other) { return one.logical < other.logical; });
+  std::ranges::sort(merged, {}, &Segment::logical);
   segments_ = std::move(merged);
   join_segments();
   length_ = std::max(length_, segments_.back().end());

@@ -329,11 +329,7 @@ Move part_of(const Move& move, std::uint64_t from, std::uint64_t to) {
   for (const ByteRange& hole : move.holes)
     if (hole.begin >= begin && hole.end <= end)
       part.holes.push_back({hole.begin - begin, hole.end - begin});
-  auto run = std::upper_bound(
-      move.runs.begin(), move.runs.end(), begin, [](std::uint64_t at, const ValueRuns& r) {
-        return at < r.extent_offset + (r.count - 1) * r.extent_stride + r.length;
-      });
-  for (; run != move.runs.end() && run->extent_offset < end; ++run)
+  for (auto run = move.run_at(begin); run != move.runs.end() && run->extent_offset < end; ++run)
     clip(*run, begin, end, &part.runs);
   return part;
 }

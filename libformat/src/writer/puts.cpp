@@ -148,9 +148,8 @@ Status Puts::put(BlockId id, VarId variable, const Hyperslab& slab, ConstArray v
 // order of their runs, so that adjacent bytes are written together.
 Status Puts::put_all_of(std::span<Put*> puts) {
   NMB_TRY(make_room(puts));
-  std::ranges::stable_sort(puts, [&](const Put* a, const Put* b) {
-    return std::pair(w_.blocks[a->block].run_position, a->block) <
-           std::pair(w_.blocks[b->block].run_position, b->block);
+  std::ranges::stable_sort(puts, {}, [&](const Put* put) {
+    return std::pair(w_.blocks[put->block].run_position, put->block);
   });
   std::vector<std::byte> buffer;
   for (auto first = puts.begin(); first != puts.end();) {
