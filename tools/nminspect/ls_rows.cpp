@@ -20,9 +20,7 @@ std::string kind_text(std::uint16_t kind) {
 
 // nullptr: the view leaves it out.
 const NetcdfView::Variable* variable_of(const NetcdfView& view, VarId id) {
-  const auto found =
-      std::lower_bound(view.variables.begin(), view.variables.end(), id,
-                       [](const NetcdfView::Variable& v, VarId wanted) { return v.id < wanted; });
+  const auto found = std::ranges::lower_bound(view.variables, id, {}, &NetcdfView::Variable::id);
   return found != view.variables.end() && found->id == id ? &*found : nullptr;
 }
 

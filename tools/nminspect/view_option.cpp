@@ -2,7 +2,6 @@
 #include "nminspect/view_option.h"
 
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "common/tool.h"

@@ -2,7 +2,6 @@
 // parts are in the files verify_*.cpp, one for each part of the specification.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <map>

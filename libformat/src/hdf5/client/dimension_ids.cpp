@@ -36,10 +36,7 @@ Result<std::vector<std::string>> group_order(const Reader& reader) {
 constexpr std::int64_t kMostDimensions = std::numeric_limits<std::int32_t>::max();
 
 // Returns the name of the group above; not for the root group.
-std::string_view parent_of(std::string_view block) {
-  const std::size_t slash = block.rfind('/');
-  return block.substr(0, slash == block.npos ? 0 : slash);
-}
+std::string_view parent_of(std::string_view block) { return split_full_name(block).first; }
 
 // Returns the numbers in the type and shape of an attribute, instead of its values.
 std::vector<std::byte> as_stored(const Metadata& metadata, const Attribute& attribute,
@@ -343,9 +340,7 @@ std::optional<DimensionIds::Dimension> DimensionIds::in_source(const std::string
 Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string_view path) const {
   const auto kNone = std::optional<Dimension>();
   if (path.starts_with('/')) path.remove_prefix(1);
-  const std::size_t slash = path.rfind('/');
-  const std::string_view block = slash == path.npos ? "" : path.substr(0, slash);
-  const std::string_view name = slash == path.npos ? path : path.substr(slash + 1);
+  const auto [block, name] = split_full_name(path);
   const auto known = blocks_.find(block);
   if (known == blocks_.end()) return kNone;
   if (const auto place = known->second.places.find(std::string(name));

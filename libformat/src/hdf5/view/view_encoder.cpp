@@ -8,6 +8,7 @@
 
 #include "format/superblock/view_header.h"
 #include "hdf5/view/block_encoder.h"
+#include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/text.h"
 #include "wire/joined_text.h"
@@ -155,10 +156,7 @@ class ViewEncoder {
     const ViewGroup group = std::move(open_groups_.back());
     open_groups_.pop_back();
     NMB_ASSIGN(const std::uint64_t address, encode_group(group, out));
-    const std::size_t slash = group.name.rfind('/');
-    const std::string_view name(group.name);
-    const std::string_view parent = slash == name.npos ? "" : name.substr(0, slash);
-    const std::string_view own = slash == name.npos ? name : name.substr(slash + 1);
+    const auto [parent, own] = split_full_name(group.name);
     for (auto at = open_groups_.rbegin(); at != open_groups_.rend(); ++at)
       if (at->is_root ? parent.empty() : at->name == parent) {
         at->links.add(own, address);
