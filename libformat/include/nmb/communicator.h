@@ -361,8 +361,8 @@ NMB_EXPORT Status run_thread_ranks(int size, const std::function<Status(Communic
                                    std::size_t stack = 0);
 
 // --- ranks that are processes of an MPI job ---
-// libnmb is not linked with any MPI library. It loads the plug-in for the one that launched the
-// program on demand.
+// libnmb is not linked with any MPI library. It loads, on demand, the plug-in for the MPI library
+// that launched the program.
 
 enum class MpiLibrary { kOpenMpi, kMpich };
 

@@ -81,7 +81,7 @@ NMB_EXPORT Status write_classic(const Dataset& dataset, Kind kind, const std::st
 
 // --- HDF5 and netCDF-4 files ---
 
-// What an HDF5 file lacks of an NMB file, or holds in another form.
+// Parts of an NMB file that an HDF5 file lacks or holds in another form.
 struct Hdf5Losses {
   // HDF5 cannot hold them: user blocks of groups other than the root group, unless all other groups
   // lie below that one.

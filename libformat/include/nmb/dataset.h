@@ -1,4 +1,4 @@
-// Dataset: one classic dataset to read from, be it a file of its own or a block of an NMB file.
+// Dataset: one dataset to read from, either a file or a block of an NMB file.
 #pragma once
 
 #include <cstdint>

@@ -213,7 +213,7 @@ struct PackOptionNames {
 // Checks options as pack() does. kUsage: options that exclude each other.
 NMB_EXPORT Status check_options(const PackOptions& options, const PackOptionNames& names = {});
 
-// What inputs disagree about, or what an input lacks.
+// Kinds of conflicts between inputs.
 enum class ConflictKind : std::uint8_t {
   // Duplicate or illegal names.
   kBlockName,
@@ -246,7 +246,7 @@ enum class ConflictKind : std::uint8_t {
   kDecomposition,
   kSetSize,
   kInput,
-  // What the output cannot hold.
+  // Limits of the output.
   kBlocks,
   kLoss,
 };

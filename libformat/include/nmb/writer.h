@@ -127,8 +127,8 @@ struct WriterOptions {
   std::function<Status(const LostRecords&)> on_lost_records{};
   // Called on rank 0 by open(), even if open() fails later, with a sentence for each repair
   // (spec/format.md, section 5.4): a generation that was taken over although its commit did not
-  // finish, bytes left behind after the newest generation, a restored part of the head. If it is
-  // not called, open() has changed nothing in the file.
+  // finish, abandoned bytes after the newest generation, a restored part of the head. If it is not
+  // called, open() has changed nothing in the file.
   std::function<void(const std::string& what)> on_repair{};
   // Several ranks: opens a source of values by its `origin` (PackedBlock::origin, take_values()) on
   // another rank, so that a rank with many values can leave some to the others. Set on all ranks or
@@ -140,7 +140,7 @@ struct WriterOptions {
   OutputLayer layer{};  // put around the file
 };
 
-// What a dry run would have written.
+// Sizes and counts that a dry run would have written.
 struct FilePlan {
   // Exact but for one rare case: a dry run assumes that checksums it does not know take all their
   // bytes. If all checksums in an index page happen to begin with a zero byte, the page is a few
