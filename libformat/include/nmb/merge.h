@@ -62,7 +62,7 @@ struct BlockRule {
     kPrefix,  // variables for whose names the regular expression `name` (PCRE2) captures the same
               // text; the rest of a name after the match becomes the new name, for dimensions too
     kCount,   // groups of `count` variables in order of definition; named by position, zero-padded
-    kOne,     // the whole input, its groups dissolved: the root block
+    kOne,     // the whole input, all groups together: the root block
     kDimension,  // one block per index of dimension `name`: NAME/0007; variables lose the dimension
     kAttribute,  // variables whose attribute `name` has the same value, text or integers; if an
                  // input has several groups, also a group with that attribute: VALUE/GROUP

@@ -258,8 +258,8 @@ class Writer {
   NMB_EXPORT Result<DimId> def_dim(BlockId block, std::string_view name, std::uint64_t length);
   NMB_EXPORT Result<VarId> def_var(BlockId block, std::string_view name, Type type,
                                    std::span<const DimId> dimensions);
-  // Adds or replaces an attribute. values: external form. kUsage also for a _FillValue of a
-  // variable with holes, where it cannot change.
+  // Adds or replaces an attribute. values: external form. kUsage also for the _FillValue of a
+  // variable with holes, which cannot change.
   NMB_EXPORT Status put_att(BlockId block, VarId variable, std::string_view name, Type type,
                             std::span<const std::byte> values);
   // As above, converting `values` to external form. kRange: some do not fit; the attribute does not
