@@ -43,8 +43,8 @@ struct NetcdfView {
 
   // Whether the block has traces of netCDF or of HDF5 dimension scales. Without them the block is
   // shown unchanged, except for dimensions that have no name in HDF5: each place of each variable
-  // gets its own dimension (docs/hdf5.md, "Dimensions without a scale"). May be false for a
-  // netCDF-4 group that has no dimensions of its own; both ways then show the same.
+  // gets its own dimension (docs/hdf5.md, "Dimensions without a scale"). A netCDF-4 group without
+  // dimensions of its own may have no traces, and then looks like a plain HDF5 group.
   bool is_netcdf = false;
   // In netCDF's order if the file records it. The length of an unlimited dimension is that of its
   // longest variable in this block and, with DimensionLengths, in other groups.
