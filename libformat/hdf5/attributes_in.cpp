@@ -9,6 +9,7 @@
 #include "hdf5_error.h"
 #include "hdf5_visitor.h"
 #include "space_in.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -40,7 +41,7 @@ Status read_values(const FileIn& file, TypesIn& types, hid_t attribute, Attribut
   const std::uint64_t count = out->count;
   const std::uint64_t step = H5Tget_size(type.get()), size = table.value_size(out->type);
   if (count > file.size || (count > 0 && count > kMostValues / std::max(step, size)))
-    return damaged(object + ": found " + std::to_string(count) + " values");
+    return damaged(object, ": found ", count, " values");
   if (count == 0) return {};
   ReadValues read{std::vector<std::byte>(count * step), type.get(), -1};
   NMB_TRY(check_read(H5Aread(attribute, type.get(), read.bytes.data()), object));

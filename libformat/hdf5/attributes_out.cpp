@@ -5,6 +5,7 @@
 
 #include "hdf5_error.h"
 #include "space_out.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -13,7 +14,7 @@ namespace {
 constexpr std::uint64_t kMostHeld = 1 << 30;
 
 Status of_attribute(const Attribute& attribute, const Status& status) {
-  return status.of_object("attribute " + std::string(attribute.name));
+  return status.of_object(joined_text("attribute ", attribute.name));
 }
 
 // Returns the type of an attribute that is one string.
@@ -58,7 +59,7 @@ Status write(const AttributeOut& out, TypesOut& types, hid_t object,
   const MemorySource region(attribute.values);
   HeapOut heap(types, region, find_object);
   if (types.table().needs_heap(attribute.type)) {
-    memory.resize(static_cast<std::size_t>(attribute.count * types.memory_bytes(attribute.type)));
+    memory.resize(attribute.count * types.memory_bytes(attribute.type));
     NMB_TRY(
         heap.convert(attribute.type, attribute.values, attribute.count, kMostHeld, memory.data()));
     values = memory.data();

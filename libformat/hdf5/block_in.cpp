@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "alike_data_sets.h"
+#include "attributes_out.h"
 #include "creation_in.h"
 #include "hdf5_error.h"
 #include "nmb/classic.h"
@@ -14,6 +15,7 @@
 #include "space_in.h"
 #include "wire/checked.h"
 #include "wire/items.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -24,14 +26,6 @@ constexpr std::uint64_t kMostSlab = 1 << 20;                  // bytes of values
 constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // bytes of places of chunks
 
 bool is_tracked(unsigned order) { return (order & H5P_CRT_ORDER_TRACKED) != 0; }
-
-Property property(Property::Number number, VarId owner, std::uint32_t attribute = kNoAttribute) {
-  Property p;
-  p.number = number;
-  p.owner = owner;
-  p.attribute = attribute;
-  return p;
-}
 
 Result<std::string> comment_of(hid_t object, const std::string& text) {
   NMB_ASSIGN(const ssize_t length, read_value(H5Oget_comment(object, nullptr, 0), text));
@@ -44,14 +38,6 @@ Result<std::string> comment_of(hid_t object, const std::string& text) {
 std::vector<std::byte> bytes_of(const std::string& text) {
   const std::span<const std::byte> bytes = std::as_bytes(std::span(text.data(), text.size()));
   return {bytes.begin(), bytes.end()};
-}
-
-bool is_ascii(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
-}
-
-CharacterSet default_set(const std::string& name) {
-  return is_ascii(name) ? CharacterSet::kAscii : CharacterSet::kUtf8;
 }
 
 // Returns whether HDF5 1.10 may report wrong places of chunks: with its index for one unlimited
@@ -101,8 +87,12 @@ BlockIn::BlockIn(FileIn& file, std::string name)
   metadata_.check_names_at_once();  // names of dimensions are searched for in between
 }
 
-void BlockIn::add_property(Property p) {
-  (p.owner == kGlobal ? properties_ : variable_properties_).push_back(std::move(p));
+Property& BlockIn::add_property(Property::Number number, VarId owner, std::uint32_t attribute) {
+  Property& p = (owner == kGlobal ? properties_ : variable_properties_).emplace_back();
+  p.number = number;
+  p.owner = owner;
+  p.attribute = attribute;
+  return p;
 }
 
 // Appends in the order of the section: properties without an attribute first.
@@ -118,12 +108,11 @@ void BlockIn::append_properties(std::vector<Property> properties, std::vector<st
 Status BlockIn::add_group(hid_t group) {
   const std::string object = "group /" + name_;
   NMB_ASSIGN(const Handle plist, read_handle(H5Gget_create_plist(group), object));
-  Property order = property(Property::Number::kOrder, kGlobal);
   unsigned links = 0, attribute_order = 0;
   NMB_TRY(check_read(H5Pget_link_creation_order(plist.get(), &links), object));
   NMB_TRY(check_read(H5Pget_attr_creation_order(plist.get(), &attribute_order), object));
-  order.order = {links, attribute_order};
-  if ((links | attribute_order) != 0) add_property(std::move(order));
+  if ((links | attribute_order) != 0)
+    add_property(Property::Number::kOrder, kGlobal).order = {links, attribute_order};
   NMB_TRY(add_comment(group, kGlobal, object));
   NMB_ASSIGN(std::vector<AttributeIn> attributes,
              attributes_in(file_, types_, group, "/" + name_, is_tracked(attribute_order)));
@@ -132,17 +121,12 @@ Status BlockIn::add_group(hid_t group) {
 
 Status BlockIn::add_comment(hid_t object, VarId owner, const std::string& text) {
   NMB_ASSIGN(const std::string comment, comment_of(object, text));
-  if (comment.empty()) return {};
-  Property p = property(Property::Number::kComment, owner);
-  p.bytes = bytes_of(comment);
-  add_property(std::move(p));
+  if (!comment.empty()) add_property(Property::Number::kComment, owner).bytes = bytes_of(comment);
   return {};
 }
 
 void BlockIn::add_user_block(std::vector<std::byte> bytes) {
-  Property p = property(Property::Number::kUserBlock, kGlobal);
-  p.bytes = std::move(bytes);
-  add_property(std::move(p));
+  add_property(Property::Number::kUserBlock, kGlobal).bytes = std::move(bytes);
 }
 
 Result<Type> BlockIn::add_named_type(hid_t type) {
@@ -150,10 +134,9 @@ Result<Type> BlockIn::add_named_type(hid_t type) {
   NMB_ASSIGN(const Type code, types_.code_of(type));
   NMB_ASSIGN(const std::string comment, comment_of(type, object));
   if (!comment.empty()) {
-    Property p = property(Property::Number::kTypeComment, kGlobal);
+    Property& p = add_property(Property::Number::kTypeComment, kGlobal);
     p.type = code;
     p.bytes = bytes_of(comment);
-    add_property(std::move(p));
   }
   NMB_ASSIGN(const Handle plist, read_handle(H5Tget_create_plist(type), object));
   unsigned order = 0;
@@ -167,11 +150,10 @@ Result<Type> BlockIn::add_named_type(hid_t type) {
   auto extension = std::make_shared<Extension>();
   extension->types = types_.table();
   attributes.set_extension(extension);
-  Property p = property(Property::Number::kTypeAttributes, kGlobal);
+  Property& p = add_property(Property::Number::kTypeAttributes, kGlobal);
   p.type = code;
   NMB_ASSIGN(p.bytes, encode_extended_body(attributes, 0));
   p.bytes.resize(load_be<std::uint64_t>(p.bytes.data() + 12));  // the header alone
-  add_property(std::move(p));
   return code;
 }
 
@@ -190,17 +172,11 @@ Status BlockIn::add_attributes(std::vector<AttributeIn> attributes, VarId owner,
                                 : a.space.lengths.size() == 1 && a.space.maximum == a.space.lengths;
     if (!is_default) {
       if (!keep_properties)
-        return Status(Code::kUnsupported,
-                      object + " of a named datatype: found a shape of its own");
-      Property p = property(Property::Number::kSpace, owner, number);
-      p.space = std::move(a.space);
-      add_property(std::move(p));
+        return unsupported(object + " of a named datatype: found a shape of its own");
+      add_property(Property::Number::kSpace, owner, number).space = std::move(a.space);
     }
-    if (a.character_set != default_set(a.name) && keep_properties) {
-      Property p = property(Property::Number::kCharacterSet, owner, number);
-      p.character_set = a.character_set;
-      add_property(std::move(p));
-    }
+    if (a.character_set != usual_character_set(a.name) && keep_properties)
+      add_property(Property::Number::kCharacterSet, owner, number).character_set = a.character_set;
     ++number;
   }
   return {};
@@ -210,9 +186,9 @@ Result<DimId> BlockIn::dimension(const std::string& key, const std::string& name
                                  std::uint64_t length, bool unlimited) {
   const auto found = dimensions_.find(key);
   if (found != dimensions_.end()) return found->second;
-  std::string free_name = name.empty() ? "phony_dim_" + std::to_string(phony_++) : name;
+  std::string free_name = name.empty() ? joined_text("phony_dim_", phony_++) : name;
   for (unsigned n = 2; metadata_.find_dimension(free_name); ++n)
-    free_name = (name.empty() ? "phony_dim" : name) + "_" + std::to_string(n);
+    free_name = joined_text(name.empty() ? "phony_dim" : name, "_", n);
   NMB_ASSIGN(const DimId added, metadata_.def_dim(free_name, length));
   if (unlimited) unlimited_.push_back({added, false});
   dimensions_.emplace(key, added);
@@ -227,11 +203,10 @@ Result<std::vector<DimId>> BlockIn::dimensions_of(const std::string& path,
   std::vector<DimId> ids;
   for (std::size_t i = 0; i < space.lengths.size(); ++i) {
     if (space.lengths[i] > ~std::uint64_t{0} >> 1)
-      return damaged(path + ": found a length of " + std::to_string(space.lengths[i]));
+      return damaged(path, ": found a length of ", space.lengths[i]);
     const bool unlimited = space.maximum[i] == kUnlimitedLength;
     // Data sets on one scale may differ in length: each length becomes a dimension.
-    const std::string key =
-        scales[i] + "/" + std::to_string(space.lengths[i]) + (unlimited ? "+" : "");
+    const std::string key = joined_text(scales[i], "/", space.lengths[i], unlimited ? "+" : "");
     const std::string name = scales[i].substr(scales[i].rfind('/') + 1);
     NMB_ASSIGN(const DimId id, dimension(key, name, space.lengths[i], unlimited));
     ids.push_back(id);
@@ -305,11 +280,7 @@ Result<VarId> BlockIn::declare(const std::string& name, const std::string& path,
   if (space.space_class == SpaceClass::kNull ||
       (space.space_class == SpaceClass::kSimple && space.lengths.empty()))
     is_default = false;
-  if (!is_default) {
-    Property p = property(Property::Number::kSpace, variable);
-    p.space = space;
-    add_property(std::move(p));
-  }
+  if (!is_default) add_property(Property::Number::kSpace, variable).space = space;
   return variable;
 }
 
@@ -322,16 +293,10 @@ Status BlockIn::complete(VarId variable, std::uint64_t begin, DataSetIn found) {
   const Layout layout = has_chunks ? Layout::kChunked : Layout::kContiguous;
   if (found.creation.layout != layout || found.creation.allocation != usual ||
       found.creation.fill_time != FillTime::kIfSet ||
-      found.creation.fill_state != FillState::kDefault) {
-    Property p = property(Property::Number::kCreation, variable);
-    p.creation = std::move(found.creation);
-    add_property(std::move(p));
-  }
-  if (found.attribute_order != 0) {
-    Property p = property(Property::Number::kOrder, variable);
-    p.order.attributes = found.attribute_order;
-    add_property(std::move(p));
-  }
+      found.creation.fill_state != FillState::kDefault)
+    add_property(Property::Number::kCreation, variable).creation = std::move(found.creation);
+  if (found.attribute_order != 0)
+    add_property(Property::Number::kOrder, variable).order.attributes = found.attribute_order;
   NMB_TRY(add_attributes(std::move(found.attributes), variable, &metadata_, true));
   append_properties(std::exchange(variable_properties_, {}), &variable_section_);
   return {};
@@ -346,21 +311,26 @@ Result<std::uint64_t> BlockIn::length_of(const DataSetIn& found, const std::stri
   return bytes;
 }
 
+std::uint64_t BlockIn::add_nothing(VarId variable) {
+  storage_.push_back({variable, StorageKind::kNone, 0, {}, {}});
+  return extent_end_;
+}
+
+std::uint64_t BlockIn::append_run(std::uint64_t length, std::uint64_t source, RunSource from) {
+  const std::uint64_t begin = next_begin();
+  runs_.push_back({begin, length, source, from});
+  extent_end_ = begin + length;
+  return begin;
+}
+
 // Where the file has them in one run, `at`.
 Result<std::uint64_t> BlockIn::add_contiguous(VarId variable, const std::string& object,
                                               std::uint64_t at, std::uint64_t bytes) {
-  if (at == HADDR_UNDEF) {
-    storage_.push_back({variable, StorageKind::kNone, 0, {}, {}});
-    return extent_end_;
-  }
+  if (at == HADDR_UNDEF) return add_nothing(variable);
   if (at > file_.size || bytes > file_.size - at)
-    return damaged(object + ": found " + std::to_string(bytes) + " bytes of values at " +
-                   std::to_string(at) + ", expected an end within the file's " +
-                   std::to_string(file_.size));
-  const std::uint64_t begin = next_begin();
-  runs_.push_back({begin, bytes, at, RunSource::kFile});
-  extent_end_ = begin + bytes;
-  return begin;
+    return damaged(object, ": found ", bytes, " bytes of values at ", at,
+                   ", expected an end within the file's ", file_.size);
+  return append_run(bytes, at, RunSource::kFile);
 }
 
 Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& object, hid_t data_set,
@@ -372,10 +342,6 @@ Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& obj
   const H5D_layout_t layout = H5Pget_layout(plist);
   NMB_ASSIGN(const std::uint64_t count, elements_of(space, object));
   NMB_ASSIGN(const std::uint64_t bytes, length_of(*found, object));
-  const auto without_values = [&] {
-    storage_.push_back({variable, StorageKind::kNone, 0, {}, {}});
-    return extent_end_;
-  };
   const bool heap = table.needs_heap(code);
   const bool elsewhere = layout == H5D_VIRTUAL || H5Pget_external_count(plist) > 0;
   const bool chunked = layout == H5D_CHUNKED;
@@ -386,15 +352,15 @@ Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& obj
     NMB_ASSIGN(creation->filters, filters_in(plist, object));
   }
   if (space.space_class == SpaceClass::kNull || (elsewhere && !file_.materialise))
-    return without_values();
+    return add_nothing(variable);
   if (elsewhere) {
     NMB_TRY(check_sources(object, plist));
     set_layout_of_copy(space, creation);
-    if (count == 0) return without_values();
+    if (count == 0) return add_nothing(variable);
     return add_read(variable, object, data_set, type, code, space);
   }
   if (heap) {
-    if (count == 0 || H5Dget_storage_size(data_set) == 0) return without_values();
+    if (count == 0 || H5Dget_storage_size(data_set) == 0) return add_nothing(variable);
     return add_read(variable, object, data_set, type, code, space);
   }
   if (chunked) return add_chunks(variable, object, data_set, plist, space);
@@ -404,10 +370,7 @@ Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& obj
   NMB_TRY(
       check_read(H5Dread(data_set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), object));
   NMB_ASSIGN(const std::uint64_t at, file_.spool->append(values, object));
-  const std::uint64_t begin = next_begin();
-  runs_.push_back({begin, bytes, at, RunSource::kSpool});
-  extent_end_ = begin + bytes;
-  return begin;
+  return append_run(bytes, at, RunSource::kSpool);
 }
 
 // Where the stored bytes of the chunk at `at` are, of length 0 if there are none. copied: in the
@@ -420,8 +383,8 @@ Result<BlockIn::Run> BlockIn::find_chunk(const std::string& object, hid_t data_s
     if (H5Dget_chunk_storage_size(data_set, at, &length) < 0 || length == 0)
       return Run{0, 0, 0, RunSource::kSpool};
     if (length > file_.size)
-      return damaged(object + ": found a chunk of " + std::to_string(length) +
-                     " bytes, expected at most the file's " + std::to_string(file_.size));
+      return damaged(object, ": found a chunk of ", length, " bytes, expected at most the file's ",
+                     file_.size);
     std::vector<std::byte> bytes(length);
     NMB_TRY(check_read(H5Dread_chunk(data_set, H5P_DEFAULT, at, mask, bytes.data()), object));
     NMB_ASSIGN(const std::uint64_t place, file_.spool->append(bytes, object));
@@ -432,9 +395,8 @@ Result<BlockIn::Run> BlockIn::find_chunk(const std::string& object, hid_t data_s
   if (place == HADDR_UNDEF) return Run{0, 0, 0, RunSource::kFile};
   place += file_.chunk_base;
   if (place > file_.size || length > file_.size - place)
-    return damaged(object + ": found a chunk of " + std::to_string(length) + " bytes at " +
-                   std::to_string(place) + ", expected an end within the file's " +
-                   std::to_string(file_.size));
+    return damaged(object, ": found a chunk of ", length, " bytes at ", place,
+                   ", expected an end within the file's ", file_.size);
   return Run{0, length, place, RunSource::kFile};
 }
 
@@ -533,8 +495,8 @@ Status BlockIn::check_sources(const std::string& object, hid_t plist) const {
     const std::string source = name;
     if (source == ".") continue;
     if (source.find('%') != source.npos)
-      return Status(Code::kUnsupported, object + ": found sources by pattern, " + source +
-                                            ", expected names of files to copy values from");
+      return unsupported(object + ": found sources by pattern, " + source +
+                         ", expected names of files to copy values from");
     std::error_code none;
     if (!fs::exists(fs::path(file_.path).parent_path() / source, none) && !fs::exists(source, none))
       return Status(Code::kNotFound,
@@ -559,8 +521,8 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
     if (chunk[i] == 0) return damaged(object + ": found a chunk of length 0");
     const std::uint64_t n = space.lengths[i] / chunk[i] + (space.lengths[i] % chunk[i] != 0);
     if (!checked_mul(chunks, n, &chunks) || chunks > kMostTable / ChunkRow::kLength)
-      return Status(Code::kLimit, object + ": found more than " +
-                                      std::to_string(kMostTable / ChunkRow::kLength) + " chunks");
+      return failure(Code::kLimit, object, ": found more than ", kMostTable / ChunkRow::kLength,
+                     " chunks");
   }
   const std::uint64_t begin = next_begin();
   NMB_ASSIGN(const std::uint64_t table_at,
@@ -600,8 +562,7 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
   }
   // HDF5 does not find some misplaced chunks, and reads fill values there.
   if (copied && !misplaced && found < present)
-    return damaged(object + ": found " + std::to_string(found) +
-                   " chunks in their places, expected " + std::to_string(present));
+    return damaged(object, ": found ", found, " chunks in their places, expected ", present);
   if (!table.empty()) {
     NMB_TRY(file_.spool->write_at(table_at, table));
     runs_.push_back({begin, table.size(), table_at, RunSource::kSpool});
@@ -613,7 +574,7 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
 }
 
 Status BlockIn::add_external(VarId variable, const std::string& object, hid_t plist) {
-  Property p = property(Property::Number::kExternalFiles, variable);
+  Property& p = add_property(Property::Number::kExternalFiles, variable);
   NMB_ASSIGN(const int count, read_value(H5Pget_external_count(plist), object));
   for (int i = 0; i < count; ++i) {
     ExternalFile file;
@@ -627,12 +588,11 @@ Status BlockIn::add_external(VarId variable, const std::string& object, hid_t pl
     file.size = size;
     p.external_files.push_back(std::move(file));
   }
-  add_property(std::move(p));
   return {};
 }
 
 Status BlockIn::add_virtual(VarId variable, const std::string& object, hid_t plist) {
-  Property p = property(Property::Number::kVirtual, variable);
+  Property& p = add_property(Property::Number::kVirtual, variable);
   std::size_t count = 0;
   NMB_TRY(check_read(H5Pget_virtual_count(plist, &count), object));
   const auto name = [&](ssize_t (*get)(hid_t, std::size_t, char*, std::size_t),
@@ -652,7 +612,6 @@ Status BlockIn::add_virtual(VarId variable, const std::string& object, hid_t pli
     NMB_ASSIGN(source.there, encoded_selection(there.get(), object));
     p.sources.push_back(std::move(source));
   }
-  add_property(std::move(p));
   return {};
 }
 
@@ -664,9 +623,9 @@ bool BlockIn::has_default_links() const {
     if (link.kind == LinkKind::kVariable) {
       if (last_group || link.number != variable++) return false;
       const std::string name(metadata_.variable(link.number).name);
-      if (link.character_set != default_set(name)) return false;
+      if (link.character_set != usual_character_set(name)) return false;
     } else if (link.kind == LinkKind::kGroup) {
-      if (link.character_set != default_set(link.name)) return false;
+      if (link.character_set != usual_character_set(link.name)) return false;
       if (last_group && link.name <= *last_group) return false;
       last_group = &link.name;
     } else {
@@ -677,11 +636,8 @@ bool BlockIn::has_default_links() const {
 }
 
 Result<BlockIn::Content> BlockIn::finish() {
-  if (!has_default_links()) {
-    Property p = property(Property::Number::kLinks, kGlobal);
-    p.links = std::move(links_);
-    add_property(std::move(p));
-  }
+  if (!has_default_links())
+    add_property(Property::Number::kLinks, kGlobal).links = std::move(links_);
   auto extension = std::make_shared<Extension>();
   extension->types = types_.table();
   extension->unlimited = std::move(unlimited_);
@@ -698,16 +654,12 @@ Result<BlockIn::Content> BlockIn::finish() {
   ItemsOut head(&content.head);
   head.put_text(name_);
   head.pad();
-  head.put(extent_end_);
-  head.put(std::uint64_t{content.body.size()});
+  head.put(extent_end_, std::uint64_t{content.body.size()});
   std::sort(runs_.begin(), runs_.end(),
             [](const Run& a, const Run& b) { return a.offset < b.offset; });
   ItemsOut runs(&content.runs);
   for (const Run& run : runs_) {
-    runs.put(run.offset);
-    runs.put(run.length);
-    runs.put(run.source);
-    runs.put(static_cast<std::uint64_t>(run.from));
+    runs.put(run.offset, run.length, run.source, run.from);
   }
   return content;
 }

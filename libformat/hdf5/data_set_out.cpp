@@ -8,6 +8,7 @@
 #include "hdf5_error.h"
 #include "space_out.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -38,6 +39,16 @@ std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_s
   return chunk;
 }
 
+std::uint64_t value_size(const SourceBlock& source, VarId variable) {
+  return source.metadata().value_size(source.metadata().variable(variable).type);
+}
+
+void set_chunked(std::vector<std::uint64_t> chunk, Creation* creation) {
+  creation->layout = Layout::kChunked;
+  creation->allocation = Allocation::kIncremental;
+  creation->chunk = std::move(chunk);
+}
+
 // Sets the requested chunks for an array of a classic block.
 void set_classic_chunk(const SourceBlock& source, VarId variable, const Space& space,
                        Creation* creation) {
@@ -46,11 +57,8 @@ void set_classic_chunk(const SourceBlock& source, VarId variable, const Space& s
   for (std::size_t i = 0; i < v.dimensions.size(); ++i)
     for (const Compression::ChunkLength& asked : source.classic_style().chunk) {
       if (asked.dimension != source.metadata().dimension(v.dimensions[i]).name) continue;
-      if (creation->layout != Layout::kChunked) {
-        creation->layout = Layout::kChunked;
-        creation->allocation = Allocation::kIncremental;
-        creation->chunk = usual_chunk(space, source.metadata().value_size(v.type));
-      }
+      if (creation->layout != Layout::kChunked)
+        set_chunked(usual_chunk(space, source.metadata().value_size(v.type)), creation);
       creation->chunk[i] = std::min(asked.length, space.maximum[i]);
     }
 }
@@ -63,13 +71,10 @@ void add_classic_filters(const SourceBlock& source, VarId variable, const Space&
   const ClassicStyle& wanted = source.classic_style();
   if (wanted.deflate == 0 || space.space_class != SpaceClass::kSimple || space.lengths.empty())
     return;
-  const std::uint64_t size =
-      source.metadata().value_size(source.metadata().variable(variable).type);
+  const std::uint64_t size = value_size(source, variable);
   if (creation->layout != Layout::kChunked) {
     if (source.metadata().array_bytes(variable).value_or(0) <= kSmall) return;
-    creation->layout = Layout::kChunked;
-    creation->allocation = Allocation::kIncremental;
-    creation->chunk = usual_chunk(space, size);
+    set_chunked(usual_chunk(space, size), creation);
   }
   if (wanted.shuffle && size > 1)
     creation->filters.push_back(
@@ -82,7 +87,7 @@ Status set_external(const Property& p, hid_t dcpl) {
   for (const ExternalFile& file : p.external_files) {
     NMB_ASSIGN(const std::string name, c_text(file.name, "external file"));
     if (file.offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max()))
-      return damaged("external file " + name + ": found offset " + std::to_string(file.offset) +
+      return damaged("external file ", name, ": found offset ", file.offset,
                      ", expected at most 2^63 - 1");
     NMB_TRY(
         check_hdf5(H5Pset_external(dcpl, name.c_str(), static_cast<off_t>(file.offset), file.size),
@@ -135,22 +140,16 @@ Status set_virtual(const Property& p, hid_t dcpl) {
 }
 
 Status set_layout(const Creation& creation, const Space& space, hid_t dcpl) {
-  switch (creation.layout) {
-    case Layout::kCompact:
-      return check_hdf5(H5Pset_layout(dcpl, H5D_COMPACT), "compact layout");
-    case Layout::kContiguous:
-      return check_hdf5(H5Pset_layout(dcpl, H5D_CONTIGUOUS), "contiguous layout");
-    case Layout::kVirtual:
-      return check_hdf5(H5Pset_layout(dcpl, H5D_VIRTUAL), "virtual layout");
-    case Layout::kChunked:
-      break;
-  }
+  constexpr std::string_view kNames[] = {"compact layout", "contiguous layout", "chunked layout",
+                                         "virtual layout"};
+  const std::string_view name = kNames[static_cast<std::size_t>(creation.layout)];
+  if (creation.layout != Layout::kChunked)
+    return check_hdf5(H5Pset_layout(dcpl, static_cast<H5D_layout_t>(creation.layout)), name);
   if (space.space_class == SpaceClass::kSimple && creation.chunk.size() != space.lengths.size())
-    return damaged("found a chunk of " + std::to_string(creation.chunk.size()) +
-                   " dimensions, expected " + std::to_string(space.lengths.size()));
+    return damaged("found a chunk of ", creation.chunk.size(), " dimensions, expected ",
+                   space.lengths.size());
   const std::vector<hsize_t> chunk(creation.chunk.begin(), creation.chunk.end());
-  return check_hdf5(H5Pset_chunk(dcpl, static_cast<int>(chunk.size()), chunk.data()),
-                    "chunked layout");
+  return check_hdf5(H5Pset_chunk(dcpl, static_cast<int>(chunk.size()), chunk.data()), name);
 }
 
 Status set_fill_value(SourceBlock& source, VarId variable, const Creation& creation,
@@ -164,8 +163,7 @@ Status set_fill_value(SourceBlock& source, VarId variable, const Creation& creat
   const std::uint64_t size = types.value_size(type);
   if (types.needs_heap(type) ? creation.fill_value.size() < size
                              : creation.fill_value.size() != size)
-    return damaged("found a fill value of " + std::to_string(creation.fill_value.size()) +
-                   " bytes, expected " + std::to_string(size));
+    return damaged("found a fill value of ", creation.fill_value.size(), " bytes, expected ", size);
   std::vector<std::byte> memory(source.types().memory_bytes(type));
   const MemorySource region(creation.fill_value);
   HeapOut heap(source.types(), region, find_object);
@@ -178,7 +176,7 @@ Status check_filled(const SourceBlock& source, VarId variable, const Creation& c
                     const Space& space) {
   if (creation.allocation != Allocation::kEarly || space.space_class != SpaceClass::kSimple)
     return {};
-  std::uint64_t bytes = source.metadata().value_size(source.metadata().variable(variable).type);
+  std::uint64_t bytes = value_size(source, variable);
   bool fits = true;
   for (std::size_t i = 0; i < space.lengths.size(); ++i) {
     std::uint64_t length = space.lengths[i];
@@ -191,8 +189,8 @@ Status check_filled(const SourceBlock& source, VarId variable, const Creation& c
   std::uint64_t stored = source.metadata().slice_bytes(variable).value_or(0);
   if (!checked_mul(stored, kMostExpansion, &stored)) stored = ~std::uint64_t{0};
   if (fits && bytes <= std::max(stored, kMostFilled)) return {};
-  return Status(Code::kLimit, "found more than 1 GiB to be allocated at once, for values of " +
-                                  std::to_string(stored / kMostExpansion) + " bytes");
+  return failure(Code::kLimit, "found more than 1 GiB to be allocated at once, for values of ",
+                 stored / kMostExpansion, " bytes");
 }
 
 Result<Handle> make(SourceBlock& source, VarId variable, hid_t file,
@@ -241,14 +239,10 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
   if (const Property* p = source.find(Property::Number::kCreation, variable)) {
     creation = p->creation;
   } else if (has_chunks) {
-    creation.layout = Layout::kChunked;
-    creation.allocation = Allocation::kIncremental;
+    set_chunked(storage->chunk, &creation);
   } else if (space.space_class == SpaceClass::kSimple && space.lengths != space.maximum) {
     // HDF5 supports only chunks for data sets that may grow.
-    creation.layout = Layout::kChunked;
-    creation.allocation = Allocation::kIncremental;
-    creation.chunk =
-        usual_chunk(space, source.metadata().value_size(source.metadata().variable(variable).type));
+    set_chunked(usual_chunk(space, value_size(source, variable)), &creation);
   }
   if (source.is_classic()) {
     creation.fill_state = FillState::kUser;

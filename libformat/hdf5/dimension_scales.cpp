@@ -9,6 +9,7 @@
 #include "hdf5/model/netcdf_marks.h"
 #include "hdf5_error.h"
 #include "links_out.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -23,8 +24,8 @@ Status put_attribute(hid_t object, const char* name, hid_t stored, hid_t memory,
                           "a space"));
   NMB_ASSIGN(const Handle attribute,
              check_handle(H5Acreate2(object, name, stored, space.get(), H5P_DEFAULT, H5P_DEFAULT),
-                          std::string("attribute ") + name));
-  return check_hdf5(H5Awrite(attribute.get(), memory, values), std::string("attribute ") + name);
+                          joined_text("attribute ", name)));
+  return check_hdf5(H5Awrite(attribute.get(), memory, values), joined_text("attribute ", name));
 }
 
 Status put_text(hid_t object, const char* name, const std::string& text) {
@@ -102,7 +103,7 @@ Result<Handle> DimensionScales::open_scale(DimId dimension) const {
 std::string DimensionScales::path_of(DimId dimension) const {
   if (above_[dimension]) return above_[dimension]->path;
   const std::string name(source_.metadata().dimension(dimension).name);
-  return source_.name().empty() ? name : source_.name() + "/" + name;
+  return path_below(source_.name(), name);
 }
 
 int DimensionScales::id_of(DimId dimension) const {

@@ -8,12 +8,14 @@
 #include <cstring>
 #include <utility>
 
+#include "wire/joined_text.h"
+
 namespace nmb::hdf5 {
 
 Status Spool::open(int descriptor) {
   struct stat about {};
   if (fstat(descriptor, &about) != 0)
-    return Status(Code::kIo, std::string("reading the spool: ") + std::strerror(errno));
+    return failure(Code::kIo, "reading the spool: ", std::strerror(errno));
   descriptor_ = descriptor;
   begin_ = static_cast<std::uint64_t>(about.st_size);
   return {};
@@ -27,9 +29,9 @@ Result<std::uint64_t> Spool::append(std::span<const std::byte> bytes, const std:
 
 Result<std::uint64_t> Spool::reserve(std::uint64_t bytes, const std::string& object) {
   if (bytes > most_ - size_)
-    return Status(Code::kLimit, object + ": found more than " + std::to_string(most_) +
-                                    " bytes of values to decode and of chunks' places, expected at "
-                                    "most that for a file of this size");
+    return failure(Code::kLimit, object, ": found more than ", most_,
+                   " bytes of values to decode and of chunks' places, expected at "
+                   "most that for a file of this size");
   return begin_ + std::exchange(size_, size_ + bytes);
 }
 
@@ -39,7 +41,7 @@ Status Spool::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0)
       return Status(errno == ENOSPC ? Code::kNoSpace : Code::kIo,
-                    std::string("writing the spool: ") + std::strerror(errno));
+                    joined_text("writing the spool: ", std::strerror(errno)));
     offset += static_cast<std::uint64_t>(n);
     bytes = bytes.subspan(static_cast<std::size_t>(n));
   }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "hdf5_error.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -46,7 +47,7 @@ Status stand_in(const Filter& filter, hid_t file) {
                                      nullptr,
                                      nullptr,
                                      keep};
-  NMB_TRY(check_hdf5(H5Zregister(&filter_class), "filter " + std::to_string(filter.id)));
+  NMB_TRY(check_hdf5(H5Zregister(&filter_class), joined_text("filter ", filter.id)));
   stand_ins()[filter.id] = filter.name;
   return {};
 }
@@ -54,7 +55,7 @@ Status stand_in(const Filter& filter, hid_t file) {
 Status use_installed(std::uint32_t id, hid_t file) {
   if (stand_ins().erase(id) == 0) return {};
   NMB_TRY(check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush"));
-  return check_hdf5(H5Zunregister(static_cast<H5Z_filter_t>(id)), "filter " + std::to_string(id));
+  return check_hdf5(H5Zunregister(static_cast<H5Z_filter_t>(id)), joined_text("filter ", id));
 }
 
 }  // namespace
@@ -62,8 +63,7 @@ Status use_installed(std::uint32_t id, hid_t file) {
 Status use_filters(const std::vector<Filter>& filters, FilterUse use, hid_t file) {
   for (const Filter& filter : filters) {
     if (filter.id > H5Z_FILTER_MAX)
-      return Status(Code::kUnsupported, "found filter " + std::to_string(filter.id) +
-                                            ", expected at most " + std::to_string(H5Z_FILTER_MAX));
+      return unsupported("found filter ", filter.id, ", expected at most ", H5Z_FILTER_MAX);
     if (filter.id < kFirstForeign) continue;
     NMB_TRY(use == FilterUse::kKeep ? stand_in(filter, file) : use_installed(filter.id, file));
   }
@@ -75,7 +75,7 @@ Status add_filters(const std::vector<Filter>& filters, FilterUse use, hid_t file
   for (const Filter& filter : filters)
     NMB_TRY(check_hdf5(H5Pset_filter(dcpl, static_cast<H5Z_filter_t>(filter.id), filter.flags,
                                      filter.parameters.size(), filter.parameters.data()),
-                       "filter " + std::to_string(filter.id)));
+                       joined_text("filter ", filter.id)));
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "hdf5_visitor.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -46,26 +47,31 @@ void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 Status hdf5_failure(std::string_view what, Code code) {
   NMB_ASSIGN(const std::string message, innermost_of_stack());
   const auto has = [&](int error) {
-    return message.find("errno = " + std::to_string(error)) != message.npos;
+    return message.find(joined_text("errno = ", error)) != message.npos;
   };
   return Status(has(ENOSPC) || has(EDQUOT) || has(EFBIG) ? Code::kNoSpace : code,
-                std::string(what) + ": HDF5: " + repeatable(message));
+                joined_text(what, ": HDF5: ", repeatable(message)));
+}
+
+Status within(const std::string& object, const Status& status) {
+  if (status.ok()) return status;
+  return Status(status.code(), status.file(), status.offset(), status.rule(),
+                object + ", " + status.message());
 }
 
 std::string object_text(std::string_view kind, std::string_view name) {
-  return std::string(kind) + " \"" + std::string(name) + "\"";
+  return joined_text(kind, " \"", name, "\"");
 }
 
 Result<std::string> c_text(std::string_view text, std::string_view what) {
   if (text.find('\0') == text.npos) return std::string(text);
-  return Status(Code::kUnsupported, std::string(what) + ": found a NUL in " +
-                                        object_text("the text", text) + ", which HDF5 cannot hold");
+  return unsupported(what, ": found a NUL in ", object_text("the text", text),
+                     ", which HDF5 cannot hold");
 }
 
 Result<std::string> link_name(std::string_view name) {
   if (name.empty() || name == "." || name.find('/') != name.npos)
-    return Status(Code::kUnsupported, "found the name \"" + std::string(name) +
-                                          "\", expected one that a link of HDF5 can have");
+    return unsupported("found the name \"", name, "\", expected one that a link of HDF5 can have");
   return c_text(name, "link");
 }
 

@@ -10,6 +10,7 @@
 
 #include "handle.h"
 #include "nmb/status.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -52,7 +53,10 @@ inline Result<Handle> new_object_properties(hid_t property_class, std::string_vi
   return properties;
 }
 
-inline Status damaged(std::string message) { return Status(Code::kDamaged, std::move(message)); }
+Status damaged(const auto&... parts) { return failure(Code::kDamaged, parts...); }
+Status unsupported(const auto&... parts) { return failure(Code::kUnsupported, parts...); }
+// The same failure with "OBJECT, " ahead of its message.
+Status within(const std::string& object, const Status& status);
 
 // Returns "data set \"a/b\"", the form in which messages name objects.
 std::string object_text(std::string_view kind, std::string_view name);

@@ -22,6 +22,7 @@
 #include "send_message.h"
 #include "type_attributes.h"
 #include "values_out.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -32,7 +33,7 @@ constexpr std::size_t kMostColumns = 64;  // data sets that are written together
 class Hdf5Export {
  public:
   Hdf5Export(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style)
-      : reader_(reader), form_(form), maker_(reader, form, file, style) {}
+      : reader_(reader), form_(form), maker_(reader, form, file, std::move(style)) {}
 
   Status write() {
     NMB_TRY(reader_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
@@ -78,8 +79,7 @@ class Hdf5Export {
       NMB_TRY(check_hdf5(H5Lget_info(group.get(), part.c_str(), &info, H5P_DEFAULT),
                          object_text("group", name)));
       if (info.type != H5L_TYPE_HARD)
-        return Status(Code::kDamaged,
-                      object_text("group", name) + ": found a link of another kind in its place");
+        return damaged(object_text("group", name) + ": found a link of another kind in its place");
       NMB_ASSIGN(group, check_handle(H5Gopen2(group.get(), part.c_str(), H5P_DEFAULT),
                                      object_text("group", name)));
       if (last) return group;
@@ -101,8 +101,8 @@ class Hdf5Export {
     if (const Property* links = source->find(Property::Number::kLinks))
       for (const Link& link : links->links) {
         if (link.kind == LinkKind::kVariable && !link.name.empty())
-          return Status(Code::kDamaged, object_text("group", "/" + source->name()) +
-                                            ": found a name of the link to a variable");
+          return damaged(object_text("group", "/" + source->name()) +
+                         ": found a name of the link to a variable");
         NMB_TRY(make_link(link, *source, group.get(), maker_, on_variable));
       }
     NMB_ASSIGN(DimensionScales scales,
@@ -125,23 +125,23 @@ class Hdf5Export {
     return {};
   }
 
-  Status define_comment(const SourceBlock& source, std::uint32_t owner, hid_t object) {
-    const Property* const comment = source.find(Property::Number::kComment, owner);
-    if (!comment) return {};
+  static Status set_comment(const Property& comment, hid_t object) {
     NMB_ASSIGN(const std::string text,
-               c_text({reinterpret_cast<const char*>(comment->bytes.data()), comment->bytes.size()},
+               c_text({reinterpret_cast<const char*>(comment.bytes.data()), comment.bytes.size()},
                       "comment"));
     return check_hdf5(H5Oset_comment(object, text.c_str()), "comment");
   }
 
+  Status define_comment(const SourceBlock& source, std::uint32_t owner, hid_t object) {
+    const Property* const comment = source.find(Property::Number::kComment, owner);
+    return comment ? set_comment(*comment, object) : Status();
+  }
+
   Status define_type_comment(SourceBlock& source, const Property& property) {
     if (!source.types().table().has(property.type) || !TypeTable::is_extended(property.type))
-      return Status(Code::kDamaged, "found a comment of a type that is not there");
+      return damaged("found a comment of a type that is not there");
     NMB_ASSIGN(const hid_t type, source.types().stored(property.type));
-    NMB_ASSIGN(const std::string text,
-               c_text({reinterpret_cast<const char*>(property.bytes.data()), property.bytes.size()},
-                      "comment"));
-    return check_hdf5(H5Oset_comment(type, text.c_str()), "comment");
+    return set_comment(property, type);
   }
 
   // Makes the attributes of an object and writes those that do not refer to objects.
@@ -149,23 +149,18 @@ class Hdf5Export {
                            bool make) {
     Status status = define_comment(source, owner, object);
     std::uint32_t number = 0;
-    source.metadata().for_each_attribute(owner, [&](const Attribute& attribute) {
+    const auto define = [&](const Attribute& attribute) -> Status {
       const std::uint32_t n = number++;
-      if (!status.ok()) return;
-      const Result<AttributeOut> out = attribute_out(source, owner, n, attribute);
-      status = out.status();
-      if (status.ok() && make) status = make_attribute(*out, source.types(), object);
-      if (!status.ok()) return;
-      if (source.types().has_reference(attribute.type))
-        later->items.push_back({owner, n});
-      else
-        status = write_attribute(*out, source.types(), object, maker_.find_object());
-    });
-    if (status.ok()) return {};
-    return Status(
-        status.code(), status.file(), status.offset(), status.rule(),
-        (owner == kGlobal ? object_text("group", "/" + source.name()) : source.text(owner)) + ", " +
-            status.message());
+      NMB_ASSIGN(const AttributeOut out, attribute_out(source, owner, n, attribute));
+      if (make) NMB_TRY(make_attribute(out, source.types(), object));
+      if (!source.types().has_reference(attribute.type))
+        return write_attribute(out, source.types(), object, maker_.find_object());
+      later->items.push_back({owner, n});
+      return {};
+    };
+    if (status.ok()) status = source.metadata().try_each_attribute(owner, define);
+    return within(owner == kGlobal ? object_text("group", "/" + source.name()) : source.text(owner),
+                  status);
   }
 
   Status define_values(SourceBlock& source, VarId variable, hid_t data_set, Later* later) {
@@ -236,15 +231,14 @@ class Hdf5Export {
   }
 
   Status write_attribute_later(SourceBlock& source, const LaterItem& item, hid_t object) {
-    Status status;
     std::uint32_t number = 0;
-    source.metadata().for_each_attribute(item.owner, [&](const Attribute& attribute) {
-      if (number++ != item.attribute) return;
-      const Result<AttributeOut> out = attribute_out(source, item.owner, item.attribute, attribute);
-      status = out.ok() ? write_attribute(*out, source.types(), object, maker_.find_object())
-                        : out.status();
-    });
-    return status;
+    return source.metadata().try_each_attribute(
+        item.owner, [&](const Attribute& attribute) -> Status {
+          if (number++ != item.attribute) return {};
+          NMB_ASSIGN(const AttributeOut out,
+                     attribute_out(source, item.owner, item.attribute, attribute));
+          return write_attribute(out, source.types(), object, maker_.find_object());
+        });
   }
 
   const Reader& reader_;
@@ -286,11 +280,11 @@ Status write_user_block(const std::string& path, std::span<const std::byte> byte
   if (fd >= 0) ::close(fd);
   if (done == bytes.size()) return {};
   return Status(error == ENOSPC ? Code::kNoSpace : Code::kIo,
-                std::string("user block: ") + std::strerror(error));
+                joined_text("user block: ", std::strerror(error)));
 }
 
 Status write_file(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style) {
-  Status status = Hdf5Export(reader, form, file, style).write();
+  Status status = Hdf5Export(reader, form, file, std::move(style)).write();
   if (status.ok()) status = check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush");
   return status;
 }
@@ -324,8 +318,8 @@ Status export_to(const std::string& path, const Reader& reader, ClassicStyle sty
                   std::strerror(errno));
   ::close(taken);
   hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl.get());
-  Status status =
-      file < 0 ? hdf5_failure("creation").in_file(path) : write_file(reader, form, file, style);
+  Status status = file < 0 ? hdf5_failure("creation").in_file(path)
+                           : write_file(reader, form, file, std::move(style));
   if (file >= 0 && H5Fclose(file) < 0 && status.ok()) status = hdf5_failure("close");
   if (status.ok() && !before.empty()) status = write_user_block(path, before);
   if (!status.ok()) ::unlink(path.c_str());

@@ -21,6 +21,7 @@
 #include "send_message.h"
 #include "space_in.h"
 #include "wire/items.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -119,8 +120,7 @@ class Importer {
  private:
   Status import_group(hid_t group, const std::string& path, std::size_t depth) {
     if (depth > kMostDepth)
-      return Status(Code::kLimit,
-                    "found groups more than " + std::to_string(kMostDepth) + " deep, at " + path);
+      return failure(Code::kLimit, "found groups more than ", kMostDepth, " deep, at ", path);
     BlockIn block(in_, path.substr(1));
     if (alike_) alike_->begin_block();
     if (path == "/" && user_block_ > 0) {
@@ -199,7 +199,7 @@ class Importer {
         H5Lget_val(group, link->name.c_str(), value.data(), value.size(), H5P_DEFAULT), object));
     if (found.type == H5L_TYPE_SOFT) {
       link->kind = LinkKind::kSoft;
-      link->content = value.c_str();
+      link->content = value.c_str();  // without the NUL behind it
       // A target that begins at the root must lead to the same object of this file.
       if (link->content.starts_with('/')) link->content = in_.placed(link->content);
     } else if (found.type == H5L_TYPE_EXTERNAL) {
@@ -209,7 +209,7 @@ class Importer {
       NMB_TRY(check_read(H5Lunpack_elink_val(value.data(), value.size(), &flags, &file, &target),
                          object));
       link->number = flags;
-      link->content = std::string(file) + '\0' + target;
+      link->content = joined_text(file, '\0', target);
     } else {
       link->kind = LinkKind::kUserDefined;
       link->number = static_cast<std::uint32_t>(found.type);
@@ -224,7 +224,7 @@ class Importer {
     NMB_ASSIGN(const haddr_t address, address_of(object, "object"));
     NMB_ASSIGN(std::string path, path_at(address));
     if (path.empty()) {
-      path = "//" + std::to_string(unlinked_++);
+      path = joined_text("//", unlinked_++);
       paths_.emplace(address, path);
     }
     return path;
@@ -267,12 +267,11 @@ class Importer {
     std::memcpy(&address, reference, sizeof address);
     if (address == 0 || address == HADDR_UNDEF) return std::string();
     if (address >= in_.size)
-      return damaged("a reference to an object: found it at " + std::to_string(address) +
-                     ", expected it within the file's " + std::to_string(in_.size));
+      return damaged("a reference to an object: found it at ", address,
+                     ", expected it within the file's ", in_.size);
     NMB_ASSIGN(std::string path, path_at(address));
     if (path.empty())
-      return Status(Code::kUnsupported, "a reference to an object at " + std::to_string(address) +
-                                            " that no link leads to");
+      return unsupported("a reference to an object at ", address, " that no link leads to");
     return path;
   }
   Result<std::vector<std::byte>> region(const void* reference) {
@@ -324,15 +323,14 @@ class Importer {
   }
   Result<std::vector<std::byte>> read_user_block() const {
     if (user_block_ > std::min(in_.size, kMostUserBlock))
-      return Status(Code::kLimit,
-                    "found a user block of " + std::to_string(user_block_) + " bytes");
+      return failure(Code::kLimit, "found a user block of ", user_block_, " bytes");
     std::vector<std::byte> bytes(user_block_);
     std::size_t done = 0;
     while (done < bytes.size()) {
       const ssize_t n =
           pread(in_.descriptor, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
       if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return Status(Code::kIo, std::string("reading: ") + std::strerror(errno));
+      if (n <= 0) return failure(Code::kIo, "reading: ", std::strerror(errno));
       done += static_cast<std::size_t>(n);
     }
     return bytes;

@@ -8,6 +8,7 @@
 #include "space_out.h"
 #include "wire/checked.h"
 #include "wire/items.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -39,7 +40,7 @@ std::byte* HeapOut::hold(std::uint64_t bytes) {
     return nullptr;
   }
   held_bytes_ += bytes + cost;
-  held_.push_back(std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes)));
+  held_.push_back(std::make_unique<std::byte[]>(bytes));
   return held_.back().get();
 }
 
@@ -47,7 +48,7 @@ Status HeapOut::read(std::uint64_t offset, std::span<std::byte> out) {
   if (out.size() >= kWindow / 4) return region_.read_at(offset, out);
   if (offset < window_begin_ || offset - window_begin_ > window_.size() ||
       out.size() > window_.size() - (offset - window_begin_)) {
-    window_.resize(static_cast<std::size_t>(std::min(kWindow, region_.size() - offset)));
+    window_.resize(std::min(kWindow, region_.size() - offset));
     window_begin_ = offset;
     if (Status status = region_.read_at(offset, window_); !status.ok()) {
       window_.clear();
@@ -83,7 +84,7 @@ Status HeapOut::convert(Type type, std::span<const std::byte> values, std::uint6
 
 Status HeapOut::convert_one(Type type, const std::byte* value, std::byte* out) {
   if (!types_.table().needs_heap(type)) {
-    std::memcpy(out, value, static_cast<std::size_t>(types_.table().value_size(type)));
+    std::memcpy(out, value, types_.table().value_size(type));
     return {};
   }
   const ExtendedType& t = types_.table().at(type);
@@ -103,17 +104,14 @@ Status HeapOut::convert_one(Type type, const std::byte* value, std::byte* out) {
   const auto count = load_le<std::uint64_t>(value), offset = load_le<std::uint64_t>(value + 8);
   if (offset == 0) {
     if (count == 0) return {};  // `out` is already a null pointer, no elements or a null reference
-    return Status(Code::kDamaged,
-                  "found " + std::to_string(count) + " elements that are nowhere, expected 0");
+    return damaged("found ", count, " elements that are nowhere, expected 0");
   }
   const bool is_sequence = t.type_class == TypeClass::kVlen;
   std::uint64_t bytes = 0;
   if (!checked_mul(count, is_sequence ? types_.table().value_size(t.base) : 1, &bytes) ||
       offset > region_.size() || bytes > region_.size() - offset)
-    return Status(Code::kDamaged, "found a value that refers to " + std::to_string(count) +
-                                      " elements at " + std::to_string(offset) +
-                                      ", expected an end within " + std::to_string(region_.size()) +
-                                      " bytes");
+    return damaged("found a value that refers to ", count, " elements at ", offset,
+                   ", expected an end within ", region_.size(), " bytes");
   NMB_TRY(led_to(bytes));
   if (is_sequence) return convert_sequence(t.base, count, offset, out);
   return t.type_class == TypeClass::kString ? convert_string(bytes, offset, out)
@@ -122,11 +120,10 @@ Status HeapOut::convert_one(Type type, const std::byte* value, std::byte* out) {
 
 Status HeapOut::convert_string(std::uint64_t count, std::uint64_t offset, std::byte* out) {
   std::byte* const text = hold(count + 1);
-  if (!text) return Status(Code::kLimit, "found a string of " + std::to_string(count) + " bytes");
-  NMB_TRY(read(offset, {text, static_cast<std::size_t>(count)}));
-  if (std::memchr(text, 0, static_cast<std::size_t>(count)))
-    return Status(Code::kUnsupported,
-                  "found a NUL within a string of variable length, which HDF5 cannot hold");
+  if (!text) return failure(Code::kLimit, "found a string of ", count, " bytes");
+  NMB_TRY(read(offset, {text, count}));
+  if (std::memchr(text, 0, count))
+    return unsupported("found a NUL within a string of variable length, which HDF5 cannot hold");
   std::memcpy(out, &text, sizeof text);
   return {};
 }
@@ -138,18 +135,17 @@ Status HeapOut::convert_sequence(Type base, std::uint64_t count, std::uint64_t o
   const std::size_t to = types_.memory_bytes(base);
   // An element takes at most as many bytes in memory as in the region.
   std::byte* const elements = hold(count * to);
-  if (!elements)
-    return Status(Code::kLimit, "found a sequence of " + std::to_string(count * from) + " bytes");
+  if (!elements) return failure(Code::kLimit, "found a sequence of ", count * from, " bytes");
   if (!types_.table().needs_heap(base)) {
-    NMB_TRY(read(offset, {elements, static_cast<std::size_t>(count * to)}));
+    NMB_TRY(read(offset, {elements, count * to}));
   } else {
-    std::vector<std::byte> element(static_cast<std::size_t>(from));
+    std::vector<std::byte> element(from);
     for (std::uint64_t i = 0; i < count; ++i) {
       NMB_TRY(read(offset + i * from, element));
       NMB_TRY(convert_one(base, element.data(), elements + i * to));
     }
   }
-  const hvl_t sequence{static_cast<std::size_t>(count), elements};
+  const hvl_t sequence{count, elements};
   std::memcpy(out, &sequence, sizeof sequence);
   return {};
 }
@@ -157,8 +153,8 @@ Status HeapOut::convert_sequence(Type base, std::uint64_t count, std::uint64_t o
 Status HeapOut::convert_reference(ReferenceKind kind, std::uint64_t count, std::uint64_t offset,
                                   std::byte* out) {
   if (count > kLongestReference)
-    return Status(Code::kLimit, "found a reference of " + std::to_string(count) + " bytes");
-  std::vector<std::byte> bytes(static_cast<std::size_t>(count));
+    return failure(Code::kLimit, "found a reference of ", count, " bytes");
+  std::vector<std::byte> bytes(count);
   NMB_TRY(read(offset, bytes));
   if (kind == ReferenceKind::kObject) {
     NMB_ASSIGN(const Handle object,
@@ -175,7 +171,7 @@ Status HeapOut::convert_reference(ReferenceKind kind, std::uint64_t count, std::
   if (!in.ok()) return in.status();
   NMB_ASSIGN(const Handle space, decode_selection(selection));
   if (H5Sselect_valid(space.get()) <= 0)
-    return Status(Code::kDamaged, "found a reference to a region outside of its space");
+    return damaged("found a reference to a region outside of its space");
   NMB_ASSIGN(const Handle object, find_object_(path));
   hdset_reg_ref_t reference;
   NMB_TRY(check_hdf5(H5Rcreate(&reference, object.get(), ".", H5R_DATASET_REGION, space.get()),

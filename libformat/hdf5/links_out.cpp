@@ -5,6 +5,7 @@
 
 #include "attributes_out.h"
 #include "hdf5_error.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -27,7 +28,7 @@ Status register_class(std::uint32_t number) {
                                   refuse,
                                   nullptr,
                                   nullptr};
-  return check_hdf5(H5Lregister(&link_class), "class " + std::to_string(number) + " of links");
+  return check_hdf5(H5Lregister(&link_class), joined_text("class ", number, " of links"));
 }
 
 Result<Handle> properties_of(CharacterSet character_set) {
@@ -37,17 +38,12 @@ Result<Handle> properties_of(CharacterSet character_set) {
   return lcpl;
 }
 
-std::string below(const SourceBlock& source, std::string_view name) {
-  return (source.name().empty() ? "" : source.name() + "/") + std::string(name);
-}
-
 Status make_external(const Link& link, hid_t group, const std::string& name, hid_t lcpl) {
   const std::size_t nul = link.content.find('\0');
   if (nul == link.content.npos || link.content.find('\0', nul + 1) != link.content.npos)
     return damaged("found an external link without a file and a path");
   if (link.number != 0)
-    return Status(Code::kUnsupported, "found an external link with flags " +
-                                          std::to_string(link.number) + ", expected none");
+    return unsupported("found an external link with flags ", link.number, ", expected none");
   return check_hdf5(H5Lcreate_external(link.content.c_str(), link.content.c_str() + nul + 1, group,
                                        name.c_str(), lcpl, H5P_DEFAULT),
                     "an external link");
@@ -57,7 +53,7 @@ Status make_to_type(const Link& link, SourceBlock& source, hid_t group, const st
   const auto type = static_cast<Type>(link.number);
   if (link.number > 65535 || !TypeTable::is_extended(type) || !source.types().table().has(type) ||
       source.types().table().at(type).name.empty())
-    return damaged("found type " + std::to_string(link.number) + ", expected a named one");
+    return damaged("found type ", link.number, ", expected a named one");
   NMB_ASSIGN(const hid_t datatype, source.types().stored(type));
   return link_object(datatype, group, name, link.character_set, "named datatype");
 }
@@ -66,8 +62,8 @@ Status make(const Link& link, SourceBlock& source, hid_t group, ObjectMaker& mak
             const std::function<Status(VarId, hid_t)>& on_variable) {
   if (link.kind == LinkKind::kVariable) {
     if (link.number >= source.metadata().variable_count())
-      return damaged("found variable " + std::to_string(link.number) + ", expected one of " +
-                     std::to_string(source.metadata().variable_count()));
+      return damaged("found variable ", link.number, ", expected one of ",
+                     source.metadata().variable_count());
     const VarId variable = link.number;
     NMB_ASSIGN(const Handle data_set, maker.data_set(source, variable));
     const std::string_view name =
@@ -79,7 +75,8 @@ Status make(const Link& link, SourceBlock& source, hid_t group, ObjectMaker& mak
   NMB_ASSIGN(const Handle lcpl, properties_of(link.character_set));
   switch (link.kind) {
     case LinkKind::kGroup: {
-      NMB_ASSIGN(const std::shared_ptr<SourceBlock> child, maker.block(below(source, name)));
+      NMB_ASSIGN(const std::shared_ptr<SourceBlock> child,
+                 maker.block(path_below(source.name(), name)));
       NMB_ASSIGN(const Handle made, maker.group(*child));
       return link_object(made.get(), group, name, link.character_set, "group");
     }
@@ -99,9 +96,8 @@ Status make(const Link& link, SourceBlock& source, hid_t group, ObjectMaker& mak
     }
     case LinkKind::kUserDefined:
       if (link.number < kFirstUserDefined || link.number > kLastUserDefined)
-        return damaged("found a link of class " + std::to_string(link.number) + ", expected " +
-                       std::to_string(kFirstUserDefined) + " to " +
-                       std::to_string(kLastUserDefined));
+        return damaged("found a link of class ", link.number, ", expected ", kFirstUserDefined,
+                       " to ", kLastUserDefined);
       NMB_TRY(register_class(link.number));
       return check_hdf5(
           H5Lcreate_ud(group, name.c_str(), static_cast<H5L_type_t>(link.number),
@@ -130,7 +126,7 @@ Status make_link(const Link& link, SourceBlock& source, hid_t group, ObjectMaker
   const Status status = make(link, source, group, maker, on_variable);
   if (status.ok()) return status;
   const std::string where =
-      link.kind == LinkKind::kVariable ? "" : ", link " + std::string(link.name);
+      link.kind == LinkKind::kVariable ? "" : joined_text(", link ", link.name);
   return status.of_object(object_text("group", "/" + source.name()) + where);
 }
 

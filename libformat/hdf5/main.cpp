@@ -15,6 +15,8 @@
 
 namespace {
 
+int number(const char* text) { return static_cast<int>(std::strtol(text, nullptr, 10)); }
+
 struct Command {
   std::string_view name;
   int arguments;
@@ -24,18 +26,18 @@ struct Command {
 constexpr Command kCommands[] = {
     {"export", 6,
      [](char** a) {
-       return nmb::hdf5::export_file(
-           a[0], a[1], {std::atoi(a[2]), std::atoi(a[3]) != 0, std::atoi(a[4]) != 0}, a[5]);
+       return nmb::hdf5::export_file(a[0], a[1],
+                                     {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5]);
      }},
     {"import", 3,
      [](char** a) {
        nmb::hdf5::limit_resources(a[0]);
-       return nmb::hdf5::import_file(a[0], std::atoi(a[1]), a[2], nmb::hdf5::OtherFiles::kLeft);
+       return nmb::hdf5::import_file(a[0], number(a[1]), a[2], nmb::hdf5::OtherFiles::kLeft);
      }},
     // The same as `import`, with the values that lie in other files, which may have any size.
     {"materialise", 3,
      [](char** a) {
-       return nmb::hdf5::import_file(a[0], std::atoi(a[1]), a[2], nmb::hdf5::OtherFiles::kCopied);
+       return nmb::hdf5::import_file(a[0], number(a[1]), a[2], nmb::hdf5::OtherFiles::kCopied);
      }},
 };
 

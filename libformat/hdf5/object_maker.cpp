@@ -10,7 +10,7 @@ ObjectMaker::ObjectMaker(const Reader& reader, const Hdf5Form& form, hid_t file,
     : reader_(reader),
       form_(form),
       file_(file),
-      style_(style),
+      style_(std::move(style)),
       find_object_([this](std::string_view path) { return object_at(path); }) {}
 
 Result<std::shared_ptr<SourceBlock>> ObjectMaker::block(const std::string& name) {
@@ -32,8 +32,7 @@ Result<Handle> ObjectMaker::object_at(std::string_view path) {
   if (open.ok()) return open;
   H5Eclear2(H5E_DEFAULT);
   if (!being_made_.insert(name).second)
-    return Status(Code::kDamaged,
-                  object_text("object", name) + ": found a fill value that refers to itself");
+    return damaged(object_text("object", name) + ": found a fill value that refers to itself");
   Result<Handle> made = make(name);
   being_made_.erase(name);
   if (!made.ok()) return made;
@@ -62,25 +61,24 @@ Result<Handle> ObjectMaker::make(const std::string& path) {
       return named_.find(path)->second.share();
     }
   }
-  return Status(Code::kDamaged, "found the path \"" + path +
-                                    "\", expected that of a block, a variable or a named datatype");
+  return damaged("found the path \"" + path +
+                 "\", expected that of a block, a variable or a named datatype");
+}
+
+Handle ObjectMaker::take_waiting(const std::string& path) {
+  auto found = waiting_.extract(path);
+  return found ? std::move(found.mapped()) : Handle();
 }
 
 Result<Handle> ObjectMaker::data_set(SourceBlock& source, VarId variable) {
-  if (const auto there = waiting_.find(source.path(variable)); there != waiting_.end()) {
-    Handle id = std::move(there->second);
-    waiting_.erase(there);
-    return id;
-  }
+  Handle early = take_waiting(source.path(variable));
+  if (early.ok()) return early;
   return make_data_set_of(source, variable);
 }
 
 Result<Handle> ObjectMaker::group(SourceBlock& source) {
-  if (const auto there = waiting_.find(source.name()); there != waiting_.end()) {
-    Handle id = std::move(there->second);
-    waiting_.erase(there);
-    return id;
-  }
+  Handle early = take_waiting(source.name());
+  if (early.ok()) return early;
   return make_group_of(source);
 }
 
@@ -103,15 +101,13 @@ Result<Handle> ObjectMaker::make_data_set_of(SourceBlock& source, VarId variable
   NMB_TRY(set_header_version(source.metadata(), variable));
   NMB_ASSIGN(Handle id, make_data_set(source, variable, file_, find_object_));
   std::uint32_t number = 0;
-  Status status;
-  source.metadata().for_each_attribute(variable, [&](const Attribute& attribute) {
-    if (!status.ok()) return;
-    const Result<AttributeOut> out = attribute_out(source, variable, number++, attribute);
-    status = out.ok() ? make_attribute(*out, source.types(), id.get()) : out.status();
-  });
+  const auto make = [&](const Attribute& attribute) -> Status {
+    NMB_ASSIGN(const AttributeOut out, attribute_out(source, variable, number++, attribute));
+    return make_attribute(out, source.types(), id.get());
+  };
+  const Status status = source.metadata().try_each_attribute(variable, make);
   if (status.ok()) return id;
-  return Status(status.code(), status.file(), status.offset(), status.rule(),
-                source.text(variable) + ", " + status.message());
+  return within(source.text(variable), status);
 }
 
 Result<Handle> ObjectMaker::make_group_of(SourceBlock& source) {

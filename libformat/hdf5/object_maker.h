@@ -39,6 +39,8 @@ class ObjectMaker {
 
  private:
   Result<Handle> make(const std::string& path);
+  // Returns no object if none was made early.
+  Handle take_waiting(const std::string& path);
   Result<Handle> make_data_set_of(SourceBlock& source, VarId variable);
   Result<Handle> make_group_of(SourceBlock& source);
   // Objects with large attributes need headers that HDF5 1.6 cannot read.

@@ -31,9 +31,7 @@ Status send_message(Message kind, std::initializer_list<std::span<const std::byt
   for (const std::span<const std::byte> content : contents) length += content.size();
   std::vector<std::byte> head;
   ItemsOut out(&head);
-  out.put(static_cast<std::uint32_t>(kind));
-  out.put(std::uint32_t{0});
-  out.put(length);
+  out.put(kind, std::uint32_t{0}, length);
   NMB_TRY(write_all(head));
   for (const std::span<const std::byte> content : contents) NMB_TRY(write_all(content));
   return {};

@@ -5,6 +5,7 @@
 
 #include "hdf5_error.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -31,15 +32,15 @@ Status SourceBlock::take_properties() {
   NMB_ASSIGN(properties_, decode_properties(metadata().extension()->hdf5));
   for (std::size_t i = 0; i < properties_.size(); ++i) {
     const Property& p = properties_[i];
-    const std::string which =
-        "property " + std::to_string(static_cast<unsigned>(p.number)) + " of " +
-        (p.owner == kGlobal ? std::string("the group") : "variable " + std::to_string(p.owner));
+    const std::string which = joined_text(
+        "property ", static_cast<unsigned>(p.number), " of ",
+        p.owner == kGlobal ? std::string("the group") : joined_text("variable ", p.owner));
     if (p.owner != kGlobal && p.owner >= metadata().variable_count())
-      return damaged("found " + which + ", expected one of " +
-                     std::to_string(metadata().variable_count()) + " variables");
+      return damaged("found ", which, ", expected one of ", metadata().variable_count(),
+                     " variables");
     if (p.attribute != kNoAttribute && p.attribute >= metadata().attribute_count(p.owner))
-      return damaged("found " + which + ", attribute " + std::to_string(p.attribute) +
-                     ", expected one of " + std::to_string(metadata().attribute_count(p.owner)));
+      return damaged("found ", which, ", attribute ", p.attribute, ", expected one of ",
+                     metadata().attribute_count(p.owner));
     if (p.number == Property::Number::kTypeAttributes || p.number == Property::Number::kTypeComment)
       continue;  // attributes of named datatypes
     if (!places_.emplace(std::tuple(p.owner, p.attribute, static_cast<std::uint16_t>(p.number)), i)
@@ -62,7 +63,7 @@ Order SourceBlock::order(std::uint32_t owner) const {
 }
 
 std::string SourceBlock::path(VarId variable) const {
-  return (name().empty() ? "" : name() + "/") + std::string(metadata().variable(variable).name);
+  return path_below(name(), metadata().variable(variable).name);
 }
 
 std::string SourceBlock::text(VarId variable) const {
@@ -88,8 +89,7 @@ Result<Space> SourceBlock::space(VarId variable) const {
   if (!p) return space;
   if (p->space.space_class != SpaceClass::kNull &&
       (p->space.space_class != space.space_class || p->space.lengths != space.lengths))
-    return damaged(text(variable) + ": found a space of " +
-                   std::to_string(p->space.lengths.size()) +
+    return damaged(text(variable), ": found a space of ", p->space.lengths.size(),
                    " dimensions that are not the variable's, expected the same lengths");
   return p->space;
 }
@@ -112,8 +112,8 @@ Result<Space> SourceBlock::space(std::uint32_t owner, std::uint32_t number,
     fits = fits && checked_mul(count, length, &count);
   if (p->space.space_class != SpaceClass::kSimple) fits = fits && p->space.lengths.empty();
   if (!fits || count != attribute.count)
-    return damaged("attribute " + std::string(attribute.name) + ": found a space of " +
-                   std::to_string(count) + " values, expected " + std::to_string(attribute.count));
+    return damaged("attribute ", attribute.name, ": found a space of ", count, " values, expected ",
+                   attribute.count);
   return p->space;
 }
 

@@ -3,6 +3,7 @@
 
 #include "hdf5_error.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -12,8 +13,8 @@ namespace {
 Status check_parts(hsize_t count, const std::string& object) {
   constexpr hsize_t kMost = 1 << 20;
   if (count <= kMost) return {};
-  return Status(Code::kLimit, object + ": found a selection of " + std::to_string(count) +
-                                  " parts, expected at most " + std::to_string(kMost));
+  return failure(Code::kLimit, object, ": found a selection of ", count,
+                 " parts, expected at most ", kMost);
 }
 
 // The same dataspace, without its selection. A maximum that is the length is as good as none, and

@@ -8,6 +8,7 @@
 
 #include "hdf5_error.h"
 #include "wire/items.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -16,9 +17,9 @@ namespace {
 constexpr const char* kRule = "R-H5-1";
 constexpr std::uint32_t kNone = 0, kPoints = 1, kHyperslabs = 2, kAll = 3;
 
-Status wrong(const std::string& found) {
+Status wrong(const auto&... found) {
   return Status(Code::kDamaged, {}, kNoOffset, kRule,
-                "found a selection with " + found + ", expected what HDF5 writes");
+                joined_text("found a selection with ", found..., ", expected what HDF5 writes"));
 }
 
 bool take_lengths(ItemsIn* in, std::size_t rank, unsigned bytes, std::vector<hsize_t>* out) {
@@ -45,8 +46,7 @@ Result<Handle> take_extent(ItemsIn* in, unsigned bytes) {
   }
   if (!in->ok()) return in->status();
   if (version < 1 || version > 2 || rank > H5S_MAX_RANK || flags > 1 || space_class > 2)
-    return wrong("an extent of version " + std::to_string(version) + ", " + std::to_string(rank) +
-                 " dimensions");
+    return wrong("an extent of version ", version, ", ", rank, " dimensions");
   Space space;
   space.space_class = space_class == 0   ? SpaceClass::kScalar
                       : space_class == 1 ? SpaceClass::kSimple
@@ -74,12 +74,11 @@ bool has_end(std::uint64_t start, std::uint64_t stride, std::uint64_t count, std
 Status select_points(ItemsIn* in, hid_t space, std::size_t rank) {
   const std::uint64_t count = in->count(4 * rank, kRule);
   std::vector<hsize_t> points;
-  take_lengths(in, static_cast<std::size_t>(count) * rank, 4, &points);
+  take_lengths(in, count * rank, 4, &points);
   if (!in->ok()) return in->status();
   if (count == 0) return check_hdf5(H5Sselect_none(space), "a selection");
-  return check_hdf5(
-      H5Sselect_elements(space, H5S_SELECT_SET, static_cast<std::size_t>(count), points.data()),
-      "a selection of points");
+  return check_hdf5(H5Sselect_elements(space, H5S_SELECT_SET, count, points.data()),
+                    "a selection of points");
 }
 
 // Version 1: blocks by their first and last elements.
@@ -88,8 +87,8 @@ Status select_blocks(ItemsIn* in, hid_t space, std::size_t rank) {
                                                 // their number
   const std::uint64_t count = in->count(8 * rank, kRule);
   if (count > kMostBlocks)
-    return Status(Code::kLimit, "found a selection of " + std::to_string(count) +
-                                    " blocks, expected at most " + std::to_string(kMostBlocks));
+    return failure(Code::kLimit, "found a selection of ", count, " blocks, expected at most ",
+                   kMostBlocks);
   NMB_TRY(check_hdf5(H5Sselect_none(space), "a selection"));
   for (std::uint64_t n = 0; n < count; ++n) {
     std::vector<hsize_t> first, last;
@@ -127,7 +126,7 @@ Status take_selection(ItemsIn* in, hid_t space) {
   const auto version = in->number<std::uint32_t>(kRule);
   const bool regular = kind == kHyperslabs && version == 2;
   if (in->ok() && (kind > kAll || (version != 1 && !regular)))
-    return wrong("kind " + std::to_string(kind) + ", version " + std::to_string(version));
+    return wrong("kind ", kind, ", version ", version);
   if (regular) {
     if (in->number<std::uint8_t>(kRule) != 1 && in->ok()) return wrong("unknown flags");
   } else {
@@ -142,7 +141,7 @@ Status take_selection(ItemsIn* in, hid_t space) {
   const auto rank = in->number<std::uint32_t>(kRule);
   if (!in->ok()) return in->status();
   if (dimensions <= 0 || rank != static_cast<std::uint32_t>(dimensions))
-    return wrong(std::to_string(rank) + " dimensions in a space of " + std::to_string(dimensions));
+    return wrong(rank, " dimensions in a space of ", dimensions);
   if (kind == kPoints) return select_points(in, space, rank);
   return regular ? select_regular(in, space, rank) : select_blocks(in, space, rank);
 }
@@ -160,9 +159,7 @@ Result<Handle> make_space(const Space& space) {
   }
   const std::size_t rank = space.lengths.size();
   if (rank == 0 || rank > H5S_MAX_RANK)
-    return Status(Code::kUnsupported, "found a space of " + std::to_string(rank) +
-                                          " dimensions, expected 1 to " +
-                                          std::to_string(H5S_MAX_RANK));
+    return unsupported("found a space of ", rank, " dimensions, expected 1 to ", H5S_MAX_RANK);
   const std::vector<hsize_t> lengths(space.lengths.begin(), space.lengths.end()),
       maximum(space.maximum.begin(), space.maximum.end());
   return check_handle(H5Screate_simple(static_cast<int>(rank), lengths.data(), maximum.data()),
@@ -175,7 +172,7 @@ Result<Handle> decode_selection(std::span<const std::byte> encoded) {
   const auto version = in.number<std::uint8_t>(kRule);
   const auto bytes = in.number<std::uint8_t>(kRule);
   if (in.ok() && (id != 1 || version != 0 || (bytes != 4 && bytes != 8)))
-    return wrong("id " + std::to_string(id) + ", version " + std::to_string(version));
+    return wrong("id ", id, ", version ", version);
   const auto length = in.number<std::uint32_t>(kRule);
   ItemsIn extent(in.take(length, kRule), 7);
   if (!in.ok()) return in.status();

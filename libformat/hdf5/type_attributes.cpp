@@ -7,6 +7,7 @@
 #include "nmb/classic.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -17,11 +18,9 @@ constexpr std::size_t kLengthField = 12;  // after magic and numrecs
 Result<std::size_t> header_length(std::span<const std::byte> header) {
   if (header.size() >= kLengthField + 8) {
     const auto length = load_be<std::uint64_t>(header.data() + kLengthField);
-    if (length >= kLengthField + 8 && length <= header.size())
-      return static_cast<std::size_t>(length);
+    if (length >= kLengthField + 8 && length <= header.size()) return length;
   }
-  return Status(Code::kDamaged,
-                "found no header of attributes in " + std::to_string(header.size()) + " bytes");
+  return damaged("found no header of attributes in ", header.size(), " bytes");
 }
 
 // The header becomes a body with the sections of a block that has only these types.
@@ -34,7 +33,7 @@ Result<ClassicHeader> decode(std::span<const std::byte> header, const TypeTable&
   NMB_ASSIGN(const std::size_t own, header_length(other));
   NMB_ASSIGN(const std::size_t length, header_length(header));
   std::vector<std::byte> body(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(length));
-  body.resize(static_cast<std::size_t>(round_up(length, 8)));
+  body.resize(round_up(length, 8));
   body.insert(body.end(), other.begin() + static_cast<std::ptrdiff_t>(round_up(own, 8)),
               other.end());
   DecodeOptions options;
@@ -47,22 +46,22 @@ Result<ClassicHeader> decode(std::span<const std::byte> header, const TypeTable&
 Status TypeAttributes::for_each(
     const std::function<Status(const AttributeOut&, hid_t object)>& visit) {
   const TypeTable& types = source_.types().table();
-  const std::string what = object_text("group", "/" + source_.name()) + ", attributes of type " +
-                           std::to_string(static_cast<unsigned>(property_.type));
+  const std::string what =
+      joined_text(object_text("group", "/" + source_.name()), ", attributes of type ",
+                  static_cast<unsigned>(property_.type));
   if (!TypeTable::is_extended(property_.type) || !types.has(property_.type) ||
       types.at(property_.type).name.empty())
-    return Status(Code::kDamaged, what + ": expected a named type");
+    return damaged(what + ": expected a named type");
   NMB_ASSIGN(const hid_t datatype, source_.types().stored(property_.type));
   const Result<ClassicHeader> header = decode(property_.bytes, types);
-  Status status = header.status();
-  if (status.ok())
-    header->metadata.for_each_attribute(kGlobal, [&](const Attribute& attribute) {
-      if (!status.ok()) return;
-      const Space space = attribute.count == 1
-                              ? Space{SpaceClass::kScalar, {}, {}}
-                              : Space{SpaceClass::kSimple, {attribute.count}, {attribute.count}};
-      status = visit({attribute, space, usual_character_set(attribute.name)}, datatype);
-    });
+  if (!header.ok()) return header.status().of_object(what);
+  const Status status =
+      header->metadata.try_each_attribute(kGlobal, [&](const Attribute& attribute) {
+        const Space space = attribute.count == 1
+                                ? Space{SpaceClass::kScalar, {}, {}}
+                                : Space{SpaceClass::kSimple, {attribute.count}, {attribute.count}};
+        return visit({attribute, space, usual_character_set(attribute.name)}, datatype);
+      });
   return status.of_object(what);
 }
 

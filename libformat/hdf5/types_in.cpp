@@ -9,6 +9,8 @@
 #include "memory_layout.h"
 #include "nmb/classic.h"
 #include "nmb/metadata.h"
+#include "types_out.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -27,37 +29,16 @@ Result<std::string> take_text(char* text) {
 // first.
 Type classic_type(hid_t type) {
   if (H5Tget_order(type) == H5T_ORDER_LE && H5Tget_size(type) > 1) return {};
-  const std::array<std::pair<hid_t, Type>, 10> kClassic = {{{H5T_STD_I16BE, Type::kShort},
-                                                            {H5T_STD_I32BE, Type::kInt},
-                                                            {H5T_IEEE_F32BE, Type::kFloat},
-                                                            {H5T_IEEE_F64BE, Type::kDouble},
-                                                            {H5T_STD_I8BE, Type::kByte},
-                                                            {H5T_STD_U8BE, Type::kUByte},
-                                                            {H5T_STD_U16BE, Type::kUShort},
-                                                            {H5T_STD_U32BE, Type::kUInt},
-                                                            {H5T_STD_I64BE, Type::kInt64},
-                                                            {H5T_STD_U64BE, Type::kUInt64}}};
-  for (const auto& [standard, code] : kClassic)
-    if (H5Tequal(type, standard) > 0) return code;
+  for (const Type code : {Type::kShort, Type::kInt, Type::kFloat, Type::kDouble, Type::kByte,
+                          Type::kUByte, Type::kUShort, Type::kUInt, Type::kInt64, Type::kUInt64})
+    if (H5Tequal(type, classic_datatype(code)) > 0) return code;
   return {};
 }
 
 Status describe_bits(hid_t type, ExtendedType* out) {
   NMB_ASSIGN(const H5T_order_t order, read_value(H5Tget_order(type), kType));
-  switch (order) {
-    case H5T_ORDER_LE:
-    case H5T_ORDER_NONE:
-      out->order = ByteOrder::kLittle;
-      break;
-    case H5T_ORDER_BE:
-      out->order = ByteOrder::kBig;
-      break;
-    case H5T_ORDER_VAX:
-      out->order = ByteOrder::kVax;
-      break;
-    default:
-      return Status(Code::kUnsupported, "a datatype of mixed byte orders");
-  }
+  if (order == H5T_ORDER_MIXED) return unsupported("a datatype of mixed byte orders");
+  out->order = order == H5T_ORDER_NONE ? ByteOrder::kLittle : static_cast<ByteOrder>(order);
   H5T_pad_t low = H5T_PAD_ZERO, high = H5T_PAD_ZERO;
   NMB_TRY(check_read(H5Tget_pad(type, &low, &high), kType));
   out->low_padding = static_cast<BitPadding>(low);
@@ -168,8 +149,7 @@ Result<ExtendedType> TypesIn::describe(hid_t type) {
   ExtendedType out;
   const H5T_class_t type_class = H5Tget_class(type);
   if (type_class < H5T_INTEGER || type_class > H5T_ARRAY)
-    return Status(Code::kUnsupported,
-                  "a datatype of class " + std::to_string(static_cast<int>(type_class)));
+    return unsupported("a datatype of class ", static_cast<int>(type_class));
   out.type_class = static_cast<TypeClass>(type_class);
   out.size = H5Tget_size(type);
   switch (out.type_class) {

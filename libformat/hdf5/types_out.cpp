@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "hdf5_error.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -16,9 +17,39 @@ constexpr std::uint64_t kMostNodes = 1'000'000;
 // Limits of the message of a datatype.
 constexpr std::uint32_t kMostMembers = 65535, kMostBits = 65535, kMostFloatBits = 255;
 
-Status unsupported(std::string message) { return Status(Code::kUnsupported, std::move(message)); }
+H5T_order_t order_of(ByteOrder order) { return static_cast<H5T_order_t>(order); }
+H5T_pad_t pad_of(BitPadding padding) { return static_cast<H5T_pad_t>(padding); }
 
-hid_t classic(Type type) {
+H5T_norm_t norm_of(Normalization normalization) {
+  return normalization == Normalization::kImplied              ? H5T_NORM_IMPLIED
+         : normalization == Normalization::kMostSignificantSet ? H5T_NORM_MSBSET
+                                                               : H5T_NORM_NONE;
+}
+
+// HDF5 checks each property of a float against the current values of the others, so it is first
+// made wide enough for any.
+bool set_float(hid_t id, const ExtendedType& t) {
+  const std::size_t wide = t.size + 64;
+  return H5Tset_size(id, wide) >= 0 && H5Tset_precision(id, wide * 8) >= 0 &&
+         H5Tset_fields(id, t.sign_position, t.exponent_position, t.exponent_size,
+                       t.mantissa_position, t.mantissa_size) >= 0 &&
+         H5Tset_offset(id, t.bit_offset) >= 0 && H5Tset_precision(id, t.precision) >= 0 &&
+         H5Tset_size(id, t.size) >= 0 && H5Tset_ebias(id, t.exponent_bias) >= 0 &&
+         H5Tset_norm(id, norm_of(t.normalization)) >= 0 &&
+         H5Tset_inpad(id, pad_of(t.inner_padding)) >= 0;
+}
+
+bool is_float(hid_t id, const ExtendedType& t) {
+  std::size_t sign = 0, exponent = 0, exponent_size = 0, mantissa = 0, mantissa_size = 0;
+  return H5Tget_fields(id, &sign, &exponent, &exponent_size, &mantissa, &mantissa_size) >= 0 &&
+         sign == t.sign_position && exponent == t.exponent_position &&
+         exponent_size == t.exponent_size && mantissa == t.mantissa_position &&
+         mantissa_size == t.mantissa_size && H5Tget_ebias(id) == t.exponent_bias;
+}
+
+}  // namespace
+
+hid_t classic_datatype(Type type) {
   switch (type) {
     case Type::kByte:
       return H5T_STD_I8BE;
@@ -46,56 +77,6 @@ hid_t classic(Type type) {
   return H5I_INVALID_HID;
 }
 
-H5T_order_t order_of(ByteOrder order) {
-  switch (order) {
-    case ByteOrder::kLittle:
-      return H5T_ORDER_LE;
-    case ByteOrder::kBig:
-      return H5T_ORDER_BE;
-    case ByteOrder::kVax:
-      return H5T_ORDER_VAX;
-  }
-  return H5T_ORDER_ERROR;
-}
-
-H5T_pad_t pad_of(BitPadding padding) { return static_cast<H5T_pad_t>(padding); }
-
-H5T_norm_t norm_of(Normalization normalization) {
-  switch (normalization) {
-    case Normalization::kNone:
-      return H5T_NORM_NONE;
-    case Normalization::kMostSignificantSet:
-      return H5T_NORM_MSBSET;
-    case Normalization::kImplied:
-      return H5T_NORM_IMPLIED;
-  }
-  return H5T_NORM_ERROR;
-}
-
-// HDF5 checks each property of a float against the current values of the others, so it is first
-// made wide enough for any.
-bool set_float(hid_t id, const ExtendedType& t) {
-  const std::size_t wide = static_cast<std::size_t>(t.size) + 64;
-  return H5Tset_size(id, wide) >= 0 && H5Tset_precision(id, wide * 8) >= 0 &&
-         H5Tset_fields(id, t.sign_position, t.exponent_position, t.exponent_size,
-                       t.mantissa_position, t.mantissa_size) >= 0 &&
-         H5Tset_offset(id, t.bit_offset) >= 0 && H5Tset_precision(id, t.precision) >= 0 &&
-         H5Tset_size(id, static_cast<std::size_t>(t.size)) >= 0 &&
-         H5Tset_ebias(id, static_cast<std::size_t>(t.exponent_bias)) >= 0 &&
-         H5Tset_norm(id, norm_of(t.normalization)) >= 0 &&
-         H5Tset_inpad(id, pad_of(t.inner_padding)) >= 0;
-}
-
-bool is_float(hid_t id, const ExtendedType& t) {
-  std::size_t sign = 0, exponent = 0, exponent_size = 0, mantissa = 0, mantissa_size = 0;
-  return H5Tget_fields(id, &sign, &exponent, &exponent_size, &mantissa, &mantissa_size) >= 0 &&
-         sign == t.sign_position && exponent == t.exponent_position &&
-         exponent_size == t.exponent_size && mantissa == t.mantissa_position &&
-         mantissa_size == t.mantissa_size && H5Tget_ebias(id) == t.exponent_bias;
-}
-
-}  // namespace
-
 std::string path_of(const ExtendedType& type) {
   return type.name.starts_with('/') ? type.name.substr(1) : type.name;
 }
@@ -112,8 +93,8 @@ Status TypesOut::count_nodes(Type type, std::uint64_t* nodes) {
       NMB_TRY(count_nodes(part, &inner));
       known += inner;
       if (known > kMostNodes)
-        return Status(Code::kLimit, "found more than " + std::to_string(kMostNodes) +
-                                        " types within " + types_.text(type));
+        return failure(Code::kLimit, "found more than ", kMostNodes, " types within ",
+                       types_.text(type));
       return {};
     };
     Status status = add(t.base);
@@ -131,23 +112,23 @@ Status TypesOut::count_nodes(Type type, std::uint64_t* nodes) {
 }
 
 Result<hid_t> TypesOut::plain(Type type) {
-  if (!TypeTable::is_extended(type)) return classic(type);
+  if (!TypeTable::is_extended(type)) return classic_datatype(type);
   const std::size_t number = static_cast<std::uint32_t>(type) - TypeTable::kFirst;
   if (!made_[number].id.ok()) {
     std::uint64_t nodes = 0;
     NMB_TRY(count_nodes(type, &nodes));
     all_nodes_ += nodes;
     if (all_nodes_ > kMostNodes)
-      return Status(Code::kLimit, "found more than " + std::to_string(kMostNodes) +
-                                      " types within those of the block");
+      return failure(Code::kLimit, "found more than ", kMostNodes,
+                     " types within those of the block");
     const ExtendedType& t = types_.at(type);
     std::vector<std::uint64_t> offsets;
     NMB_ASSIGN(Handle made,
                t.type_class == TypeClass::kCompound ? make_compound(type, t, &offsets) : make(t));
     const std::size_t bytes = H5Tget_size(made.get());
     if (bytes == 0 || bytes > t.size || (bytes != t.size && !types_.needs_heap(type)))
-      return unsupported(types_.text(type) + ": found " + std::to_string(t.size) +
-                         " bytes, expected the " + std::to_string(bytes) + " that HDF5 gives it");
+      return unsupported(types_.text(type), ": found ", t.size, " bytes, expected the ", bytes,
+                         " that HDF5 gives it");
     made_[number] = {std::move(made), bytes, std::move(offsets)};
   }
   return made_[number].id.get();
@@ -164,8 +145,8 @@ Result<hid_t> TypesOut::stored(Type type) {
       path += '/';
       continue;
     }
-    return Status(Code::kDamaged, object_text("named datatype", path) +
-                                      ": found two that differ, expected the same in all blocks");
+    return damaged(object_text("named datatype", path) +
+                   ": found two that differ, expected the same in all blocks");
   }
   NMB_ASSIGN(Handle named, check_handle(H5Tcopy(made), object_text("named datatype", path)));
   NMB_ASSIGN(const Handle tcpl, new_object_properties(H5P_DATATYPE_CREATE, "properties"));
@@ -201,8 +182,7 @@ Result<Handle> TypesOut::make(const ExtendedType& t) {
       return make_atomic(t);
     case TypeClass::kString: {
       NMB_ASSIGN(Handle id, check_handle(H5Tcopy(H5T_C_S1), "a string"));
-      if (H5Tset_size(id.get(),
-                      t.variable_length ? H5T_VARIABLE : static_cast<std::size_t>(t.size)) < 0 ||
+      if (H5Tset_size(id.get(), t.variable_length ? H5T_VARIABLE : t.size) < 0 ||
           H5Tset_cset(id.get(), static_cast<H5T_cset_t>(t.character_set)) < 0 ||
           H5Tset_strpad(id.get(), static_cast<H5T_str_t>(t.padding)) < 0)
         return hdf5_failure("a string");
@@ -210,8 +190,7 @@ Result<Handle> TypesOut::make(const ExtendedType& t) {
     }
     case TypeClass::kOpaque: {
       NMB_ASSIGN(const std::string tag, c_text(t.tag, "an opaque type"));
-      NMB_ASSIGN(Handle id, check_handle(H5Tcreate(H5T_OPAQUE, static_cast<std::size_t>(t.size)),
-                                         "an opaque type"));
+      NMB_ASSIGN(Handle id, check_handle(H5Tcreate(H5T_OPAQUE, t.size), "an opaque type"));
       NMB_TRY(check_hdf5(H5Tset_tag(id.get(), tag.c_str()), "the tag of an opaque type"));
       return id;
     }
@@ -227,8 +206,8 @@ Result<Handle> TypesOut::make(const ExtendedType& t) {
     }
     case TypeClass::kArray: {
       if (t.lengths.size() > H5S_MAX_RANK)
-        return unsupported("found an array of " + std::to_string(t.lengths.size()) +
-                           " dimensions, expected at most " + std::to_string(H5S_MAX_RANK));
+        return unsupported("found an array of ", t.lengths.size(), " dimensions, expected at most ",
+                           H5S_MAX_RANK);
       NMB_ASSIGN(const hid_t base, plain(t.base));
       const std::vector<hsize_t> lengths(t.lengths.begin(), t.lengths.end());
       return check_handle(
@@ -247,9 +226,8 @@ Result<Handle> TypesOut::make_atomic(const ExtendedType& t) {
       (has_fields && (t.sign_position > kMostFloatBits || t.exponent_position > kMostFloatBits ||
                       t.exponent_size > kMostFloatBits || t.mantissa_position > kMostFloatBits ||
                       t.mantissa_size > kMostFloatBits || t.exponent_bias > ~std::uint32_t{0})))
-    return unsupported("found a number of " + std::to_string(t.size) + " bytes, " +
-                       std::to_string(t.precision) + " bits from " + std::to_string(t.bit_offset) +
-                       " on, which HDF5 cannot write down");
+    return unsupported("found a number of ", t.size, " bytes, ", t.precision, " bits from ",
+                       t.bit_offset, " on, which HDF5 cannot write down");
   if (t.low_padding == BitPadding::kBackground || t.high_padding == BitPadding::kBackground ||
       t.inner_padding == BitPadding::kBackground)
     return unsupported("found a number whose padding is what was there before, expected 0 or 1");
@@ -258,13 +236,13 @@ Result<Handle> TypesOut::make_atomic(const ExtendedType& t) {
                      : has_fields                       ? H5T_IEEE_F64LE
                      : t.type_class == TypeClass::kTime ? H5T_UNIX_D32LE
                                                         : H5T_STD_B8LE;
-  const std::string what = "a number of " + std::to_string(t.size) + " bytes";
+  const std::string what = joined_text("a number of ", t.size, " bytes");
   NMB_ASSIGN(Handle id, check_handle(H5Tcopy(from), what));
   const hid_t h = id.get();
-  const bool sized = has_fields ? set_float(h, t)
-                                : H5Tset_size(h, static_cast<std::size_t>(t.size)) >= 0 &&
-                                      H5Tset_precision(h, t.precision) >= 0 &&
-                                      H5Tset_offset(h, t.bit_offset) >= 0;
+  const bool sized = has_fields
+                         ? set_float(h, t)
+                         : H5Tset_size(h, t.size) >= 0 && H5Tset_precision(h, t.precision) >= 0 &&
+                               H5Tset_offset(h, t.bit_offset) >= 0;
   if (!sized || H5Tset_order(h, order_of(t.order)) < 0 ||
       H5Tset_pad(h, pad_of(t.low_padding), pad_of(t.high_padding)) < 0 ||
       (is_integer && H5Tset_sign(h, t.is_signed ? H5T_SGN_2 : H5T_SGN_NONE) < 0))
@@ -282,8 +260,8 @@ Result<Handle> TypesOut::make_compound(Type code, const ExtendedType& t,
   const std::string what = types_.text(code);
   const std::size_t count = t.fields.size();
   if (count > kMostMembers)
-    return unsupported("found a compound of " + std::to_string(count) +
-                       " fields, expected at most " + std::to_string(kMostMembers));
+    return unsupported(
+        joined_text("found a compound of ", count, " fields, expected at most ", kMostMembers));
   std::vector<hid_t> members;
   for (const ExtendedType::Field& field : t.fields) {
     NMB_ASSIGN(const hid_t member, plain(field.type));
@@ -305,24 +283,22 @@ Result<Handle> TypesOut::make_compound(Type code, const ExtendedType& t,
     end = field.offset + types_.value_size(field.type);
     less += types_.value_size(field.type) - memory_bytes(field.type);
   }
-  NMB_ASSIGN(Handle id,
-             check_handle(H5Tcreate(H5T_COMPOUND, static_cast<std::size_t>(t.size - less)), what));
+  NMB_ASSIGN(Handle id, check_handle(H5Tcreate(H5T_COMPOUND, t.size - less), what));
   for (std::size_t i = 0; i < count; ++i) {
     NMB_ASSIGN(const std::string name, c_text(t.fields[i].name, what));
-    NMB_TRY(check_hdf5(
-        H5Tinsert(id.get(), name.c_str(), static_cast<std::size_t>((*offsets)[i]), members[i]),
-        "field " + name + " of " + what));
+    NMB_TRY(check_hdf5(H5Tinsert(id.get(), name.c_str(), (*offsets)[i], members[i]),
+                       "field " + name + " of " + what));
   }
   return id;
 }
 
 Result<Handle> TypesOut::make_enum(const ExtendedType& t) {
   if (t.names.size() > kMostMembers)
-    return unsupported("found an enum of " + std::to_string(t.names.size()) +
-                       " members, expected at most " + std::to_string(kMostMembers));
+    return unsupported(joined_text("found an enum of ", t.names.size(),
+                                   " members, expected at most ", kMostMembers));
   NMB_ASSIGN(const hid_t base, plain(t.base));
   NMB_ASSIGN(Handle id, check_handle(H5Tenum_create(base), "an enum"));
-  const std::size_t size = static_cast<std::size_t>(t.size);
+  const std::size_t size = t.size;
   for (std::size_t i = 0; i < t.names.size(); ++i) {
     NMB_ASSIGN(const std::string name, c_text(t.names[i], "a member of an enum"));
     NMB_TRY(check_hdf5(H5Tenum_insert(id.get(), name.c_str(), t.values.data() + i * size),

@@ -16,6 +16,9 @@ namespace nmb::hdf5 {
 // The named datatypes of a file, by path without the first '/'.
 using NamedTypes = std::map<std::string, Handle, std::less<>>;
 
+// Returns the datatype of a classic type.
+hid_t classic_datatype(Type type);
+
 std::string path_of(const ExtendedType& type);
 
 class TypesOut {

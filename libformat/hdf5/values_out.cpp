@@ -13,6 +13,7 @@
 #include "hdf5_error.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -101,7 +102,7 @@ class ValuesOut {
   // record_size apart in `from`, which begins at the extent's byte `offset`.
   Status put_column(std::uint64_t first, std::uint64_t count, const std::byte* from,
                     std::uint64_t offset, std::vector<std::byte>* column) {
-    column->resize(static_cast<std::size_t>(count * region_));
+    column->resize(count * region_);
     const std::byte* value = from + (begin_ + first * record_size_ - offset);
     for (std::size_t i = 0; i < count; ++i, value += record_size_)
       std::memcpy(column->data() + i * region_, value, region_);
@@ -133,8 +134,8 @@ class ValuesOut {
       if (!checked_mul(records - 1, record_size_, &end)) end = ~std::uint64_t{0};
     }
     if (checked_add(end, begin_, &end) && checked_add(end, region_, &end) && end <= size) return {};
-    return damaged("found values of " + std::to_string(region_) + " bytes at " +
-                   std::to_string(begin_) + ", expected an end within " + std::to_string(size));
+    return damaged("found values of ", region_, " bytes at ", begin_, ", expected an end within ",
+                   size);
   }
 
   std::uint64_t rows_of_chunk() const {
@@ -151,9 +152,8 @@ class ValuesOut {
     while (!out.empty()) {
       const std::uint64_t within = at % record;
       const std::uint64_t bytes = std::min<std::uint64_t>(record - within, out.size());
-      NMB_TRY(extent.read_at(begin_ + at / record * record_size_ + within,
-                             out.first(static_cast<std::size_t>(bytes))));
-      out = out.subspan(static_cast<std::size_t>(bytes));
+      NMB_TRY(extent.read_at(begin_ + at / record * record_size_ + within, out.first(bytes)));
+      out = out.subspan(bytes);
       at += bytes;
     }
     return {};
@@ -181,7 +181,7 @@ class ValuesOut {
     const std::uint64_t most = std::max<std::uint64_t>(kSlab / value_size_, 1);
     std::vector<std::byte> values;
     return for_each_slab(space_.lengths, most, rows_of_chunk(), [&](const Slab& slab) -> Status {
-      values.resize(static_cast<std::size_t>(slab.elements * value_size_));
+      values.resize(slab.elements * value_size_);
       NMB_TRY(read_elements(slab, values));
       return put(slab, values.data());
     });
@@ -198,10 +198,9 @@ class ValuesOut {
 
   // If the values of a slab lead to too many bytes at once, it is halved.
   Status put_heap(const Slab& slab, const ByteSource& region, HeapOut& heap) {
-    std::vector<std::byte> values(static_cast<std::size_t>(slab.elements * value_size_));
+    std::vector<std::byte> values(slab.elements * value_size_);
     NMB_TRY(region.read_at(slab.first * value_size_, values));
-    std::vector<std::byte> memory(
-        static_cast<std::size_t>(slab.elements * source_.types().memory_bytes(variable_.type)));
+    std::vector<std::byte> memory(slab.elements * source_.types().memory_bytes(variable_.type));
     const Status made = heap.convert(variable_.type, values, slab.elements,
                                      slab.elements == 1 ? kMostOfOne : kMostHeld, memory.data());
     const bool halve = heap.too_much() && slab.elements > 1;
@@ -237,15 +236,14 @@ class ValuesOut {
     }
     std::uint64_t table = 0;
     if (!checked_mul(chunks, ChunkRow::kLength, &table) || table > region_)
-      return damaged("found a table of " + std::to_string(chunks) + " chunks in " +
-                     std::to_string(region_) + " bytes");
+      return damaged("found a table of ", chunks, " chunks in ", region_, " bytes");
     constexpr std::uint64_t kRows = 4096;  // rows at once
     const ByteSource& extent = *source_.block().extent;
     std::vector<std::byte> rows, bytes;
     std::vector<hsize_t> place(rank, 0);  // counted in chunks
     for (std::uint64_t n = 0; n < chunks; ++n) {
       if (n % kRows == 0) {
-        rows.resize(static_cast<std::size_t>(std::min(kRows, chunks - n) * ChunkRow::kLength));
+        rows.resize(std::min(kRows, chunks - n) * ChunkRow::kLength);
         NMB_TRY(extent.read_at(begin_ + n * ChunkRow::kLength, rows));
       }
       const std::byte* const row = rows.data() + n % kRows * ChunkRow::kLength;
@@ -262,18 +260,16 @@ class ValuesOut {
     if (row.stored_length == 0) return {};
     if (row.offset > region_ || row.stored_length > region_ - row.offset ||
         row.stored_length > kMostChunk)
-      return damaged("found a chunk of " + std::to_string(row.stored_length) + " bytes at " +
-                     std::to_string(row.offset) + ", expected an end within " +
-                     std::to_string(region_));
+      return damaged("found a chunk of ", row.stored_length, " bytes at ", row.offset,
+                     ", expected an end within ", region_);
     const std::size_t filters = storage.filters.size();
     if (filters < 32 && row.filter_mask >> filters)
-      return damaged("found filter mask " + std::to_string(row.filter_mask) + " of " +
-                     std::to_string(filters) + " filters");
+      return damaged("found filter mask ", row.filter_mask, " of ", filters, " filters");
     const bool is_raw = filters == 0 || row.filter_mask == ~std::uint32_t{0} >> (32 - filters);
     if (is_raw && row.stored_length != chunk_bytes)
-      return damaged("found an unfiltered chunk of " + std::to_string(row.stored_length) +
-                     " bytes, expected " + std::to_string(chunk_bytes));
-    bytes->resize(static_cast<std::size_t>(row.stored_length));
+      return damaged("found an unfiltered chunk of ", row.stored_length, " bytes, expected ",
+                     chunk_bytes);
+    bytes->resize(row.stored_length);
     NMB_TRY(source_.block().extent->read_at(begin_ + row.offset, *bytes));
     std::vector<hsize_t> start(place);
     for (std::size_t i = 0; i < start.size(); ++i) start[i] *= storage.chunk[i];
@@ -345,7 +341,7 @@ Status write_columns(SourceBlock& source, std::span<const std::pair<VarId, hid_t
   for (std::uint64_t first = 0; first < records; first += rows) {
     const std::uint64_t count = std::min(rows, records - first);
     const std::uint64_t offset = begin + first * record_size;
-    window.resize(static_cast<std::size_t>((count - 1) * record_size + (end - begin)));
+    window.resize((count - 1) * record_size + (end - begin));
     NMB_TRY(source.block().extent->read_at(offset, window));
     for (ValuesOut& one : columns)
       NMB_TRY(one.named(one.put_column(first, count, window.data(), offset, &column)));

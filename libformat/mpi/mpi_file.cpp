@@ -15,6 +15,7 @@
 #include <string>
 
 #include "mpi_call.h"
+#include "wire/joined_text.h"
 #include "wire/system_error.h"
 
 namespace nmb {
@@ -51,7 +52,7 @@ Status failure(const std::string& name, const std::string& doing, const Outcome&
   if (outcome.code == MPI_SUCCESS)
     return Status(Code::kIo, name, kNoOffset, "",
                   "cannot " + doing + ": found nothing done by MPI-IO" +
-                      (error == 0 ? "" : std::string(" (") + std::strerror(error) + ")"));
+                      (error == 0 ? "" : joined_text(" (", std::strerror(error), ")")));
   int mpi_class = MPI_ERR_OTHER;
   MPI_Error_class(outcome.code, &mpi_class);
   return Status(code_of(mpi_class), name, kNoOffset, "",
@@ -79,8 +80,8 @@ class MpiFile final : public OutputFile {
         return MPI_File_write_at(handle_, at, bytes.data() + done, ask, MPI_BYTE, &status);
       });
       NMB_ASSIGN(const std::size_t count,
-                 count_of("write at " + std::to_string(at), outcome, status, ask));
-      if (count == 0) return failure(name(), "write at " + std::to_string(at), outcome);
+                 count_of(joined_text("write at ", at), outcome, status, ask));
+      if (count == 0) return failure(name(), joined_text("write at ", at), outcome);
       done += count;
     }
     return {};
@@ -95,12 +96,11 @@ class MpiFile final : public OutputFile {
       const Outcome outcome = outcome_of(
           [&] { return MPI_File_read_at(handle_, at, out.data() + done, ask, MPI_BYTE, &status); });
       NMB_ASSIGN(const std::size_t count,
-                 count_of("read at " + std::to_string(at), outcome, status, ask));
+                 count_of(joined_text("read at ", at), outcome, status, ask));
       if (count == 0) {
         // Stop at the end of the file.
         NMB_ASSIGN(const std::uint64_t length, length_now());
-        if (offset + done < length)
-          return failure(name(), "read at " + std::to_string(at), outcome);
+        if (offset + done < length) return failure(name(), joined_text("read at ", at), outcome);
         std::memset(out.data() + done, 0, out.size() - done);
         return {};
       }
@@ -111,7 +111,7 @@ class MpiFile final : public OutputFile {
 
   Status truncate(std::uint64_t length) override {
     const std::lock_guard lock(mutex_);
-    return check_done("set the length to " + std::to_string(length), outcome_of([&] {
+    return check_done(joined_text("set the length to ", length), outcome_of([&] {
                         return MPI_File_set_size(handle_, static_cast<MPI_Offset>(length));
                       }));
   }
@@ -151,8 +151,8 @@ class MpiFile final : public OutputFile {
     NMB_TRY(check("MPI_Get_count", MPI_Get_count(&status, MPI_BYTE, &count)));
     if (count < 0 || count > asked)
       return Status(Code::kIo, name(), kNoOffset, "",
-                    "cannot " + doing + ": found a count of " + std::to_string(count) +
-                        " by MPI-IO, expected at most " + std::to_string(asked));
+                    joined_text("cannot ", doing, ": found a count of ", count,
+                                " by MPI-IO, expected at most ", asked));
     return static_cast<std::size_t>(count);
   }
 
@@ -181,10 +181,10 @@ struct Info {
     for (const auto& [key, value] : hints) {
       if (key.empty() || key.size() >= MPI_MAX_INFO_KEY || value.empty() ||
           value.size() >= MPI_MAX_INFO_VAL)
-        return Status(Code::kUsage,
-                      "found hint \"" + key + "=" + value + "\", expected a key of 1 to " +
-                          std::to_string(MPI_MAX_INFO_KEY - 1) + " bytes and a value of 1 to " +
-                          std::to_string(MPI_MAX_INFO_VAL - 1));
+        return Status(
+            Code::kUsage,
+            joined_text("found hint \"", key, "=", value, "\", expected a key of 1 to ",
+                        MPI_MAX_INFO_KEY - 1, " bytes and a value of 1 to ", MPI_MAX_INFO_VAL - 1));
       NMB_TRY(check("MPI_Info_set", MPI_Info_set(info, key.c_str(), value.c_str())));
     }
     return {};
@@ -206,13 +206,13 @@ Result<MPI_File> open_handle(const std::string& path, int mode, const MpiIo::Hin
   const std::string name = whole.filename().string();
   if (name.size() > kLongestName || name.find(':') != std::string::npos)
     return Status(Code::kUsage, path, kNoOffset, "",
-                  "found a name of " + std::to_string(name.size()) + " bytes, expected at most " +
-                      std::to_string(kLongestName) + " and no ':' for MPI-IO");
+                  joined_text("found a name of ", name.size(), " bytes, expected at most ",
+                              kLongestName, " and no ':' for MPI-IO"));
   const std::string parent = whole.parent_path().string();
   const Folder folder{
       ::open(parent.empty() ? "." : parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
   if (folder.fd < 0) return system_error(errno, path, doing);
-  const std::string way = "/proc/self/fd/" + std::to_string(folder.fd) + "/" + name;
+  const std::string way = joined_text("/proc/self/fd/", folder.fd, "/", name);
   Info info;
   NMB_TRY(info.set(hints));
   MPI_File handle = MPI_FILE_NULL;

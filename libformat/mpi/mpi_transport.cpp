@@ -9,13 +9,13 @@
 #include <ctime>
 #include <iterator>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "mpi_call.h"
 #include "mpi_file.h"
 #include "parallel/mpi_plugin.h"
 #include "parallel/status_bytes.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -168,9 +168,9 @@ Status MpiTransport::open(MPI_Comm comm) {
   if (comm != MPI_COMM_NULL)
     NMB_TRY(check("MPI_Comm_test_inter", MPI_Comm_test_inter(comm, &inter)));
   if (comm == MPI_COMM_NULL || inter != 0)
-    return Status(Code::kUsage, std::string("found ") +
-                                    (inter != 0 ? "an intercommunicator" : "MPI_COMM_NULL") +
-                                    ", expected an intracommunicator");
+    return Status(Code::kUsage,
+                  joined_text("found ", inter != 0 ? "an intercommunicator" : "MPI_COMM_NULL",
+                              ", expected an intracommunicator"));
   // The program's hints are not used: they may promise that no rank probes messages.
   NMB_TRY(check("MPI_Comm_dup_with_info", MPI_Comm_dup_with_info(comm, MPI_INFO_NULL, &comm_)));
   NMB_TRY(check("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN)));
@@ -183,8 +183,8 @@ Status MpiTransport::open(MPI_Comm comm) {
 // The program ends without having ended this network.
 void MpiTransport::end_with_program() {
   if (failure_.ok() && end_together()) return;
-  fail(Status(Code::kUsage, "found the program of rank " + std::to_string(rank_) +
-                                " ending, expected the end of its Communicator before"));
+  fail(Status(Code::kUsage, joined_text("found the program of rank ", rank_,
+                                        " ending, expected the end of its Communicator before")));
   end_failed();
 }
 

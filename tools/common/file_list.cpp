@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/io_failure.h"
+
 namespace nmb::tools {
 namespace {
 
@@ -19,9 +21,7 @@ Result<std::string> read_all(int fd, const std::string& name) {
   while (true) {
     const ssize_t got = ::read(fd, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0)
-      return Status(Code::kIo, name, kNoOffset, "",
-                    std::string("cannot read: ") + std::strerror(errno));
+    if (got < 0) return io_failure(name, "read");
     if (got == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
     if (text.size() > kMostBytes)

@@ -2,8 +2,6 @@
 #include "common/find_expression.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <utility>
 

@@ -2,15 +2,13 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <string>
+#include <optional>
 
 #include "nmb/writer.h"
 
 namespace nmb::tools {
 
-// `word` must outlive the app; pass it to hdf5_view_of().
-void offer_hdf5_view(CLI::App& app, std::string* word);
-// auto, on or off.
-Hdf5View hdf5_view_of(const std::string& word);
+// *view is set if the option is given; it must outlive the app.
+void offer_hdf5_view(CLI::App& app, std::optional<Hdf5View>* view);
 
 }  // namespace nmb::tools

@@ -1,12 +1,14 @@
 // JSON documents of the tools: a "schema" key first, keys in a fixed order, exact integers.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "common/output.h"
+#include "nmb/text.h"
 
 namespace nmb::tools {
 
@@ -15,6 +17,14 @@ using Json = nlohmann::ordered_json;
 // Returns {"schema": "nmb/NAME/1"}. Add names from files as json_text (nmb/text.h).
 inline Json json_document(const std::string& name) {
   return Json{{"schema", "nmb/" + name + "/1"}};
+}
+
+// Returns a list of texts from files. text_of: a member of the elements.
+template <class List, class TextOf = std::identity>
+Json json_texts(const List& list, TextOf text_of = {}) {
+  Json texts = Json::array();
+  for (const auto& one : list) texts.push_back(json_text(std::invoke(text_of, one)));
+  return texts;
 }
 
 // Parses a text from an untrusted source: nullopt if it is not a JSON object, is larger than 8 MiB,

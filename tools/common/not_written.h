@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/convert.h"
 #include "nmb/merge.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"

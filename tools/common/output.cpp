@@ -6,8 +6,8 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 
+#include "common/io_failure.h"
 #include "common/terminal.h"
 
 namespace nmb::tools {
@@ -34,9 +34,7 @@ Output::Output(int fd) : fd_(fd), terminal_(is_terminal(fd)) {
 
 void Output::fail(int error) {
   pipe_closed_ = error == EPIPE;
-  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  status_ = Status(full ? Code::kNoSpace : Code::kIo, "standard output", kNoOffset, "",
-                   std::string("cannot write: ") + std::strerror(error));
+  status_ = io_failure("standard output", "write", error);
 }
 
 Status Output::write(std::string_view text) {

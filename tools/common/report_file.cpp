@@ -8,19 +8,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+
+#include "common/io_failure.h"
 
 namespace nmb::tools {
 
 namespace {
 
 constexpr std::size_t kPart = 64 * 1024;
-
-Status failed(const std::string& path, const char* what) {
-  const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
-  return Status(full ? Code::kNoSpace : Code::kIo, path, kNoOffset, "",
-                std::string("cannot ") + what + ": " + std::strerror(errno));
-}
 
 }  // namespace
 
@@ -30,18 +25,18 @@ Result<std::unique_ptr<ReportFile>> ReportFile::open(const std::string& path,
                                                      const std::string& schema) {
   // O_NONBLOCK: if the path is a pipe, opening must not wait for its other end.
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
-  if (fd < 0) return failed(path, "open for writing");
+  if (fd < 0) return io_failure(path, "open for writing");
   std::unique_ptr<ReportFile> file(new ReportFile(path, fd));
   struct stat info;
-  if (::fstat(fd, &info) != 0) return failed(path, "stat");
+  if (::fstat(fd, &info) != 0) return io_failure(path, "stat");
   if (!S_ISREG(info.st_mode))
     return Status(Code::kUsage, path, kNoOffset, "", "the report must be a regular file");
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK)
       return Status(Code::kBusy, path, kNoOffset, "", "another run writes this report");
-    return failed(path, "lock");
+    return io_failure(path, "lock");
   }
-  if (::fstat(fd, &info) != 0) return failed(path, "stat");
+  if (::fstat(fd, &info) != 0) return io_failure(path, "stat");
   file->length_ = static_cast<std::uint64_t>(info.st_size);
   NMB_TRY(file->check_schema(schema));
   NMB_TRY(file->drop_cut_line());
@@ -53,7 +48,7 @@ Result<std::string> ReportFile::read_some(std::uint64_t offset, std::size_t most
   while (true) {
     const ssize_t got = ::pread(fd_, out.data(), most, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return failed(path_, "read");
+    if (got < 0) return io_failure(path_, "read");
     out.resize(static_cast<std::size_t>(got));
     return out;
   }
@@ -81,7 +76,7 @@ Status ReportFile::drop_cut_line() {
     if (whole) end += line_end + 1;
   }
   if (end == length_) return {};
-  if (::ftruncate(fd_, static_cast<off_t>(end)) != 0) return failed(path_, "cut");
+  if (::ftruncate(fd_, static_cast<off_t>(end)) != 0) return io_failure(path_, "cut");
   length_ = end;
   return {};
 }
@@ -116,7 +111,7 @@ Status ReportFile::append(std::string_view line) {
     const ssize_t put = ::write(fd_, text.data() + done, text.size() - done);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
-      Status status = failed(path_, "write");
+      Status status = io_failure(path_, "write");
       // If this fails, the next run removes the rest.
       [[maybe_unused]] const int cut = ::ftruncate(fd_, static_cast<off_t>(length_));
       return status;

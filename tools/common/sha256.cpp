@@ -47,4 +47,11 @@ Result<std::string> sha256(std::uint64_t length, const ReadAt& read,
   return hexadecimal({digest, size});
 }
 
+Result<std::string> sha256(const ByteSource& file, const std::atomic<bool>* cancel) {
+  return sha256(
+      file.size(),
+      [&](std::uint64_t offset, std::span<std::byte> out) { return file.read_at(offset, out); },
+      cancel);
+}
+
 }  // namespace nmb::tools

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "nmb/bytes.h"
 #include "nmb/status.h"
 
 namespace nmb::tools {
@@ -19,5 +20,7 @@ using ReadAt = std::function<Status(std::uint64_t offset, std::span<std::byte> o
 // MiB. cancel: if it is set, this fails with kIo "interrupted".
 Result<std::string> sha256(std::uint64_t length, const ReadAt& read,
                            const std::atomic<bool>* cancel);
+// Of a whole file.
+Result<std::string> sha256(const ByteSource& file, const std::atomic<bool>* cancel);
 
 }  // namespace nmb::tools

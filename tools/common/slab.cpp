@@ -1,7 +1,6 @@
 // Parses hyperslabs (see slab.h).
 #include "common/slab.h"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>

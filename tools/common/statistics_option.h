@@ -11,13 +11,11 @@
 namespace nmb::tools {
 
 inline void offer_statistics(CLI::App& app, std::string* level) {
-  app.add_option(
-         "--stats", *level,
-         "statistics of each variable in an NMB output: none; basic: counts, missing values, NaNs, "
-         "minimum, maximum; histogram: basic and a histogram; see nminspect stats (default: none, "
-         "but blocks of NMB inputs that are copied whole keep theirs)")
-      ->type_name("LEVEL")
-      ->check(one_of({"none", "basic", "histogram"}));
+  offer_word(
+      app, "--stats", level, "LEVEL", {"none", "basic", "histogram"},
+      "statistics of each variable in an NMB output: none; basic: counts, missing values, NaNs, "
+      "minimum, maximum; histogram: basic and a histogram; see nminspect stats (default: none, "
+      "but blocks of NMB inputs that are copied whole keep theirs)");
 }
 
 inline StatisticsLevel statistics_level(std::string_view text) {

@@ -20,7 +20,7 @@ bool use_colour(ColourWhen when, int fd) {
 
 std::string coloured(std::string_view text, Colour colour, bool use) {
   if (!use) return std::string(text);
-  constexpr std::string_view kStart[] = {"\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[32m"};
+  constexpr std::string_view kStart[] = {"\x1b[1m", "\x1b[33m"};
   return std::string(kStart[static_cast<std::size_t>(colour)]) + std::string(text) + "\x1b[0m";
 }
 

@@ -13,7 +13,7 @@ bool is_terminal(int fd);
 // kAuto: colour on a terminal, unless NO_COLOR is set or TERM is "dumb".
 bool use_colour(ColourWhen when, int fd);
 
-enum class Colour : std::uint8_t { kBold, kRed, kYellow, kGreen };
+enum class Colour : std::uint8_t { kBold, kYellow };
 
 // Returns `text` in a colour if `use`, otherwise unchanged.
 std::string coloured(std::string_view text, Colour colour, bool use);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
 #include <new>
 #include <string_view>
 
@@ -28,6 +27,12 @@ CLI::Validator one_of(std::vector<std::string> words) {
   return CLI::Validator(check, "");
 }
 
+void offer_word(CLI::App& command, const std::string& option, std::string* word,
+                const std::string& type_name, std::vector<std::string> words,
+                const std::string& help) {
+  command.add_option(option, *word, help)->type_name(type_name)->check(one_of(std::move(words)));
+}
+
 Tool::Tool(const std::string& name, const HelpText& help)
     : name_(name), app_(help.summary, name), out_(STDOUT_FILENO), diagnostics_(name) {
   help_texts_[&app_] = help;
@@ -47,18 +52,12 @@ CLI::App& Tool::add_command(const std::string& name, const HelpText& help) {
 }
 
 void Tool::offer_manners(CLI::App& command) {
-  static const std::map<std::string, ColourWhen> kWhen{
-      {"auto", ColourWhen::kAuto}, {"always", ColourWhen::kAlways}, {"never", ColourWhen::kNever}};
   command.add_flag("-q,--quiet", options_.quiet,
                    "no notes and no warnings, except about newer data that may be missing");
-  command
-      .add_option_function<std::string>(
-          "--color", [this](const std::string& when) { options_.colour = kWhen.at(when); },
-          "colour: auto, always or never")
-      ->type_name("WHEN")
-      ->check([](const std::string& when) {
-        return kWhen.contains(when) ? "" : "found \"" + when + "\", expected auto, always or never";
-      });
+  offer_choice<ColourWhen>(
+      command, "--color", &options_.colour, "WHEN",
+      {{"auto", ColourWhen::kAuto}, {"always", ColourWhen::kAlways}, {"never", ColourWhen::kNever}},
+      "colour: auto, always or never");
 }
 
 void Tool::offer_json(CLI::App& command) {
@@ -74,16 +73,13 @@ void Tool::offer_strict(CLI::App& command) {
   command.add_flag("--strict", options_.strict, "warnings are findings: exit code 1");
 }
 void Tool::offer_external(CLI::App& command) {
-  static const std::map<std::string, ExternalPaths> kWhich{{"none", ExternalPaths::kNone},
-                                                           {"beneath", ExternalPaths::kBeneath},
-                                                           {"any", ExternalPaths::kAny}};
-  command
-      .add_option_function<std::string>(
-          "--external", [this](const std::string& which) { options_.external = kWhich.at(which); },
-          "other files with values of an NMB file that may be opened: none; beneath (default): "
-          "those in its folder or below, without symbolic links; any")
-      ->type_name("WHICH")
-      ->check(one_of({"none", "beneath", "any"}));
+  offer_choice<ExternalPaths>(
+      command, "--external", &options_.external, "WHICH",
+      {{"none", ExternalPaths::kNone},
+       {"beneath", ExternalPaths::kBeneath},
+       {"any", ExternalPaths::kAny}},
+      "other files with values of an NMB file that may be opened: none; beneath (default): those "
+      "in its folder or below, without symbolic links; any");
 }
 void Tool::offer_threads(CLI::App& command) {
   options_.threads = default_threads();

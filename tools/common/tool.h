@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/diagnostics.h"
@@ -33,6 +34,28 @@ struct CommonOptions {
 
 // Checks that an option's value is one of `words`, which must not be empty.
 CLI::Validator one_of(std::vector<std::string> words);
+
+// Adds an option for one of these words. `word` must outlive the command.
+void offer_word(CLI::App& command, const std::string& option, std::string* word,
+                const std::string& type_name, std::vector<std::string> words,
+                const std::string& help);
+
+// Adds an option for one of these words, which sets *value to what belongs to the word. `value`
+// must outlive the command.
+template <class T, class Value>
+void offer_choice(CLI::App& command, const std::string& option, Value* value,
+                  const std::string& type_name, const std::vector<std::pair<std::string, T>>& words,
+                  const std::string& help) {
+  std::vector<std::string> names;
+  for (const auto& [name, meant] : words) names.push_back(name);
+  const auto take = [value, words](const std::string& word) {
+    for (const auto& [name, meant] : words)
+      if (name == word) *value = meant;
+  };
+  command.add_option_function<std::string>(option, take, help)
+      ->type_name(type_name)
+      ->check(one_of(std::move(names)));
+}
 
 class Tool {
  public:

@@ -39,7 +39,7 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
     const auto upper = static_cast<char>(unit.front() & ~0x20);
     const std::size_t prefix = kPrefixes.find(upper);
     const std::string_view tail = unit.substr(1);
-    if (prefix == kPrefixes.npos || (tail != "" && tail != "i" && tail != "iB" && tail != "B"))
+    if (prefix == kPrefixes.npos || (!tail.empty() && tail != "i" && tail != "iB" && tail != "B"))
       return wrong;
     value *= std::pow(tail == "B" ? 1000.0 : 1024.0, static_cast<double>(prefix + 1));
   }

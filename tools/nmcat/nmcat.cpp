@@ -1,5 +1,4 @@
 // nmcat: merges per-process files into one.
-#include "common/interrupt.h"
 #include "common/tool.h"
 #include "nmcat/pack_command.h"
 

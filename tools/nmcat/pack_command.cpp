@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <span>
 #include <string_view>
@@ -72,18 +73,18 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
 void PackCommand::offer_files(CLI::App& app) {
   app.add_option("INPUT", options_.inputs, "files to merge, in this order");
   app.add_option("-o,--output", options_.output, "output file")->type_name("OUT")->required();
-  app.add_option("--to", to_,
-                 "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT; "
-                 ".nc means cdf5, with pack nc4; no known ending means nmb)")
-      ->type_name("KIND")
-      ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));
-  app.add_option(
-         "--mode", mode_,
-         "how to merge inputs: pack (default): each input becomes its own block; union: blocks of "
-         "the same name become one; join: the same, and values are concatenated along a dimension; "
-         "tiles: each input has a part of a grid, described by its attributes domain_decomposition")
-      ->type_name("MODE")
-      ->check(one_of({"pack", "union", "join", "tiles"}));
+  offer_word(app, "--to", &to_, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
+             "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT; "
+             ".nc means cdf5, with pack nc4; no known ending means nmb)");
+  offer_choice<MergeMode>(
+      app, "--mode", &options_.mode, "MODE",
+      {{"pack", MergeMode::kPack},
+       {"union", MergeMode::kUnion},
+       {"join", MergeMode::kJoin},
+       {"tiles", MergeMode::kTiles}},
+      "how to merge inputs: pack (default): each input becomes its own block; union: blocks of "
+      "the same name become one; join: the same, and values are concatenated along a dimension; "
+      "tiles: each input has a part of a grid, described by its attributes domain_decomposition");
   app.add_option("--block-name", options_.block_name,
                  "names of blocks, from {stem}, {path}, {index} and {group} (default: {stem}; "
                  "{stem}/{group} for inputs with groups; {group} for union, join and tiles)")
@@ -95,14 +96,11 @@ void PackCommand::offer_blocks(CLI::App& app) {
                  "divide variables into blocks by the first capture of REGEX; the part of the name "
                  "after the match is the new name")
       ->type_name("REGEX");
-  app.add_option("--unmatched", unmatched_,
-                 "keep: leave variables that --split-names does not match in the block above "
-                 "(default: a conflict)")
-      ->type_name("WHAT")
-      ->check(one_of({"keep"}));
-  app.add_option("--unique", unique_, "{group}: the same group name in two inputs is a conflict")
-      ->type_name("WHAT")
-      ->check(one_of({"{group}"}));
+  offer_choice<bool>(app, "--unmatched", &options_.keep_unmatched, "WHAT", {{"keep", true}},
+                     "keep: leave variables that --split-names does not match in the block above "
+                     "(default: a conflict)");
+  offer_choice<bool>(app, "--unique", &options_.unique_groups, "WHAT", {{"{group}", true}},
+                     "{group}: the same group name in two inputs is a conflict");
   app.add_option("--samples", samples_,
                  "number of samples of a block: vars:N, dim:NAME, group or none (default: 1 for a "
                  "block with variables; blocks of NMB files keep theirs)")
@@ -114,11 +112,13 @@ void PackCommand::offer_blocks(CLI::App& app) {
 }
 
 void PackCommand::offer_storage(CLI::App& app) {
-  app.add_option("--metadata-codec", codec_,
-                 "compression of metadata: none, zstd or zstd-dictionary (default: zstd-dictionary "
-                 "if blocks are many and small)")
-      ->type_name("CODEC")
-      ->check(one_of({"none", "zstd", "zstd-dictionary"}));
+  offer_choice<MetadataCodec>(
+      app, "--metadata-codec", &options_.writer.metadata_codec, "CODEC",
+      {{"none", MetadataCodec::kNone},
+       {"zstd", MetadataCodec::kZstd},
+       {"zstd-dictionary", MetadataCodec::kZstdDictionary}},
+      "compression of metadata: none, zstd or zstd-dictionary (default: zstd-dictionary "
+      "if blocks are many and small)");
   app.add_option("--compress", compress_,
                  "compression of values: none, deflate[:1-9] or zstd[:1-19] (default: unchanged; "
                  "values that are compressed in an NMB or HDF5 input stay so)")
@@ -137,9 +137,9 @@ void PackCommand::offer_storage(CLI::App& app) {
                  "multiple of it, and one rank writes the metadata of a stripe; a power of 2 from "
                  "4096 to 1G (default: chosen by file system)")
       ->type_name("BYTES");
-  app.add_option("--io", io_, "how to write OUT: posix (default) or mpiio (needs mpiexec)")
-      ->type_name("HOW")
-      ->check(one_of({"posix", "mpiio"}));
+  offer_choice<Io>(app, "--io", &options_.writer.io, "HOW",
+                   {{"posix", Io::kPosix}, {"mpiio", Io::kMpiIo}},
+                   "how to write OUT: posix (default) or mpiio (needs mpiexec)");
   app.add_option("--hint", hints_,
                  "hint for the MPI library, with --io mpiio, for example striping_factor=8; may be "
                  "repeated")
@@ -170,11 +170,10 @@ void PackCommand::offer_run(CLI::App& app) {
                  "write the JSON report to FILE, also when the run fails; replaces an older "
                  "report, any other file only with -f")
       ->type_name("FILE");
-  app.add_option("--digest", digest_,
-                 "sha256: add the SHA-256 of all inputs and of OUT, which are read once more, to "
-                 "the JSON report")
-      ->type_name("WHAT")
-      ->check(one_of({"sha256"}));
+  offer_choice<bool>(
+      app, "--digest", &digest_, "WHAT", {{"sha256", true}},
+      "sha256: add the SHA-256 of all inputs and of OUT, which are read once more, to "
+      "the JSON report");
   app.add_flag("--no-provenance", no_provenance_,
                "do not record names and sizes of the inputs, and the options, in OUT (see "
                "nminspect provenance)");
@@ -195,28 +194,21 @@ void PackCommand::offer_agreement(CLI::App& app) {
                  "and add a variable VARIABLE.seq with the event number of each row to each block "
                  "with a variable of this name")
       ->type_name("[BLOCK/]VARIABLE");
-  app.add_option("--shared", shared_,
-                 "union, tiles: first: if several inputs have the same values, use the first "
-                 "input's without comparing (default: they must be equal)")
-      ->type_name("WHAT")
-      ->check(one_of({"first"}));
-  app.add_option("--atts", atts_,
-                 "attributes that differ: first (default): keep the first; list: keep the first "
-                 "and list each; strict: a conflict; attributes that determine the meaning of "
-                 "values (units, calendar, ...) must always agree")
-      ->type_name("WHAT")
-      ->check(one_of({"strict", "first", "list"}));
-  app.add_option("--on-mismatch", on_mismatch_,
-                 "an object that does not match the first one of its name: error (default); skip: "
-                 "leave it out; widen (union, join): convert numbers to the narrowest type that "
-                 "holds all of them, otherwise an error")
-      ->type_name("WHAT")
-      ->check(one_of({"error", "skip", "widen"}));
-  app.add_option("--missing", missing_,
-                 "join, tiles: a variable or block that some inputs lack, or a tile that no input "
-                 "has: error (default) or fill (use fill values)")
-      ->type_name("WHAT")
-      ->check(one_of({"error", "fill"}));
+  offer_choice<bool>(app, "--shared", &options_.first_values, "WHAT", {{"first", true}},
+                     "union, tiles: first: if several inputs have the same values, use the first "
+                     "input's without comparing (default: they must be equal)");
+  offer_word(app, "--atts", &atts_, "WHAT", {"strict", "first", "list"},
+             "attributes that differ: first (default): keep the first; list: keep the first "
+             "and list each; strict: a conflict; attributes that determine the meaning of "
+             "values (units, calendar, ...) must always agree");
+  offer_word(app, "--on-mismatch", &on_mismatch_, "WHAT", {"error", "skip", "widen"},
+             "an object that does not match the first one of its name: error (default); skip: "
+             "leave it out; widen (union, join): convert numbers to the narrowest type that "
+             "holds all of them, otherwise an error");
+  offer_choice<bool>(
+      app, "--missing", &options_.fill_missing, "WHAT", {{"error", false}, {"fill", true}},
+      "join, tiles: a variable or block that some inputs lack, or a tile that no input "
+      "has: error (default) or fill (use fill values)");
   app.add_flag(
       "--monotonic", options_.monotonic,
       "join: a coordinate that is not strictly monotonic is a conflict (default: a warning)");
@@ -224,10 +216,6 @@ void PackCommand::offer_agreement(CLI::App& app) {
 
 Status PackCommand::take_agreement() {
   const CLI::App& app = tool_.app();
-  options_.mode = mode_ == "union"   ? MergeMode::kUnion
-                  : mode_ == "join"  ? MergeMode::kJoin
-                  : mode_ == "tiles" ? MergeMode::kTiles
-                                     : MergeMode::kPack;
   const auto needs = [&](const char* option, bool is_right, const char* mode) {
     if (app.count(option) == 0 || is_right) return Status();
     return Status(Code::kUsage, fmt::format("{} needs --mode {}", option, mode));
@@ -240,13 +228,11 @@ Status PackCommand::take_agreement() {
   NMB_TRY(needs("--shared", options_.mode == MergeMode::kUnion || tiles, "union or tiles"));
   NMB_TRY(needs("--atts", options_.mode != MergeMode::kPack, "union, join or tiles"));
   NMB_TRY(needs("--on-mismatch", options_.mode != MergeMode::kPack, "union, join or tiles"));
-  options_.first_values = shared_ == "first";
   options_.strict_attributes = atts_ == "strict";
   options_.skip_mismatches = on_mismatch_ == "skip";
   options_.widen_types = on_mismatch_ == "widen";
   if (options_.widen_types && tiles)
     return Status(Code::kUsage, "--on-mismatch widen needs --mode union or join");
-  options_.fill_missing = missing_ == "fill";
   constexpr std::string_view kValues = "values:";
   if (sort_.starts_with(kValues) && sort_.size() > kValues.size())
     options_.sort_by = sort_.substr(kValues.size());
@@ -456,9 +442,8 @@ Status PackCommand::start_report() {
 }
 
 Status PackCommand::take_io() {
-  if (io_ == "mpiio") options_.writer.io = Io::kMpiIo;
   for (const std::string& hint : hints_) {
-    if (io_ != "mpiio") return Status(Code::kUsage, "--hint needs --io mpiio");
+    if (options_.writer.io != Io::kMpiIo) return Status(Code::kUsage, "--hint needs --io mpiio");
     const std::size_t equals = hint.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == hint.size())
       return Status(Code::kUsage, "found --hint " + hint + ", expected KEY=VALUE");
@@ -485,26 +470,21 @@ Status PackCommand::take_storage() {
   options_.external = tool_.options().external;
   if (options_.link && tool_.app().count("--inline") > 0)
     return Status(Code::kUsage, "--link and --inline exclude each other");
-  options_.writer.hdf5_view = hdf5_view_of(hdf5_view_);
-  options_.writer.metadata_codec = codec_ == "none"   ? MetadataCodec::kNone
-                                   : codec_ == "zstd" ? MetadataCodec::kZstd
-                                                      : MetadataCodec::kZstdDictionary;
+  options_.writer.hdf5_view = hdf5_view_.value_or(Hdf5View::kOff);
   return take_io();
 }
 
 Status PackCommand::take_blocks() {
-  if (!unmatched_.empty() && split_names_.empty())
+  if (options_.keep_unmatched && split_names_.empty())
     return Status(Code::kUsage, "--unmatched needs --split-names");
   if (!split_names_.empty()) options_.block_by = {BlockRule::By::kPrefix, split_names_};
   NMB_ASSIGN(options_.samples, SampleRule::parse(samples_));
-  options_.unique_groups = !unique_.empty();
-  options_.keep_unmatched = !unmatched_.empty();
   return {};
 }
 
 Status PackCommand::take_run() {
   const CommonOptions& common = tool_.options();
-  if (!digest_.empty() && !common.json && report_path_.empty())
+  if (digest_ && !common.json && report_path_.empty())
     return Status(Code::kUsage, "--digest needs --json or --report");
   if (options_.append)
     // The file keeps its limit of inline values.
@@ -662,10 +642,7 @@ void PackCommand::tell(const PackReport& report) {
 // Returns the digest of a file as it is now.
 Result<std::string> PackCommand::digest_of_file(const std::string& path) const {
   NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(path));
-  return sha256(
-      file->size(),
-      [&](std::uint64_t offset, std::span<std::byte> out) { return file->read_at(offset, out); },
-      nullptr);  // OUT exists already: an interrupt comes too late
+  return sha256(*file, nullptr);  // OUT exists already: an interrupt comes too late
 }
 
 Status PackCommand::write_report(const Json& json) {
@@ -677,46 +654,45 @@ Status PackCommand::write_report(const Json& json) {
 
 Result<Json> PackCommand::report_json(const PackReport& report, const Status& status) const {
   Json json = json_document("cat");
-  json["output"] = json_text(options_.output);
-  json["done"] = status.ok() && !options_.writer.dry_run;
-  json["inputs"] = report.inputs;
-  json["bytes_in"] = report.bytes_in;
-  json["bytes_out"] = report.bytes_out;
-  json["value_bytes"] = report.value_bytes;
-  json["linked_bytes"] = report.linked_bytes;
-  json["blocks"] = report.totals.blocks;
-  json["objects"] = report.totals.variables;
-  json["dimensions"] = report.totals.dimensions;
-  json["attributes"] = report.totals.attributes;
-  json["records"] = report.totals.records;
-  json["samples"] = report.totals.samples;
-  json["without_statistics"] = report.without_statistics;
+  const Totals& totals = report.totals;
+  json.update({{"output", json_text(options_.output)},
+               {"done", status.ok() && !options_.writer.dry_run},
+               {"inputs", report.inputs},
+               {"bytes_in", report.bytes_in},
+               {"bytes_out", report.bytes_out},
+               {"value_bytes", report.value_bytes},
+               {"linked_bytes", report.linked_bytes},
+               {"blocks", totals.blocks},
+               {"objects", totals.variables},
+               {"dimensions", totals.dimensions},
+               {"attributes", totals.attributes},
+               {"records", totals.records},
+               {"samples", totals.samples},
+               {"without_statistics", report.without_statistics}});
   if (report.plan) json["plan"] = plan_json(options_, report);
-  json["conflicts"] = conflicts_json(report.conflicts);
-  json["differing"] = conflicts_json(report.differing);
-  json["left_out"] = conflicts_json(report.left_out);
-  json["filled"] = conflicts_json(report.filled);
-  json["shared"] = conflicts_json(report.shared);
-  json["widened"] = conflicts_json(report.widened);
-  json["losses"] = Json::array();
-  for (const auto& [path, line] : loss_lines(report))
-    json["losses"].push_back(json_text(path + ": " + line));
-  for (const std::string& loss : losses_) json["losses"].push_back(json_text(loss));
-  json["linked"] = Json::array();
+  std::vector<std::string> losses = losses_;
+  std::ranges::transform(loss_lines(report), std::inserter(losses, losses.begin()),
+                         [](const auto& line) { return line.first + ": " + line.second; });
+  Json linked = Json::array();
   for (const ExternalFile& file : report.external_files)
-    json["linked"].push_back(Json{{"file", json_text(file.path)}, {"bytes", file.size}});
-  json["errors"] = Json::array();
-  for (const Status& failure : report.unreadable)
-    json["errors"].push_back(json_text(failure.text()));
+    linked.push_back({{"file", json_text(file.path)}, {"bytes", file.size}});
+  json.update({{"conflicts", conflicts_json(report.conflicts)},
+               {"differing", conflicts_json(report.differing)},
+               {"left_out", conflicts_json(report.left_out)},
+               {"filled", conflicts_json(report.filled)},
+               {"shared", conflicts_json(report.shared)},
+               {"widened", conflicts_json(report.widened)},
+               {"losses", json_texts(losses)},
+               {"linked", std::move(linked)},
+               {"errors", json_texts(report.unreadable, &Status::text)}});
   if (!status.ok() && report.unreadable.empty() && report.conflicts.empty())
     json["errors"].push_back(json_text(status.text()));
-  json["warnings"] = Json::array();
-  for (const std::string& warning : report.warnings) json["warnings"].push_back(json_text(warning));
-  if (digest_.empty() || !status.ok() || options_.writer.dry_run) return json;
+  json["warnings"] = json_texts(report.warnings);
+  if (!digest_ || !status.ok() || options_.writer.dry_run) return json;
   json["sources"] = Json::array();
   for (const std::string& input : options_.inputs) {
     NMB_ASSIGN(const std::string digest, digest_of_file(input));
-    json["sources"].push_back(Json{{"file", json_text(input)}, {"sha256", digest}});
+    json["sources"].push_back({{"file", json_text(input)}, {"sha256", digest}});
   }
   NMB_ASSIGN(json["sha256_out"], digest_of_file(options_.output));
   return json;

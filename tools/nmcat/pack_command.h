@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,13 +54,12 @@ class PackCommand {
 
   Tool& tool_;
   PackOptions options_;
-  std::string to_, mode_ = "pack", shared_, atts_ = "first", on_mismatch_ = "error",
-                   missing_ = "error", statistics_ = "none";
-  std::string split_names_, unique_, unmatched_, sort_ = "given", codec_ = "zstd-dictionary",
-                                                 inline_limit_;
-  std::string alignment_, compress_, io_ = "posix", report_path_, digest_, hdf5_view_, samples_;
+  std::string to_, atts_ = "first", on_mismatch_ = "error", statistics_ = "none";
+  std::string split_names_, sort_ = "given", inline_limit_, alignment_, compress_, report_path_,
+                            samples_;
+  std::optional<Hdf5View> hdf5_view_;
   std::vector<std::string> hints_;
-  bool lossy_ = false;
+  bool lossy_ = false, digest_ = false;
   std::vector<std::string> losses_;  // the content that OUT does not have, as shown
   bool no_sync_ = false;
   bool resume_ = false, no_provenance_ = false, no_lock_ = false;

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "common/tool.h"
-#include "nmb/communicator.h"
 #include "nmconvert/conversion.h"
 
 namespace nmb::tools {

@@ -10,7 +10,6 @@
 #include "nmb/external_files.h"
 #include "nmb/files.h"
 #include "nmb/merge.h"
-#include "nmb/status.h"
 #include "nmb/values.h"
 #include "nmb/writer.h"
 #include "nmconvert/conversion_record.h"

@@ -1,7 +1,6 @@
 // ConversionReport: writes a line or a document for each conversion.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
 #include "common/table.h"

@@ -7,7 +7,6 @@
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/statistics_option.h"
-#include "nmb/convert.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "nmconvert/conversion_report.h"
@@ -32,12 +31,10 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
 void ConvertCommand::offer_files(CLI::App& app) {
   app.add_option("INPUT", input_, "the file to convert");
   app.add_option("OUTPUT", output_, "output file");
-  app.add_option(
-         "--to", batch_.to,
-         "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending and, for .nc, "
-         "by the origin of the input; with --files-from: NMB, or .nc for inputs that end in .nmb)")
-      ->type_name("KIND")
-      ->check(one_of({"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"}));
+  offer_word(
+      app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
+      "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending and, for .nc, "
+      "by the origin of the input; with --files-from: NMB, or .nc for inputs that end in .nmb)");
   app.add_option(
          "--extract", batch_.block,
          "write only this block of an NMB input, in the kind that --to or the ending names; .nc "
@@ -92,10 +89,8 @@ void ConvertCommand::offer_list(CLI::App& app) {
   app.add_option("--out-dir", batch_.folder,
                  "folder for the outputs of a list: sub/a.nc becomes DIR/sub/a.nmb")
       ->type_name("DIR");
-  app.add_option("--sort", batch_.sort,
-                 "order of the list: given (default) or name (natural numeric order)")
-      ->type_name("ORDER")
-      ->check(one_of({"given", "name"}));
+  offer_word(app, "--sort", &batch_.sort, "ORDER", {"given", "name"},
+             "order of the list: given (default) or name (natural numeric order)");
   app.add_option("--report", batch_.report,
                  "append a JSON document, on one line, for each file of a list")
       ->type_name("FILE");
@@ -103,10 +98,8 @@ void ConvertCommand::offer_list(CLI::App& app) {
 }
 
 void ConvertCommand::offer_run(CLI::App& app) {
-  app.add_option("--digest", digest_,
-                 "sha256: report the SHA-256 of input and output, which are read once more")
-      ->type_name("KIND")
-      ->check(one_of({"sha256"}));
+  offer_choice<bool>(app, "--digest", &digest_, "KIND", {{"sha256", true}},
+                     "sha256: report the SHA-256 of input and output, which are read once more");
   app.add_flag("--lossy", lossy_,
                "leave out, or write in another way, what OUTPUT cannot hold; prints the number of "
                "losses and lists them in JSON reports");
@@ -228,13 +221,13 @@ Status ConvertCommand::execute() {
   options.check = !no_check_;
   options.strict = tool_.options().strict;
   options.lossy = lossy_;
-  options.digest = !digest_.empty();
+  options.digest = digest_;
   NMB_ASSIGN(options.compression, compression());
   options.materialise = materialise_;
   options.repack = repack_;
   options.external = tool_.options().external;
   options.inline_limit = inline_limit_;
-  if (!hdf5_view_.empty()) options.hdf5_view = hdf5_view_of(hdf5_view_);
+  options.hdf5_view = hdf5_view_;
   options.keep_statistics = tool_.app().count("--stats") == 0;
   options.cancel = catch_interrupts();
   return tool_.options().files_from.empty() ? execute_one(options)

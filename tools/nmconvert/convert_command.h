@@ -29,12 +29,12 @@ class ConvertCommand {
   std::string deciding_options() const;
 
   Tool& tool_;
-  std::string input_, output_, digest_, compress_, chunk_, block_by_, regroup_, hdf5_view_,
-      add_hdf5_view_;
+  std::string input_, output_, compress_, chunk_, block_by_, regroup_, add_hdf5_view_;
+  std::optional<Hdf5View> hdf5_view_;
   BatchArguments batch_;
   std::optional<std::uint32_t> inline_limit_;
   bool shuffle_ = false, materialise_ = false, repack_ = false, force_ = false, no_sync_ = false,
-       no_lock_ = false, no_check_ = false, lossy_ = false;
+       no_lock_ = false, no_check_ = false, lossy_ = false, digest_ = false;
 };
 
 }  // namespace nmb::tools

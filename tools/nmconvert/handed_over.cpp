@@ -34,14 +34,7 @@ class HandedOverFile final : public OutputFileLayer {
 
  private:
   Status take_digests() {
-    const auto of_input = [this] {
-      return sha256(
-          how_.input->size(),
-          [this](std::uint64_t at, std::span<std::byte> out) {
-            return how_.input->read_at(at, out);
-          },
-          how_.cancel);
-    };
+    const auto of_input = [this] { return sha256(*how_.input, how_.cancel); };
     std::future<Result<std::string>> input =
         std::async(how_.threads > 1 ? kSideBySide : std::launch::deferred, of_input);
     const Result<std::string> output = sha256(

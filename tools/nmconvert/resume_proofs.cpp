@@ -13,9 +13,7 @@ namespace {
 
 bool has_sha256(const FileSource& file, const std::string& expected,
                 const std::atomic<bool>* cancel) {
-  const Result<std::string> found = sha256(
-      file.size(),
-      [&](std::uint64_t at, std::span<std::byte> out) { return file.read_at(at, out); }, cancel);
+  const Result<std::string> found = sha256(file, cancel);
   return found.ok() && *found == expected;
 }
 

@@ -35,9 +35,9 @@ CountCommand::CountCommand(Tool& tool)
            "  nminspect count run.nmb --what=blocks 'r4952/**'   # blocks below r4952\n"
            "  nminspect count run.nmb '**/energy'                # objects called energy"}) {
   pattern_.offer(command_, "names to count");
-  command_.add_option("--what", what_, "objects (default), blocks, dims, atts, records or samples")
-      ->type_name("WHAT")
-      ->check(one_of({"objects", "blocks", "dims", "atts", "records", "samples"}));
+  offer_word(command_, "--what", &what_, "WHAT",
+             {"objects", "blocks", "dims", "atts", "records", "samples"},
+             "objects (default), blocks, dims, atts, records or samples");
   tool.offer_json(command_);
 }
 

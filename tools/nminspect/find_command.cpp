@@ -283,8 +283,7 @@ Status FindCommand::run(const InspectedFile& file) {
     Json json = json_document("find");
     json["file"] = json_text(file.file().name());
     json["blocks_looked_at"] = looked_at;
-    json["blocks"] = Json::array();
-    for (const BlockEntry& entry : found) json["blocks"].push_back(json_text(entry.name));
+    json["blocks"] = json_texts(found, &BlockEntry::name);
     return write_json(tool_.out(), json);
   }
   Table table(tool_.out(), {{""}});

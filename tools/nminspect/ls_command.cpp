@@ -82,12 +82,8 @@ LsCommand::LsCommand(Tool& tool)
   pattern_.offer(command_, "names to list");
   view_.offer(command_);
   command_.add_flag("-l", long_, "show counts, shapes and bytes too");
-  command_.add_option("--what", what_, "blocks or objects")
-      ->type_name("WHAT")
-      ->check(one_of({"blocks", "objects"}));
-  command_.add_option("--sort", sort_, "sort by name or size")
-      ->type_name("KEY")
-      ->check(one_of({"name", "size"}));
+  offer_word(command_, "--what", &what_, "WHAT", {"blocks", "objects"}, "blocks or objects");
+  offer_word(command_, "--sort", &sort_, "KEY", {"name", "size"}, "sort by name or size");
   command_.add_option("--limit", limit_, "show at most N rows")->type_name("N");
   tool.offer_json(command_);
   tool.offer_jsonl(command_);

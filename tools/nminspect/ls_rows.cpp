@@ -20,9 +20,7 @@ std::string kind_text(std::uint16_t kind) {
 
 // nullptr: the view leaves it out.
 const NetcdfView::Variable* variable_of(const NetcdfView& view, VarId id) {
-  const auto found =
-      std::lower_bound(view.variables.begin(), view.variables.end(), id,
-                       [](const NetcdfView::Variable& v, VarId wanted) { return v.id < wanted; });
+  const auto found = std::ranges::lower_bound(view.variables, id, {}, &NetcdfView::Variable::id);
   return found != view.variables.end() && found->id == id ? &*found : nullptr;
 }
 
@@ -119,13 +117,11 @@ std::vector<std::string> ObjectRow::cells(bool exact) const {
 }
 
 Json ObjectRow::json() const {
-  Json names = Json::array();
-  for (const std::string& dimension : dimensions) names.push_back(json_text(dimension));
   return {{"name", json_text(name())},
           {"block", json_text(block)},
           {"variable", json_text(variable)},
           {"type", type},
-          {"dimensions", names},
+          {"dimensions", json_texts(dimensions)},
           {"shape", lengths},
           {"values", bytes}};
 }

@@ -39,8 +39,8 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<FindCommand>(tool));
   tool.set_default_command("summary");
   return tool.main(argc, argv, [&] {
-    const auto chosen = std::find_if(commands.begin(), commands.end(),
-                                     [](const auto& command) { return command->chosen(); });
+    const auto chosen =
+        std::ranges::find_if(commands, [](const auto& command) { return command->chosen(); });
     return (*chosen)->execute();
   });
 }

@@ -42,7 +42,7 @@ class OrderedRows {
   }
 
   Status finish() {
-    if (less_) std::sort(rows_.begin(), rows_.end(), less_);
+    if (less_) std::ranges::sort(rows_, less_);
     for (const Row& row : rows_) NMB_TRY(emit_(row));
     return {};
   }

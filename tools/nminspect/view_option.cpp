@@ -2,7 +2,6 @@
 #include "nminspect/view_option.h"
 
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "common/tool.h"
@@ -46,9 +45,8 @@ FileBlocks blocks_of(const InspectedFile& file) {
 }  // namespace
 
 void ViewOption::offer(CLI::App& command) {
-  command.add_option("--view", view_, "auto (default), netcdf or stored")
-      ->type_name("VIEW")
-      ->check(one_of({"auto", "netcdf", "stored"}));
+  offer_word(command, "--view", &view_, "VIEW", {"auto", "netcdf", "stored"},
+             "auto (default), netcdf or stored");
 }
 
 Result<std::optional<NetcdfView>> ViewOption::of(const InspectedFile& file, std::string_view block,

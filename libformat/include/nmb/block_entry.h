@@ -1,4 +1,4 @@
-// BlockEntry: what the index says of a block; Totals: what it counts of many (spec/format.md,
+// BlockEntry: the index's row of one block. Totals: its counts over many blocks (spec/format.md,
 // sections 6 and 7).
 #pragma once
 
@@ -31,7 +31,7 @@ struct Totals {
 };
 
 struct BlockEntry {
-  // Where a structure of the file lies and the sum of its bytes (spec/format.md, section 5).
+  // Position, length and checksum of a structure of the file (spec/format.md, section 5).
   struct Place {
     std::uint64_t position = 0;
     std::uint64_t length = 0;
@@ -43,7 +43,7 @@ struct BlockEntry {
   std::string name;
   std::uint16_t kind = 0;
   std::uint16_t codec = 0;
-  bool hole = false;                // the extent is not empty and no byte of it is stored
+  bool hole = false;                // the extent is not empty, but no byte of it is stored
   std::uint64_t position = 0;       // of the block's header
   std::uint64_t stored_length = 0;  // of the body, in bytes
   std::uint64_t raw_length = 0;
@@ -61,18 +61,18 @@ struct BlockEntry {
   Place storage;
   std::uint64_t order = 0;
   std::uint64_t needs =
-      0;  // what a reader must know to read the block (spec/format.md, section 13)
-  // Bytes at the end of the extent, and records of them, whose pieces stand in growth pages
-  // (section 10.4); records and extent_length count them, the other fields do not.
+      0;  // bits of features that a reader must know to read the block (spec/format.md, section 13)
+  // Bytes at the end of the extent whose pieces are listed in growth pages (section 10.4), and
+  // their records. records and extent_length include them; the other fields do not.
   std::uint64_t growth = 0, grown_records = 0;
 
   Totals totals() const { return {1, dimensions, variables, attributes, records, samples}; }
   bool has_map() const { return map.position != 0; }
-  // Bytes of the extent that position, sum, hole and map describe: all but growth.
+  // Bytes of the extent that position, sum, hole and map describe: all except growth.
   std::uint64_t settled_length() const { return extent_length - growth; }
 };
 
-// Samples of a block where nobody says how to count them.
+// Samples of a block if no rule for counting them is given.
 constexpr std::uint64_t default_samples(std::uint64_t variables) { return variables > 0 ? 1 : 0; }
 
 }  // namespace nmb

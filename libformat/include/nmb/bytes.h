@@ -1,4 +1,4 @@
-// Bytes: sources to read them from, ranges of them, and their digests.
+// Bytes: sources, ranges and digests.
 #pragma once
 
 #include <compare>
@@ -28,37 +28,39 @@ struct Digest {
   bool is_zero() const { return low == 0 && high == 0; }
 };
 
-// ByteSource: random-access bytes to read from (a file, a range of one, memory). The one interface
-// through which decoders, readers and movers of values see input, so that tests count and fail it.
+// ByteSource: random-access bytes to read from (a file, a range of a source, memory). Everything
+// that reads input does it through this interface, so that tests can count reads and make them
+// fail.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Bytes there are, as of opening or of the last refresh().
+  // Number of bytes, as of opening or of the last refresh().
   virtual std::uint64_t size() const = 0;
-  // Asks anew how many bytes there are: another process may add to the file. size() never gets less
-  // by it. kIo. Thread-safe.
+  // Updates size(), because another process may append to the file; size() never decreases. kIo.
+  // Thread-safe.
   virtual Result<std::uint64_t> refresh() const { return size(); }
-  // Forgets bytes that are kept, so that the next read_at() sees what the file has then.
+  // Drops cached bytes, so that the next read_at() sees the file's current bytes.
   virtual void forget() const {}
   // Whether a process is known to hold the writer's lock (spec/format.md, section 5.5). false: none
-  // does, or the system cannot say.
+  // does, or the system does not know.
   virtual bool has_writer() const { return false; }
-  // Fills `out` from `offset`, whole or not at all: bytes past size() are kDamaged ("cut"),
-  // failures of the system kIo. Thread-safe.
+  // Fills `out` from `offset`, completely or not at all. kDamaged ("cut"): bytes past size(); kIo:
+  // failures of the system. Thread-safe.
   virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
   // The name for messages.
   virtual const std::string& name() const = 0;
-  // The path of the file whose bytes these are, the first byte that of the file; nullptr: there is
-  // none. External files of an NMB file are looked for beside it.
+  // The path of the file of which this is the content, from its first byte; nullptr: none. External
+  // files of an NMB file are looked for relative to its folder.
   virtual const std::string* path() const { return nullptr; }
-  // Whether the range is known to read as zero without being stored (a hole of the file system).
+  // Whether the range (offset, length) is known to be a hole of the file system, which reads as
+  // zero.
   virtual bool is_unallocated(std::uint64_t, std::uint64_t) const { return false; }
-  // Whether is_unallocated() may be true of some range. false: it never is, so it need not be
-  // asked, and a copy of the source takes the room of all its bytes.
+  // Whether is_unallocated() may be true for some range. false: it never is, so callers need not
+  // ask, and a copy of the source takes space for all its bytes.
   virtual bool may_be_sparse() const { return false; }
 };
 
-// A source around another one: what it does not override, that one does.
+// A source that wraps another one; functions that are not overridden call the wrapped source.
 class ByteSourceLayer : public ByteSource {
  public:
   explicit ByteSourceLayer(std::shared_ptr<const ByteSource> base) : base_(std::move(base)) {}
@@ -96,7 +98,7 @@ class MemorySource final : public ByteSource {
   std::string name_;
 };
 
-// A source that belongs to the caller, who keeps it alive.
+// Returns a pointer to a source that the caller owns and keeps alive.
 inline std::shared_ptr<const ByteSource> not_owned(const ByteSource& source) {
   return {std::shared_ptr<const void>(), &source};
 }

@@ -1,5 +1,5 @@
-// The classic netCDF header (CDF-1, CDF-2, CDF-5, and kind 6 of a block's body): one decoder for
-// every consumer, one encoder, one layout computation (spec/format.md, "Classic header").
+// The classic netCDF header (CDF-1, CDF-2, CDF-5, and block bodies of kind 6): decoder, encoder and
+// computation of the layout (spec/format.md, "Classic header").
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,11 @@
 
 namespace nmb {
 
-// numrecs of a file whose writer did not know it: all bits set, of 32 or 64.
+// Whether a header has a record count. kStreaming: all 32 or 64 bits of numrecs are set, because
+// the writer did not know the count.
 enum class RecordCount : std::uint8_t { kKnown, kStreaming };
 
-// A departure from the canonical form that does not hinder reading.
+// A deviation from the canonical form that does not prevent reading.
 struct HeaderRemark {
   std::string rule;
   std::uint64_t offset;  // from the start of the header
@@ -28,17 +29,17 @@ struct HeaderRemark {
   NMB_EXPORT std::string text() const;
 };
 
-// Where the parts of a classic dataset lie, computed from its definitions and begins.
+// Positions of the parts of a classic dataset, computed from its definitions and begins.
 struct ClassicLayout {
   Kind kind = Kind::kCdf5;
-  std::uint64_t header_length = 0;  // bytes of the header; of kind 6: 0, as begins count there
+  std::uint64_t header_length =
+      0;  // bytes of the header; 0 for kind 6, whose begins count from the first value
   // End of the last fixed-size value (>= header_length), padded to 4 unless a record begins
   // earlier.
   std::uint64_t fixed_end = 0;
-  std::uint64_t record_begin =
-      0;  // begin of the first record variable; fixed_end where there is none
-  std::uint64_t record_size = 0;  // bytes from one record to the next; 0: no record variable
-  std::uint64_t records = 0;      // numrecs, worked out from the source's size where STREAMING
+  std::uint64_t record_begin = 0;  // begin of the first record variable; fixed_end without one
+  std::uint64_t record_size = 0;   // bytes from one record to the next; 0: no record variable
+  std::uint64_t records = 0;       // numrecs; if streaming, computed from the source's size
   RecordCount record_count = RecordCount::kKnown;
   // First byte after the values of `count` records, from the start of the header.
   std::uint64_t end(std::uint64_t count) const {
@@ -49,44 +50,45 @@ struct ClassicLayout {
 struct ClassicHeader {
   Metadata metadata{Metadata::Names::kAsFound};
   ClassicLayout layout;
-  std::vector<HeaderRemark> remarks;  // at most kMaxRemarks; then only counted
+  std::vector<HeaderRemark> remarks;  // the first kMaxRemarks; others are only counted
   std::uint64_t remark_count = 0;
   static constexpr std::size_t kMaxRemarks = 100;
 };
 
 struct DecodeOptions {
-  // true: bytes behind the header are the values (a file), so a begin or an end past the source's
-  // size is kDamaged. false: the source is the header alone, exactly (a block's body).
+  // true: the values follow the header (a file), so a begin or an end past the source's size is
+  // kDamaged. false: the source is exactly the header (a block's body).
   bool values_follow = true;
 };
 
-// Decodes the header at the start of `source`, reading in windows (16 KiB, then 256 KiB). What
-// breaks a rule is kDamaged with rule and offset; kUnknownKind if the magic is not of a classic
-// file; kLimit past the limits of Metadata. Memory: bounded by the bytes of the header that exist.
-// room: definitions of an earlier header that are of no more use, whose memory serves again.
+// Decodes the header at the start of `source`, reading 16 KiB first, then 256 KiB at a time.
+// kDamaged: a rule is broken, with rule and offset; kUnknownKind: no classic magic; kLimit: past
+// the limits of Metadata. Memory is bounded by the header's bytes in the source. room: definitions
+// of an earlier header that are no longer needed; their memory is reused.
 NMB_EXPORT Result<ClassicHeader> decode_classic_header(const ByteSource& source,
                                                        const DecodeOptions& options = {},
                                                        Metadata room = ClassicHeader().metadata);
 
-// Sets canonical begins in `metadata` (fixed-size variables in order of definition behind the
-// header, then record variables, each padded to 4 bytes; a single record variable of a type shorter
-// than 4 bytes has records without padding) and returns the layout, records = 0. kUnsupported:
-// `kind` cannot hold it (type, length or offset), naming the object. kLimit: sizes past 2^63 - 1.
+// Sets canonical begins in `metadata` and returns the layout, with records = 0. Fixed-size
+// variables follow the header in order of definition, then record variables, each padded to 4
+// bytes; the records of a single record variable with a type shorter than 4 bytes have no padding.
+// kUnsupported: `kind` cannot hold a type, length or offset; the message names the object. kLimit:
+// sizes past 2^63 - 1.
 NMB_EXPORT Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind);
 
-// numrecs of a header to be written as STREAMING, for any kind.
+// `records` for encoding a header with streaming numrecs, for any kind.
 inline constexpr std::uint64_t kStreamingRecords = ~std::uint64_t{0};
 
-// Writes the header with the begins in `metadata` to `emit`, in pieces of at most 256 KiB. The
-// number of bytes is layout_classic(...).header_length; vsize follows the format (all ones where it
-// does not fit). kUnsupported: `kind` cannot hold it; kLimit: sizes past 2^63 - 1. After a failure
-// some pieces may have been emitted.
+// Encodes the header with the begins in `metadata` and passes it to `emit` in pieces of at most 256
+// KiB, together layout_classic(...).header_length bytes. A vsize that does not fit has all bits
+// set, as the format requires. kUnsupported: `kind` cannot hold an object; kLimit: sizes past 2^63
+// - 1. After a failure `emit` may have received some pieces.
 NMB_EXPORT Status
 encode_classic_header(const Metadata& metadata, Kind kind, std::uint64_t records,
                       const std::function<Status(std::span<const std::byte>)>& emit);
 
-// A body of kind 6, whole, of metadata that has an extension and begins (from 0 at the first
-// value). kUnsupported, kLimit as above.
+// Returns a whole body of kind 6. `metadata` must have an extension, and begins that count from the
+// first value. kUnsupported, kLimit as above.
 NMB_EXPORT Result<std::vector<std::byte>> encode_extended_body(const Metadata& metadata,
                                                                std::uint64_t records);
 

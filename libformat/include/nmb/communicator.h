@@ -1,7 +1,7 @@
-// Communicator: the ranks that write or read a file together, as threads of a process or processes
-// of an MPI job, and the collective operations that they do it by. The operations are written once,
-// on messages from rank to rank, so that one process, threads and MPI run the same algorithm
-// ("Parallel Data Object Creation", section 3).
+// Communicator: the ranks that write or read a file together (threads of one process, or processes
+// of an MPI job) and their collective operations. The operations are implemented once, on messages
+// from rank to rank, so that one process, threads and MPI run the same algorithm ("Parallel Data
+// Object Creation", section 3).
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@
 
 namespace nmb {
 
-// Creates, reads and writes the writer's file by MPI-IO, so that the drivers and hints of an MPI
-// library apply to it.
+// Creates, reads and writes the writer's file by MPI-IO, so that the MPI library's drivers and
+// hints apply to it.
 class MpiIo {
  public:
   // Keys and values of an MPI_Info.
@@ -42,29 +42,28 @@ class MpiIo {
                                                    bool threads) const = 0;
 };
 
-// Memory of long messages, kept for the next ones: the system gives new memory a page at a time,
-// each filled with zeros, which takes as long as to fill it once more. Used by one thread at a
-// time.
+// Memory of long messages, kept for later ones: the system hands out new memory page by page,
+// filled with zeros, which takes as long as filling it a second time. Used by one thread at a time.
 class MessageMemory {
  public:
   static constexpr std::size_t kMost = 12 << 20;  // bytes that are kept
 
   MessageMemory() { kept_.reserve(kMostVectors); }
-  // With room for `length` bytes; what it holds is of no use.
+  // Returns a vector with room for `length` bytes; its content is unspecified.
   NMB_EXPORT std::vector<std::byte> take(std::size_t length);
   NMB_EXPORT void give_back(std::vector<std::byte> bytes) noexcept;
   std::size_t kept() const { return kept_bytes_; }
 
  private:
-  // Shorter ones the C library keeps by itself.
+  // The C library keeps shorter ones itself.
   static constexpr std::size_t kLong = 64 << 10, kMostVectors = 64;
   std::vector<std::vector<std::byte>> kept_;
   std::size_t kept_bytes_ = 0;
 };
 
-// One rank's end of a network that carries messages from rank to rank. What a communicator is built
-// on; threads and MPI are transports, and tests make their own. Used by one thread at a time.
-// Messages between two ranks arrive in the order they were sent.
+// One rank's end of a network that carries messages from rank to rank. A communicator is built on a
+// transport: threads, MPI, or one made by a test. Used by one thread at a time. Messages from one
+// rank to another arrive in the order they were sent.
 class Transport {
  public:
   struct Arrival {
@@ -72,27 +71,28 @@ class Transport {
     std::vector<std::byte> bytes;
   };
 
-  // Without waiting for what was sent, if the network has failed.
+  // Does not wait for messages on their way if the network has failed.
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  // Bytes of the longest message that send() takes.
+  // Maximum bytes of a message for send().
   virtual std::size_t max_message() const { return std::size_t{1} << 30; }
   // The lowest rank on this machine.
   virtual int node_leader() const = 0;
-  // Whether pointers of one rank are of use to another.
+  // Whether a pointer of one rank is valid on the others.
   virtual bool shares_memory() const = 0;
-  // Takes the bytes, not empty; does not wait for the receiver.
+  // Takes the bytes, which must not be empty; does not wait for the receiver.
   virtual Status send(int to, std::vector<std::byte> bytes) = 0;
   // Waits for the next message from any rank. Fails when the network has failed.
   virtual Result<Arrival> next() = 0;
-  // The network has failed: every rank's next() says so from now on. The first reason stays.
+  // Makes the network fail: every rank's next() fails from now on. The first reason is kept.
   virtual void fail(const Status& why) = 0;
-  // CPU seconds spent in next() with no message there.
+  // CPU seconds spent in next() while no message was there.
   virtual double waiting_seconds() const = 0;
-  // Keeps `what` at least until other ranks know that the network has failed, or have ended.
+  // Keeps `what` alive at least until the other ranks have noticed the network's failure, or have
+  // ended.
   void keep(std::shared_ptr<const void> what) { kept_.push_back(std::move(what)); }
-  // How files are made and opened by MPI-IO; null where the ranks are not of MPI.
+  // Makes and opens files by MPI-IO; null if the ranks are not MPI ranks.
   virtual const MpiIo* mpi_io() const { return nullptr; }
 
   const std::shared_ptr<MessageMemory>& memory() const { return memory_; }
@@ -104,20 +104,20 @@ class Transport {
   std::shared_ptr<MessageMemory> memory_ = std::make_shared<MessageMemory>();
 };
 
-// What a rank has sent, and the most bytes of messages that it held at a time.
+// Messages and bytes that a rank has sent, and the most bytes of messages that it held at a time.
 struct Traffic {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
   std::uint64_t peak_bytes = 0;
 };
 
-// A message that arrived. Those with the same bytes may own them together.
+// A message that arrived. Messages with the same bytes may share them.
 class Message {
  public:
   Message() = default;
-  // memory: gets the bytes when no message has them any more.
+  // memory: gets the bytes back from the last message that owns them.
   NMB_EXPORT Message(int from, std::vector<std::byte> bytes, std::shared_ptr<MessageMemory> memory);
-  // bytes: of the owner's.
+  // bytes: part of the owner's bytes.
   Message(int from, std::shared_ptr<const std::vector<std::byte>> owner,
           std::span<const std::byte> bytes)
       : from_(from), owner_(std::move(owner)), bytes_(bytes) {}
@@ -136,7 +136,7 @@ class Message {
 // exhaustion throws std::bad_alloc; the other ranks then wait until fail() is called.
 class Communicator {
  public:
-  // One rank alone.
+  // A single rank.
   Communicator() = default;
   NMB_EXPORT explicit Communicator(std::unique_ptr<Transport> transport);
   Communicator(const Communicator&) = delete;
@@ -146,73 +146,78 @@ class Communicator {
   int size() const { return size_; }
   // Whether this is the lowest rank on its machine.
   bool leads_node() const { return node_leader() == rank_; }
-  // That rank.
+  // The lowest rank on this machine.
   int node_leader() const { return transport_ ? transport_->node_leader() : 0; }
   bool shares_memory() const { return !transport_ || transport_->shares_memory(); }
   const Traffic& traffic() const { return traffic_; }
-  // Traffic::peak_bytes counts from now on.
+  // Restarts Traffic::peak_bytes from now on.
   void restart_peak() { traffic_.peak_bytes = held_; }
-  // For the writer (see Transport).
+  // For the writer; see Transport.
   const MpiIo* mpi_io() const { return transport_ ? transport_->mpi_io() : nullptr; }
   double waiting_seconds() const { return transport_ ? transport_->waiting_seconds() : 0; }
 
-  // Whether agree() says which rank's a failure is (it does unless told otherwise; the same on
-  // all): who uses threads may not care that they are ranks.
+  // Whether agree() adds the rank to a failure's message. Default: true; the same on all ranks. A
+  // program that uses threads may not want messages to mention ranks.
   void set_names_ranks(bool on) { names_ranks_ = on; }
 
-  // Every rank gets the failure of the lowest rank that has one, its message ending with the rank.
-  // `operation`: what the caller does, of at most 31 bytes, and `file`: with which of those that
-  // number_file() has numbered; not the same on all ranks: kUsage on all.
+  // Collective: gives all ranks the failure of the lowest rank that has one; its message ends with
+  // the rank. operation: name of the caller's operation, at most 31 bytes; file: number of its file
+  // (number_file()). If these differ between ranks, all get kUsage.
   NMB_EXPORT Status agree(const Status& status, std::string_view operation = {},
                           std::uint64_t file = 0);
-  // work() of rank 0 alone, its Status on every rank, without the rank: a target that exists.
+  // Collective: runs work() on rank 0 only and returns its Status on all ranks, without adding the
+  // rank to the message. For failures that do not depend on a rank, for example an existing target.
   template <class Work>
   Status first(Work work) {
     return of_first(rank_ == 0 ? Status(work()) : Status());
   }
-  // Of a file that ranks open together, from 1: the same on all, as they open the same.
+  // Returns the next file number, from 1. Ranks open the same files in the same order, so it is the
+  // same on all.
   std::uint64_t number_file() { return ++files_; }
-  // How often agree() or first() has ended with a failure, as on all ranks.
+  // How often agree() or first() returned a failure; the same on all ranks.
   std::uint64_t agreed_failures() const { return agreed_failures_; }
-  // How often agree() has found that ranks do not do the same.
+  // How often agree() found that ranks run different operations.
   std::uint64_t differing_calls() const { return differing_calls_; }
-  // All ranks have called it.
+  // Returns when all ranks have called it.
   NMB_EXPORT Status barrier();
-  // *bytes of `root` on all ranks.
+  // Copies *bytes of rank `root` to all ranks.
   NMB_EXPORT Status broadcast(int root, std::vector<std::byte>* bytes);
 
-  // Messages to any ranks, also this one; returns what arrives, in order of the senders' ranks and,
-  // from one rank, in the order it gave. Each rank sends ceil(log2(size)) messages, in which short
-  // parcels travel from rank to rank, and its long ones straight (parallel/exchange.cpp).
+  // Sends parcels to any ranks, this one included, and returns the parcels that arrive, sorted by
+  // sender; those of one sender keep their order. Each rank sends ceil(log2(size)) messages that
+  // carry short parcels from rank to rank; long parcels go straight to their rank
+  // (parallel/exchange.cpp).
   struct Parcel {
     int to = 0;
     std::vector<std::byte> bytes;
   };
   NMB_EXPORT Result<std::vector<Message>> exchange(std::vector<Parcel> parcels);
 
-  // combine(value of ranks a..b, value of ranks b+1..c) -> of a..c; associative.
+  // Combines the values of all ranks, in order of ranks. combine(value of ranks a..b, value of
+  // ranks b+1..c) returns the value of ranks a..c; it must be associative.
   template <class T, class Combine>
   Result<T> all_reduce(T value, Combine combine);
-  // The combined values of the ranks before this one; rank 0: `first`.
+  // Combines the values of all ranks before this one; returns `first` on rank 0.
   template <class T, class Combine>
   Result<T> scan_before(T value, T first, Combine combine);
   template <class T>
   Result<T> broadcast_value(int root, T value);
 
-  // The network has failed by this rank: every rank's next operation says so.
+  // Makes the network fail because of this rank: every rank's next operation fails.
   NMB_EXPORT void fail(const Status& why);
 
-  // Lets go of `what` when other ranks know of the failure (see Transport).
+  // Keeps `what` alive until the other ranks have noticed the failure; see Transport.
   void keep(std::shared_ptr<const void> what) {
     if (transport_) transport_->keep(std::move(what));
   }
 
-  // Bytes of a parcel, empty, with room for `length` and what send() puts behind them.
+  // Returns an empty vector for a parcel, with room for `length` bytes and those that send()
+  // appends.
   NMB_EXPORT std::vector<std::byte> parcel_bytes(std::size_t length);
 
  private:
-  // Messages of one operation. Operations are numbered alike on all ranks; the low bits of a tag
-  // say what it does.
+  // Identifies the messages of one operation. Operations have the same numbers on all ranks; the
+  // low bits of a tag are the kind of operation.
   using Tag = std::uint64_t;
   enum class Operation : Tag {
     kReduce,
@@ -235,9 +240,9 @@ class Communicator {
   NMB_EXPORT Status of_first(const Status& status);
   Status broadcast(Operation what, int root, std::vector<std::byte>* bytes);
   Status take_arrival();
-  // Ranks that make another call send messages that this one does not wait for.
+  // Ranks in a different call send messages that this rank does not wait for.
   Status check_same(Tag tag);
-  // They would wait for this rank for ever: the network fails.
+  // Fails the network, because the ranks would wait for each other forever.
   NMB_EXPORT Status other_call(int from);
   struct OnTheWay;
   Status pass_on(Tag tag, OnTheWay own, std::vector<Message>* arrived, std::uint32_t* straight);
@@ -280,7 +285,7 @@ class Communicator {
   std::uint64_t operations_ = 0;
   std::uint64_t files_ = 0;
   std::uint64_t agreed_failures_ = 0, differing_calls_ = 0;
-  std::map<Tag, std::vector<Message>> waiting_;  // arrived, not asked for yet
+  std::map<Tag, std::vector<Message>> waiting_;  // arrived, not yet asked for
   std::map<int, Partial> partial_;
   Traffic traffic_;
   std::uint64_t held_ = 0;
@@ -327,7 +332,7 @@ template <class T>
 Result<T> Communicator::broadcast_value(int root, T value) {
   if (size_ == 1) return value;
   const Tag tag = next_tag(Operation::kBroadcastValue);
-  // A binomial tree: ranks are counted from the root.
+  // A binomial tree; ranks count from the root.
   const int me = (rank_ - root + size_) % size_;
   int step = 1;
   for (; step < size_; step *= 2) {
@@ -343,45 +348,44 @@ Result<T> Communicator::broadcast_value(int root, T value) {
 
 // --- ranks that are threads of one process ---
 
-// The ends of a network between `size` threads. Each may be handed to another thread. A rank whose
-// end is destroyed sends nothing any more: when all that are left wait for one another, every one's
-// next() fails with kUsage.
+// Returns the ends of a network between `size` threads. Each end may be handed to another thread. A
+// rank whose end is destroyed sends no more messages: when all remaining ranks wait for each other,
+// next() fails with kUsage on each.
 NMB_EXPORT std::vector<std::unique_ptr<Transport>> make_thread_network(int size);
 
-// Runs `body` on `size` threads at once, each with its communicator, and waits for all. A rank that
-// fails fails the network, so that nobody waits for it; returns that failure. An exception of
-// `body` counts as a failure. stack: bytes for each thread, 0: the system's default. kLimit: no
-// thread could be made.
+// Runs `body` on `size` threads at once, each with its own communicator, and waits for all. If
+// `body` fails on a rank, the network fails, so that no rank waits for it, and that failure is
+// returned. An exception of `body` counts as a failure. stack: bytes per thread; 0: the system's
+// default. kLimit: no thread could be made.
 NMB_EXPORT Status run_thread_ranks(int size, const std::function<Status(Communicator&)>& body,
                                    std::size_t stack = 0);
 
 // --- ranks that are processes of an MPI job ---
-// libnmb is not linked with any MPI: the plug-in for the library that launched the program is
-// loaded when it is asked for.
+// libnmb is not linked with any MPI library. It loads, on demand, the plug-in for the MPI library
+// that launched the program.
 
 enum class MpiLibrary { kOpenMpi, kMpich };
 
-// Whose launcher (mpiexec, srun) started this process, by the environment; none: it was started
-// alone. Where Slurm started several processes without telling any MPI about it: kMpich, and
-// open_mpi_ranks() refuses.
+// Returns the MPI library whose launcher (mpiexec, srun) started this process, according to the
+// environment; nullopt: it was started alone. If Slurm started several processes without its MPI
+// support: kMpich, and open_mpi_ranks() fails.
 NMB_EXPORT std::optional<MpiLibrary> launched_by();
 
-// How many processes the launcher started, by the environment; 0: not told.
+// Returns how many processes the launcher started, according to the environment; 0: unknown.
 NMB_EXPORT int launched_ranks();
 
-// This process's end of a network of its own between the ranks of *comm, which points to an
-// MPI_Comm of that library and is duplicated; null: MPI_COMM_WORLD. Called by all of them, on the
-// thread that initialised MPI, where the communicator is then used; all of them destroy it, which
-// waits for the others a while. MPI is initialised if nobody did, and then finalised when the
-// program ends. A program whose rank gives up calls fail() before it ends, or the others wait for
-// it.
-//
-// The plug-in nmb-mpi-openmpi.so or nmb-mpi-mpich.so is looked for in the folders that
-// NMB_PLUGIN_PATH names (separated by ':') or, if that is not set, in nmb/ beside the shared
-// libnmb, in the library folder of the executable's installation, and where the dynamic linker
-// looks for libraries (DT_RUNPATH, which the CMake package and nmb.pc set). kUnsupported: there is
-// none, it cannot be loaded, it is of another build, or its MPI was not what launched this process.
-// kUsage: another MPI is in this process, MPI was finalised, or *comm is no intracommunicator.
+// Collective: returns a communicator of the ranks of *comm. comm: points to an MPI_Comm of that
+// library, which is duplicated; null: MPI_COMM_WORLD. Call this on the thread that initialised MPI,
+// and use the communicator there. Destruction is collective; it waits up to 2 s for the other
+// ranks, and after a failure up to 2 s for each further message. Initialises MPI if that has not
+// been done, and then finalises it when the program ends. A rank that gives up must call fail()
+// before it ends; otherwise the others wait for it. Looks for the plug-in nmb-mpi-openmpi.so or
+// nmb-mpi-mpich.so in the folders of NMB_PLUGIN_PATH (separated by ':'). If that is not set: in
+// nmb/ beside the shared libnmb, in the library folder of the executable's installation, and where
+// the dynamic linker looks for libraries (DT_RUNPATH, which the CMake package and nmb.pc set).
+// kUnsupported: the plug-in is missing, cannot be loaded or belongs to another build, or this
+// process was not launched by its MPI. kUsage: this process uses another MPI, MPI was finalised, or
+// *comm is not an intracommunicator.
 NMB_EXPORT Result<std::unique_ptr<Communicator>> open_mpi_ranks(MpiLibrary library,
                                                                 const void* comm = nullptr);
 

@@ -1,4 +1,4 @@
-// Dataset: one classic dataset to read from, be it a file of its own or a block of an NMB file.
+// Dataset: one dataset to read from, either a file or a block of an NMB file.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Dataset {
   std::uint64_t records = 0;  // length of the record dimension; 0 without one
   // The values: offset 0 is the byte behind the header.
   std::shared_ptr<const ByteSource> extent;
-  // Of a file of its own: departures of its header from the canonical form.
+  // For a classic file: deviations of its header from the canonical form.
   std::vector<HeaderRemark> remarks;
 
   Kind kind() const { return layout.kind; }
@@ -33,7 +33,7 @@ struct Dataset {
   // variable, or `out` has another number of values. kRange: some values did not fit; all are
   // converted.
   NMB_EXPORT Status read(VarId variable, const Hyperslab& slab, MutableArray out) const;
-  // The whole variable.
+  // Reads the whole variable.
   template <class T>
   Result<std::vector<T>> read_all(VarId variable) const {
     NMB_ASSIGN(VariableShape lengths, shape(variable));
@@ -46,7 +46,8 @@ struct Dataset {
   }
 };
 
-// A classic file (CDF-1, CDF-2, CDF-5). The dataset keeps `file` open. kUnknownKind, kDamaged, kIo.
+// Opens a classic file (CDF-1, CDF-2, CDF-5). The dataset keeps `file` open. kUnknownKind,
+// kDamaged, kIo.
 NMB_EXPORT Result<std::shared_ptr<const Dataset>> open_classic(
     std::shared_ptr<const ByteSource> file);
 

@@ -18,72 +18,72 @@
 
 namespace nmb {
 
-// Takes text in pieces of at most 64 KiB. Its first failure is returned to the caller of the
-// function that writes; nothing more is passed then.
+// Receives text in pieces of at most 64 KiB. After its first failure it gets no more text, and the
+// writing function returns that failure.
 using TextSink = std::function<Status(std::string_view)>;
 
-// One block as a dataset. What is referred to outlives the call.
+// One block as a dataset. The referenced name and metadata must outlive the call.
 struct DatasetText {
-  std::string_view name;  // after "netcdf", a file's name without its ending
+  std::string_view name;  // the word after "netcdf": a file's name without its ending
   const Metadata& metadata;
   Kind kind;
   std::uint64_t records;
 };
 
-// The name of a type as these texts have it: of a block's own types that are classic but for the
-// order of bytes, the classic name.
+// Returns the name of a type in these texts. For a block's own type that differs from a classic one
+// only in byte order: the classic name.
 NMB_EXPORT std::string type_text(const Metadata& metadata, Type type);
-// The text of an attribute that is one: characters without NULs at their end, or one string, of
-// fixed length without its padding, or of variable length ("" for a null one). nullopt: numbers,
-// several strings. kDamaged: a string that lies outside of the values.
+// Returns the text of a text attribute: characters without trailing NULs, or a single string, of
+// fixed length without its padding or of variable length ("" if null). nullopt: numbers or several
+// strings. kDamaged: a string lies outside the values.
 NMB_EXPORT Result<std::optional<std::string>> attribute_text(const Metadata& metadata,
                                                              const Attribute& attribute);
-// A number in external form, with the fewest digits that read back the same value; "NaN",
-// "Infinity", "-Infinity". type: a classic one but kChar.
+// Returns the text of a number in external form, with the fewest digits that read back the same
+// value; "NaN", "Infinity", "-Infinity". type: any classic type except kChar.
 NMB_EXPORT std::string number_text(Type type, const std::byte* external);
-// Whether a dimension's length is not fixed for good.
+// Whether a dimension's length can grow.
 NMB_EXPORT bool may_grow(const Metadata& metadata, DimId dimension);
 
-// CDL as `ncdump -h` prints it. Numbers have as many digits as it takes to read back the same value
-// (NaN loses its payload). In names what CDL gives a meaning has a backslash before it; control
-// characters and bytes that are no UTF-8 are \%xx, which shows them but which no program reads
-// back, and NULs at the end are left out. In strings they are octal escapes, which ncgen reads
-// back, NULs at the end included. Attributes without values appear as "", which ncgen makes text of
-// one NUL. ncgen has no way to write a name with '/' or one that is a word of CDL, as "int".
-// view: of this dataset; what it leaves out is left out, names and dimensions are its own. nullptr:
-// all is shown as it is.
+// Writes CDL as `ncdump -h` prints it. Numbers have enough digits to read back the same value (NaN
+// loses its payload). In names, special characters of CDL follow a backslash; control characters
+// and bytes that are not UTF-8 are shown as \%xx, which no program reads back; trailing NULs are
+// left out. In strings the same bytes are octal escapes, which ncgen reads back, including trailing
+// NULs. Attributes without values appear as "", which ncgen turns into text of one NUL. CDL for
+// ncgen cannot express a name with '/' or one that is a keyword of CDL, for example "int". view: of
+// this dataset; its names and dimensions are shown, and objects that it leaves out are not.
+// nullptr: everything is shown unchanged.
 NMB_EXPORT Status write_cdl_header(const DatasetText& dataset, const TextSink& sink,
                                    const NetcdfView* view = nullptr);
 
-// CDL as `ncdump` prints it, or as `ncdump -v` where `only` is given: the header and the values of
-// one variable or all. Values equal to the fill value are `_` (for the 8-bit types only where there
-// is a _FillValue). Reads `extent`, the values without the header, as read_hyperslab does. Record
-// variables without records have no entry.
+// Writes CDL as `ncdump` prints it, or as `ncdump -v` if `only` is given: the header, and the
+// values of all variables or one. Values equal to the fill value are `_` (for the 8-bit types only
+// if there is a _FillValue). Reads `extent`, the values without the header, as read_hyperslab does.
+// Record variables without records have no data entry.
 NMB_EXPORT Status write_cdl(const DatasetText& dataset, const ClassicLayout& layout,
                             std::shared_ptr<const ByteSource> extent, std::optional<VarId> only,
                             const TextSink& sink);
 
-// One JSON document on one line, without a line feed at its end, in UTF-8:
+// Writes one JSON document in UTF-8 on one line, without a final line feed:
 //   {"schema":"nmb/header/1", "name":, "kind":"cdf1|cdf2|cdf5|cdf6", "records":,
 //    "dimensions":[{"name":, "length":, "record":true|false}],
 //    "attributes":[{"name":, "type":, "values":}],
 //    "variables":[{"name":, "type":, "dimensions":[names], "shape":[lengths], "attributes":[...]}]}
-// The length of the record dimension is the record count. Integers are exact (of up to 64 bits);
-// floating values have the fewest digits that read back the same; NaN, Infinity and -Infinity are
-// strings. Values are arrays, of char one string. A byte b that is no part of valid UTF-8 is U+EF00
-// + b in strings (U+EF80 to U+EFFF, a private use area); so are, byte by byte, characters of that
-// range themselves, so that every byte can be told from the text.
-// view: as above; "shape" has the lengths that are stored.
+// The length of the record dimension is the record count. Integers are exact (up to 64 bits);
+// floating values have the fewest digits that read back the same value; NaN, Infinity and -Infinity
+// are strings. Values are arrays; char values are one string. In strings, a byte b that is not part
+// of valid UTF-8 is U+EF00 + b (U+EF80 to U+EFFF, a private use area); characters of that range are
+// encoded byte by byte in the same way, so that all bytes can be recovered. view: as above; "shape"
+// has the stored lengths.
 NMB_EXPORT Status write_json_header(const DatasetText& dataset, const TextSink& sink,
                                     const NetcdfView* view = nullptr);
 
 enum class ValueFormat : std::uint8_t { kCdl, kJson };
 
-// The values of a hyperslab. kCdl: the elements as write_cdl's, one row (the last dimension) from
-// line to line, a line feed at the end. kJson: one array a dimension, nested, text as one string a
-// row, a scalar without an array, a selection of nothing []; no line feed. Where values cannot be
-// read, those ahead of them are written, whole ones, with all arrays closed, or nothing if there
-// are none. kUsage: the selection does not fit the shape.
+// Writes the values of a hyperslab. kCdl: elements as in write_cdl, one row (the last dimension)
+// per line, with a final line feed. kJson: nested arrays, one level per dimension; text as one
+// string per row; a scalar without an array; an empty selection as []; no line feed. If values
+// cannot be read, the complete values before them are written, with all arrays closed; if there are
+// none, nothing is written. kUsage: the selection does not fit the shape.
 NMB_EXPORT Status write_values(const DatasetText& dataset, const ClassicLayout& layout,
                                std::shared_ptr<const ByteSource> extent, VarId variable,
                                const Hyperslab& slab, ValueFormat format, const TextSink& sink);

@@ -1,6 +1,6 @@
-// Extension: what a body of kind 6 says beyond the grammar of CDF-5: types that classic netCDF does
-// not have, dimensions that may grow, variables whose values are not a plain array, and what it
-// takes to write the block back as HDF5 (spec/format.md, section 15).
+// Extension: the parts of a body of kind 6 that CDF-5 does not have: types beyond classic netCDF,
+// unlimited dimensions, variables whose values are not a plain array, and data for writing the
+// block back as HDF5 (spec/format.md, section 15).
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace nmb {
 
-// The classes of HDF5, with its numbers.
+// HDF5 datatype classes, with HDF5's numbers.
 enum class TypeClass : std::uint16_t {
   kInteger = 0,
   kFloat = 1,
@@ -37,12 +37,13 @@ enum class StringPadding : std::uint8_t { kNullTerminated = 0, kNullPadded = 1, 
 enum class Normalization : std::uint8_t { kNone = 0, kMostSignificantSet = 1, kImplied = 2 };
 enum class ReferenceKind : std::uint8_t { kObject = 0, kRegion = 1 };
 
-// One type of the types section. Which fields count depends on the class; the others are as here.
+// One type of the types section. Each class uses some of the fields; the others keep these
+// defaults.
 struct ExtendedType {
   TypeClass type_class = TypeClass::kInteger;
-  // Bytes of a value. Those of variable length (strings, sequences, references) take kHeapValue.
+  // Bytes of a value. A value of variable length (string, sequence, reference) takes kHeapValue.
   std::uint64_t size = 0;
-  std::string name;  // of a named type: its path; empty: it has none
+  std::string name;  // path of a named type; empty: it has no name
 
   // Integer, float, time, bitfield.
   ByteOrder order = ByteOrder::kLittle;
@@ -61,17 +62,17 @@ struct ExtendedType {
   StringPadding padding = StringPadding::kNullTerminated;
   // Opaque.
   std::string tag;
-  // Compound: fields that ascend by offset and do not overlap is what is usual, not a rule.
+  // Compound. Fields usually ascend by offset and do not overlap, but need not.
   struct Field {
     std::string name;
-    std::uint64_t offset = 0;  // in the value, bytes
+    std::uint64_t offset = 0;  // in bytes, from the start of the value
     Type type = Type::kByte;
     bool operator==(const Field&) const = default;
   };
   std::vector<Field> fields;
   ReferenceKind reference = ReferenceKind::kObject;
-  Type base = Type::kByte;  // of enum, sequence, array
-  // Enum: names, and their values one after the other in the form of `base`.
+  Type base = Type::kByte;  // enum, sequence, array
+  // Enum: names, and their values in the same order, in the form of `base`.
   std::vector<std::string> names;
   std::vector<std::byte> values;
   std::vector<std::uint64_t> lengths;  // array, slowest first
@@ -79,8 +80,8 @@ struct ExtendedType {
   bool operator==(const ExtendedType&) const = default;
 };
 
-// The types of a block, by number: type code 256 + n is the n-th. A type is built of classic ones
-// (big-endian) and of those before it.
+// The block's own types, by number n; type n has type code 256 + n. A type is built of classic
+// types (big-endian) and of types before it.
 class TypeTable {
  public:
   static constexpr std::uint32_t kFirst = 256;
@@ -96,26 +97,27 @@ class TypeTable {
                              : is_type(static_cast<std::uint32_t>(type));
   }
   const ExtendedType& operator[](std::size_t number) const { return types_[number]; }
-  // Of an extended type that has().
+  // `type` must be extended and in the table (has()).
   const ExtendedType& at(Type type) const {
     return types_[static_cast<std::uint32_t>(type) - kFirst];
   }
-  // Bytes of a value of a type that has().
+  // Bytes of a value of `type`, for which has() must be true.
   std::uint64_t value_size(Type type) const {
     return is_extended(type) ? at(type).size : type_size(type);
   }
-  // Whether values of the type lead to a heap: they, or parts of them, are of variable length.
+  // Whether values of the type refer to a heap, because they or parts of them have variable length.
   bool needs_heap(Type type) const {
     return is_extended(type) && traits_[static_cast<std::uint32_t>(type) - kFirst].heap;
   }
-  // Returns its code. kDamaged (the message alone): it is none; kLimit: too many.
+  // Adds a type and returns its code. kDamaged (with a message only, no rule or offset): an invalid
+  // type; kLimit: too many types.
   NMB_EXPORT Result<Type> add(ExtendedType type);
-  // How messages and listings call a type: "int", "string(12)", "compound{x, y}".
+  // Returns the name of a type for messages and listings: "int", "string(12)", "compound{x, y}".
   NMB_EXPORT std::string text(Type type) const;
-  // The classic type whose values have the same bits but for the order of bytes, if there is one;
-  // of a classic type itself.
+  // Returns the classic type whose values have the same bits except for byte order, if there is
+  // one; for a classic type itself.
   NMB_EXPORT std::optional<Type> classic(Type type) const;
-  // Whether values of a type that has a classic() one have their bytes in the other order.
+  // Whether values of a type with a classic() type have the opposite (little-endian) byte order.
   bool is_swapped(Type type) const {
     return is_extended(type) && at(type).order == ByteOrder::kLittle && at(type).size > 1;
   }
@@ -131,12 +133,12 @@ class TypeTable {
   std::vector<Traits> traits_;
 };
 
-// A type as the types section has it: equal for equal types.
+// Returns a type as encoded in the types section; equal types have equal bytes.
 NMB_EXPORT std::vector<std::byte> encode_type(const ExtendedType& type);
 
-// How the values of a variable lie in its region of the extent where they are not a plain array.
+// How a variable's values are stored in its region of the extent if they are not a plain array.
 enum class StorageKind : std::uint16_t {
-  kHeap = 1,     // the array, whose values of variable length lead to bytes behind it
+  kHeap = 1,     // the array, then the bytes to which its values of variable length refer
   kChunked = 2,  // a table of chunks, then the chunks
   kNone = 3,     // no bytes: external files, a virtual data set
 };
@@ -156,20 +158,20 @@ struct Storage {
   VarId variable = 0;
   StorageKind kind = StorageKind::kHeap;
   std::uint64_t region_length = 0;   // bytes from the variable's begin
-  std::vector<std::uint64_t> chunk;  // lengths of a chunk, as many as the variable has dimensions
+  std::vector<std::uint64_t> chunk;  // lengths of a chunk, one per dimension
   std::vector<Filter> filters;       // in the order in which a writer applies them
 };
 
-// A row of a chunk table: chunks in row-major order, from 0 in each dimension.
+// A row of a chunk table. Its rows are in row-major order of the chunks, from 0 in each dimension.
 struct ChunkRow {
   static constexpr std::uint64_t kLength = 24;
   std::uint64_t offset = 0;         // from the variable's begin
   std::uint64_t stored_length = 0;  // 0: never written, reads as the fill value
-  std::uint32_t filter_mask = 0;    // bit n: filter n was left out
+  std::uint32_t filter_mask = 0;    // bit n: filter n was skipped
 };
 
-// Of a dimension whose length is not fixed for good (HDF5: maximum dimension), in the dimensions
-// section. The record dimension is such a one too.
+// A dimension whose length may grow (HDF5: maximum dimension), from the dimensions section.
+// Includes the record dimension.
 struct Unlimited {
   DimId dimension = 0;
   bool is_record = false;

@@ -1,5 +1,4 @@
-// External files: files beside an NMB file in which values of it lie (spec/format.md, section
-// 10.3).
+// External files: other files in which an NMB file keeps values (spec/format.md, section 10.3).
 #pragma once
 
 #include <cstdint>
@@ -13,27 +12,28 @@ namespace nmb {
 
 // A row of the file table.
 struct ExternalFile {
-  // Relative to the folder of the NMB file, parts separated by '/'; or absolute. Of an original the
-  // path under which it was given: any bytes, for people.
+  // Relative to the folder of the NMB file, with '/' between its parts; or absolute. For an
+  // original: the path that it had as an input, which may be any bytes and is only for display.
   std::string path;
-  std::uint64_t size = 0;  // bytes that the file has
-  // The file lies whole in the NMB file, which Reader::give_back() makes use of.
+  std::uint64_t size = 0;  // of the file, in bytes
+  // The whole file is stored in the NMB file; Reader::give_back() returns it.
   bool is_original = false;
-  Digest digest{};  // of an original: XXH3-128 of its bytes
+  Digest digest{};  // originals: XXH3-128 of all bytes
   friend bool operator==(const ExternalFile&, const ExternalFile&) = default;
 };
 
-// Which external files are opened. A file names them, and anybody may have written it.
+// Which external files may be opened. Their paths come from a file that anybody may have written.
 enum class ExternalPaths : std::uint8_t {
   kNone,
-  kBeneath,  // in the folder of the NMB file or below it, without symbolic links on the way
-  kAny,      // absolute paths, "..", symbolic links too
+  kBeneath,  // in the folder of the NMB file or below it, without symbolic links in the path
+  kAny,      // also absolute paths, ".." and symbolic links
 };
 
-// Of an input that is linked: its path as the file table of `output` has it. kBeneath: relative,
-// symbolic links resolved; kUnsupported where it is not in the folder of `output` or below it.
-// kAny: absolute where `input` is or has no way from that folder, else relative, perhaps with "..".
-// kUnsupported: a name that no table can have (spec/format.md, R-FT-1); kNotFound, kIo.
+// Returns the path of a linked input for the file table of `output`. kBeneath: a relative path with
+// symbolic links resolved; kUnsupported if `input` is not in the folder of `output` or below it.
+// kAny: absolute if `input` is absolute or cannot be reached from that folder, else relative,
+// perhaps with "..". kUnsupported: a name that a file table cannot hold (spec/format.md, R-FT-1);
+// kNotFound, kIo.
 NMB_EXPORT Result<std::string> external_path(const std::string& input, const std::string& output,
                                              ExternalPaths allowed);
 

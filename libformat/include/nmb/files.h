@@ -26,23 +26,23 @@ struct IoCounts {
   std::uint64_t bytes = 0;
 };
 
-// What tells that a file is still the one that was opened.
+// Identifies a file and its state, to see whether it is still the one that was opened.
 struct FileStamp {
   std::uint64_t device = 0, inode = 0, size = 0;
   std::int64_t modified_ns = 0;
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
-// A file to read from by positioned reads, never mapped, so that a file that is cut while it is
-// read is an error and not a signal. Thread-safe.
+// A file for positioned reads. It is never mapped, so a file that is truncated while it is read
+// gives an error and no signal. Thread-safe.
 class FileSource final : public ByteSource {
  public:
-  // kNotFound, kIo (a folder or a device among them).
+  // kNotFound; kIo, also for a folder or a device.
   NMB_EXPORT static Result<std::unique_ptr<FileSource>> open(const std::string& path);
-  // That of the file at a path, which is not opened. kNotFound, kIo.
+  // Returns the stamp of the file at a path without opening it. kNotFound, kIo.
   NMB_EXPORT static Result<FileStamp> stamp_of(const std::string& path);
-  // A file that is open for reading; the source closes it, whatever becomes of the call. path: what
-  // it is called. kIo (a folder or a device among them).
+  // Takes ownership of a file descriptor that is open for reading; it is closed even if the call
+  // fails. path: the file's name. kIo, also for a folder or a device.
   NMB_EXPORT static Result<std::unique_ptr<FileSource>> adopt(int descriptor,
                                                               const std::string& path);
   NMB_EXPORT ~FileSource() override;
@@ -83,27 +83,27 @@ class OutputFile {
  public:
   virtual ~OutputFile() = default;
   virtual Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
-  // Bytes behind the end read as zero.
+  // Bytes after the end read as zero.
   virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
   virtual Status truncate(std::uint64_t length) = 0;
-  // Reserves space if the file system can, and makes the file long enough for it. kNoSpace.
+  // Reserves space if the file system can, and extends the file to hold it. kNoSpace.
   virtual Status reserve(std::uint64_t offset, std::uint64_t length) = 0;
-  // Fills `out` with what the file has from `offset` on if runs before wrote all of these bytes;
-  // else false, and `out` is of no use. Thread-safe.
+  // Fills `out` with the file's bytes at `offset` if earlier runs wrote all of them and returns
+  // true; else returns false, and the content of `out` is unspecified. Thread-safe.
   virtual bool recall(std::uint64_t, std::span<std::byte>) const { return false; }
-  // Waits until all that was written is on the device.
+  // Waits until all written bytes are on the device.
   virtual Status sync() = 0;
-  // Gives a file that was created its name (once). kExists: there is a target and it must not be
+  // Gives a created file its name; call it once. kExists: the target exists and must not be
   // replaced.
   virtual Status publish() = 0;
-  // kUnsupported: the file has a name, and no lock keeps other writers out, because the file system
-  // has none and Locking::kRequired was asked for.
+  // kUnsupported: the file has a name but no lock, because the file system has no locks, and
+  // Locking::kRequired was requested.
   virtual Status check_locked() const { return {}; }
   virtual Result<std::uint64_t> size() const = 0;
   virtual const std::string& name() const = 0;
 };
 
-// A file around another one: what it does not override, that one does.
+// A file that wraps another one; functions that are not overridden call the wrapped file.
 class OutputFileLayer : public OutputFile {
  public:
   explicit OutputFileLayer(std::shared_ptr<OutputFile> base) : base_(std::move(base)) {}
@@ -133,94 +133,95 @@ class OutputFileLayer : public OutputFile {
 // Puts a layer around a file.
 using OutputLayer = std::function<std::unique_ptr<OutputFile>(std::unique_ptr<OutputFile>)>;
 
-// What becomes of writing to a file that has a name where the file system has no locks (NFS without
-// its lock service, some parallel file systems).
+// Whether a file that has a name may be written on a file system without locks (NFS without its
+// lock service, some parallel file systems).
 enum class Locking {
   kRequired,
-  kIfPossible,  // it is done: the caller knows of no other writer
+  kIfPossible,  // it may: the caller makes sure that there is no other writer
 };
 
 struct CreateOptions {
   bool overwrite = false;  // replace an existing target when publishing
   bool sync = true;        // publish() syncs the folder
   bool named = false;      // has a hidden name until publish(), for other processes to attach to
-  // Set: makes the empty file that has the hidden name, in place of open(); it must not be there.
+  // If set: called instead of open() to make the empty file with the hidden name, which must not
+  // exist.
   std::function<Status(const std::string& hidden)> make{};
-  // Not empty: the file is resumable_name() until publish() and has a journal, ".NAME.journal",
-  // that a later call with this key goes on from (recall()); both stay if it is not published. It
-  // is what decides the bytes of the file: inputs and options. Without `make`.
+  // If not empty: the file is named resumable_name() until publish() and has a journal,
+  // ".NAME.journal". Both stay if the file is not published, and a later call with the same key
+  // continues from them (recall()). The key must contain everything that affects the bytes of the
+  // file: inputs and options. Not with `make`.
   std::string resume_key{};
-  Locking locking = Locking::kRequired;  // as check_locked() sees it
-  // Set: publish() gives no name once this is true, and fails with kIo "interrupted". Must outlive
-  // the file.
+  Locking locking = Locking::kRequired;  // see OutputFile::check_locked()
+  // If set: publish() fails with kIo "interrupted" once *cancel is true. Must outlive the file.
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// A new file without a name until publish(): it vanishes with the process. kExists at once if the
-// target exists and overwrite is not set. Where the file system has no unnamed files, or `named` or
-// `make` is set, one with a hidden name that is removed unless published. With a resume_key kExists
-// too if the journal is of another key, and kBusy if another process goes on from it.
+// Creates a file that has no name until publish() and vanishes with the process. If the file system
+// has no unnamed files, or `named` or `make` is set, the file has a hidden name and is removed
+// unless published. kExists: the target exists and overwrite is not set, or the journal has another
+// resume_key. kBusy: another process continues from the journal.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
                                                              const CreateOptions& options);
-// What create_output() would fail with, as far as it can be seen without creating anything:
-// kExists, and a folder that is not there or may not be written to.
+// Returns the failures of create_output() that can be found without creating anything: kExists, and
+// a folder that does not exist or is not writable.
 NMB_EXPORT Status check_new_output(const std::string& path, const CreateOptions& options);
-// ".NAME.PID.part" in the folder of `path`.
+// Returns ".NAME.PID.part" in the folder of `path`.
 NMB_EXPORT std::string hidden_name(const std::string& path);
-// ".NAME.part" there.
+// Returns ".NAME.part" in the folder of `path`.
 NMB_EXPORT std::string resumable_name(const std::string& path);
-// ".NAME.journal" there.
+// Returns ".NAME.journal" in the folder of `path`.
 NMB_EXPORT std::string journal_name(const std::string& path);
-// The file with the hidden name, as it was left, or a new one, locked until it is closed; it stays
-// unless it is published. kBusy.
+// Opens the file with the hidden name as it was left, or creates it; locked until it is closed. If
+// it is not published, it stays under its hidden name. kBusy.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& path,
                                                              const std::string& hidden,
                                                              const CreateOptions& options);
-// A file that another process has created, by its hidden name, or opened; that one publishes it.
-// name: for messages.
-// resume_key: as for create_output().
+// Opens a file that another process has created (`path` is its hidden name) or opened; that process
+// publishes it. name: for messages. resume_key: as for create_output().
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path,
                                                              const std::string& name,
                                                              const std::string& resume_key = {});
-// An existing file, locked against other writers (kBusy) until it is closed (spec/format.md,
-// section 5.5). kUnsupported: the file system has no locks, and they are required.
+// Opens an existing file and locks it against other writers (kBusy) until it is closed
+// (spec/format.md, section 5.5). kUnsupported: locks are required, and the file system has none.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> open_output(const std::string& path,
                                                            Locking locking = Locking::kRequired);
 
-// OutputSet: the files that a call is going to write, so that none of them is one that it reads, or
-// is written twice.
+// OutputSet: the files that a call is going to write, to make sure that it reads none of them and
+// writes none twice.
 
 class ByteSource;
 struct Dataset;
 class Reader;
 class VisitedFiles;
 
-// Files are compared by what they are, not by their names: device and inode of a file that exists,
-// symbolic links followed; of another one, those of the nearest folder that exists and the rest of
-// the path. All failures are kUsage, in the output's name: "is also the input a.nc; choose another
-// output". The const functions are thread-safe. Nothing is opened or kept open: a file that gets
-// another name after it was added is not recognised.
+// Compares files by identity, not by name: an existing file by device and inode, following symbolic
+// links; any other by device and inode of the nearest existing folder, and the rest of the path.
+// All failures are kUsage and name the output: "is also the input a.nc; choose another output". The
+// const functions are thread-safe. Files are not opened: a file that is renamed after it was added
+// is not recognised.
 class OutputSet {
  public:
   NMB_EXPORT OutputSet();
-  // what: what messages call the file, as "output" or "report". kUsage: it was added before.
+  // Adds a file. what: its role in messages, for example "output" or "report". kUsage: the file was
+  // added before.
   NMB_EXPORT Status add(const std::string& path, std::string_view what);
-  // The same of an output and, where it is resumable (CreateOptions::resume_key), of the files that
-  // it is until it gets its name.
+  // Adds an output and, if `resumable` (CreateOptions::resume_key), its hidden file and journal.
   NMB_EXPORT Status add_output(const std::string& path, bool resumable);
-  // Whether one of the files existed when it was added. If none did, no file that exists is one.
+  // Whether any of the files existed when it was added. If none did, no existing file is an output.
   bool replaces() const { return replaces_; }
 
-  // kUsage: `path`, which exists and is read, is one of the outputs. what: as of add(), "input".
+  // kUsage: `path`, an existing file to read, is one of the outputs. what: its role in messages,
+  // for example "input".
   NMB_EXPORT Status check_input(const std::string& path, std::string_view what) const;
   // kUsage: `path` is one of the outputs. by: the file that refers to it, for the message.
   NMB_EXPORT Status check_reference(const std::string& path, const std::string& by) const;
-  // kUsage, in the name of an output that exists: whether `input` refers to it cannot be told.
-  // why: for the message. Ok where no output exists.
+  // kUsage if any output exists, because nobody can know whether `input` refers to it; else ok.
+  // why: the reason, for the message.
   NMB_EXPORT Status refuse_unknown(const std::string& input, const std::string& why) const;
 
  private:
-  // Device, inode, and the rest of the path where there is no such file.
+  // Device, inode, and the rest of the path if the file does not exist.
   using Identity = std::tuple<std::uint64_t, std::uint64_t, std::string>;
   struct Output {
     std::string path, what;
@@ -235,7 +236,7 @@ class OutputSet {
 
   std::map<Identity, Output> outputs_;
   bool replaces_ = false;
-  // Files that inputs refer to, and that were compared with these outputs (nmb/convert.h).
+  // Files that inputs refer to and that were already compared with these outputs (nmb/convert.h).
   std::shared_ptr<VisitedFiles> visited_;
 };
 

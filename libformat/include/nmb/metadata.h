@@ -1,5 +1,5 @@
 // Metadata: the dimensions, attributes and variables of one block, in compact arrays
-// (spec/format.md, "Data model"). What a classic header decodes to and is encoded from.
+// (spec/format.md, "Data model"). Classic headers are decoded to it and encoded from it.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ struct Attribute {
   std::string_view name;
   Type type;
   std::uint64_t count;  // values
-  // External form: big-endian, count * type_size(type) bytes. Of a block's own type: count values,
-  // then what they lead to (spec/format.md, section 15).
+  // External form: big-endian, count * type_size(type) bytes. For a block's own types: count
+  // values, then the bytes that they refer to (spec/format.md, section 15).
   std::span<const std::byte> values;
 };
 
@@ -41,12 +41,12 @@ struct Variable {
   std::uint64_t begin;                // offset of the first value, from the start of the header
 };
 
-// Not thread-safe while it changes; reading is. All names are bytes compared by memcmp. Memory
-// exhaustion throws std::bad_alloc.
+// Concurrent reads are safe; changes are not thread-safe. All names are bytes compared by memcmp.
+// Memory exhaustion throws std::bad_alloc.
 class Metadata {
  public:
-  // The checks on names are of two kinds: what is new must follow the rules of spec/format.md
-  // "Names"; what comes from a file is kept as it is, except for duplicates.
+  // How names are checked. kNew: they must follow the rules of spec/format.md, "Names". kAsFound:
+  // names from a file are accepted unchanged, except for duplicates.
   enum class Names : std::uint8_t { kNew, kAsFound };
 
   // kFree: the caller knows that the name is legal and not taken.
@@ -54,54 +54,54 @@ class Metadata {
 
   explicit Metadata(Names names = Names::kNew) : names_rule_(names) {}
 
-  // kExists: the name is taken; kUsage: an illegal name, a length past 2^63 - 1 that is not
-  // kUnlimited, or a second record dimension. IDs count from 0 in order of definition. All
-  // functions that add give kLimit past 2^31 - 1 objects of a kind or 4 GiB of names and attribute
-  // values.
-  //
-  // Past 3,584 dimensions or variables that a name is taken may be said by settle_names() only.
-  // The Metadata is of no use then, and every call that adds says so. check_names_at_once() does
-  // without that.
+  // Adds a dimension. kExists: the name is taken; kUsage: an illegal name, a length past 2^63 - 1
+  // that is not kUnlimited, or a second record dimension. IDs count from 0 in order of definition.
+  // All functions that add return kLimit past 2^31 - 1 objects of a kind or 4 GiB of names and
+  // attribute values.
+  // Past 3,584 dimensions or variables, a taken name may be reported only by settle_names(). The
+  // Metadata is then unusable, and every call that adds fails with kExists. check_names_at_once()
+  // avoids this.
   NMB_EXPORT Result<DimId> def_dim(std::string_view name, std::uint64_t length,
                                    Name state = Name::kUnknown);
-  // kExists; kUsage: an unknown dimension, the record dimension not in the first place.
+  // Adds a variable. kExists; kUsage: an unknown dimension, or the record dimension in another
+  // place than the first.
   NMB_EXPORT Result<VarId> def_var(std::string_view name, Type type,
                                    std::span<const DimId> dimensions, Name state = Name::kUnknown);
-  // kExists: the name of a dimension or variable was taken; the first such of each kind is told.
-  // Until then what was added past 3,584 is found by looking at one after the other.
+  // Completes the checks of names. kExists: the name of a dimension or variable was taken; the
+  // message names the first one. Until this call, lookups among those past 3,584 are linear.
   NMB_EXPORT Status settle_names();
-  // From now on each call says itself whether its name is taken; slower where names are very many.
+  // From now on each call reports a taken name itself; slower with very many names.
   void check_names_at_once() { names_at_once_ = true; }
   // For decoders, which meet a variable's attributes before its type.
   void set_type(VarId id, Type type) { vars_[id].type = static_cast<std::uint16_t>(type); }
-  // Adds or replaces (in place of the first definition). values: external form, whole values
-  // (else kUsage). kUsage: an unknown owner.
+  // Adds an attribute, or replaces it at its place in the order. values: external form. kUsage: an
+  // unknown owner, or a part of a value.
   NMB_EXPORT Status put_att(VarId owner, std::string_view name, Type type,
                             std::span<const std::byte> values);
-  // What a body of kind 6 says beyond these definitions: ahead of the first that is of a type of
-  // its own. nullptr: nothing.
+  // Sets the extension of a body of kind 6 (nmb/extension.h); call this before the first definition
+  // that uses one of the block's own types. nullptr: none.
   void set_extension(std::shared_ptr<const Extension> extension) {
     extension_ = std::move(extension);
   }
   const std::shared_ptr<const Extension>& extension() const { return extension_; }
-  // Bytes of a value of a type that the block has.
+  // Bytes of a value of `type`, classic or one of the block's own.
   std::uint64_t value_size(Type type) const {
     return TypeTable::is_extended(type) ? extension_->types.value_size(type) : type_size(type);
   }
-  // As def_att, of one of the block's own types: `count` values and what they lead to.
+  // As def_att, for one of the block's own types: `count` values and the bytes that they refer to.
   NMB_EXPORT Status def_extended_att(VarId owner, std::string_view name, Type type,
                                      std::uint64_t count, std::span<const std::byte> values);
-  // Replaces the values of an attribute, of any type, by as many bytes. kNotFound; kUsage: another
-  // number of bytes.
+  // Replaces the values of an attribute of any type by the same number of bytes. kNotFound; kUsage:
+  // another number of bytes.
   NMB_EXPORT Status replace_values(VarId owner, std::string_view name,
                                    std::span<const std::byte> values);
-  // As put_att, but kExists where the name is taken (decoders).
+  // As put_att, but kExists if the name is taken; for decoders.
   NMB_EXPORT Status def_att(VarId owner, std::string_view name, Type type,
                             std::span<const std::byte> values);
 
   std::uint32_t dimension_count() const { return dims_.size(); }
   std::uint32_t variable_count() const { return vars_.size(); }
-  // Of the block and of all variables together.
+  // Number of attributes of the block and all variables together.
   std::uint32_t attribute_count() const { return atts_.size(); }
   NMB_EXPORT std::uint32_t attribute_count(VarId owner) const;
 
@@ -119,13 +119,13 @@ class Metadata {
   NMB_EXPORT std::optional<DimId> find_dimension(std::string_view name) const;
   NMB_EXPORT std::optional<VarId> find_variable(std::string_view name) const;
   NMB_EXPORT std::optional<Attribute> find_attribute(VarId owner, std::string_view name) const;
-  // Calls visit(const Attribute&) in order of definition.
+  // Calls visit(const Attribute&) for each attribute of `owner`, in order of definition.
   template <class Visit>
   void for_each_attribute(VarId owner, Visit visit) const {
     for (std::uint32_t i = first_attribute(owner); i != kNone; i = atts_[i].next)
       visit(attribute_at(i));
   }
-  // The same until a Status that is not ok, which it returns.
+  // The same, but stops at the first Status that is not ok and returns it.
   template <class Visit>
   Status try_each_attribute(VarId owner, Visit visit) const {
     for (std::uint32_t i = first_attribute(owner); i != kNone; i = atts_[i].next)
@@ -135,8 +135,8 @@ class Metadata {
   std::optional<DimId> record_dimension() const {
     return record_dim_ == kNone ? std::nullopt : std::optional<DimId>(record_dim_);
   }
-  // The records of a block whose header says `numrecs`: 0 without a record dimension, or the length
-  // of the first dimension that may grow.
+  // Returns the record count of a block whose header has `numrecs`: that number with a record
+  // dimension; else the length of the first unlimited dimension; else 0.
   std::uint64_t record_count(std::uint64_t numrecs) const {
     if (record_dim_ != kNone) return numrecs;
     if (!extension_ || extension_->unlimited.empty()) return 0;
@@ -146,19 +146,19 @@ class Metadata {
     const VariableRecord& v = vars_[id];
     return v.rank > 0 && dim_ids_[v.first_dim] == record_dim_;
   }
-  // Of one that is not the record dimension and does not become it.
+  // Changes a dimension's length. Not from or to kUnlimited.
   void set_length(DimId id, std::uint64_t length) { dims_[id].length = length; }
   void set_begin(VarId id, std::uint64_t begin) { vars_[id].begin = begin; }
   std::uint64_t begin(VarId id) const { return vars_[id].begin; }
-  // Values of one record (record variables) or of the whole variable, in bytes without padding (of
-  // one whose values are no plain array, of its region); nullopt where the product does not fit 64
-  // bits.
+  // Bytes of one record (record variables) or of the whole variable, without padding. For a
+  // variable whose values are not a plain array: bytes of its region. nullopt: the product does not
+  // fit 64 bits.
   std::optional<std::uint64_t> slice_bytes(VarId id) const {
     if (extension_) [[unlikely]]
       if (const Storage* storage = extension_->storage_of(id)) return storage->region_length;
     return array_bytes(id);
   }
-  // The same of its values alone: of the array, chunks as if they were one.
+  // The same, but always of the values as one array, also if they are stored in chunks.
   std::optional<std::uint64_t> array_bytes(VarId id) const {
     const VariableRecord& record = vars_[id];
     std::uint64_t bytes = value_size(static_cast<Type>(record.type));
@@ -168,23 +168,23 @@ class Metadata {
     return bytes;
   }
 
-  // Room for so many dimensions and variables more, or std::bad_alloc.
+  // Reserves memory for so many more dimensions and variables; may throw std::bad_alloc.
   void reserve(std::uint64_t dimensions, std::uint64_t variables) {
     dims_.reserve_more(dimensions);
     vars_.reserve_more(variables);
   }
-  // Of an empty one: room for as much as `other` holds, of `memory` that outlives this (its copies
-  // and what grows past that have memory of their own).
+  // Call on an empty Metadata: reserves room for everything in `other` from `memory`, which must
+  // outlive this. Copies of this, and growth past that room, use memory of their own.
   NMB_EXPORT void reserve_like(const Metadata& other, std::pmr::memory_resource& memory);
-  // The same, and holds what `other` holds. alike: one that was made so before, of the same memory,
-  // whose names and attribute values become those of both where they are the same.
+  // The same, then copies `other`. alike: an earlier copy in the same memory; names and attribute
+  // values that are the same are shared with it.
   NMB_EXPORT void copy_from(const Metadata& other, std::pmr::memory_resource& memory,
                             const Metadata* alike = nullptr);
-  // Holds nothing; keeps its memory.
+  // Removes all definitions; keeps the memory.
   NMB_EXPORT void clear();
   // Gives back memory kept for growth.
   NMB_EXPORT void shrink();
-  // Bytes held.
+  // Bytes of memory in use.
   NMB_EXPORT std::size_t memory() const;
 
  private:
@@ -202,7 +202,7 @@ class Metadata {
   };
   struct AttributeRecord {
     std::uint32_t name, name_length;
-    std::uint32_t values, count;  // place in heap_, number of values
+    std::uint32_t values, count;  // offset in heap_, number of values
     std::uint32_t bytes;          // of the values
     std::uint32_t owner;
     std::uint32_t next;  // of the same owner
@@ -217,23 +217,24 @@ class Metadata {
   std::string_view name_at(std::uint32_t place, std::uint32_t length) const {
     return {heap_.data() + place, length};
   }
-  // Names of one length mostly differ at an end; comparing the rest is a call.
+  // Names of equal length mostly differ in their first or last byte; comparing the rest is a call.
   bool is_name(std::uint32_t place, std::uint32_t length, std::string_view name) const {
     return length == name.size() &&
            (length == 0 || (heap_[place + length - 1] == name.back() &&
                             heap_[place] == name.front() && name_at(place, length) == name));
   }
-  // Where an attribute is, or kNone and whether its place in the owner's list is in the table.
+  // Index of an attribute or kNone; and whether attributes at its place in the owner's list are in
+  // the table.
   struct AttributeSearch {
     std::uint32_t index;
     bool in_table;
   };
   AttributeSearch search_attribute(VarId owner, std::string_view name) const;
-  // Brings in the names of [table.size(), count), which name_of(i) gives; the first that is taken,
-  // or kNone.
+  // Adds the names name_of(i) for i in [table.size(), count) to the table; returns the first that
+  // is taken, or kNone.
   template <class NameOf>
   static std::uint32_t settle(NameTable& table, std::uint32_t count, NameOf name_of);
-  // What was found taken later than it was added.
+  // Whether a name was found to be taken after it had been added.
   bool has_clash() const { return clash_dim_ != kNone || clash_var_ != kNone; }
   Status clash() const;
   std::uint32_t search_dimension(std::string_view name, std::uint32_t tag) const;
@@ -248,8 +249,8 @@ class Metadata {
   GrowArray<AttributeRecord> atts_;
   GrowArray<DimId> dim_ids_;
   GrowArray<char> heap_;  // names and attribute values
-  // Of dimensions and variables once there are more than 32 of them, of attributes from the 33rd of
-  // an owner on.
+  // dim_table_ and var_table_ are used past 32 dimensions or variables; att_table_ holds attributes
+  // from the 33rd of an owner on.
   NameTable dim_table_, var_table_, att_table_;
   std::uint32_t record_dim_ = kNone;
   std::uint32_t first_global_ = kNone, last_global_ = kNone;

@@ -1,5 +1,5 @@
-// For programs that have MPI themselves: a communicator of the ranks of an MPI_Comm. Includes
-// mpi.h, whose library decides which plug-in is loaded.
+// For programs that use MPI themselves: makes a communicator from an MPI_Comm. Includes mpi.h; the
+// library that it belongs to decides which plug-in is loaded.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +10,7 @@
 
 namespace nmb {
 
-// See open_mpi_ranks(). The communicator must be gone before MPI_Finalize is called.
+// See open_mpi_ranks(). Destroy the communicator before MPI_Finalize is called.
 inline Result<std::unique_ptr<Communicator>> mpi_communicator(MPI_Comm comm) {
 #if defined(OPEN_MPI)
   return open_mpi_ranks(MpiLibrary::kOpenMpi, &comm);

@@ -25,18 +25,18 @@ namespace nmb {
 
 struct ReadOptions {
   // --- what changes the speed ---
-  // Memory for blocks that were loaded and may be wanted again, in bytes.
+  // Bytes of memory for the cache of loaded blocks.
   std::size_t cache_bytes = 64 << 20;
-  // What a request to the file costs, as the number of bytes that take as long to arrive; 0: the
-  // file is near, and only what is needed is read. Over a network 1 to 16 MiB: near ranges then
-  // come in one request, and up to 64 MiB are kept.
+  // Latency of a request to the file, as the number of bytes that arrive in the same time. 0: the
+  // file is local; only needed bytes are read. Over a network use 1 to 16 MiB: one request then
+  // covers neighbouring ranges, and up to 64 MiB are cached.
   std::size_t request_bytes = 0;
 
   // --- what is read and checked ---
-  // Every piece of values that is touched is read whole and checked; otherwise only those read
-  // whole are.
+  // true: each touched piece of values is read whole, and its checksum is checked. false: only
+  // pieces that are read whole anyway are checked.
   bool verify_values = false;
-  // Which other files are opened that hold values; their pieces are read whole and checked.
+  // Which external files with values may be opened. Their pieces are always read whole and checked.
   ExternalPaths external = ExternalPaths::kBeneath;
 };
 
@@ -51,22 +51,23 @@ struct Object {
   VarId variable = 0;
 };
 
-// Statistics and tags of the blocks of a file, which PackedBlock::kept takes. Immutable.
+// Statistics and tags of the blocks of a file, for PackedBlock::kept. Immutable.
 class KeptRows;
 
-struct ExtentPiece;  // of the library alone
+struct ExtentPiece;  // internal to the library
 
-// Thread-safe. Stays on the generation it opened. Many small hyperslabs are read together by
-// GetRequests.
+// Thread-safe. Always shows the generation that it opened. To read many small hyperslabs together,
+// use GetRequests.
 class Reader {
  public:
-  // kUnknownKind: not an NMB file; kDamaged; kUnsupported; kNotFound; kIo.
+  // Opens the newest committed generation. kUnknownKind: not an NMB file; kDamaged; kUnsupported;
+  // kNotFound; kIo.
   NMB_EXPORT static Result<std::unique_ptr<Reader>> open(const std::string& path,
                                                          const ReadOptions& options = {});
   NMB_EXPORT static Result<std::unique_ptr<Reader>> open(std::shared_ptr<const ByteSource> file,
                                                          const ReadOptions& options = {});
-  // Collective: by all ranks of `ranks`, which outlive the reader. Rank 0 reads what it takes to
-  // open the file, and all get it, or its failure.
+  // Collective over `ranks`, which must outlive the reader. Rank 0 reads everything needed to open
+  // the file; all ranks get that, or the same failure.
   NMB_EXPORT static Result<std::unique_ptr<Reader>> open(const std::string& path,
                                                          const ReadOptions& options,
                                                          Communicator& ranks);
@@ -80,100 +81,106 @@ class Reader {
   NMB_EXPORT std::uint64_t file_length() const;
   // Whether HDF5 programs can read the file (spec/hdf5_view.md).
   NMB_EXPORT bool has_hdf5_view() const;
-  // Which generation they see; 0: there is no view, or one of a later version, which does not tell.
-  // Reads 64 bytes where it is not the newest one. kDamaged, kIo.
+  // Returns the generation that HDF5 programs see. 0: there is no view, or one of a later version
+  // of the format, whose generation is unknown. Reads 64 bytes if the view is not of the newest
+  // generation. kDamaged, kIo.
   NMB_EXPORT Result<std::uint64_t> hdf5_view_generation() const;
-  // Bytes of values that have one sum, at most.
+  // Maximum bytes of values that share one checksum.
   NMB_EXPORT std::uint32_t piece_size() const;
   NMB_EXPORT const Totals& totals() const;
-  // What did not hinder opening: a damaged slot, a commit that was rolled forward. Rule R-SB-13: a
-  // newer generation lies in the file and is not taken, or may be lost.
+  // Findings that did not prevent opening: a damaged slot, a commit that was rolled forward. One of
+  // rule R-SB-13 means that the file has a newer generation which is not used, or which may get
+  // lost.
   NMB_EXPORT const std::vector<Finding>& warnings() const;
   NMB_EXPORT const ByteSource& file() const;
-  // Returns what tells whether the file, opened anew, still holds the generation of this reader:
-  // bytes that are committed never change, whatever is added behind them. ok; kDamaged: it does
-  // not; kIo. Outlives the reader. Thread-safe.
+  // Returns a function that checks whether the file, opened again as `now`, still holds this
+  // reader's generation: committed bytes never change when others are appended. It returns ok,
+  // kDamaged (it does not hold it) or kIo, is thread-safe, and may outlive the reader.
   NMB_EXPORT std::function<Status(const ByteSource& now)> generation_check() const;
-  // What the file was made of, as those who wrote it told: a JSON object for each of the
-  // generations that tell it, in order (spec/format.md, section 9.1). Read at each call. kDamaged,
-  // kLimit, kIo.
+  // Returns the provenance that writers recorded: JSON objects in order of generations
+  // (spec/format.md, section 9.1); a generation may have none. Reads the file at each call.
+  // kDamaged, kLimit, kIo.
   NMB_EXPORT Result<std::vector<std::string>> provenance() const;
 
-  // The totals of the block `name` and of those below it ("" : all).
+  // Returns the totals of block `name` and all blocks below it; "": of all blocks.
   NMB_EXPORT Result<Totals> totals_of_subtree(std::string_view name) const;
-  // The totals of the blocks whose names begin with `prefix`: no more than the edges of the range
-  // are read.
+  // Returns the totals of all blocks whose names begin with `prefix`. Reads only index pages at
+  // both ends of the range.
   NMB_EXPORT Result<Totals> totals_of_prefix(std::string_view prefix) const;
-  // Entries whose names begin with `prefix`, in order of names, until `visit` returns false or
-  // fails.
+  // Visits the entries of blocks whose names begin with `prefix`, in order of names, until `visit`
+  // returns false or fails.
   NMB_EXPORT Status for_each_entry(
       std::string_view prefix, const std::function<Result<bool>(const BlockEntry&)>& visit) const;
   NMB_EXPORT Result<std::optional<BlockEntry>> find(std::string_view block) const;
-  // A block's global ID: its place in the order of names.
+  // Returns a block's global ID, which is its position in the order of names.
   NMB_EXPORT Result<std::uint64_t> global_id(std::string_view block) const;
 
-  // Loads a block, from the cache if it is there. kNotFound, kDamaged; kUnsupported: the block
-  // needs what this version does not know, by bit (spec/format.md, section 13): its entry can be
-  // used, its body and values cannot.
+  // Loads a block, from the cache if possible. kNotFound, kDamaged; kUnsupported: the block needs a
+  // feature that this version does not know, named by its bit (spec/format.md, section 13). Its
+  // entry can be used then; its body and values cannot.
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(std::string_view name) const;
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(const BlockEntry& entry) const;
-  // Loads it with its body, which is read once for both. *body: as body(entry).
+  // Loads a block and its body with one read. *body gets the bytes that body(entry) returns.
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(const BlockEntry& entry,
                                                         std::vector<std::byte>* body) const;
-  // The block's body, decoded and checked.
+  // Returns the block's body, decoded and checked.
   NMB_EXPORT Result<std::vector<std::byte>> body(const BlockEntry& entry) const;
-  // The parts of a block's extent for which nothing is stored (they read as fill values), in order,
-  // none next to another.
+  // Returns the parts of a block's extent for which no bytes are stored (they read as fill values),
+  // in ascending order, never adjacent.
   NMB_EXPORT Result<std::vector<ByteRange>> holes(const BlockEntry& entry) const;
-  // The rows of the file table: files that hold values of this one, beside it or whole in it as
-  // originals. kDamaged, kIo.
+  // Returns the rows of the file table: external files with values of this file, and originals,
+  // which are stored whole inside it. kDamaged, kIo.
   NMB_EXPORT Result<std::vector<ExternalFile>> external_files() const;
-  // One of them by its file number, from 1; opened when it is read, one of few that are. kDamaged
-  // (R-EX-8, R-FT-4, R-FT-5); kUnsupported: ReadOptions::external does not allow it; kIo.
+  // Returns an external file by its file number, from 1. It is opened when it is read; few are kept
+  // open at a time. kDamaged (R-EX-8, R-FT-4, R-FT-5); kUnsupported: ReadOptions::external does not
+  // allow it; kIo.
   NMB_EXPORT Result<std::shared_ptr<const ByteSource>> open_external(std::uint32_t number) const;
-  // Hands the bytes of an original, by its file number, to `sink` in order. kDamaged: a piece has
-  // another sum, or the whole another digest (R-FT-7), which is found behind the last byte; kUsage:
-  // the number is no original's; what `sink` returns; kIo.
+  // Passes the bytes of an original, by its file number, to `sink` in order. kDamaged: the checksum
+  // of a piece does not match, or the digest of the whole (R-FT-7), which is checked after the last
+  // byte; kUsage: the number of no original; any failure of `sink`; kIo.
   NMB_EXPORT Status give_back(std::uint32_t number,
                               const std::function<Status(std::span<const std::byte>)>& sink) const;
-  // Whether the file keeps statistics of any block.
+  // Whether the file has statistics of any block.
   NMB_EXPORT bool has_statistics() const;
-  // Statistics of the values of a block, as the file keeps them (spec/format.md, section 9.3),
-  // without reading any values; nullopt: it keeps none of any variable. Pages that were read last
-  // are kept. kDamaged, also where they are of a variable of another type; kIo.
+  // Returns the stored statistics of a block's values (spec/format.md, section 9.3) without reading
+  // any values; nullopt: no variable of the block has any. The last pages read are cached.
+  // kDamaged, also if the stored type differs from the variable's; kIo.
   NMB_EXPORT Result<std::optional<BlockStatistics>> statistics(const Block& block) const;
-  // Statistics of the variables of one name in all blocks, until `visit` returns false or fails:
-  // BlockEntry::order of the block, and the statistics. Rows of one name lie together, so this
-  // reads no others. Blocks that are not in the index any more may come, too: look their orders up.
-  // In no particular order. kDamaged, kIo.
+  // Visits the statistics of all variables of one name in all blocks, until `visit` returns false
+  // or fails. `visit` gets BlockEntry::order of the block, and the statistics. Rows of one name are
+  // adjacent in the file, so this reads no others. The order of visits is unspecified. Blocks that
+  // were removed from the index may appear too: check their orders against the index. kDamaged,
+  // kIo.
   NMB_EXPORT Status for_each_statistics(
       std::string_view variable,
       const std::function<Result<bool>(std::uint64_t, const VariableStatistics&)>& visit) const;
-  // The same of tags of one name (spec/format.md, section 9.4).
+  // Visits the tags of one name in the same way (spec/format.md, section 9.4).
   NMB_EXPORT Status
   for_each_tag(std::string_view name,
                const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const;
   // Counts the tags of one block, or of all blocks (nullopt). Reads all pages of tags. kDamaged,
   // kIo.
   NMB_EXPORT Result<TagCounts> tag_counts(const std::optional<BlockEntry>& block = {}) const;
-  // Statistics (where they are wanted) and tags of all blocks, for blocks of this file that are
-  // packed into another (PackedBlock::kept); they outlive the reader. Of a table that is damaged
-  // nothing is kept, and `damaged` gets what is wrong with it. kIo.
+  // Returns the tags and, if `statistics`, the statistics of all blocks, for packing blocks of this
+  // file into another one (PackedBlock::kept). The result may outlive the reader. A damaged table
+  // is left out, and `damaged` gets its failure. kIo.
   NMB_EXPORT Result<std::shared_ptr<const KeptRows>> kept_rows(bool statistics,
                                                                std::vector<Status>* damaged) const;
-  // What the file has of later versions that its blocks do not tell, and that a copy of them does
-  // not have (spec/format.md, section 17), in words: "global section of type 77". Reads all pages
-  // of the index and of data maps. kDamaged, kIo.
+  // Returns additions of later versions of the format that lie outside of blocks, so that copying
+  // all blocks loses them (spec/format.md, section 17). Each is described in words: "global section
+  // of type 77". Reads all pages of the index and of data maps. kDamaged, kIo.
   NMB_EXPORT Result<std::vector<std::string>> later_additions() const;
-  // A full name: splits at its last '/'. kNotFound says whether block or variable is missing.
+  // Returns a variable by its full name, BLOCK/VARIABLE, split at the last '/'. kNotFound says
+  // whether the block or the variable is missing.
   NMB_EXPORT Result<Object> object(std::string_view full_name) const;
 
-  // Collective, of a reader that ranks opened together (one thread of each calls; all else is
-  // independent). Rank 0 reads blocks that all want, and all get them. A rank that names others
-  // reads those itself.
+  // Loads blocks. Collective, for a reader that ranks opened together; one thread per rank calls.
+  // (All other calls are local.) Blocks that all ranks name are read by rank 0 and sent to the
+  // others. A rank that names other blocks reads those itself.
   NMB_EXPORT Result<std::vector<std::shared_ptr<const Block>>> open_blocks(
       std::span<const std::string_view> names) const;
-  // The same of values: rank 0 reads, all get them.
+  // Reads a hyperslab that is the same on all ranks: rank 0 reads, all ranks get the values.
+  // Collective.
   NMB_EXPORT Status get_all_same(const Object& object, const Hyperslab& slab,
                                  MutableArray out) const;
 
@@ -188,7 +195,7 @@ class Reader {
 };
 
 // --- the kind of a file ---
-// By its content: names and endings do not matter.
+// Found by content; file names do not matter.
 
 enum class FileKind : std::uint8_t { kNmb, kCdf1, kCdf2, kCdf5, kHdf5, kUnknown };
 
@@ -199,18 +206,19 @@ constexpr bool is_classic(FileKind kind) {
 // "NMB", "CDF-1", "HDF5", ...
 NMB_EXPORT std::string_view kind_name(FileKind kind);
 
-// Reads at most the first 16 KiB and, for a file of no other kind, 8 bytes at 16384, 32768, 65536
-// and so on, where HDF5 may begin. An NMB file whose first bytes are lost is known by its
-// superblocks. kIo, kDamaged as `file` gives them.
+// Returns the kind of a file. Reads at most the first 16 KiB and, if they show no kind, 8 bytes at
+// 16384, 32768, 65536 and so on, where an HDF5 file may begin. An NMB file with lost first bytes is
+// recognised by its superblocks. kIo and kDamaged from `file`.
 NMB_EXPORT Result<FileKind> kind_of(const ByteSource& file);
 
-// The status for a kind that a tool does not take: kUnknownKind for kUnknown, else kUnsupported.
+// Returns the failure for a file of a kind that the caller does not accept: kUnknownKind for
+// kUnknown, else kUnsupported.
 NMB_EXPORT Status refused_kind(const ByteSource& file, FileKind kind);
 
 // --- many hyperslabs together ---
 
-// Reads hyperslabs together, with few reads of the file where they lie near each other
-// (spec/rationale.md, "Requests"). Requests of any objects of any readers:
+// Reads many hyperslabs together, with one read of the file for several that are near each other
+// (spec/rationale.md, "Requests"). Requests may be for any objects of any readers:
 //   GetRequests requests;
 //   std::vector<RequestId> ids;
 //   for (Field& field : fields) {
@@ -218,23 +226,22 @@ NMB_EXPORT Status refused_kind(const ByteSource& file, FileKind kind);
 //     ids.push_back(id);
 //   }
 //   NMB_TRY(requests.wait(ids));
-// Used by one thread at a time; each may have its own. Those that are open at its end are
-// forgotten.
+// Used by one thread at a time; each thread may have its own. Destruction drops open requests.
 class GetRequests {
  public:
   NMB_EXPORT GetRequests();
   NMB_EXPORT ~GetRequests();
 
-  // As Dataset::read, but `out` is filled when the request is waited for; until then it must stay.
-  // Checked at once: kUsage, also an object that no Reader gave.
+  // Registers a read as by Dataset::read. wait() fills `out`, which must stay valid until then.
+  // Returned at once: kUsage, also for an object that did not come from a Reader.
   NMB_EXPORT Result<RequestId> iget(const Object& object, const Hyperslab& slab, MutableArray out);
-  // Fills the arrays of requests, which then are open no more. Each read of the file takes at most
-  // 1 MiB (with ReadOptions::verify_values a piece, if that is more). statuses: none, or as many as
-  // requests: what Dataset::read would have said of each; a read that fails (kIo) is a failure of
-  // all requests that it was for. Returns the first failure of them. Memory: 3 MiB, and what grows
-  // with the number of requests. kUsage, and nothing is done: IDs that are not of open requests.
+  // Fills the arrays of requests and closes them. Each read of the file takes at most 1 MiB (with
+  // ReadOptions::verify_values one piece, if that is longer). statuses: empty, or one per request,
+  // which gets what Dataset::read would return for it; a failed read (kIo) fails all requests that
+  // it serves. Returns the first failure. Memory: 3 MiB, plus some for each request. kUsage, with
+  // nothing done: an ID of no open request.
   NMB_EXPORT Status wait(std::span<const RequestId> requests, std::span<Status> statuses = {});
-  // Requests that were not waited for.
+  // Number of open requests.
   NMB_EXPORT std::size_t open() const;
 
  private:
@@ -242,22 +249,22 @@ class GetRequests {
   std::unique_ptr<State> state_;
 };
 
-// --- records that netCDF programs do not see once a file is HDF5, or has an HDF5 view ---
+// --- records that netCDF programs do not see in an HDF5 file or an HDF5 view ---
 
-// Record dimensions that have records and no variable. HDF5 gives a dimension its length, but
-// netCDF takes that of its variables, and shows 0 records in an HDF5 file or view.
+// Record dimensions with records but without a variable. HDF5 stores the dimension's length, but
+// netCDF derives it from the variables, and so shows 0 records in an HDF5 file or view.
 struct LostRecords {
-  std::uint64_t blocks = 0;  // that have one
-  std::string block{};       // the first of them by name
+  std::uint64_t blocks = 0;  // with such a dimension
+  std::string block{};       // the first such block by name, with its dimension and records
   std::string dimension{};
   std::uint64_t records = 0;
-  // "6 records of dimension "t", which no variable has: netCDF programs see 0"; empty: none is
-  // lost.
+  // "6 records of dimension "t", which no variable has: netCDF programs see 0"; "": none is lost.
   NMB_EXPORT std::string text() const;
 };
 
-// Dimensions that groups below use by property 12 (spec/hdf5_section.md) have the variables of
-// these. Blocks that came from HDF5 stay as they were there. Reads the definitions of classic
+// Finds the records of a file that netCDF programs would not see. A variable of a group below that
+// uses the dimension (property 12, spec/hdf5_section.md) counts as one of its variables. Blocks
+// from HDF5 are not counted: they appear as they did there. Reads the definitions of classic
 // datasets with records. kDamaged; kIo.
 NMB_EXPORT Result<LostRecords> lost_records(const Reader& reader);
 

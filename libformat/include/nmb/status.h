@@ -1,6 +1,6 @@
-// Status and Result<T>: how every function of the library reports failure (no exceptions for
-// what a file or a file system may do). A message names the file, the byte offset or the object,
-// what was found and what was expected. Findings: what decoders report about bytes.
+// Status and Result<T>: how every function of the library reports failure. Files and file systems
+// never cause exceptions. A message names the file, the byte offset or the object, and what is
+// wrong. Findings: defects in bytes that decoders report.
 #pragma once
 
 #include <cassert>
@@ -20,21 +20,21 @@ namespace nmb {
 
 enum class Code : std::uint8_t {
   kOk = 0,
-  kUsage,        // the caller's arguments or the order of calls
+  kUsage,        // wrong arguments or order of calls
   kNotFound,     // no such file, block, dimension, variable or attribute
-  kExists,       // a name or a target that is already there
+  kExists,       // a name or a target exists already
   kConflict,     // definitions that disagree
-  kDamaged,      // a file of a known kind that breaks a rule of its format
-  kUnsupported,  // legal, but not something this version does
+  kDamaged,      // a file of a known kind breaks a rule of its format
+  kUnsupported,  // legal, but not supported by this version
   kUnknownKind,  // not a file of any known kind
   kIo,           // a system call failed
   kNoSpace,      // no space, quota or file-size limit
-  kRange,        // a value does not fit the type asked for (the others are converted)
-  kLimit,        // a stated limit of memory, count or length
+  kRange,        // a value does not fit the requested type (the others are converted)
+  kLimit,        // a documented limit of memory, count or length
   kBusy,         // another writer holds the file
 };
 
-// The name of a code, as reports have it: "ok", "usage", "not_found", ...
+// The name of a code in reports: "ok", "usage", "not_found", ...
 constexpr std::string_view code_name(Code code) {
   constexpr std::string_view names[] = {
       "ok",           "usage", "not_found", "exists", "conflict", "damaged", "unsupported",
@@ -42,15 +42,15 @@ constexpr std::string_view code_name(Code code) {
   return names[static_cast<std::size_t>(code)];
 }
 
-// No offset in a file applies to this status.
+// The offset of a status that concerns no position in a file.
 inline constexpr std::uint64_t kNoOffset = ~std::uint64_t{0};
 
-// What went wrong, or nothing. Copies are cheap; safe to share between threads.
+// A failure, or ok. Copies are cheap; safe to share between threads.
 class [[nodiscard]] Status {
  public:
   Status() = default;
   Status(Code code, std::string message) : Status(code, {}, kNoOffset, {}, std::move(message)) {}
-  // rule: an id of spec/format.md ("R-IX-3") when bytes of a file break it.
+  // rule: the id in spec/format.md ("R-IX-3") of a rule that bytes of the file break; else empty.
   Status(Code code, std::string file, std::uint64_t offset, std::string rule, std::string message)
       : detail_(std::make_shared<const Detail>(
             Detail{code, std::move(file), offset, std::move(rule), std::move(message)})) {}
@@ -61,15 +61,15 @@ class [[nodiscard]] Status {
   const std::string& file() const { return detail_ ? detail_->file : empty(); }
   const std::string& rule() const { return detail_ ? detail_->rule : empty(); }
   const std::string& message() const { return detail_ ? detail_->message : empty(); }
-  // "FILE: at OFFSET: MESSAGE (RULE)", without the parts that are not known.
+  // Returns "FILE: at OFFSET: MESSAGE (RULE)", without parts that are unknown.
   NMB_EXPORT std::string text() const;
-  // The same failure with the file's name filled in where it has none.
+  // Returns the same failure; adds the file's name if it has none.
   NMB_EXPORT Status in_file(std::string_view file) const;
-  // The same failure with "; MORE" behind its message; ok stays ok.
+  // Returns the same failure with "; MORE" appended to its message; ok stays ok.
   NMB_EXPORT Status with(std::string_view more) const;
-  // The same failure with "OBJECT: " ahead of its message; ok stays ok.
+  // Returns the same failure with "OBJECT: " before its message; ok stays ok.
   NMB_EXPORT Status of_object(std::string_view object) const;
-  // Not only the same text: this failure was copied from `other`, or `other` from it.
+  // Whether this failure and `other` are copies of one failure, not only equal in text.
   bool is_copy_of(const Status& other) const { return detail_ && detail_ == other.detail_; }
 
  private:
@@ -84,7 +84,7 @@ class [[nodiscard]] Status {
   std::shared_ptr<const Detail> detail_;
 };
 
-// A value, or the Status that says why there is none.
+// A value, or the Status that explains why there is none.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -113,31 +113,31 @@ class [[nodiscard]] Result {
   do {                                                                             \
     if (::nmb::Status temporary = (expression); !temporary.ok()) return temporary; \
   } while (0)
-// Leaves the enclosing function with the status of `expression` unless it is ok.
+// Returns the status of `expression` from the enclosing function unless it is ok.
 #define NMB_TRY(expression) NMB_TRY_(NMB_CONCAT(nmb_status_, __LINE__), expression)
 
 #define NMB_ASSIGN_(temporary, target, expression) \
   auto temporary = (expression);                   \
   if (!temporary.ok()) return temporary.status();  \
   target = std::move(temporary).value()
-// Binds the value of a Result, or leaves the enclosing function with its status.
+// Assigns the value of a Result to `target`, or returns its status from the enclosing function.
 #define NMB_ASSIGN(target, expression) \
   NMB_ASSIGN_(NMB_CONCAT(nmb_result_, __COUNTER__), target, expression)
 
 // --- findings ---
-// What decoders report about bytes that break a rule. One decoder serves the reader, which stops at
-// the first finding, and nmverify, which wants them all.
+// Decoders report each place where bytes break a rule. The same decoders serve the reader, which
+// stops at the first finding, and nmverify, which collects all.
 
 enum class Severity : std::uint8_t {
   kWarning,
-  kUnsupported,  // legal, but of a version of the format that this one does not know
+  kUnsupported,  // legal, but of a format version that this library does not know
   kFinding,
 };
 
 struct Finding {
   std::string rule;      // id in spec/format.md
-  std::uint64_t offset;  // in the file; kNoOffset: none applies
-  std::string object;    // block, variable or structure; empty: the offset says it all
+  std::uint64_t offset;  // in the file; kNoOffset: no position applies
+  std::string object;    // block, variable or structure; empty: the offset is enough
   std::string found, expected;
   Severity severity = Severity::kFinding;
 
@@ -147,14 +147,14 @@ struct Finding {
   NMB_EXPORT Status status(const std::string& file) const;
 };
 
-// Receives findings in the order they are made.
+// Receives findings in the order in which they are made.
 class Findings {
  public:
   virtual ~Findings() = default;
   virtual void report(Finding finding) = 0;
 };
 
-// Keeps the first finding that is no warning.
+// Keeps the first finding that is not a warning.
 class FirstFinding final : public Findings {
  public:
   void report(Finding finding) override {

@@ -1,4 +1,4 @@
-// Names as text: for people to see, and for JSON. Names in files are bytes that anybody chose.
+// Names as text for display and for JSON. Names in files may contain any bytes.
 #pragma once
 
 #include <string>
@@ -8,14 +8,15 @@
 
 namespace nmb {
 
-// For terminals and lines of text, unambiguous: control characters (U+0080 to U+009F too),
-// characters that change the direction of text, line separators and bytes that are no UTF-8 are
-// \xHH byte by byte (tab, line feed and carriage return \t, \n, \r), a backslash is two.
+// Returns unambiguous text for terminals and lines of text. Control characters (also U+0080 to
+// U+009F), characters that change the direction of text, line separators and bytes that are not
+// UTF-8 become \xHH, byte by byte; tab, line feed and carriage return become \t, \n and \r; a
+// backslash is doubled.
 NMB_EXPORT std::string printable(std::string_view bytes);
 
-// Valid UTF-8 from which the bytes can be told, as write_json_header has it: a byte b that is no
-// part of valid UTF-8, or is one of U+EF80 to U+EFFF, is U+EF00 + b. Without quotation marks and
-// escapes.
+// Returns valid UTF-8 from which the bytes can be recovered, as in write_json_header: a byte b that
+// is not part of valid UTF-8, or belongs to a character from U+EF80 to U+EFFF, becomes U+EF00 + b.
+// Adds no quotation marks or escapes.
 NMB_EXPORT std::string json_text(std::string_view bytes);
 
 }  // namespace nmb

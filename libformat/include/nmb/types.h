@@ -7,8 +7,8 @@
 
 namespace nmb {
 
-// External types, numbered as in the classic netCDF formats. CDF-1 and CDF-2 know the first six;
-// codes from 256 up are those of a block's own types (nmb/extension.h).
+// External types, numbered as in the classic netCDF formats. CDF-1 and CDF-2 have only the first
+// six. Codes from 256 are a block's own types (nmb/extension.h).
 enum class Type : std::uint16_t {
   kByte = 1,
   kChar = 2,
@@ -25,13 +25,13 @@ enum class Type : std::uint16_t {
 
 constexpr bool is_type(std::uint32_t code) { return code >= 1 && code <= 11; }
 
-// Bytes of one value in external form; of the types above only.
+// Bytes of one value in external form; for the types above only.
 constexpr std::size_t type_size(Type type) {
   constexpr std::uint8_t sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
   return sizes[static_cast<std::size_t>(type)];
 }
 
-// Names as CDL writes them; "extended" for a block's own.
+// The name of a type in CDL; "extended" for a block's own types.
 constexpr std::string_view type_name(Type type) {
   constexpr std::string_view names[] = {"",       "byte",  "char",   "short", "int",   "float",
                                         "double", "ubyte", "ushort", "uint",  "int64", "uint64"};
@@ -39,7 +39,7 @@ constexpr std::string_view type_name(Type type) {
                                                    : "extended";
 }
 
-// What a block's body is. 1, 2 and 5 are classic headers; 6 is the extended one
+// The form of a block's body. 1, 2 and 5 are classic headers; 6 is the extended header
 // (nmb/extension.h).
 enum class Kind : std::uint8_t { kCdf1 = 1, kCdf2 = 2, kCdf5 = 5, kExtended = 6 };
 
@@ -50,7 +50,7 @@ constexpr bool is_classic(Kind kind) {
 using DimId = std::uint32_t;
 using VarId = std::uint32_t;
 
-// In place of a variable: the block itself (its attributes are the "global attributes").
+// Used instead of a variable's ID: the block itself, whose attributes are the global attributes.
 inline constexpr VarId kGlobal = ~VarId{0};
 // The length of the record dimension in a definition.
 inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};

@@ -1,6 +1,6 @@
 // Values of variables: hyperslabs, conversion between external and memory types, fill values
-// (spec/format.md, "Values"), and how values that are written anew are stored. Pure functions, and
-// one reader over any ByteSource.
+// (spec/format.md, "Values"), and how newly written values are stored. Pure functions, and one
+// reader for any ByteSource.
 #pragma once
 
 #include <array>
@@ -24,7 +24,8 @@
 
 namespace nmb {
 
-// What a caller's array holds. kText goes only with Type::kChar, and Type::kChar only with kText.
+// The element type of a caller's array. kText pairs only with Type::kChar, and Type::kChar only
+// with kText.
 enum class MemoryType : std::uint8_t {
   kInt8,
   kUInt8,
@@ -66,13 +67,13 @@ constexpr MemoryType memory_type_of() {
   }
 }
 
-// What ConstArray and MutableArray are made of: numbers or text (char) one behind the other, in
-// memory that outlives the array. A temporary vector is none.
+// Ranges from which ConstArray and MutableArray are made: contiguous numbers or text (char) in
+// memory that outlives the array. A temporary vector is not allowed.
 template <class Range>
 concept ArrayOfValues = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
     std::ranges::borrowed_range<Range> && std::is_arithmetic_v<std::ranges::range_value_t<Range>>;
 
-// Values that a call takes: their type and their bytes, which it does not own.
+// Values to pass to a call: their type and their bytes. Does not own the bytes.
 class ConstArray {
  public:
   template <ArrayOfValues Range>
@@ -80,7 +81,7 @@ class ConstArray {
       : ConstArray(memory_type_of<std::ranges::range_value_t<Range>>(),
                    std::as_bytes(std::span(std::ranges::data(values), std::ranges::size(values)))) {
   }
-  // bytes: of whole values, without alignment.
+  // bytes: of whole values; need not be aligned.
   ConstArray(MemoryType type, std::span<const std::byte> bytes) : type_(type), bytes_(bytes) {
     assert(bytes.size() % memory_type_size(type) == 0);
   }
@@ -93,7 +94,7 @@ class ConstArray {
   std::span<const std::byte> bytes_;
 };
 
-// Room for values that a call fills, in the same way.
+// Memory for values that a call fills in: their type and their bytes. Does not own the bytes.
 class MutableArray {
  public:
   template <ArrayOfValues Range>
@@ -113,8 +114,9 @@ class MutableArray {
   std::span<std::byte> bytes_;
 };
 
-// A regular selection of a variable's elements; the three have the variable's rank. An empty
-// stride is 1 everywhere. count 0 in any dimension selects nothing.
+// A regular selection of a variable's elements. start, count and stride have one number per
+// dimension. An empty stride means 1 in all dimensions. A count of 0 in any dimension selects
+// nothing.
 struct Hyperslab {
   std::vector<std::uint64_t> start;
   std::vector<std::uint64_t> count;
@@ -130,23 +132,24 @@ struct VariableShape {
   std::uint64_t record_size = 0;  // distance between records in bytes; 0: not a record variable
 };
 
-// kDamaged: the product of lengths does not fit, begin lies in the header.
+// Returns the shape of a variable. kDamaged: the product of its lengths does not fit, or its begin
+// lies in the header.
 NMB_EXPORT Result<VariableShape> shape_of(const Metadata& metadata, const ClassicLayout& layout,
                                           VarId variable, std::uint64_t records);
 
-// kUsage: the ranks differ, a stride is 0, or the selection leaves the shape (for record variables,
-// `may_grow` allows it in the first dimension).
+// Checks a hyperslab against a shape. kUsage: the ranks differ, a stride is 0, or the selection
+// exceeds the shape (with `may_grow`, a record variable's selection may exceed the first length).
 NMB_EXPORT Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab,
                                   bool may_grow = false);
-// Elements selected.
+// Returns the number of selected elements.
 NMB_EXPORT std::uint64_t element_count(const Hyperslab& slab);
-// kUsage unless the hyperslab has as many elements.
+// kUsage unless the hyperslab has `values` elements.
 NMB_EXPORT Status check_count(const Hyperslab& slab, std::uint64_t values);
 
-// Calls visit(extent_offset, element_index, elements) for each longest run of elements that are
-// adjacent in the extent and in the selection, in row-major order (where a dimension has a stride,
-// elements of different rows that happen to touch are different runs). Stops at the first failure.
-// `slab` must have passed check_hyperslab.
+// Calls visit(extent_offset, element_index, elements), in row-major order, for each longest run of
+// elements that are adjacent in both the extent and the selection. If a dimension has a stride,
+// runs end at the end of a row. Stops at the first failure. `slab` must have passed
+// check_hyperslab.
 NMB_EXPORT Status
 for_each_run(const VariableShape& shape, const Hyperslab& slab,
              const std::function<Status(std::uint64_t, std::uint64_t, std::uint64_t)>& visit);
@@ -161,10 +164,10 @@ for_each_run(const VariableShape& shape, const Hyperslab& slab,
 // - an integer out of range of an integer type keeps its low bits (the C cast), a double out of the
 //   range of float becomes infinite, a floating value out of the range of an integer type becomes
 //   the end of the range on its side, NaN the lower end;
-// - bytes of kByte and kUInt8 stand for each other as they are: without a range error in CDF-1
+// - bytes of kByte and kUInt8 are copied unchanged: without a range error in CDF-1
 //   and CDF-2, where kByte has no sign of its own; in CDF-5 values above 127 are out of range.
-// Neither array needs an alignment; they do not overlap. kChar/kText pairing is the caller's check
-// (kUsage from the functions below).
+// The arrays need no alignment and must not overlap. The caller must pair kChar with kText; the
+// functions below check it (kUsage).
 NMB_EXPORT std::uint64_t convert_from_external(Type type, const std::byte* from,
                                                std::uint64_t count, MemoryType memory, void* to,
                                                Kind kind = Kind::kCdf5);
@@ -172,19 +175,20 @@ NMB_EXPORT std::uint64_t convert_to_external(MemoryType memory, const void* from
                                              std::uint64_t count, Type type, std::byte* to,
                                              Kind kind = Kind::kCdf5);
 
-// The fill value of a variable in external form (type_size bytes): its _FillValue attribute when
-// that has the variable's type and one value, else netCDF's default of the type.
+// Returns a variable's fill value in external form (type_size bytes): its _FillValue attribute if
+// that has the variable's type and one value, else netCDF's default for the type.
 NMB_EXPORT std::vector<std::byte> fill_value(const Metadata& metadata, VarId variable);
-// The default of a type, in external form; of a block's own types nothing is.
+// Returns netCDF's default fill value of a type in external form; empty for a block's own types.
 NMB_EXPORT std::vector<std::byte> default_fill_value(Type type);
 
-// Writes to `out` the fill pattern of extent bytes [offset, offset + out.size()): the fill value of
-// the variable each byte belongs to, zero for padding and gaps. Made from the definitions by the
-// first call; others cost the bytes written and the logarithm of the number of variables. Where
-// variables overlap, a byte belongs to the one that begins last. Thread-safe.
+// The fill pattern of an extent: each byte of a variable has its fill value, padding and gaps are
+// zero. fill() writes extent bytes [offset, offset + out.size()) to `out`. The first call builds
+// the pattern from the definitions; later calls take time for the bytes written and the logarithm
+// of the number of variables. Where variables overlap, a byte belongs to the one that begins last.
+// Thread-safe.
 class FillPattern {
  public:
-  // metadata: outlives it.
+  // metadata: must outlive this.
   NMB_EXPORT FillPattern(const Metadata& metadata, const ClassicLayout& layout);
   NMB_EXPORT void fill(std::uint64_t offset, std::span<std::byte> out) const;
 
@@ -208,62 +212,63 @@ class FillPattern {
   std::uint64_t record_size_ = 0;
 };
 
-// The values of a variable as one array, wherever and however they are stored.
+// A variable's values as one plain array, independent of how they are stored.
 struct ValueArray {
   VariableShape shape;
-  // A classic type, whose external form the bytes are, or one of the block's own, which differs
-  // from all classic ones by more than the order of bytes.
+  // A classic type, with the bytes in its external form; or one of the block's own types, if that
+  // differs from every classic type by more than byte order.
   Type type = Type::kByte;
   std::shared_ptr<const ByteSource> source;
-  // What values of variable length in `source` lead to: offsets from here; else nullptr.
+  // For values of variable length: the bytes that their offsets in `source` refer to. Else nullptr.
   std::shared_ptr<const ByteSource> region;
 };
-// extent: of the block, kept. kUnsupported: chunks with filters that are not decoded here (deflate,
-// shuffle, fletcher32 and zstd are), values in other files. The source reads as the extent does;
-// kDamaged also for chunks that do not decode (R-XC-1).
+// Returns the values of a variable as an array. extent: the block's values; the result keeps it.
+// kUnsupported: values in other files, or chunks with other filters than deflate, shuffle,
+// fletcher32 and zstd. Reading the source fails as reading the extent does, and with kDamaged for
+// chunks that cannot be decoded (R-XC-1).
 NMB_EXPORT Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& layout,
                                           std::uint64_t records, VarId variable,
                                           std::shared_ptr<const ByteSource> extent);
 
-// Reads a hyperslab of an array, as read_hyperslab. name: of the variable, for messages.
+// Reads a hyperslab of an array, as read_hyperslab. name: the variable's name, for messages.
 // kUnsupported: values that are neither numbers nor text.
 NMB_EXPORT Status read_array(const ValueArray& array, std::string_view name, const Hyperslab& slab,
                              MutableArray out, Kind kind = Kind::kCdf5);
 
-// Reads a hyperslab of `variable` from `extent` (the values, header left off), converting to the
-// type of `out`. Buffers of at most 1 MiB; a hole in the selection of at most 4 KiB is read over
-// rather than sought over. kUsage: the selection does not fit the shape, `out` has not
-// element_count(slab) values, or text meets numbers. kRange: some values did not fit, all are
-// converted. Thread-safe as the source is.
+// Reads a hyperslab of `variable` from `extent` (the values without the header), converting to the
+// type of `out`. Buffers take at most 1 MiB; gaps in the selection of at most 4 KiB are read rather
+// than skipped. kUsage: the selection does not fit the shape, `out` does not have
+// element_count(slab) values, or text is paired with numbers. kRange: some values did not fit; all
+// are converted. As thread-safe as `extent`.
 NMB_EXPORT Status read_hyperslab(const Metadata& metadata, const VariableShape& shape,
                                  VarId variable, const ByteSource& extent, const Hyperslab& slab,
                                  MutableArray out, Kind kind = Kind::kCdf5);
 
-// Values that are to be put or read together with others, when they are waited for (Writer::iput,
-// GetRequests::iget). Of one writer or one GetRequests, never given twice.
+// Identifies a request to put or read values together with others (Writer::iput,
+// GetRequests::iget). Valid for its writer or GetRequests only, which never uses an ID twice.
 using RequestId = std::uint64_t;
 
-// kKeep: what the values had.
+// kKeep: the codec that the values have already.
 enum class ValueCodec : std::uint8_t { kKeep, kNone, kDeflate, kZstd };
 
-// How values are to be stored that are written anew.
+// How newly written values are stored.
 struct Compression {
   ValueCodec codec = ValueCodec::kKeep;
   int level = 0;
-  // Bytes of one significance lie together ahead of the codec. Chunks that had it keep it.
+  // Shuffles bytes before compression. Chunks that were shuffled before stay shuffled.
   bool shuffle = false;
-  // Lengths of chunks along dimensions of these names; others are as they were, or as many as make
-  // chunks of about 1 MiB.
+  // Chunk lengths for dimensions of these names. Other dimensions keep their chunk lengths, or get
+  // lengths that make chunks of about 1 MiB.
   struct ChunkLength {
     std::string dimension;
     std::uint64_t length = 0;  // at least 1
   };
   std::vector<ChunkLength> chunk;
 
-  // Codec and level of "none", "deflate", "zstd", "deflate:1" to 9 (without: 6), "zstd:1" to 19
-  // (1). kUsage.
+  // Sets codec and level from text: "none", "deflate" (level 6), "deflate:1" to "deflate:9", "zstd"
+  // (level 1), "zstd:1" to "zstd:19". kUsage.
   NMB_EXPORT Status set_codec(std::string_view text);
-  // "DIM:LEN,...". kUsage.
+  // Sets `chunk` from "DIM:LEN,...". kUsage.
   NMB_EXPORT Status set_chunk(std::string_view text);
 };
 

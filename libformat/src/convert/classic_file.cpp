@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "model/classic_grammar.h"
+#include "model/header_bytes.h"
 #include "model/name_rules.h"
-#include "nmb/classic.h"
 #include "parallel/shared_output.h"
 #include "wire/read_back_output.h"
 #include "writer/move_sharing.h"
@@ -33,7 +33,7 @@ Status cannot_hold(const Dataset& dataset, Kind kind, const Status& first) {
   const Metadata& metadata = dataset.metadata;
   std::uint64_t types = 0;
   auto count = [&](Type type) {
-    if (!classic::has_type(kind, static_cast<std::uint32_t>(type))) ++types;
+    if (!classic::has_type(kind, type)) ++types;
   };
   auto count_attributes = [&](VarId owner) {
     metadata.for_each_attribute(owner, [&](const Attribute& attribute) { count(attribute.type); });
@@ -62,12 +62,7 @@ Result<ClassicContent> classic_content(const Dataset& dataset, Kind kind) {
         "found " + std::to_string(dataset.records) + " records, expected less than 2^32 - 1");
   ClassicContent content;
   content.values = relaid_values(dataset, metadata, *layout);
-  content.header.reserve(layout->header_length);
-  NMB_TRY(encode_classic_header(
-      metadata, kind, dataset.records, [&](std::span<const std::byte> part) -> Status {
-        content.header.insert(content.header.end(), part.begin(), part.end());
-        return {};
-      }));
+  NMB_ASSIGN(content.header, header_bytes(metadata, kind, dataset.records));
   return content;
 }
 

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "convert/classic_file.h"
-#include "nmb/classic.h"
 #include "nmb/convert.h"
 #include "wire/endian.h"
 

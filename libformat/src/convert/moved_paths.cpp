@@ -12,6 +12,7 @@
 #include "hdf5/model/hdf5_section.h"
 #include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 #include "nmb/classic.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
@@ -307,11 +308,7 @@ class BlockMover {
   }
 
   // Returns the path of an object of the block by its name, or of the block if the name is empty.
-  std::string path_of(std::string_view name) const {
-    std::string path = "/" + block_.name;
-    if (!block_.name.empty() && !name.empty()) path += '/';
-    return path.append(name);
-  }
+  std::string path_of(std::string_view name) const { return "/" + joined_path(block_.name, name); }
 
   // Returns the path under the block's new name.
   std::optional<std::string> new_path_of(std::string_view name) const {
@@ -516,11 +513,7 @@ std::string PathMove::moved(std::string_view path) const {
     if (!rest.empty() && rest.front() != '/') return std::string(path);
     if (!rest.empty()) rest.remove_prefix(1);
   }
-  std::string out(lead, '/');
-  out += to;
-  if (!to.empty() && !rest.empty()) out += '/';
-  out += rest;
-  return out;
+  return std::string(lead, '/') + joined_path(to, rest);
 }
 
 Result<bool> has_paths(const Metadata& metadata) {

@@ -3,7 +3,6 @@
 // after the beginning of those paths was renamed.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>

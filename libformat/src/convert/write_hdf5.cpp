@@ -14,6 +14,7 @@
 #include "hdf5/client/netcdf_check.h"
 #include "hdf5/model/hdf5_section.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 #include "nmb/classic.h"
 #include "nmb/convert.h"
 #include "nmb/files.h"
@@ -226,7 +227,7 @@ class ResultCheck {
   Result<bool> is_implied(const Block& group, const hdf5::Link& link) const {
     if (link.kind != hdf5::LinkKind::kGroup) return false;
     NMB_ASSIGN(const std::optional<BlockEntry> entry,
-               reader_.find((group.name.empty() ? "" : group.name + "/") + link.name));
+               reader_.find(joined_path(group.name, link.name)));
     return !entry.has_value();
   }
 

@@ -5,6 +5,7 @@
 #include "dump/json_text.h"
 #include "dump/shown_header.h"
 #include "nmb/dump.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 namespace {
@@ -71,7 +72,7 @@ void put_dimensions(TextOut& out, const ShownHeader& shown) {
     comma.put(out);
     out.put("{\"name\":");
     put_json_string(out, dimension.name);
-    out.put(",\"length\":" + std::to_string(dimension.length));
+    out.put(joined_text(",\"length\":", dimension.length));
     out.put(dimension.may_grow ? ",\"record\":true}" : ",\"record\":false}");
   }
   out.put(']');
@@ -110,8 +111,8 @@ Status write_json_header(const DatasetText& dataset, const TextSink& sink, const
   const ShownHeader shown(dataset, view);
   out.put("{\"schema\":\"nmb/header/1\",\"name\":");
   put_json_string(out, dataset.name);
-  out.put(",\"kind\":\"cdf" + std::to_string(static_cast<int>(dataset.kind)) + "\",\"records\":");
-  out.put(std::to_string(dataset.records) + ",");
+  out.put(joined_text(",\"kind\":\"cdf", static_cast<int>(dataset.kind), "\",\"records\":"));
+  out.put(joined_text(dataset.records, ","));
   put_dimensions(out, shown);
   out.put(',');
   NMB_TRY(put_attributes(out, dataset.metadata, shown, kGlobal));

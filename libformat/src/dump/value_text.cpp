@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "dump/cdl_text.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 namespace {
@@ -60,8 +61,7 @@ Excerpt excerpt(const Attribute& attribute, std::uint64_t from) {
   const std::string gap = is_text ? "..." : ", ...";
   if (from > 0) text = (is_text ? "..." : "..., ") + text;
   if (from + shown < attribute.count) text += gap;
-  return {text + " (" + std::to_string(attribute.count) + " " + std::string(unit(attribute)) + "s)",
-          false};
+  return {joined_text(text, " (", attribute.count, " ", unit(attribute), "s)"), false};
 }
 
 // Counted in values.
@@ -83,7 +83,7 @@ ValueDifference value_difference(const Attribute& found, const Attribute& expect
     const std::uint64_t from = at > before ? at - before : 0;
     left = excerpt(found, from);
     right = excerpt(expected, from);
-    remark = ", the first difference is at " + std::string(unit(found)) + " " + std::to_string(at);
+    remark = joined_text(", the first difference is at ", unit(found), " ", at);
   }
   // The text of all other values is exact.
   if (left.text == right.text) remark += ", NaN of other bits";

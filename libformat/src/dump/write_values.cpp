@@ -8,6 +8,7 @@
 #include "hdf5/model/hdf5_section.h"
 #include "model/name_rules.h"
 #include "nmb/dump.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -36,9 +37,8 @@ Status write_values(const DatasetText& dataset, const ClassicLayout& layout,
   const Variable shown = dataset.metadata.variable(variable);
   if (const std::uint64_t bytes = dataset.metadata.value_size(shown.type); bytes > kMostElement)
     return Status(Code::kLimit, extent->name(), kNoOffset, "",
-                  "variable " + in_quotes(shown.name) + ": found values of " +
-                      std::to_string(bytes) + " bytes, expected at most " +
-                      std::to_string(kMostElement) + " to be written as text");
+                  joined_text("variable ", in_quotes(shown.name), ": found values of ", bytes,
+                              " bytes, expected at most ", kMostElement, " to be written as text"));
   NMB_ASSIGN(const bool is_null, has_null_space(dataset.metadata, variable));
   if (is_null) {
     TextOut out(sink);

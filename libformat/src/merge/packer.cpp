@@ -337,7 +337,7 @@ class Packer {
   }
 
   // Values of another rank.
-  Result<std::shared_ptr<const ByteSource>> open_values(std::string_view text) {
+  Result<Source> open_values(std::string_view text) {
     const char kind = text.front();
     text.remove_prefix(1);
     if (kind == kSent) return receive_values(std::as_bytes(std::span(text)), inputs_.from());

@@ -13,6 +13,7 @@
 #include "nmb/detail/grow_array.h"
 #include "wire/checked.h"
 #include "wire/cursor.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -179,7 +180,7 @@ class ClassicDecoder {
     return true;
   }
   std::string type_text(Type type) const {
-    return extension_ ? extension_->types.text(type) : "type " + std::string(type_name(type));
+    return extension_ ? extension_->types.text(type) : joined_text("type ", type_name(type));
   }
 
   // Reads the tag and count of a list whose items have at least `smallest` bytes.
@@ -191,17 +192,17 @@ class ClassicDecoder {
     const std::uint32_t found = load_be<std::uint32_t>(bytes);
     *count = count_at(bytes + 4);
     if (found != tag && (found != classic::kAbsentTag || *count != 0))
-      return fail("R-CH-3", start, std::string("list of ") + what,
+      return fail("R-CH-3", start, joined_text("list of ", what),
                   "tag " + number(found) + " with count " + number(*count),
                   "tag " + number(tag) + ", or tag 0 with count 0");
     cursor_.skip(widths_.list());
     if (*count > cursor_.remaining() / smallest)
-      return fail("R-CH-4", start + 4, std::string("list of ") + what, "count " + number(*count),
+      return fail("R-CH-4", start + 4, joined_text("list of ", what), "count " + number(*count),
                   "at most " + number(cursor_.remaining() / smallest) + " in " +
                       number(cursor_.remaining()) + " bytes");
     if (found == tag && *count == 0)
       remark(
-          "R-CH-19", start, [&] { return std::string("list of ") + what; },
+          "R-CH-19", start, [&] { return joined_text("list of ", what); },
           [&] { return "tag " + number(tag) + " with count 0"; }, [] { return "tag 0"; });
     return true;
   }
@@ -230,7 +231,7 @@ class ClassicDecoder {
     const std::uint64_t place = cursor_.position() + widths_.count;
     if (!check_new_name(what, name).ok())
       remark(
-          "R-CH-25", place, [&] { return std::string(what) + " " + in_quotes(name); },
+          "R-CH-25", place, [&] { return joined_text(what, " ", in_quotes(name)); },
           [] { return "a name that new objects may not have"; },
           [] { return "1 to 65535 bytes of UTF-8 without '/' or NUL, not . or .."; });
     check_padding(what, name, reinterpret_cast<const std::byte*>(name.data()) + name.size(),
@@ -242,7 +243,7 @@ class ClassicDecoder {
     for (std::uint64_t i = 0; i < count; ++i) {
       if (bytes[i] == std::byte{0}) continue;
       remark(
-          "R-CH-6", offset + i, [&] { return std::string(what) + " " + in_quotes(name); },
+          "R-CH-6", offset + i, [&] { return joined_text(what, " ", in_quotes(name)); },
           [&] { return "padding of " + number(std::to_integer<unsigned>(bytes[i])); },
           [] { return "0"; });
       return;
@@ -681,7 +682,7 @@ class ClassicDecoder {
 }  // namespace
 
 std::string HeaderRemark::text() const {
-  std::string out = "at " + std::to_string(offset) + ": ";
+  std::string out = joined_text("at ", offset, ": ");
   if (!object.empty()) out += object + ": ";
   return out + "found " + found + ", expected " + expected + " (" + rule + ")";
 }

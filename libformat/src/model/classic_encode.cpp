@@ -8,6 +8,7 @@
 #include "model/name_rules.h"
 #include "nmb/classic.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 #include "wire/sink.h"
 
 namespace nmb {
@@ -38,10 +39,8 @@ class ClassicEncoder {
  private:
   void refuse(std::string_view what, std::uint64_t value) {
     if (status_.ok())
-      status_ =
-          Status(Code::kUnsupported,
-                 in_quotes(what) + ": found " + std::to_string(value) + ", expected what CDF-" +
-                     std::to_string(static_cast<unsigned>(kind_)) + " can hold");
+      status_ = failure(Code::kUnsupported, in_quotes(what), ": found ", value,
+                        ", expected what CDF-", static_cast<unsigned>(kind_), " can hold");
   }
   // what: the object, for the message.
   void put_count(std::uint64_t value, std::string_view what) {
@@ -57,14 +56,14 @@ class ClassicEncoder {
     constexpr std::uint32_t kZero = 0;
     constexpr std::size_t kShort = 256;
     if (count > 0 && count <= kShort) {
-      const auto whole = static_cast<std::size_t>(classic::padded(count));
+      const auto whole = classic::padded(count);
       std::byte* const room = sink_.claim(whole);
       std::memcpy(room + whole - sizeof kZero, &kZero, sizeof kZero);
       std::memcpy(room, bytes, count);
       return;
     }
     sink_.put(bytes, count);
-    sink_.put(&kZero, static_cast<std::size_t>(classic::padded(count)) - count);
+    sink_.put(&kZero, classic::padded(count) - count);
   }
   void put_name(std::string_view name) {
     put_count(name.size(), "name");
@@ -132,9 +131,8 @@ class ClassicEncoder {
 Status encode_classic_header(const Metadata& metadata, Kind kind, std::uint64_t records,
                              const std::function<Status(std::span<const std::byte>)>& emit) {
   if (!is_classic(kind))
-    return Status(Code::kUnsupported, "found body kind " +
-                                          std::to_string(static_cast<unsigned>(kind)) +
-                                          ", expected a classic one");
+    return failure(Code::kUnsupported, "found body kind ", static_cast<unsigned>(kind),
+                   ", expected a classic one");
   return ClassicEncoder(metadata, kind, emit).encode(records);
 }
 

@@ -40,6 +40,9 @@ constexpr Widths widths(Kind kind) {
 constexpr bool has_type(Kind kind, std::uint32_t code) {
   return code >= 1 && code <= (kind == Kind::kCdf5 || kind == Kind::kExtended ? 11u : 6u);
 }
+constexpr bool has_type(Kind kind, Type type) {
+  return has_type(kind, static_cast<std::uint32_t>(type));
+}
 
 // All bits set, in the width of numrecs.
 constexpr std::uint64_t streaming(Kind kind) {

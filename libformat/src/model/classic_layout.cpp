@@ -6,6 +6,7 @@
 #include "model/name_rules.h"
 #include "nmb/classic.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -13,12 +14,12 @@ namespace {
 
 using classic::padded;
 
-std::string kind_text(Kind kind) { return "CDF-" + std::to_string(static_cast<unsigned>(kind)); }
+std::string kind_text(Kind kind) { return joined_text("CDF-", static_cast<unsigned>(kind)); }
 
 Status unsupported(Kind kind, const std::string& object, const std::string& found,
                    std::uint64_t most) {
-  return Status(Code::kUnsupported, object + ": found " + found + ", expected at most " +
-                                        std::to_string(most) + " in " + kind_text(kind));
+  return failure(Code::kUnsupported, object, ": found ", found, ", expected at most ", most, " in ",
+                 kind_text(kind));
 }
 
 std::string variable_text(const Metadata& metadata, VarId id) {
@@ -31,11 +32,9 @@ Status add_attribute_list(const Metadata& metadata, VarId owner, Kind kind, std:
   Status status;
   *length += widths.list();
   metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
-    if (!classic::has_type(kind, static_cast<std::uint32_t>(attribute.type)))
-      status =
-          Status(Code::kUnsupported, "attribute " + in_quotes(attribute.name) + ": found type " +
-                                         std::string(type_name(attribute.type)) +
-                                         ", expected one of " + kind_text(kind));
+    if (!classic::has_type(kind, attribute.type))
+      status = failure(Code::kUnsupported, "attribute ", in_quotes(attribute.name), ": found type ",
+                       type_name(attribute.type), ", expected one of ", kind_text(kind));
     *length += widths.count + padded(attribute.name.size()) + widths.list() +
                padded(attribute.values.size());
   });
@@ -56,16 +55,15 @@ Status measure_header(const Metadata& metadata, Kind kind, std::uint64_t* length
                                             kind_text(kind));
     if (dimension.length > longest && !dimension.is_record() && kind != Kind::kCdf5)
       return unsupported(kind, "dimension " + in_quotes(dimension.name),
-                         "length " + std::to_string(dimension.length), longest);
+                         joined_text("length ", dimension.length), longest);
     *length += widths.count + padded(dimension.name.size()) + widths.count;
   }
   NMB_TRY(add_attribute_list(metadata, kGlobal, kind, length));
   for (VarId id = 0; id < metadata.variable_count(); ++id) {
     const Variable variable = metadata.variable(id);
-    if (!classic::has_type(kind, static_cast<std::uint32_t>(variable.type)))
-      return Status(Code::kUnsupported, variable_text(metadata, id) + ": found type " +
-                                            std::string(type_name(variable.type)) +
-                                            ", expected one of " + kind_text(kind));
+    if (!classic::has_type(kind, variable.type))
+      return failure(Code::kUnsupported, variable_text(metadata, id), ": found type ",
+                     type_name(variable.type), ", expected one of ", kind_text(kind));
     *length += widths.count + padded(variable.name.size()) + widths.count +
                variable.dimensions.size() * widths.count + 4 + widths.count + widths.offset;
     NMB_TRY(add_attribute_list(metadata, id, kind, length));
@@ -77,9 +75,8 @@ Status measure_header(const Metadata& metadata, Kind kind, std::uint64_t* length
 
 Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind) {
   if (!is_classic(kind))
-    return Status(Code::kUnsupported, "found body kind " +
-                                          std::to_string(static_cast<unsigned>(kind)) +
-                                          ", expected a classic one");
+    return failure(Code::kUnsupported, "found body kind ", static_cast<unsigned>(kind),
+                   ", expected a classic one");
   ClassicLayout layout;
   layout.kind = kind;
   NMB_TRY(measure_header(metadata, kind, &layout.header_length));
@@ -94,7 +91,7 @@ Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind) {
       return Status(Code::kLimit,
                     variable_text(metadata, id) + ": found an end past 2^63 - 1 bytes");
     if (next > classic::largest_begin(kind))
-      return unsupported(kind, variable_text(metadata, id), "begin " + std::to_string(next),
+      return unsupported(kind, variable_text(metadata, id), joined_text("begin ", next),
                          classic::largest_begin(kind));
     large.add(id, *bytes, metadata.is_record_variable(id));
     metadata.set_begin(id, next);
@@ -114,10 +111,9 @@ Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind) {
   // A single record variable has records without padding: the record size is its slice.
   if (record_variables > 1) layout.record_size = next - layout.record_begin;
   if (const std::optional<VarId> wrong = large.misplaced(); wrong && kind != Kind::kCdf5)
-    return unsupported(
-        kind, variable_text(metadata, *wrong),
-        std::to_string(*metadata.slice_bytes(*wrong)) + " bytes before other variables",
-        classic::largest_variable(kind));
+    return unsupported(kind, variable_text(metadata, *wrong),
+                       joined_text(*metadata.slice_bytes(*wrong), " bytes before other variables"),
+                       classic::largest_variable(kind));
   return layout;
 }
 

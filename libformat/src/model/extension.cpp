@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -19,15 +20,15 @@ Status wrong(const std::string& found, const std::string& expected) {
 Status TypeTable::check(const ExtendedType& type) const {
   constexpr std::uint64_t kMostBytes = ~std::uint32_t{0};
   if (type.size == 0 || type.size > kMostBytes)
-    return wrong("a type of " + std::to_string(type.size) + " bytes", "1 to 2^32 - 1");
+    return wrong(joined_text("a type of ", type.size, " bytes"), "1 to 2^32 - 1");
   const auto check_base = [&](Type base) -> Status {
     if (has(base)) return {};
-    return wrong("type " + std::to_string(static_cast<std::uint32_t>(base)),
+    return wrong(joined_text("type ", static_cast<std::uint32_t>(base)),
                  "one that is there before");
   };
   const auto check_size = [&](std::uint64_t expected) -> Status {
     if (type.size == expected) return {};
-    return wrong("a size of " + std::to_string(type.size) + " bytes", std::to_string(expected));
+    return wrong(joined_text("a size of ", type.size, " bytes"), std::to_string(expected));
   };
   switch (type.type_class) {
     case TypeClass::kInteger:
@@ -35,10 +36,8 @@ Status TypeTable::check(const ExtendedType& type) const {
     case TypeClass::kTime:
     case TypeClass::kBitfield:
       if (type.precision == 0 || std::uint64_t{type.precision} + type.bit_offset > type.size * 8)
-        return wrong(
-            std::to_string(type.precision) + " bits from " + std::to_string(type.bit_offset) +
-                " on",
-            "at least 1, and at most the " + std::to_string(type.size * 8) + " that there are");
+        return wrong(joined_text(type.precision, " bits from ", type.bit_offset, " on"),
+                     joined_text("at least 1, and at most the ", type.size * 8, " that there are"));
       return {};
     case TypeClass::kString:
       return type.variable_length ? check_size(kHeapValue) : Status();
@@ -56,8 +55,8 @@ Status TypeTable::check(const ExtendedType& type) const {
               : type.base == Type::kChar || type.base == Type::kFloat || type.base == Type::kDouble)
         return wrong("an enum of " + text(type.base), "one of integers");
       if (type.values.size() != type.names.size() * value_size(type.base))
-        return wrong(std::to_string(type.values.size()) + " bytes of values",
-                     std::to_string(type.names.size()) + " values");
+        return wrong(joined_text(type.values.size(), " bytes of values"),
+                     joined_text(type.names.size(), " values"));
       return check_size(value_size(type.base));
     case TypeClass::kArray: {
       NMB_TRY(check_base(type.base));
@@ -65,7 +64,7 @@ Status TypeTable::check(const ExtendedType& type) const {
       std::uint64_t bytes = value_size(type.base);
       for (const std::uint64_t length : type.lengths)
         if (length == 0 || !checked_mul(bytes, length, &bytes) || bytes > kMostBytes)
-          return wrong("an array with a dimension of " + std::to_string(length),
+          return wrong(joined_text("an array with a dimension of ", length),
                        "at least 1, and at most 2^32 - 1 bytes in all");
       return check_size(bytes);
     }
@@ -75,19 +74,18 @@ Status TypeTable::check(const ExtendedType& type) const {
         NMB_TRY(check_base(field.type));
         const std::uint64_t size = value_size(field.type);
         if (size > type.size || field.offset > type.size - size)
-          return wrong("field " + field.name + " of " + std::to_string(size) + " bytes at " +
-                           std::to_string(field.offset),
-                       "an end within " + std::to_string(type.size));
+          return wrong(joined_text("field ", field.name, " of ", size, " bytes at ", field.offset),
+                       joined_text("an end within ", type.size));
       }
       return {};
   }
-  return wrong("class " + std::to_string(static_cast<std::uint16_t>(type.type_class)), "0 to 10");
+  return wrong(joined_text("class ", static_cast<std::uint16_t>(type.type_class)), "0 to 10");
 }
 
 Result<Type> TypeTable::add(ExtendedType type) {
   NMB_TRY(check(type));
   if (types_.size() == kMost)
-    return Status(Code::kLimit, "found more than " + std::to_string(kMost) + " types in a block");
+    return failure(Code::kLimit, "found more than ", kMost, " types in a block");
   Traits traits;
   traits.heap = type.type_class == TypeClass::kVlen || type.type_class == TypeClass::kReference ||
                 type.variable_length;
@@ -101,8 +99,8 @@ Result<Type> TypeTable::add(ExtendedType type) {
   contain(type.base);
   for (const ExtendedType::Field& field : type.fields) contain(field.type);
   if (traits.depth > kMostDepth)
-    return wrong("types within types, " + std::to_string(traits.depth) + " deep",
-                 "at most " + std::to_string(kMostDepth));
+    return wrong(joined_text("types within types, ", traits.depth, " deep"),
+                 joined_text("at most ", kMostDepth));
   traits_.push_back(traits);
   types_.push_back(std::move(type));
   return static_cast<Type>(kFirst + types_.size() - 1);
@@ -133,12 +131,12 @@ std::optional<Type> TypeTable::classic(Type type) const {
 
 std::string TypeTable::text(Type type) const {
   if (!is_extended(type)) return std::string(type_name(type));
-  if (!has(type)) return "type " + std::to_string(static_cast<std::uint32_t>(type));
+  if (!has(type)) return joined_text("type ", static_cast<std::uint32_t>(type));
   const ExtendedType& t = at(type);
   if (!t.name.empty()) return t.name;
   if (const std::optional<Type> same = classic(type)) return std::string(type_name(*same));
   const auto sized = [&](const char* name) {
-    return name + std::to_string(t.size * 8) + (t.order == ByteOrder::kLittle ? "_le" : "_be");
+    return joined_text(name, t.size * 8, t.order == ByteOrder::kLittle ? "_le" : "_be");
   };
   switch (t.type_class) {
     case TypeClass::kInteger:
@@ -150,9 +148,9 @@ std::string TypeTable::text(Type type) const {
     case TypeClass::kBitfield:
       return sized("bitfield");
     case TypeClass::kString:
-      return t.variable_length ? "string" : "string(" + std::to_string(t.size) + ")";
+      return t.variable_length ? "string" : joined_text("string(", t.size, ")");
     case TypeClass::kOpaque:
-      return "opaque(" + std::to_string(t.size) + ")";
+      return joined_text("opaque(", t.size, ")");
     case TypeClass::kReference:
       return t.reference == ReferenceKind::kObject ? "reference" : "region";
     case TypeClass::kVlen:
@@ -162,7 +160,7 @@ std::string TypeTable::text(Type type) const {
     case TypeClass::kArray: {
       std::string out = text(t.base) + "(";
       for (std::size_t i = 0; i < t.lengths.size(); ++i)
-        out += (i ? ", " : "") + std::to_string(t.lengths[i]);
+        out += joined_text(i ? ", " : "", t.lengths[i]);
       return out + ")";
     }
     case TypeClass::kCompound: {

@@ -7,6 +7,7 @@
 
 #include "model/sections.h"
 #include "wire/items.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -17,24 +18,13 @@ constexpr std::uint16_t kTypesSection = 2, kDimensionsSection = 3, kHdf5Section 
 constexpr std::uint16_t kNamed = 1;            // flag of a type
 constexpr std::uint32_t kRecordDimension = 1;  // flag of an unlimited dimension
 
-template <class E>
-std::uint8_t byte_of(E value) {
-  return static_cast<std::uint8_t>(value);
-}
-
 void put_bits(const ExtendedType& t, ItemsOut* out) {
-  out->put(byte_of(t.order));
-  out->put(std::uint8_t{t.is_signed});
-  out->put(byte_of(t.low_padding));
-  out->put(byte_of(t.high_padding));
-  out->put(t.bit_offset);
-  out->put(t.precision);
-  out->put(std::uint32_t{0});
+  out->put(t.order, std::uint8_t{t.is_signed}, t.low_padding, t.high_padding, t.bit_offset,
+           t.precision, std::uint32_t{0});
 }
 
 void put_type(const ExtendedType& t, ItemsOut* out) {
-  out->put(static_cast<std::uint16_t>(t.type_class));
-  out->put(static_cast<std::uint16_t>(t.name.empty() ? 0 : kNamed));
+  out->put(t.type_class, static_cast<std::uint16_t>(t.name.empty() ? 0 : kNamed));
   const std::size_t length = out->hold<std::uint32_t>();
   out->put(t.size);
   const std::size_t payload = out->position();
@@ -53,33 +43,27 @@ void put_type(const ExtendedType& t, ItemsOut* out) {
       for (const std::uint32_t part : {t.sign_position, t.exponent_position, t.exponent_size,
                                        t.mantissa_position, t.mantissa_size})
         out->put(part);
-      out->put(byte_of(t.normalization));
-      out->put(byte_of(t.inner_padding));
-      out->put(std::uint16_t{0});
-      out->put(t.exponent_bias);
+      out->put(t.normalization, t.inner_padding, std::uint16_t{0}, t.exponent_bias);
       break;
     case TypeClass::kString:
-      out->put(std::uint8_t{t.variable_length});
-      out->put(byte_of(t.character_set));
-      out->put(byte_of(t.padding));
+      out->put(std::uint8_t{t.variable_length}, t.character_set, t.padding);
       break;
     case TypeClass::kOpaque:
       out->put(t.tag);
       break;
     case TypeClass::kCompound:
-      out->put(static_cast<std::uint32_t>(t.fields.size()));
+      out->put_count(t.fields.size());
       for (const ExtendedType::Field& field : t.fields) {
-        out->put(static_cast<std::uint32_t>(field.type));
-        out->put(field.offset);
+        out->put(static_cast<std::uint32_t>(field.type), field.offset);
         out->put_text(field.name);
       }
       break;
     case TypeClass::kReference:
-      out->put(byte_of(t.reference));
+      out->put(t.reference);
       break;
     case TypeClass::kEnum:
       out->put(static_cast<std::uint32_t>(t.base));
-      out->put(static_cast<std::uint32_t>(t.names.size()));
+      out->put_count(t.names.size());
       out->put(t.values);
       for (const std::string& name : t.names) out->put_text(name);
       break;
@@ -88,7 +72,7 @@ void put_type(const ExtendedType& t, ItemsOut* out) {
       break;
     case TypeClass::kArray:
       out->put(static_cast<std::uint32_t>(t.base));
-      out->put(static_cast<std::uint32_t>(t.lengths.size()));
+      out->put_count(t.lengths.size());
       for (const std::uint64_t n : t.lengths) out->put(n);
       break;
   }
@@ -97,10 +81,8 @@ void put_type(const ExtendedType& t, ItemsOut* out) {
 }
 
 void put_storage(const Storage& s, ItemsOut* out) {
-  out->put(static_cast<std::uint32_t>(s.variable));
-  out->put(static_cast<std::uint16_t>(s.kind));
-  out->put(static_cast<std::uint16_t>(s.chunk.size()));
-  out->put(s.region_length);
+  out->put(static_cast<std::uint32_t>(s.variable), s.kind,
+           static_cast<std::uint16_t>(s.chunk.size()), s.region_length);
   for (const std::uint64_t n : s.chunk) out->put(n);
   if (s.kind != StorageKind::kChunked) return;
   out->put(std::uint64_t{s.filters.size()});
@@ -115,14 +97,13 @@ void take_bits(ItemsIn* in, ExtendedType* t) {
   t->is_signed = in->choice(std::uint8_t{1}, kTypeRule) != 0;
   t->low_padding = in->choice(BitPadding::kBackground, kTypeRule);
   t->high_padding = in->choice(BitPadding::kBackground, kTypeRule);
-  t->bit_offset = in->number<std::uint32_t>(kTypeRule);
-  t->precision = in->number<std::uint32_t>(kTypeRule);
+  in->numbers(kTypeRule, &t->bit_offset, &t->precision);
   in->zeros(4, kTypeRule);
 }
 
 Type take_type_code(ItemsIn* in) {
   const auto code = in->number<std::uint32_t>(kTypeRule);
-  if (code > 65535) in->fail(kTypeRule, "found type " + std::to_string(code));
+  if (code > 65535) in->fail(kTypeRule, joined_text("found type ", code));
   return static_cast<Type>(code);
 }
 
@@ -130,10 +111,10 @@ ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
   ExtendedType t;
   const auto code = in->number<std::uint16_t>(kTypeRule);
   if (code > static_cast<std::uint16_t>(TypeClass::kArray))
-    in->fail(kTypeRule, "found class " + std::to_string(code) + ", expected at most 10");
+    in->fail(kTypeRule, joined_text("found class ", code, ", expected at most 10"));
   t.type_class = static_cast<TypeClass>(code);
   const auto flags = in->number<std::uint16_t>(kTypeRule);
-  if (flags > kNamed) in->fail(kTypeRule, "found flags " + std::to_string(flags));
+  if (flags > kNamed) in->fail(kTypeRule, joined_text("found flags ", flags));
   const auto length = in->number<std::uint32_t>(kTypeRule);
   t.size = in->number<std::uint64_t>(kTypeRule);
   const std::size_t at = in->offset();
@@ -207,8 +188,7 @@ ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
   if (payload.ok() && payload.remaining() > 0)
     payload.fail(kTypeRule, "found more bytes than the class has");
   if (!payload.ok())
-    in->fail(kTypeRule,
-             "type " + std::to_string(before.size()) + ": " + payload.status().message());
+    in->fail(kTypeRule, joined_text("type ", before.size(), ": ", payload.status().message()));
   in->pad(kTypeRule);
   return t;
 }
@@ -219,7 +199,7 @@ void take_types(ItemsIn* in, TypeTable* types) {
     ExtendedType type = take_type(in, *types);
     if (!in->ok()) return;
     in->begin_item();  // R-XT-2 is reported at the end of the type
-    const std::string which = "type " + std::to_string(types->size()) + ": ";
+    const std::string which = joined_text("type ", types->size(), ": ");
     const Result<Type> added = types->add(std::move(type));
     if (!added.ok()) in->fail("R-XT-2", which + added.status().message());
   }
@@ -231,11 +211,11 @@ void take_dimensions(ItemsIn* in, std::vector<Unlimited>* unlimited) {
     Unlimited u;
     u.dimension = in->number<std::uint32_t>("R-XD-1");
     const auto flags = in->number<std::uint32_t>("R-XD-1");
-    if (flags > kRecordDimension) in->fail("R-XD-1", "found flags " + std::to_string(flags));
+    if (flags > kRecordDimension) in->fail("R-XD-1", joined_text("found flags ", flags));
     u.is_record = flags != 0;
     if (!unlimited->empty() && u.dimension <= unlimited->back().dimension)
-      in->fail("R-XD-1", "found dimension " + std::to_string(u.dimension) + " after " +
-                             std::to_string(unlimited->back().dimension));
+      in->fail("R-XD-1", joined_text("found dimension ", u.dimension, " after ",
+                                     unlimited->back().dimension));
     unlimited->push_back(u);
   }
 }
@@ -246,14 +226,14 @@ void take_storage(ItemsIn* in, std::vector<Storage>* all) {
     Storage s;
     s.variable = in->number<std::uint32_t>(kStorageRule);
     if (!all->empty() && s.variable <= all->back().variable)
-      in->fail(kStorageRule, "found variable " + std::to_string(s.variable) + " after " +
-                                 std::to_string(all->back().variable));
+      in->fail(kStorageRule,
+               joined_text("found variable ", s.variable, " after ", all->back().variable));
     const auto kind = in->number<std::uint16_t>(kStorageRule);
-    if (kind < 1 || kind > 3) in->fail(kStorageRule, "found kind " + std::to_string(kind));
+    if (kind < 1 || kind > 3) in->fail(kStorageRule, joined_text("found kind ", kind));
     s.kind = static_cast<StorageKind>(kind);
     const auto rank = in->number<std::uint16_t>(kStorageRule);
     if ((rank > 0) != (s.kind == StorageKind::kChunked) || rank > in->remaining() / 8)
-      in->fail(kStorageRule, "found a chunk of " + std::to_string(rank) + " dimensions");
+      in->fail(kStorageRule, joined_text("found a chunk of ", rank, " dimensions"));
     s.region_length = in->number<std::uint64_t>(kStorageRule);
     for (unsigned i = 0; i < rank && in->ok(); ++i)
       s.chunk.push_back(in->number<std::uint64_t>(kStorageRule));
@@ -269,9 +249,8 @@ void take_storage(ItemsIn* in, std::vector<Storage>* all) {
 
 void put_filters(const std::vector<Filter>& filters, ItemsOut* out) {
   for (const Filter& filter : filters) {
-    out->put(filter.id);
-    out->put(filter.flags);
-    out->put(static_cast<std::uint32_t>(filter.parameters.size()));
+    out->put(filter.id, filter.flags);
+    out->put_count(filter.parameters.size());
     out->put_text(filter.name);
     for (const std::uint32_t p : filter.parameters) out->put(p);
     out->pad();
@@ -280,11 +259,10 @@ void put_filters(const std::vector<Filter>& filters, ItemsOut* out) {
 
 std::vector<Filter> take_filters(ItemsIn* in, std::uint64_t count, const char* rule) {
   std::vector<Filter> filters;
-  if (count > kMostFilters) in->fail(rule, "found " + std::to_string(count) + " filters");
+  if (count > kMostFilters) in->fail(rule, joined_text("found ", count, " filters"));
   for (std::uint64_t n = 0; n < count && in->ok(); ++n) {
     Filter f;
-    f.id = in->number<std::uint32_t>(rule);
-    f.flags = in->number<std::uint32_t>(rule);
+    in->numbers(rule, &f.id, &f.flags);
     const std::uint64_t parameters = in->count(4, rule);
     f.name = in->text(rule);
     for (std::uint64_t p = 0; p < parameters && in->ok(); ++p)
@@ -313,8 +291,7 @@ void append_sections(const Extension& extension, std::vector<std::byte>* out) {
     append_section(kDimensionsSection, kCriticalForReading | kCriticalForWriting, out,
                    [&](ItemsOut* to) {
                      for (const Unlimited& u : extension.unlimited) {
-                       to->put(std::uint32_t{u.dimension});
-                       to->put(u.is_record ? kRecordDimension : 0);
+                       to->put(std::uint32_t{u.dimension}, u.is_record ? kRecordDimension : 0);
                      }
                    });
   if (!extension.hdf5.empty())
@@ -352,11 +329,9 @@ Result<Extension> decode_sections(std::span<const std::byte> bytes) {
     const auto codec = in.number<std::uint16_t>("R-XB-2");
     const auto length = in.number<std::uint64_t>("R-XB-2");
     if (!has_flags(type, flags) || codec != 0 || version != 1)
-      in.fail("R-XB-2", "found flags " + std::to_string(flags) + ", version " +
-                            std::to_string(version) + ", codec " + std::to_string(codec) +
-                            " of section " + std::to_string(type));
-    if (type <= last)
-      in.fail("R-XB-2", "found section " + std::to_string(type) + " after " + std::to_string(last));
+      in.fail("R-XB-2", joined_text("found flags ", flags, ", version ", version, ", codec ", codec,
+                                    " of section ", type));
+    if (type <= last) in.fail("R-XB-2", joined_text("found section ", type, " after ", last));
     last = type;
     const std::size_t at = in.offset();
     const std::span<const std::byte> payload = in.take(length, "R-XB-2");
@@ -372,9 +347,8 @@ Result<Extension> decode_sections(std::span<const std::byte> bytes) {
     } else if (type == kHdf5Section) {
       extension.hdf5.assign(payload.begin(), payload.end());
     } else if (flags & kCriticalForReading) {
-      return Status(Code::kUnsupported,
-                    "found section " + std::to_string(type) +
-                        " of an extended body, which this version does not read");
+      return failure(Code::kUnsupported, "found section ", type,
+                     " of an extended body, which this version does not read");
     }
     if (!content.ok()) return content.status();
   }

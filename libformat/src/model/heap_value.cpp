@@ -2,6 +2,7 @@
 #include "model/heap_value.h"
 
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -11,8 +12,8 @@ Result<std::vector<std::byte>> HeapValue::read(const ByteSource& region, std::ui
   const std::uint64_t there = region.size();
   if (!checked_mul(count, size, &bytes) || offset > there || bytes > there - offset)
     return Status(Code::kDamaged, {}, kNoOffset, "R-XV-1",
-                  "found a value that refers to " + std::to_string(bytes) + " bytes at " +
-                      std::to_string(offset) + " of a region of " + std::to_string(there));
+                  joined_text("found a value that refers to ", bytes, " bytes at ", offset,
+                              " of a region of ", there));
   std::vector<std::byte> out(bytes);
   if (bytes > 0) NMB_TRY(region.read_at(offset, out));
   return out;

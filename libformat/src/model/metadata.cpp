@@ -7,6 +7,7 @@
 #include "model/name_rules.h"
 #include "model/name_tag.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -17,7 +18,7 @@ constexpr std::uint32_t kMaxRank = 65535;
 constexpr std::uint64_t kMaxLength = ~std::uint64_t{0} >> 1;
 
 Status taken(std::string_view kind, std::string_view name) {
-  return Status(Code::kExists, std::string(kind) + " " + in_quotes(name) + ": found twice");
+  return failure(Code::kExists, kind, " ", in_quotes(name), ": found twice");
 }
 
 // Offsets in the heap have 32 bits.
@@ -36,28 +37,27 @@ Status check_room(std::uint64_t objects, std::uint64_t heap, std::uint64_t more)
   return no_room(objects);
 }
 
+// Returns which of `count` objects is the same, of which the table may have only the first.
+template <class Same>
+std::uint32_t search(const NameTable& table, std::uint32_t count, std::uint32_t tag, Same same) {
+  std::uint32_t found = table.find(tag, same);
+  for (std::uint32_t i = table.size(); found == NameTable::kAbsent && i < count; ++i)
+    if (same(i)) found = i;
+  return found;
+}
+
 }  // namespace
 
 std::uint32_t Metadata::search_dimension(std::string_view name, std::uint32_t tag) const {
-  const auto same = [&](std::uint32_t i) {
+  return search(dim_table_, dims_.size(), tag, [&](std::uint32_t i) {
     return is_name(dims_[i].name, dims_[i].name_length, name);
-  };
-  const std::uint32_t found = dim_table_.find(tag, same);
-  if (found != kNone) return found;
-  for (std::uint32_t i = dim_table_.size(); i < dims_.size(); ++i)
-    if (same(i)) return i;
-  return kNone;
+  });
 }
 
 std::uint32_t Metadata::search_variable(std::string_view name, std::uint32_t tag) const {
-  const auto same = [&](std::uint32_t i) {
+  return search(var_table_, vars_.size(), tag, [&](std::uint32_t i) {
     return is_name(vars_[i].name, vars_[i].name_length, name);
-  };
-  const std::uint32_t found = var_table_.find(tag, same);
-  if (found != kNone) return found;
-  for (std::uint32_t i = var_table_.size(); i < vars_.size(); ++i)
-    if (same(i)) return i;
-  return kNone;
+  });
 }
 
 Metadata::AttributeSearch Metadata::search_attribute(VarId owner, std::string_view name) const {
@@ -102,8 +102,8 @@ Result<DimId> Metadata::def_dim(std::string_view name, std::uint64_t length, Nam
   const bool known = state == Name::kFree;
   if (names_rule_ == Names::kNew && !known) NMB_TRY(check_new_name("dimension", name));
   if (length > kMaxLength && length != kUnlimited)
-    return Status(Code::kUsage, "dimension " + in_quotes(name) + ": found length " +
-                                    std::to_string(length) + ", expected at most 2^63 - 1");
+    return failure(Code::kUsage, "dimension ", in_quotes(name), ": found length ", length,
+                   ", expected at most 2^63 - 1");
   if (length == kUnlimited && record_dim_ != kNone)
     return Status(Code::kUsage, "dimension " + in_quotes(name) +
                                     ": found a second record dimension, the first is " +
@@ -132,18 +132,15 @@ Result<VarId> Metadata::def_var(std::string_view name, Type type, std::span<cons
   const bool known = state == Name::kFree;
   if (names_rule_ == Names::kNew && !known) NMB_TRY(check_new_name("variable", name));
   if (dimensions.size() > kMaxRank)
-    return Status(Code::kLimit, "variable " + in_quotes(name) + ": found " +
-                                    std::to_string(dimensions.size()) +
-                                    " dimensions, expected at most 65535");
+    return failure(Code::kLimit, "variable ", in_quotes(name), ": found ", dimensions.size(),
+                   " dimensions, expected at most 65535");
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     if (dimensions[i] >= dims_.size())
-      return Status(Code::kUsage, "variable " + in_quotes(name) + ": found dimension id " +
-                                      std::to_string(dimensions[i]) + ", expected less than " +
-                                      std::to_string(dims_.size()));
+      return failure(Code::kUsage, "variable ", in_quotes(name), ": found dimension id ",
+                     dimensions[i], ", expected less than ", dims_.size());
     if (i > 0 && dimensions[i] == record_dim_)
-      return Status(Code::kUsage, "variable " + in_quotes(name) +
-                                      ": found the record dimension in place " + std::to_string(i) +
-                                      ", expected it in place 0 only");
+      return failure(Code::kUsage, "variable ", in_quotes(name),
+                     ": found the record dimension in place ", i, ", expected it in place 0 only");
   }
   NMB_TRY(check_room(vars_.size(), heap_.size(), name.size()));
   if (dim_ids_.size() > ~std::uint32_t{0} - dimensions.size())
@@ -178,13 +175,11 @@ Status Metadata::check_attribute(VarId owner, std::string_view name, Type type,
                                  std::span<const std::byte> values) const {
   if (names_rule_ == Names::kNew) NMB_TRY(check_new_name("attribute", name));
   if (owner != kGlobal && owner >= vars_.size())
-    return Status(Code::kUsage, "attribute " + in_quotes(name) + ": found variable id " +
-                                    std::to_string(owner) + ", expected less than " +
-                                    std::to_string(vars_.size()));
+    return failure(Code::kUsage, "attribute ", in_quotes(name), ": found variable id ", owner,
+                   ", expected less than ", vars_.size());
   if (values.size() % type_size(type) != 0)
-    return Status(Code::kUsage,
-                  "attribute " + in_quotes(name) + ": found " + std::to_string(values.size()) +
-                      " bytes, expected whole values of type " + std::string(type_name(type)));
+    return failure(Code::kUsage, "attribute ", in_quotes(name), ": found ", values.size(),
+                   " bytes, expected whole values of type ", type_name(type));
   return check_room(atts_.size(), heap_.size(), std::uint64_t{name.size()} + values.size());
 }
 
@@ -232,8 +227,8 @@ Status Metadata::def_extended_att(VarId owner, std::string_view name, Type type,
   const AttributeSearch search = search_attribute(owner, name);
   if (search.index != kNone) return taken("attribute", name);
   if (count > ~std::uint32_t{0})
-    return Status(Code::kLimit, "attribute " + in_quotes(name) + ": found " +
-                                    std::to_string(count) + " values, expected at most 2^32 - 1");
+    return failure(Code::kLimit, "attribute ", in_quotes(name), ": found ", count,
+                   " values, expected at most 2^32 - 1");
   append_attribute(owner, name, type, count, values, search.in_table);
   return {};
 }
@@ -268,9 +263,8 @@ Status Metadata::replace_values(VarId owner, std::string_view name,
     return Status(Code::kNotFound, "found no attribute " + in_quotes(name));
   AttributeRecord& record = atts_[search.index];
   if (values.size() != record.bytes)
-    return Status(Code::kUsage, "attribute " + in_quotes(name) + ": found " +
-                                    std::to_string(values.size()) + " bytes, expected " +
-                                    std::to_string(record.bytes));
+    return failure(Code::kUsage, "attribute ", in_quotes(name), ": found ", values.size(),
+                   " bytes, expected ", record.bytes);
   if (values.empty()) return {};
   // Other blocks may share a borrowed heap.
   if (!heap_.is_borrowed()) {

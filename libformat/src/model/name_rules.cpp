@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "wire/joined_text.h"
+
 namespace nmb {
 
 bool is_utf8(std::string_view text) {
@@ -75,15 +77,14 @@ Status check_new_name(std::string_view kind, std::string_view name) {
   else if (!is_utf8(name))
     found = "bytes that are not UTF-8";
   if (!found) return {};
-  return Status(Code::kUsage, std::string(kind) + " " + in_quotes(name) + ": found " + found +
-                                  ", expected a name of 1 to 65535 bytes of UTF-8 without '/'");
+  return failure(Code::kUsage, kind, " ", in_quotes(name), ": found ", found,
+                 ", expected a name of 1 to 65535 bytes of UTF-8 without '/'");
 }
 
 std::string in_quotes(std::string_view name) {
   constexpr std::size_t kShown = 80;
-  if (name.size() <= kShown) return "\"" + std::string(name) + "\"";
-  return "\"" + std::string(name.substr(0, kShown)) + "\"... (" + std::to_string(name.size()) +
-         " bytes)";
+  if (name.size() <= kShown) return joined_text("\"", name, "\"");
+  return joined_text("\"", name.substr(0, kShown), "\"... (", name.size(), " bytes)");
 }
 
 }  // namespace nmb

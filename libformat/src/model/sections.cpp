@@ -7,6 +7,7 @@
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "wire/zero.h"
 
 namespace nmb {
@@ -33,7 +34,7 @@ Status walk_sections(
   for (std::uint64_t at = place.position; at < end;) {
     const std::uint64_t left = end - at;
     if (left < kSectionHeader)
-      return wrong(at, std::to_string(left) + " bytes", "a section, or none"), Status();
+      return wrong(at, joined_text(left, " bytes"), "a section, or none"), Status();
     NMB_ASSIGN(const std::byte* header, look(at, kSectionHeader));
     SectionFrame frame;
     frame.type = load_le<std::uint16_t>(header);
@@ -43,11 +44,11 @@ Status walk_sections(
     frame.length = load_le<std::uint64_t>(header + 8);
     frame.payload = at + kSectionHeader;
     if (!flags_in_use && frame.flags & ~kFlags)
-      wrong(at, "section flags " + std::to_string(frame.flags), "bits 0 and 1 alone");
+      wrong(at, joined_text("section flags ", frame.flags), "bits 0 and 1 alone");
     const std::uint64_t room = left - kSectionHeader;
     if (frame.length > room || round_up(frame.length, 8) > room)
-      return wrong(at, "a section of " + std::to_string(frame.length) + " bytes",
-                   "at most " + std::to_string(room) + " with padding"),
+      return wrong(at, joined_text("a section of ", frame.length, " bytes"),
+                   joined_text("at most ", room, " with padding")),
              Status();
     const std::uint64_t padding = round_up(frame.length, 8) - frame.length;
     if (padding != 0) {
@@ -85,7 +86,7 @@ Result<EarlierSections> earlier_sections(const ByteSource& file, const Place& pl
   const auto& [position, length, sum] = earlier.place;
   if (position == 0 || length == 0 || position >= place.position ||
       length > place.position - position) {
-    earlier.wrong = std::to_string(length) + " bytes at " + std::to_string(position);
+    earlier.wrong = joined_text(length, " bytes at ", position);
     earlier.place = {};
   }
   return earlier;
@@ -129,13 +130,13 @@ Status read_sections(
   while (!place.absent()) {
     if (place.length > file.size() || place.position > file.size() - place.length)
       return Status(Code::kDamaged, file.name(), place.position, "R-FL-5",
-                    "found sections of " + std::to_string(place.length) +
-                        " bytes, expected a place within the file");
+                    joined_text("found sections of ", place.length,
+                                " bytes, expected a place within the file"));
     bytes += place.length;
     if (bytes > most || place.length > kMostSections)
-      return Status(Code::kLimit, file.name(), place.position, "",
-                    "found sections of more than " + std::to_string(std::min(most, kMostSections)) +
-                        " bytes");
+      return Status(
+          Code::kLimit, file.name(), place.position, "",
+          joined_text("found sections of more than ", std::min(most, kMostSections), " bytes"));
     places.push_back(place);
     NMB_ASSIGN(const EarlierSections earlier, earlier_sections(file, place));
     if (!earlier.wrong.empty())

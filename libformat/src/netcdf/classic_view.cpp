@@ -18,6 +18,7 @@
 #include "values/array_source.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -29,7 +30,7 @@ using Number = hdf5::Property::Number;
 constexpr std::uint64_t kCache = std::uint64_t{256} << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 
-std::string kind_text(Kind kind) { return "CDF-" + std::to_string(static_cast<int>(kind)); }
+std::string kind_text(Kind kind) { return joined_text("CDF-", static_cast<int>(kind)); }
 
 // Returns whether netCDF-C allows the name; ncdump does not show other names.
 bool is_classic_name(std::string_view name) {
@@ -124,8 +125,7 @@ class ClassicMaker {
     for (const Property& p : properties_->of(kGlobal)) {
       if (p.attribute != hdf5::kNoAttribute) continue;
       if (p.number == Number::kUserBlock)
-        lose("group",
-             "found a user block of " + std::to_string(p.bytes.size()) + " bytes; left out");
+        lose("group", joined_text("found a user block of ", p.bytes.size(), " bytes; left out"));
       if (p.number == Number::kComment) lose("group", "found a comment; left out");
       if (p.number != Number::kLinks) continue;
       for (const hdf5::Link& link : p.links) {
@@ -133,14 +133,12 @@ class ClassicMaker {
         if (link.kind == hdf5::LinkKind::kType)
           lose("type " + in_quotes(link.name), "found a named datatype; left out");
         else if (link.kind == hdf5::LinkKind::kSoft || link.kind == hdf5::LinkKind::kHard)
-          lose(object, "found a " +
-                           std::string(link.kind == hdf5::LinkKind::kSoft ? "soft" : "hard") +
-                           " link to " + in_quotes(link.content) + std::string(kLeftOut));
+          lose(object, joined_text("found a ", link.kind == hdf5::LinkKind::kSoft ? "soft" : "hard",
+                                   " link to ", in_quotes(link.content), kLeftOut));
         else if (link.kind == hdf5::LinkKind::kExternal)
-          lose(object, "found a link to another file" + std::string(kLeftOut));
+          lose(object, joined_text("found a link to another file", kLeftOut));
         else if (link.kind == hdf5::LinkKind::kUserDefined)
-          lose(object,
-               "found a link of class " + std::to_string(link.number) + std::string(kLeftOut));
+          lose(object, joined_text("found a link of class ", link.number, kLeftOut));
       }
     }
   }
@@ -158,8 +156,8 @@ class ClassicMaker {
 
   void lose_type(const std::string& object, Type type, const ClassicType& to) {
     if (!to.is_changed) return;
-    if (classic::has_type(target_, static_cast<std::uint32_t>(to.type)))
-      lose(object, unfit(type) + "; its values are written as " + std::string(type_name(to.type)));
+    if (classic::has_type(target_, to.type))
+      lose(object, joined_text(unfit(type), "; its values are written as ", type_name(to.type)));
     else
       unheld_.emplace(object, types_.text(type));
   }
@@ -203,8 +201,8 @@ class ClassicMaker {
     const hdf5::Space& s = space->space;
     for (std::size_t i = 0; i < s.maximum.size() && i < s.lengths.size(); ++i)
       if (s.maximum[i] != s.lengths[i] && s.maximum[i] != hdf5::kUnlimitedLength)
-        lose(object, "found a maximum length of " + std::to_string(s.maximum[i]) +
-                         "; it may no longer grow from " + std::to_string(s.lengths[i]));
+        lose(object, joined_text("found a maximum length of ", s.maximum[i],
+                                 "; it may no longer grow from ", s.lengths[i]));
   }
 
   Result<Source> plain_array(const ValueArray& array, const Variable& v,
@@ -218,12 +216,7 @@ class ClassicMaker {
     } else if (source == dataset_->extent) {
       std::uint64_t bytes = shape.element_size;
       for (const std::uint64_t n : shape.lengths) bytes *= n;
-      if (shape.begin > source->size() || bytes > source->size() - shape.begin)
-        return Status(Code::kDamaged, "variable " + in_quotes(v.name) + ": found " +
-                                          std::to_string(source->size()) +
-                                          " bytes of values, expected " + std::to_string(bytes) +
-                                          " from " + std::to_string(shape.begin) + " on");
-      source = std::make_shared<RangeSource>(std::move(source), shape.begin, bytes);
+      NMB_ASSIGN(source, range_of(source, shape.begin, bytes, "variable " + in_quotes(v.name)));
     }
     if (!type.is_changed) return source;
     return converted_array(std::move(source), ClassicValues(types_, v.type, type).conversion());
@@ -269,14 +262,15 @@ class ClassicMaker {
     if (!is_classic_name(dimension.name)) {
       lose(object, std::string(kNameLost));
     } else if (record_ != d && dimension.length == 0) {
-      lose(object, "found length 0, expected at least 1" +
-                       std::string(dimension.may_grow ? " or the one that may grow" : "") +
-                       "; left out");
+      lose(object,
+           joined_text("found length 0, expected at least 1",
+                       dimension.may_grow ? " or the one that may grow" : "", "; left out"));
     } else {
       if (dimension.may_grow && record_ != d)
-        lose(object, std::string(is_slowest ? "found a second one that may grow"
-                                            : "found one that may grow and is not the slowest") +
-                         ", expected one that is the slowest everywhere; it may no longer grow");
+        lose(object,
+             joined_text(is_slowest ? "found a second one that may grow"
+                                    : "found one that may grow and is not the slowest",
+                         ", expected one that is the slowest everywhere; it may no longer grow"));
       // Its name is distinct and its length less than 2^63.
       const Result<DimId> id =
           to_.def_dim(dimension.name, record_ == d ? kUnlimited : dimension.length);
@@ -316,9 +310,9 @@ class ClassicMaker {
   Result<DimId> dimension_of_characters(std::uint64_t length) {
     if (const auto found = of_characters_.find(length); found != of_characters_.end())
       return found->second;
-    const std::string base = "string" + std::to_string(length);
+    const std::string base = joined_text("string", length);
     std::string name = base;
-    for (unsigned n = 2; to_.find_dimension(name); ++n) name = base + "_" + std::to_string(n);
+    for (unsigned n = 2; to_.find_dimension(name); ++n) name = joined_text(base, "_", n);
     NMB_ASSIGN(const DimId id, to_.def_dim(name, length));
     of_characters_.emplace(length, id);
     return id;
@@ -336,7 +330,7 @@ class ClassicMaker {
 
   Status define_attribute(VarId from, std::uint32_t number, const Attribute& attribute, VarId to,
                           const std::string& owner) {
-    const std::string object = "attribute " + in_quotes(owner + ":" + std::string(attribute.name));
+    const std::string object = "attribute " + in_quotes(joined_text(owner, ":", attribute.name));
     if (!is_classic_name(attribute.name)) {
       lose(object, std::string(kNameLost));
       return {};
@@ -346,7 +340,7 @@ class ClassicMaker {
                                      : TypeClass::kInteger;
     if (type_class == TypeClass::kString && types_.classic(attribute.type) != Type::kChar &&
         attribute.count > 1) {
-      lose(object, "found " + std::to_string(attribute.count) + " strings, expected one; left out");
+      lose(object, joined_text("found ", attribute.count, " strings, expected one; left out"));
       return {};
     }
     ClassicType type{Type::kChar, 0, false};
@@ -378,9 +372,9 @@ class ClassicMaker {
       if (!view_.is_netcdf)
         lose(object, "found a null dataspace, expected values; it is written without values");
     } else if (p->space.lengths.size() > 1) {
-      lose(object, "found " + std::to_string(p->space.lengths.size()) +
-                       " dimensions, expected one; it is written as " +
-                       std::to_string(attribute.count) + " values");
+      lose(object,
+           joined_text("found ", p->space.lengths.size(),
+                       " dimensions, expected one; it is written as ", attribute.count, " values"));
     }
   }
 
@@ -414,21 +408,7 @@ class ClassicMaker {
         source = padded_array(std::move(source), chosen.lengths, lengths, chosen.fill);
       values->add(to_, v, std::move(source), 0, to_.slice_bytes(v).value_or(0));
     }
-    // The extent reads fill values of the metadata it was made with where nothing was written.
-    struct View {
-      std::shared_ptr<const Dataset> of;
-      Dataset dataset;
-    };
-    auto view = std::make_shared<View>();
-    view->of = dataset_;
-    Dataset& dataset = view->dataset;
-    dataset.name = dataset_->name;
-    dataset.metadata = std::move(to_);
-    dataset.layout = layout;
-    dataset.layout.records = records;
-    dataset.records = records;
-    dataset.extent = std::move(values);
-    out_.dataset = std::shared_ptr<const Dataset>(view, &dataset);
+    out_.dataset = laid_dataset(dataset_, std::move(to_), layout, records, std::move(values));
     return {};
   }
 
@@ -450,8 +430,8 @@ class ClassicMaker {
 };
 
 Loss lost_type(std::string object, Type type, Kind target) {
-  return {std::move(object), "found type " + std::string(type_name(type)) + ", expected one of " +
-                                 kind_text(target) + "; left out"};
+  return {std::move(object), joined_text("found type ", type_name(type), ", expected one of ",
+                                         kind_text(target), "; left out")};
 }
 
 // Makes a view with all types of CDF-5, and from it one with the types of the target.
@@ -475,14 +455,13 @@ Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind t
 std::vector<Loss> type_losses(const Metadata& metadata, Kind target) {
   std::vector<Loss> losses;
   const auto check = [&](std::string object, Type type) {
-    if (classic::has_type(target, static_cast<std::uint32_t>(type))) return true;
+    if (classic::has_type(target, type)) return true;
     losses.push_back(lost_type(std::move(object), type, target));
     return false;
   };
   const auto check_attributes = [&](VarId owner, std::string_view name) {
     metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
-      check("attribute " + in_quotes(std::string(name) + ":" + std::string(attribute.name)),
-            attribute.type);
+      check("attribute " + in_quotes(joined_text(name, ":", attribute.name)), attribute.type);
     });
   };
   check_attributes(kGlobal, "");

@@ -10,6 +10,7 @@
 
 #include "hdf5/model/hdf5_section.h"
 #include "netcdf/shared_dimensions.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -74,7 +75,7 @@ std::vector<std::string> GroupTree::in_order() const {
       if (!is_named[i]) names.push_back(node->below[i].first);
     if (!node->is_tracked) std::ranges::sort(names);
     for (std::size_t i = names.size(); i-- > 0;)
-      waiting.emplace_back((path.empty() ? "" : path + "/") + std::string(names[i]),
+      waiting.emplace_back(path_below(path, names[i]),
                            node->below[node->places.find(names[i])->second].second.get());
   }
   return order;

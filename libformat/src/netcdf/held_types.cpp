@@ -19,6 +19,7 @@
 #include "netcdf/type_widening.h"
 #include "values/array_source.h"
 #include "wire/endian.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -104,15 +105,15 @@ class TypeChanger {
     Source array;  // converted to another type; nullptr: as in the dataset
   };
 
-  bool has(Type type) const { return classic::has_type(target_, static_cast<std::uint32_t>(type)); }
+  bool has(Type type) const { return classic::has_type(target_, type); }
 
   void lose(const std::string& object, Type type, std::optional<Type> held) {
     const auto found = found_.find(object);
-    std::string text = "found type " +
-                       (found == found_.end() ? std::string(type_name(type)) : found->second) +
-                       ", expected one of CDF-" + std::to_string(static_cast<int>(target_));
+    std::string text = joined_text(
+        "found type ", found == found_.end() ? std::string(type_name(type)) : found->second,
+        ", expected one of CDF-", static_cast<int>(target_));
     if (held)
-      text += "; its values are written as " + std::string(type_name(*held));
+      text += joined_text("; its values are written as ", type_name(*held));
     else
       text += ", and values that neither int nor double holds; left out";
     out_.losses.push_back({object, std::move(text)});
@@ -145,13 +146,8 @@ class TypeChanger {
     NMB_ASSIGN(const VariableShape shape, dataset_->shape(v));
     const std::uint64_t slice = from_.slice_bytes(v).value_or(~std::uint64_t{0});
     if (shape.record_size > 0) return record_array(dataset_->extent, shape, slice);
-    const std::uint64_t size = dataset_->extent->size();
-    if (shape.begin > size || slice > size - shape.begin)
-      return Status(Code::kDamaged, "variable " + in_quotes(from_.variable(v).name) + ": found " +
-                                        std::to_string(size) + " bytes of values, expected " +
-                                        std::to_string(slice) + " from " +
-                                        std::to_string(shape.begin) + " on");
-    return Source(std::make_shared<RangeSource>(dataset_->extent, shape.begin, slice));
+    return range_of(dataset_->extent, shape.begin, slice,
+                    "variable " + in_quotes(from_.variable(v).name));
   }
 
   // Returns a type that also holds the fill value, if there is one.
@@ -191,16 +187,14 @@ class TypeChanger {
       if (goes_with && holders.holds(is)) held = is;
       if (goes_with && attribute.name == kFillName && !holders.holds(is)) held.reset();
     }
-    lose("attribute " + in_quotes(std::string(name) + ":" + std::string(attribute.name)),
-         attribute.type, held);
+    lose("attribute " + in_quotes(joined_text(name, ":", attribute.name)), attribute.type, held);
     if (!held) return {};
     return to_.def_att(own, attribute.name, *held,
                        widened_values(attribute.values, attribute.type, *held));
   }
 
   Result<ClassicView> lay_out() {
-    NMB_ASSIGN(ClassicLayout layout, layout_classic(to_, Kind::kCdf5));
-    layout.records = dataset_->records;
+    NMB_ASSIGN(const ClassicLayout layout, layout_classic(to_, Kind::kCdf5));
     auto values = std::make_shared<LaidValues>(layout, dataset_->records, dataset_->extent->name());
     for (VarId v = 0; v < kept_.size(); ++v) {
       const Kept& kept = kept_[v];
@@ -210,18 +204,8 @@ class TypeChanger {
         values->add(to_, v, dataset_->extent, from_.begin(kept.id) - dataset_->layout.header_length,
                     dataset_->layout.record_size);
     }
-    struct View {
-      std::shared_ptr<const Dataset> of;
-      Dataset dataset;
-    };
-    auto view = std::make_shared<View>();
-    view->dataset.name = dataset_->name;
-    view->dataset.metadata = std::move(to_);
-    view->dataset.layout = layout;
-    view->dataset.records = dataset_->records;
-    view->dataset.extent = std::move(values);
-    view->of = dataset_;
-    out_.dataset = std::shared_ptr<const Dataset>(view, &view->dataset);
+    out_.dataset =
+        laid_dataset(dataset_, std::move(to_), layout, dataset_->records, std::move(values));
     return std::move(out_);
   }
 

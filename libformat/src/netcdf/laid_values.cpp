@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "netcdf/shared_dimensions.h"
+
 namespace nmb {
 
 namespace {
@@ -204,6 +206,19 @@ LaidForm LaidValues::form_of(ByteRange wanted) const {
   for (LaidSlice& slice : form.record)
     if (slice.unit == 0) keep_parts(begin / form_.record_size, last + 1, &slice.parts);
   return form;
+}
+
+std::shared_ptr<const Dataset> laid_dataset(std::shared_ptr<const Dataset> of, Metadata metadata,
+                                            ClassicLayout layout, std::uint64_t records,
+                                            std::shared_ptr<const LaidValues> values) {
+  Dataset dataset;
+  dataset.name = of->name;
+  dataset.metadata = std::move(metadata);
+  dataset.layout = layout;
+  dataset.layout.records = records;
+  dataset.records = records;
+  dataset.extent = std::move(values);
+  return dataset_keeping(std::move(of), std::move(dataset));
 }
 
 std::shared_ptr<const LaidValues> relaid_values(const Dataset& dataset, const Metadata& metadata,

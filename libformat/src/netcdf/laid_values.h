@@ -91,6 +91,11 @@ class LaidValues final : public ByteSource {
   LaidForm form_;
 };
 
+// Returns a dataset with the name of `of`, which it keeps, and other definitions and values.
+std::shared_ptr<const Dataset> laid_dataset(std::shared_ptr<const Dataset> of, Metadata metadata,
+                                            ClassicLayout layout, std::uint64_t records,
+                                            std::shared_ptr<const LaidValues> values);
+
 // Returns the values of a classic dataset in another layout of its definitions, that of `metadata`.
 // Keeps the dataset's extent, not the dataset.
 std::shared_ptr<const LaidValues> relaid_values(const Dataset& dataset, const Metadata& metadata,

@@ -10,6 +10,7 @@
 #include "hdf5/model/netcdf_marks.h"
 #include "netcdf/group_order.h"
 #include "netcdf/shared_dimensions.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -144,7 +145,7 @@ class ViewMaker {
     // A root block has no name, or is a dataset by itself.
     const bool is_root =
         dataset_.name.empty() || (dataset_.extent && dataset_.name == dataset_.extent->name());
-    return (is_root ? "/" : "/" + dataset_.name + "/") + std::string(variable);
+    return joined_text(is_root ? "/" : "/" + dataset_.name + "/", variable);
   }
 
   std::uint64_t length(DimId d) const {
@@ -234,10 +235,9 @@ class ViewMaker {
         if (at < numbers.size()) {
           variable->dimensions[i] = numbers[at++];
         } else {
-          const std::string base = "phony_dim_" + std::to_string(next++);
+          const std::string base = joined_text("phony_dim_", next++);
           std::string name = base;
-          for (unsigned n = 2; !taken->insert(name).second; ++n)
-            name = base + "_" + std::to_string(n);
+          for (unsigned n = 2; !taken->insert(name).second; ++n) name = joined_text(base, "_", n);
           used.insert(variable->dimensions[i]);
           add_known(shape, view_.dimensions.size());
           view_.dimensions.push_back({std::move(name), shape.first, shape.second, {}});
@@ -297,7 +297,7 @@ class ViewMaker {
                          : !told[d].path.empty() ? last_part(told[d].path)
                                                  : own;
       for (unsigned n = 2; name.empty() || taken.contains(name); ++n)
-        name = n == 2 ? own : own + "_" + std::to_string(n - 1);
+        name = n == 2 ? own : joined_text(own, "_", n - 1);
       taken.insert(name);
       if (told[d].scale) of_scales.emplace(*told[d].scale, number[d]);
       const bool is_shared = view_.is_netcdf && grows_[d];
@@ -371,7 +371,7 @@ std::string_view netcdf_name(const Metadata& metadata, VarId variable) {
 }
 
 std::string stored_as_no_coordinate(std::string_view name) {
-  return std::string(kNonCoordinate) + std::string(name);
+  return joined_text(kNonCoordinate, name);
 }
 
 std::optional<VarId> find_netcdf_variable(const Metadata& metadata, std::string_view name) {

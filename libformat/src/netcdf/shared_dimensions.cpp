@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "hdf5/model/hdf5_section.h"
+#include "netcdf/group_order.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -44,23 +46,24 @@ std::optional<std::string> path_above(std::string_view block, std::uint32_t leve
     const std::size_t slash = block.rfind('/');
     block = block.substr(0, slash == block.npos ? 0 : slash);
   }
-  return (block.empty() ? "" : std::string(block) + "/") + std::string(dimension);
+  return path_below(block, dimension);
+}
+
+std::shared_ptr<const Dataset> dataset_keeping(std::shared_ptr<const Dataset> of, Dataset dataset) {
+  struct Kept {
+    std::shared_ptr<const Dataset> of;
+    Dataset dataset;
+  };
+  const auto kept = std::make_shared<Kept>(Kept{std::move(of), std::move(dataset)});
+  return {kept, &kept->dataset};
 }
 
 std::shared_ptr<const Dataset> as_classic(std::shared_ptr<const Dataset> dataset) {
   if (!dataset->metadata.extension()) return dataset;
-  // The extent reads fill values of the metadata it was made with where nothing was written.
-  struct Classic {
-    std::shared_ptr<const Dataset> of;
-    Dataset dataset;
-  };
-  auto classic = std::make_shared<Classic>();
-  classic->dataset = *dataset;
-  classic->dataset.metadata.set_extension(nullptr);
-  classic->dataset.layout.kind = Kind::kCdf5;
-  classic->of = std::move(dataset);
-  const Dataset* const out = &classic->dataset;
-  return {std::move(classic), out};
+  Dataset classic = *dataset;
+  classic.metadata.set_extension(nullptr);
+  classic.layout.kind = Kind::kCdf5;
+  return dataset_keeping(std::move(dataset), std::move(classic));
 }
 
 std::uint32_t levels_between(std::string_view block, std::string_view path) {
@@ -68,9 +71,7 @@ std::uint32_t levels_between(std::string_view block, std::string_view path) {
   if (path.starts_with('/')) path.remove_prefix(1);
   const std::size_t slash = path.rfind('/');
   const std::string_view group = path.substr(0, slash == path.npos ? 0 : slash);
-  const bool is_above = block.size() > group.size() &&
-                        (group.empty() || (block.starts_with(group) && block[group.size()] == '/'));
-  if (!is_above) return 0;
+  if (block.size() == group.size() || !hdf5::is_at_or_below(block, group)) return 0;
   const std::string_view between = block.substr(group.size() + (group.empty() ? 0 : 1));
   return static_cast<std::uint32_t>(std::ranges::count(between, '/') + 1);
 }

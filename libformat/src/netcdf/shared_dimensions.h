@@ -32,6 +32,10 @@ std::optional<std::string> path_above(std::string_view block, std::uint32_t leve
 // `dataset`.
 std::shared_ptr<const Dataset> as_classic(std::shared_ptr<const Dataset> dataset);
 
+// Returns a dataset that keeps `of`, because an extent reads fill values of the metadata it was
+// made with where nothing was written.
+std::shared_ptr<const Dataset> dataset_keeping(std::shared_ptr<const Dataset> of, Dataset dataset);
+
 // Returns how many levels above `block` the group is that defines the dimension of a path, which
 // begins with '/'; 0: the block itself or no group above it.
 std::uint32_t levels_between(std::string_view block, std::string_view path);

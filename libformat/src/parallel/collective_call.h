@@ -4,16 +4,15 @@
 
 #include <exception>
 #include <new>
-#include <string>
-#include <utility>
 
 #include "nmb/communicator.h"
 #include "nmb/status.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
 inline Status out_of_memory_on(int rank) {
-  return Status(Code::kLimit, "out of memory (on rank " + std::to_string(rank) + ")");
+  return Status(Code::kLimit, joined_text("out of memory (on rank ", rank, ")"));
 }
 
 // Runs call(), which returns a Status or Result, on all of several ranks. An exception fails their
@@ -28,9 +27,9 @@ auto collective_call(Communicator& ranks, const Status& out_of_memory, Call call
   } catch (const std::bad_alloc&) {
     thrown = out_of_memory;
   } catch (const std::exception& error) {
-    thrown = Status(Code::kUsage, out_of_memory.file(), kNoOffset, "",
-                    "found an exception: " + std::string(error.what()) + " (on rank " +
-                        std::to_string(ranks.rank()) + ")");
+    thrown =
+        Status(Code::kUsage, out_of_memory.file(), kNoOffset, "",
+               joined_text("found an exception: ", error.what(), " (on rank ", ranks.rank(), ")"));
   }
   ranks.fail(thrown);
   return thrown;

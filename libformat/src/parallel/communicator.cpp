@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "parallel/status_bytes.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -125,10 +126,10 @@ Status Communicator::take_arrival() {
 }
 
 Status Communicator::other_call(int from) {
-  const Status status(Code::kUsage, "found another collective call on rank " +
-                                        std::to_string(std::max(from, rank_)) + " than on rank " +
-                                        std::to_string(std::min(from, rank_)) +
-                                        ", expected the same collective calls on all ranks");
+  const Status status(
+      Code::kUsage,
+      joined_text("found another collective call on rank ", std::max(from, rank_), " than on rank ",
+                  std::min(from, rank_), ", expected the same collective calls on all ranks"));
   fail(status);
   // It may have failed before, which this rank has not heard: then it has gone another way by that.
   const Status first = transport_->next().status();
@@ -149,8 +150,8 @@ Result<Message> Communicator::receive(int from, Tag tag) {
   for (;;) {
     if (auto found = waiting_.find(tag); found != waiting_.end()) {
       std::vector<Message>& messages = found->second;
-      auto message = std::find_if(messages.begin(), messages.end(),
-                                  [&](const Message& m) { return m.from() == from; });
+      auto message =
+          std::ranges::find_if(messages, [&](const Message& m) { return m.from() == from; });
       if (message != messages.end()) {
         Message out = std::move(*message);
         messages.erase(message);
@@ -195,9 +196,9 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
     bool is(const Deed& other) const { return what == other.what && file == other.file; }
     // among: the other one that is told of.
     std::string text(const Deed& among) const {
-      return (what[0] == 0 ? "something else" : std::string(what.data())) +
-             (what == among.what ? " of file " + std::to_string(file) : "") + " on rank " +
-             std::to_string(rank);
+      return joined_text(what[0] == 0 ? "something else" : std::string(what.data()),
+                         what == among.what ? joined_text(" of file ", file) : "", " on rank ",
+                         rank);
     }
   };
   struct View {
@@ -207,7 +208,7 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
   };
   View mine{status.ok() ? std::numeric_limits<int>::max() : rank_, {rank_, {}, file}, {}};
   assert(operation.size() < mine.first.what.size());
-  std::copy(operation.begin(), operation.end(), mine.first.what.begin());
+  std::ranges::copy(operation, mine.first.what.begin());
   NMB_ASSIGN(const View all, all_reduce(mine, [](const View& a, const View& b) {
                View both = a;
                both.failed = std::min(a.failed, b.failed);
@@ -223,7 +224,7 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
   if (all.failed == std::numeric_limits<int>::max()) return {};
   std::vector<std::byte> bytes;
   if (all.failed == rank_) {
-    const std::string where = names_ranks_ ? " (on rank " + std::to_string(rank_) + ")" : "";
+    const std::string where = names_ranks_ ? joined_text(" (on rank ", rank_, ")") : "";
     const bool said = status.message().ends_with(where);
     bytes = status_bytes(Status(status.code(), status.file(), status.offset(), status.rule(),
                                 status.message() + (said ? "" : where)));

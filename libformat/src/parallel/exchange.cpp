@@ -46,8 +46,7 @@ struct Bundle {
 
 // Adds the counts for the same rank.
 void add_up(std::vector<Count>& counts) {
-  std::sort(counts.begin(), counts.end(),
-            [](const Count& a, const Count& b) { return a.distance < b.distance; });
+  std::ranges::sort(counts, {}, &Count::distance);
   std::size_t kept = 0;
   for (const Count& count : counts) {
     if (kept > 0 && counts[kept - 1].distance == count.distance)
@@ -176,8 +175,7 @@ Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels)
   const Tag passed = next_tag(Operation::kExchange), tag = next_tag(Operation::kExchange);
   std::vector<Message> arrived;
   const auto memory = transport_ ? transport_->memory() : nullptr;
-  std::stable_sort(parcels.begin(), parcels.end(),
-                   [](const Parcel& a, const Parcel& b) { return a.to < b.to; });
+  std::ranges::stable_sort(parcels, {}, &Parcel::to);
   struct Post {
     std::span<Parcel> parcels;  // parcels for one rank
     std::size_t bytes = 0;
@@ -228,8 +226,7 @@ Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels)
   for (std::size_t i = passed_on; i < arrived.size(); ++i) delivered_ += arrived[i].bytes().size();
   hold(delivered_);
   held_ -= delivered_;
-  std::stable_sort(arrived.begin(), arrived.end(),
-                   [](const Message& a, const Message& b) { return a.from() < b.from(); });
+  std::ranges::stable_sort(arrived, {}, &Message::from);
   return arrived;
 }
 

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "nmb/communicator.h"
-#include "parallel/message_codec.h"
+#include "parallel/message_fields.h"
 
 namespace nmb {
 
 class Letters {
  public:
-  MessageWriter& to(int rank) { return letters_[rank]; }
+  FieldsOut& to(int rank) { return letters_[rank]; }
   // Returns the messages for exchange() and removes them.
   std::vector<Communicator::Parcel> take() {
     std::vector<Communicator::Parcel> parcels;
@@ -21,7 +21,7 @@ class Letters {
   }
 
  private:
-  std::map<int, MessageWriter> letters_;
+  std::map<int, FieldsOut> letters_;
 };
 
 }  // namespace nmb

@@ -14,6 +14,7 @@
 
 #include "nmb/communicator.h"
 #include "parallel/mpi_plugin.h"
+#include "wire/joined_text.h"
 #include "wire/plugin_folders.h"
 
 namespace nmb {
@@ -51,9 +52,8 @@ Status check_no_other_mpi(const LibraryNames& names) {
   reinterpret_cast<GetLibraryVersion>(symbol)(version.data(), &length);
   const std::string_view text(version.data());
   if (text.starts_with(names.version)) return {};
-  return Status(Code::kUsage, "found " + std::string(text.substr(0, text.find_first_of(",\n"))) +
-                                  " in this process, expected " + std::string(names.text) +
-                                  " or no MPI");
+  return Status(Code::kUsage, joined_text("found ", text.substr(0, text.find_first_of(",\n")),
+                                          " in this process, expected ", names.text, " or no MPI"));
 }
 
 std::string hexadecimal(std::uint64_t number) {
@@ -74,7 +74,7 @@ Result<const MpiPlugin*> load_plugin(const LibraryNames& names) {
     void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (handle == nullptr)
       return Status(Code::kUnsupported,
-                    "cannot load the plug-in for " + std::string(names.text) + ": " + dlerror());
+                    joined_text("cannot load the plug-in for ", names.text, ": ", dlerror()));
     const auto* plugin = static_cast<const MpiPlugin*>(dlsym(handle, "nmb_mpi_plugin"));
     if (plugin == nullptr || plugin->build != NMB_TRANSPORT_BUILD) {
       const std::string found =
@@ -87,8 +87,8 @@ Result<const MpiPlugin*> load_plugin(const LibraryNames& names) {
     return plugin;
   }
   return Status(Code::kUnsupported,
-                "found no plug-in for " + std::string(names.text) + ", expected " +
-                    (looked.empty() ? "a folder in NMB_PLUGIN_PATH" : "one of " + looked));
+                joined_text("found no plug-in for ", names.text, ", expected ",
+                            looked.empty() ? "a folder in NMB_PLUGIN_PATH" : "one of " + looked));
 }
 
 }  // namespace
@@ -119,9 +119,9 @@ Result<std::unique_ptr<Transport>> open_mpi_transport(MpiLibrary library, const 
   // write the same file.
   const int launched = launched_ranks();
   if (comm == nullptr && transport->size() == 1 && launched > 1)
-    return Status(Code::kUnsupported, "found 1 rank by " + std::string(names.text) +
-                                          ", expected the " + std::to_string(launched) +
-                                          " that the launcher started: it is of another MPI");
+    return Status(Code::kUnsupported,
+                  joined_text("found 1 rank by ", names.text, ", expected the ", launched,
+                              " that the launcher started: it is of another MPI"));
   return transport;
 }
 

@@ -49,8 +49,7 @@ Result<NameSlices> NameSlices::choose(Communicator& ranks, std::span<const std::
       const auto weight = in.get<double>();
       while (!in.at_end()) samples.push_back({in.get_text(), weight});
     }
-    std::sort(samples.begin(), samples.end(),
-              [](const Sample& a, const Sample& b) { return a.name < b.name; });
+    std::ranges::sort(samples, {}, &Sample::name);
     const double share = static_cast<double>(total) / static_cast<double>(count);
     double before = 0;
     std::uint64_t slice = 1;

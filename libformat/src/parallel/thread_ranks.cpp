@@ -2,14 +2,13 @@
 #include <pthread.h>
 
 #include <condition_variable>
-#include <ctime>
 #include <deque>
 #include <mutex>
-#include <new>
 #include <utility>
 
 #include "nmb/communicator.h"
 #include "parallel/collective_call.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -78,10 +77,11 @@ class ThreadNetwork {
   // A waiting rank has an empty box: if all remaining ranks wait, no box will ever be filled.
   void find_deadlock() {
     if (waiting_ == left_ && left_ > 0)
-      fail_locked(Status(Code::kUsage,
-                         "found " + std::to_string(left_) + " of " + std::to_string(boxes_.size()) +
+      fail_locked(
+          Status(Code::kUsage,
+                 joined_text("found ", left_, " of ", boxes_.size(),
                              " ranks waiting for messages that nobody sends, expected the same "
-                             "collective calls on all ranks"));
+                             "collective calls on all ranks")));
   }
 
   std::mutex mutex_;
@@ -156,8 +156,8 @@ Status run_thread_ranks(int size, const std::function<Status(Communicator&)>& bo
     rank.transport = std::move(ends[started]);
     rank.body = &body;
     if (const int error = pthread_create(&rank.thread, &attributes, run_rank, &rank); error != 0) {
-      failure = Status(Code::kLimit, "cannot make thread " + std::to_string(started) + " of " +
-                                         std::to_string(size) + ": " + std::strerror(error));
+      failure = Status(Code::kLimit, joined_text("cannot make thread ", started, " of ", size, ": ",
+                                                 std::strerror(error)));
       rank.transport->fail(failure);
       break;
     }

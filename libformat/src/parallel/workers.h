@@ -7,13 +7,13 @@
 #include <exception>
 #include <mutex>
 #include <new>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "nmb/status.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -54,7 +54,7 @@ Status share_work(std::size_t threads, const Work& work) {
     } catch (const std::bad_alloc&) {
       status = Status(Code::kLimit, "out of memory");
     } catch (const std::exception& error) {
-      status = Status(Code::kUsage, std::string("found an exception: ") + error.what());
+      status = Status(Code::kUsage, joined_text("found an exception: ", error.what()));
     }
     if (status.ok()) return;
     stop = true;

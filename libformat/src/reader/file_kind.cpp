@@ -8,6 +8,7 @@
 
 #include "format/superblock/head.h"
 #include "nmb/reader.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 namespace {
@@ -53,10 +54,10 @@ Status refused_kind(const ByteSource& file, FileKind kind) {
   if (kind != FileKind::kUnknown)
     return Status(
         Code::kUnsupported, file.name(), kNoOffset, "",
-        "found a file of kind " + std::string(kind_name(kind)) + ", which is not supported yet");
+        joined_text("found a file of kind ", kind_name(kind), ", which is not supported yet"));
   return Status(Code::kUnknownKind, file.name(), kNoOffset, "",
-                std::string(file.size() == 0 ? "found an empty file" : "found no known signature") +
-                    ", expected an NMB, a classic netCDF or an HDF5 file");
+                joined_text(file.size() == 0 ? "found an empty file" : "found no known signature",
+                            ", expected an NMB, a classic netCDF or an HDF5 file"));
 }
 
 }  // namespace nmb

@@ -9,6 +9,7 @@
 #include "values/open_requests.h"
 #include "values/read_checks.h"
 #include "values/run_cursor.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -31,8 +32,8 @@ std::size_t GetRequests::open() const { return state_->requests.size(); }
 Result<RequestId> GetRequests::iget(const Object& object, const Hyperslab& slab, MutableArray out) {
   const Metadata& metadata = object.block->metadata;
   if (object.variable >= metadata.variable_count())
-    return Status(Code::kUsage, "found variable ID " + std::to_string(object.variable) + " of " +
-                                    std::to_string(metadata.variable_count()) + " variables");
+    return Status(Code::kUsage, joined_text("found variable ID ", object.variable, " of ",
+                                            metadata.variable_count(), " variables"));
   const auto* source = dynamic_cast<const ExtentSource*>(object.block->extent.get());
   if (!source) return Status(Code::kUsage, "found another block, expected one that a Reader gave");
   if (metadata.extension())
@@ -63,8 +64,7 @@ Status GetRequests::wait(std::span<const RequestId> ids, std::span<Status> statu
   };
   std::vector<std::uint32_t> order(requests.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return block(a) < block(b); });
+  std::ranges::sort(order, {}, block);
   ScatterWindow window(targets);
   for (auto first = order.begin(); first != order.end();) {
     const auto end = std::find_if(first, order.end(),
@@ -91,7 +91,7 @@ Status GetRequests::wait(std::span<const RequestId> ids, std::span<Status> statu
                                                    targets[i].out_of_range)
                                     : targets[i].status;
   }
-  if (!statuses.empty()) std::copy(own.begin(), own.end(), statuses.begin());
+  if (!statuses.empty()) std::ranges::copy(own, statuses.begin());
   return first_failure(own);
 }
 

@@ -8,6 +8,7 @@
 #include "format/superblock/features.h"
 #include "format/superblock/page_chain.h"
 #include "model/sections.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -24,7 +25,7 @@ class Additions {
               superblock_.readonly_compatible & ~kKnownReadonly);
     for (std::size_t i = 0; i < superblock_.later_places.size(); ++i)
       if (!superblock_.later_places[i].absent())
-        texts_.push_back("structure at place " + std::to_string(i) + " after the superblock");
+        texts_.push_back(joined_text("structure at place ", i, " after the superblock"));
     NMB_TRY(note_sections());
     NMB_TRY(note_index());
     NMB_TRY(note_table("pages of statistics", core_.statistics()));
@@ -32,14 +33,14 @@ class Additions {
     NMB_TRY(note_chain("pages of the file table", PageUse::kFileTable, superblock_.file_table));
     NMB_TRY(note_chain("growth pages", PageUse::kGrowth, superblock_.growth));
     for (const auto& [use, id] : columns_)
-      texts_.push_back("column " + std::to_string(id) + " of " + use);
+      texts_.push_back(joined_text("column ", id, " of ", use));
     return std::move(texts_);
   }
 
  private:
   void note_bits(const char* what, std::uint64_t mask) {
     for (unsigned bit = 0; bit < 64; ++bit)
-      if (mask >> bit & 1) texts_.push_back(what + std::to_string(bit));
+      if (mask >> bit & 1) texts_.push_back(joined_text(what, bit));
   }
 
   void note(const char* use, const Page& page) {
@@ -52,7 +53,7 @@ class Additions {
         read_sections(file_, superblock_.global_sections, kMostSections, !superblock_.all_known(),
                       [&](const SectionFrame& frame, std::string_view) -> Status {
                         if (!frame.is_one_of({kSectionProvenance}))
-                          texts_.push_back("global section of type " + std::to_string(frame.type));
+                          texts_.push_back(joined_text("global section of type ", frame.type));
                         return {};
                       });
     return read.code() == Code::kDamaged || read.code() == Code::kLimit ? Status() : read;

@@ -7,17 +7,18 @@
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/reader.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
 std::string LostRecords::text() const {
   if (blocks == 0) return {};
-  std::string out = std::to_string(records) + (records == 1 ? " record" : " records") +
-                    " of dimension " + in_quotes((block.empty() ? "" : block + "/") + dimension) +
-                    ", which no variable has";
+  std::string out = joined_text(records, records == 1 ? " record" : " records", " of dimension ",
+                                in_quotes((block.empty() ? "" : block + "/") + dimension),
+                                ", which no variable has");
   if (blocks > 1)
-    out += ", and those of " + std::to_string(blocks - 1) + " more such " +
-           (blocks == 2 ? "dimension" : "dimensions");
+    out += joined_text(", and those of ", blocks - 1, " more such ",
+                       blocks == 2 ? "dimension" : "dimensions");
   return out + ": netCDF programs see 0";
 }
 

@@ -12,6 +12,7 @@
 #include "format/table/kept_rows.h"
 #include "format/table/statistics_row.h"
 #include "format/table/tag_row.h"
+#include "model/name_rules.h"
 #include "model/sections.h"
 #include "nmb/files.h"
 #include "parallel/shared_reads.h"
@@ -19,6 +20,7 @@
 #include "reader/later_additions.h"
 #include "reader/reader_core.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "wire/memory_room.h"
 
 namespace nmb {
@@ -83,6 +85,7 @@ struct Reader::State {
   std::size_t cached_bytes = 0;
 
   const ReaderCore& core() const { return *shared->core; }
+  const Superblock& superblock() const { return core().head().superblock; }
 };
 
 Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -155,12 +158,12 @@ Status Reader::get_all_same(const Object& object, const Hyperslab& slab, Mutable
   return state_->together ? state_->together->together(read) : read();
 }
 
-std::uint64_t Reader::generation() const { return state_->core().head().superblock.generation; }
-Digest Reader::file_id() const { return state_->core().head().superblock.file_id; }
-std::uint32_t Reader::piece_size() const { return state_->core().head().superblock.piece_size; }
-bool Reader::has_hdf5_view() const { return !state_->core().head().superblock.view.absent(); }
+std::uint64_t Reader::generation() const { return state_->superblock().generation; }
+Digest Reader::file_id() const { return state_->superblock().file_id; }
+std::uint32_t Reader::piece_size() const { return state_->superblock().piece_size; }
+bool Reader::has_hdf5_view() const { return !state_->superblock().view.absent(); }
 Result<std::uint64_t> Reader::hdf5_view_generation() const {
-  const Superblock& superblock = state_->core().head().superblock;
+  const Superblock& superblock = state_->superblock();
   if (superblock.view.absent()) return 0;
   if (view_is_newest(superblock)) return superblock.generation;
   std::array<std::byte, ViewHeader::kSize> bytes{};
@@ -172,10 +175,10 @@ Result<std::uint64_t> Reader::hdf5_view_generation() const {
                   "found no header of an HDF5 view");
   return version == kViewVersion ? ViewHeader::decode(bytes).generation : 0;
 }
-std::uint64_t Reader::file_length() const { return state_->core().head().superblock.file_length; }
+std::uint64_t Reader::file_length() const { return state_->superblock().file_length; }
 Result<std::vector<std::string>> Reader::provenance() const {
   std::vector<std::string> texts;
-  const Superblock& superblock = state_->core().head().superblock;
+  const Superblock& superblock = state_->superblock();
   NMB_TRY(read_sections(file(), superblock.global_sections, kMostSections, !superblock.all_known(),
                         [&](const SectionFrame& frame, std::string_view payload) -> Status {
                           if (frame.type == kSectionProvenance && frame.version == 1 &&
@@ -186,7 +189,7 @@ Result<std::vector<std::string>> Reader::provenance() const {
   return texts;
 }
 
-const Totals& Reader::totals() const { return state_->core().head().superblock.totals; }
+const Totals& Reader::totals() const { return state_->superblock().totals; }
 const std::vector<Finding>& Reader::warnings() const { return state_->warnings; }
 const ByteSource& Reader::file() const { return *state_->shared->file; }
 
@@ -210,7 +213,7 @@ std::function<Status(const ByteSource&)> Reader::generation_check() const {
 
 Result<Totals> Reader::totals_of_subtree(std::string_view name) const {
   if (name.empty()) return totals();
-  NMB_ASSIGN(Totals totals, totals_of_prefix(std::string(name) + "/"));
+  NMB_ASSIGN(Totals totals, totals_of_prefix(joined_text(name, "/")));
   NMB_ASSIGN(std::optional<BlockEntry> entry, find(name));
   if (entry) totals += entry->totals();
   return totals;
@@ -233,7 +236,7 @@ Result<std::uint64_t> Reader::global_id(std::string_view block) const {
   NMB_ASSIGN(std::optional<BlockEntry> entry, find(block));
   if (!entry)
     return Status(Code::kNotFound, file().name(), kNoOffset, "",
-                  "found no block \"" + std::string(block) + "\"");
+                  joined_text("found no block \"", block, "\""));
   return state_->core().index().rank_of(block);
 }
 
@@ -241,7 +244,7 @@ Result<std::shared_ptr<const Block>> Reader::block(std::string_view name) const 
   NMB_ASSIGN(std::optional<BlockEntry> entry, find(name));
   if (!entry)
     return Status(Code::kNotFound, file().name(), kNoOffset, "",
-                  "found no block \"" + std::string(name) + "\"");
+                  joined_text("found no block \"", name, "\""));
   return block(*entry);
 }
 
@@ -292,7 +295,7 @@ Status Reader::give_back(std::uint32_t number,
   NMB_ASSIGN(const std::shared_ptr<const FileTable> table, files.table());
   if (number == 0 || number > table->rows() || !table->is_original(number - 1))
     return Status(Code::kUsage, file().name(), kNoOffset, "",
-                  "found file number " + std::to_string(number) + ", expected that of an original");
+                  joined_text("found file number ", number, ", expected that of an original"));
   NMB_ASSIGN(const std::shared_ptr<const ByteSource> original, files.open(number));
   // Read windows of whole pieces, so that their sums are checked.
   const std::uint64_t window = piece_size();
@@ -445,17 +448,13 @@ Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry,
 }
 
 Result<Object> Reader::object(std::string_view full_name) const {
-  const std::size_t slash = full_name.rfind('/');
-  const std::string_view block_name =
-      slash == std::string_view::npos ? std::string_view() : full_name.substr(0, slash);
-  const std::string_view variable =
-      slash == std::string_view::npos ? full_name : full_name.substr(slash + 1);
+  const auto [block_name, variable] = split_full_name(full_name);
   NMB_ASSIGN(std::shared_ptr<const Block> found, block(block_name));
   std::optional<VarId> id = found->metadata.find_variable(variable);
   if (!id)
-    return Status(Code::kNotFound, file().name(), kNoOffset, "",
-                  "found no variable \"" + std::string(variable) + "\" in block \"" +
-                      std::string(block_name) + "\"");
+    return Status(
+        Code::kNotFound, file().name(), kNoOffset, "",
+        joined_text("found no variable \"", variable, "\" in block \"", block_name, "\""));
   return Object{std::move(found), *id};
 }
 

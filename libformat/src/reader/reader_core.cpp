@@ -7,6 +7,7 @@
 #include "model/name_rules.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "wire/zero.h"
 
 namespace nmb {
@@ -66,8 +67,7 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
   if (entry.stored_length >> 62 || at < kBodyStart || at % 8 != 0 ||
       !checked_add(at, block_length(entry.name.size(), entry.stored_length), &end) ||
       end > superblock.file_length) {
-    report("R-FL-5", at, "a block at " + std::to_string(at),
-           "one within the file, at a multiple of 8");
+    report("R-FL-5", at, joined_text("a block at ", at), "one within the file, at a multiple of 8");
     return std::optional<StoredBlock>();
   }
   const std::uint64_t block_bytes = end - at;
@@ -90,8 +90,7 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
   auto expect = [&](std::uint64_t offset, std::uint64_t found, std::uint64_t expected,
                     const char* what) {
     if (found == expected) return true;
-    report("R-BK-3", at + offset, std::string(what) + " " + std::to_string(found),
-           std::to_string(expected));
+    report("R-BK-3", at + offset, joined_text(what, " ", found), std::to_string(expected));
     return false;
   };
   bool same = expect(in_block_header::kKind, header.kind, entry.kind, "kind");
@@ -101,8 +100,8 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
   expect(in_block_header::kPosition, header.position, at, "own position");
   const std::uint64_t generation = header.origin.generation;
   if (generation == 0 || generation > superblock.generation)
-    report("R-BK-3", at + in_block_header::kGeneration, "generation " + std::to_string(generation),
-           "1 to " + std::to_string(superblock.generation));
+    report("R-BK-3", at + in_block_header::kGeneration, joined_text("generation ", generation),
+           joined_text("1 to ", superblock.generation));
   if (generation == superblock.generation)
     expect(in_block_header::kStamp, header.origin.stamp, superblock.stamp, "stamp");
   same &= expect(in_block_header::kStoredLength, header.stored_length, entry.stored_length,
@@ -116,23 +115,22 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
   }
   if (name.size() != entry.name.size()) {
     report("R-BK-3", at + in_block_header::kNameLength,
-           "a name of " + std::to_string(name.size()) + " bytes",
-           std::to_string(entry.name.size()));
+           joined_text("a name of ", name.size(), " bytes"), std::to_string(entry.name.size()));
     same = false;
   } else if (name != entry.name) {
     report("R-BK-3", at + kBlockHeaderSize, "another name", "the one in the index");
   }
   if (header.flags & ~kFlagHole & (superblock.all_known() ? 0xffff : kFlagTombstone))
-    report("R-BK-4", at + in_block_header::kFlags, "flags " + std::to_string(header.flags),
+    report("R-BK-4", at + in_block_header::kFlags, joined_text("flags ", header.flags),
            "0 or hole");
   const std::uint16_t codecs = head_.superblock.dictionary.absent() ? 1 : 2;
   if (header.codec > codecs) {
-    report("R-BK-7", at + in_block_header::kCodec, "codec " + std::to_string(header.codec),
+    report("R-BK-7", at + in_block_header::kCodec, joined_text("codec ", header.codec),
            codecs == 1 ? "0 or 1 without a dictionary" : "0, 1 or 2");
     same = false;
   }
   if (header.kind != 1 && header.kind != 2 && header.kind != 5 && header.kind != 6) {
-    report("R-BK-7", at + in_block_header::kKind, "kind " + std::to_string(header.kind),
+    report("R-BK-7", at + in_block_header::kKind, joined_text("kind ", header.kind),
            "1, 2, 5 or 6");
     same = false;
   }
@@ -158,10 +156,9 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
       decompressor_.decode(static_cast<BodyCodec>(entry.codec), std::move(bytes), entry.raw_length);
   if (!raw.ok()) {
     if (raw.status().code() != Code::kDamaged) return raw.status().in_file(file_.name());
-    report("R-BK-8", body,
-           std::to_string(entry.stored_length) + " bytes of codec " + std::to_string(entry.codec),
-           "bytes that decode to " + std::to_string(entry.raw_length) + ", at most " +
-               std::to_string(kMaxExpansion) + " times as many");
+    report("R-BK-8", body, joined_text(entry.stored_length, " bytes of codec ", entry.codec),
+           joined_text("bytes that decode to ", entry.raw_length, ", at most ", kMaxExpansion,
+                       " times as many"));
     return std::optional<StoredBlock>();
   }
   block.body = std::move(*raw);
@@ -207,24 +204,24 @@ Result<std::optional<ClassicHeader>> check_body(
     const Status status = decoded.status();
     if (status.code() != Code::kDamaged && status.code() != Code::kUnknownKind) return status;
     report("R-BK-10", at,
-           "a body that breaks " + status.rule() + " at its byte " +
-               std::to_string(status.offset()) + " (" + status.message() + ")",
-           "a header of kind " + std::to_string(entry.kind));
+           joined_text("a body that breaks ", status.rule(), " at its byte ", status.offset(), " (",
+                       status.message(), ")"),
+           joined_text("a header of kind ", entry.kind));
     return std::optional<ClassicHeader>();
   }
   ClassicHeader& header = *decoded;
   const ClassicLayout& layout = header.layout;
   if (static_cast<std::uint16_t>(layout.kind) != entry.kind) {
     report("R-BK-10", at,
-           "a body that breaks R-CH-1 at its byte 3 (kind " +
-               std::to_string(static_cast<int>(layout.kind)) + ")",
-           "a header of kind " + std::to_string(entry.kind));
+           joined_text("a body that breaks R-CH-1 at its byte 3 (kind ",
+                       static_cast<int>(layout.kind), ")"),
+           joined_text("a header of kind ", entry.kind));
     return std::optional<ClassicHeader>();
   }
   auto expect = [&](const char* rule, Column column, std::uint64_t found, std::uint64_t expected,
                     const char* what) {
     if (found != expected)
-      report(rule, value_offset(column), std::to_string(found) + what, std::to_string(expected));
+      report(rule, value_offset(column), joined_text(found, what), std::to_string(expected));
   };
   const Metadata& metadata = header.metadata;
   expect("R-BK-11", kDimensions, entry.dimensions, metadata.dimension_count(), " dimensions");
@@ -245,8 +242,7 @@ Result<std::optional<ClassicHeader>> check_body(
   } else if (const std::uint64_t values = values_end(header, entry.records) - layout.header_length;
              entry.extent_length < values) {
     report("R-BK-12", value_offset(kExtentLength),
-           std::to_string(entry.extent_length) + " bytes of values",
-           "at least " + std::to_string(values));
+           joined_text(entry.extent_length, " bytes of values"), joined_text("at least ", values));
   }
   return std::optional<ClassicHeader>(std::move(header));
 }

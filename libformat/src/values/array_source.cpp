@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "wire/joined_text.h"
+
 namespace nmb {
 
 namespace {
@@ -48,8 +50,7 @@ class RecordArray final : public ArraySource {
  private:
   Result<std::size_t> read_some(std::uint64_t offset, std::span<std::byte> out) const override {
     const std::uint64_t within = offset % slice_;
-    const auto part =
-        static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), slice_ - within));
+    const auto part = std::min<std::uint64_t>(out.size(), slice_ - within);
     NMB_TRY(source().read_at(begin_ + offset / slice_ * record_size_ + within, out.first(part)));
     return part;
   }
@@ -137,7 +138,7 @@ class PaddedArray final : public ArraySource {
     }
     const bool is_stored = is_there && within < from_row_;
     const std::uint64_t left = (is_stored ? from_row_ : to_row_) - within;
-    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), left));
+    const auto part = std::min<std::uint64_t>(out.size(), left);
     if (is_stored)
       NMB_TRY(source().read_at(from_row * from_row_ + within, out.first(part)));
     else
@@ -162,6 +163,15 @@ class NamedArray final : public ByteSourceLayer {
 };
 
 }  // namespace
+
+Result<Source> range_of(Source extent, std::uint64_t begin, std::uint64_t length,
+                        std::string_view object) {
+  const std::uint64_t size = extent->size();
+  if (begin > size || length > size - begin)
+    return failure(Code::kDamaged, object, ": found ", size, " bytes of values, expected ", length,
+                   " from ", begin, " on");
+  return Source(std::make_shared<RangeSource>(std::move(extent), begin, length));
+}
 
 Source record_array(Source extent, const VariableShape& shape, std::uint64_t slice) {
   return std::make_shared<RecordArray>(std::move(extent), shape, slice);

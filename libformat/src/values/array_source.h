@@ -8,14 +8,21 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nmb/bytes.h"
+#include "nmb/status.h"
 #include "nmb/values.h"
 
 namespace nmb {
 
 using Source = std::shared_ptr<const ByteSource>;
+
+// Returns `length` bytes of the extent from `begin` on. Errors: kDamaged, for `object`, if the
+// extent ends before.
+Result<Source> range_of(Source extent, std::uint64_t begin, std::uint64_t length,
+                        std::string_view object);
 
 // Returns the records of a variable without gaps: the first of `slice` bytes is at shape.begin of
 // `extent`.

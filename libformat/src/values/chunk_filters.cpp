@@ -6,6 +6,7 @@
 
 #include "wire/compressors.h"
 #include "wire/endian.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -145,7 +146,7 @@ const Filter* unknown_filter(const std::vector<Filter>& filters) {
 }
 
 std::string filter_text(const Filter& filter) {
-  return std::to_string(filter.id) + (filter.name.empty() ? "" : " (" + filter.name + ")");
+  return joined_text(filter.id, filter.name.empty() ? "" : " (" + filter.name + ")");
 }
 
 Status check_filters(const std::vector<Filter>& filters) {
@@ -176,8 +177,7 @@ Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, 
     }
   }
   if (stored.size() != length)
-    return damaged("found a chunk of " + std::to_string(stored.size()) + " bytes, expected " +
-                   std::to_string(length));
+    return damaged(joined_text("found a chunk of ", stored.size(), " bytes, expected ", length));
   return stored;
 }
 

@@ -6,6 +6,7 @@
 
 #include "values/chunk_filters.h"
 #include "wire/endian.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -23,7 +24,7 @@ ChunkTable::ChunkTable(std::shared_ptr<const ByteSource> region, const Storage& 
 
 Status ChunkTable::damaged(std::uint64_t number, const std::string& message) const {
   return Status(Code::kDamaged, name(), kNoOffset, "R-XC-1",
-                "chunk " + std::to_string(number) + ": " + message);
+                joined_text("chunk ", number, ": ", message));
 }
 
 Result<std::vector<ChunkRow>> ChunkTable::rows(std::uint64_t first, std::uint64_t count) const {
@@ -43,9 +44,8 @@ Status ChunkTable::check_place(std::uint64_t number, const ChunkRow& row) const 
   // A filter may make a chunk slightly longer.
   if (row.offset > region_->size() || row.stored_length > region_->size() - row.offset ||
       row.stored_length / 2 > chunk_bytes_ + 2048)
-    return damaged(number, "found " + std::to_string(row.stored_length) + " bytes at " +
-                               std::to_string(row.offset) + " of a region of " +
-                               std::to_string(region_->size()));
+    return damaged(number, joined_text("found ", row.stored_length, " bytes at ", row.offset,
+                                       " of a region of ", region_->size()));
   return {};
 }
 
@@ -59,8 +59,8 @@ Result<std::vector<std::byte>> ChunkTable::stored(std::uint64_t number, const Ch
 Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number, const ChunkRow& row) const {
   if (row.stored_length == 0) return std::vector<std::byte>();
   if (chunk_bytes_ > kMostExpanded && chunk_bytes_ / kMostTimes > row.stored_length)
-    return damaged(number, "found " + std::to_string(row.stored_length) + " bytes that make " +
-                               std::to_string(chunk_bytes_));
+    return damaged(number,
+                   joined_text("found ", row.stored_length, " bytes that make ", chunk_bytes_));
   try {
     NMB_ASSIGN(std::vector<std::byte> bytes, stored(number, row));
     Result<std::vector<std::byte>> chunk =
@@ -70,8 +70,8 @@ Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number, const Chun
     return chunk;
   } catch (const std::bad_alloc&) {
     return Status(Code::kLimit, name(), kNoOffset, "",
-                  "chunk " + std::to_string(number) + ": found " + std::to_string(chunk_bytes_) +
-                      " bytes, which take more memory than there is");
+                  joined_text("chunk ", number, ": found ", chunk_bytes_,
+                              " bytes, which take more memory than there is"));
   }
 }
 

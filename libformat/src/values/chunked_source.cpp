@@ -52,8 +52,8 @@ Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) co
     const std::uint64_t in_value = offset % value_size_;
     const std::size_t d = run_dimension_;
     const std::uint64_t rows = std::min(chunk_[d] - at[d] % chunk_[d], lengths_[d] - at[d]);
-    const auto part = static_cast<std::size_t>(
-        std::min<std::uint64_t>(out.size(), (rows * row_ - in_row) * value_size_ - in_value));
+    const auto part =
+        std::min<std::uint64_t>(out.size(), (rows * row_ - in_row) * value_size_ - in_value);
     const std::uint64_t place = inner * value_size_ + in_value;
     const auto here = out.first(part);
     offset += part;

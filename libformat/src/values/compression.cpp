@@ -1,22 +1,12 @@
 // Parses options of compression (see nmb/values.h).
-#include <charconv>
 #include <optional>
 
 #include "model/name_rules.h"
 #include "nmb/values.h"
+#include "wire/joined_text.h"
+#include "wire/whole_number.h"
 
 namespace nmb {
-
-namespace {
-
-std::optional<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
 
 Status Compression::set_codec(std::string_view text) {
   const std::size_t colon = text.find(':');
@@ -38,11 +28,11 @@ Status Compression::set_codec(std::string_view text) {
                   "found codec " + in_quotes(text) + ", expected none, deflate or zstd");
   }
   if (colon == text.npos) return {};
-  const std::optional<std::uint64_t> found = number(text.substr(colon + 1));
+  const std::optional<std::uint64_t> found = whole_number(text.substr(colon + 1));
   if (!found || *found < 1 || *found > most)
     return Status(Code::kUsage,
                   "found codec " + in_quotes(text) + ", expected " +
-                      (most == 0 ? "no level" : "a level from 1 to " + std::to_string(most)));
+                      (most == 0 ? "no level" : joined_text("a level from 1 to ", most)));
   level = static_cast<int>(*found);
   return {};
 }
@@ -54,7 +44,7 @@ Status Compression::set_chunk(std::string_view text) {
     const std::string_view item = text.substr(0, comma);
     const std::size_t colon = item.rfind(':');
     const std::optional<std::uint64_t> length =
-        colon == item.npos ? std::nullopt : number(item.substr(colon + 1));
+        colon == item.npos ? std::nullopt : whole_number(item.substr(colon + 1));
     if (!length || *length == 0 || colon == 0)
       return Status(Code::kUsage, "found chunk " + in_quotes(item) +
                                       ", expected DIM:LEN with a length of at least 1");

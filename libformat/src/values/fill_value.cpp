@@ -20,8 +20,7 @@ std::vector<std::byte> external(Bits bits) {
 // Repeats `value` over `out`; `phase` is the offset within the value of the first byte of out.
 void repeat(std::span<const std::byte> value, std::uint64_t phase, std::span<std::byte> out) {
   const std::size_t once = std::min(out.size(), value.size());
-  for (std::size_t i = 0; i < once; ++i)
-    out[i] = value[static_cast<std::size_t>((phase + i) % value.size())];
+  for (std::size_t i = 0; i < once; ++i) out[i] = value[(phase + i) % value.size()];
   for (std::size_t done = once; done < out.size();) {
     const std::size_t more = std::min(done, out.size() - done);
     std::memcpy(out.data() + done, out.data(), more);

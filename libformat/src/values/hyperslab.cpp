@@ -5,13 +5,14 @@
 #include "nmb/values.h"
 #include "values/run_cursor.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 namespace {
 
 Status usage(std::size_t d, const std::string& found, const std::string& expected) {
-  return Status(Code::kUsage, "hyperslab, dimension " + std::to_string(d) + ": found " + found +
-                                  ", expected " + expected);
+  return failure(Code::kUsage, "hyperslab, dimension ", d, ": found ", found, ", expected ",
+                 expected);
 }
 
 }  // namespace
@@ -21,8 +22,8 @@ Result<VariableShape> find_shape(const Metadata& metadata, const ClassicLayout& 
   const Variable v = metadata.variable(variable);
   if (v.begin < layout.header_length)
     return Status(Code::kDamaged, {}, v.begin, "R-CH-13",
-                  "found begin " + std::to_string(v.begin) + " in the header, expected at least " +
-                      std::to_string(layout.header_length));
+                  joined_text("found begin ", v.begin, " in the header, expected at least ",
+                              layout.header_length));
   const bool is_record = metadata.is_record_variable(variable);
   VariableShape shape;
   shape.element_size = metadata.value_size(v.type);
@@ -46,17 +47,16 @@ Result<VariableShape> shape_of(const Metadata& metadata, const ClassicLayout& la
                                VarId variable, std::uint64_t records) {
   Result<VariableShape> shape = find_shape(metadata, layout, variable, records);
   if (shape.ok()) return shape;
-  return shape.status().of_object("variable " + std::string(metadata.variable(variable).name));
+  return shape.status().of_object(joined_text("variable ", metadata.variable(variable).name));
 }
 
 Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab, bool may_grow) {
   const std::size_t rank = shape.lengths.size();
   if (slab.start.size() != rank || slab.count.size() != rank ||
       (!slab.stride.empty() && slab.stride.size() != rank))
-    return Status(Code::kUsage, "hyperslab: found " + std::to_string(slab.start.size()) +
-                                    " starts, " + std::to_string(slab.count.size()) +
-                                    " counts and " + std::to_string(slab.stride.size()) +
-                                    " strides, expected " + std::to_string(rank));
+    return failure(Code::kUsage, "hyperslab: found ", slab.start.size(), " starts, ",
+                   slab.count.size(), " counts and ", slab.stride.size(), " strides, expected ",
+                   rank);
   std::uint64_t elements = 1;
   for (std::size_t d = 0; d < rank; ++d) {
     if (!slab.stride.empty() && slab.stride[d] == 0) return usage(d, "stride 0", "at least 1");
@@ -73,11 +73,10 @@ Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab, bool m
     }
     if (!fits || (end > shape.lengths[d] && !grows))
       return usage(d,
-                   "start " + std::to_string(start) + ", count " + std::to_string(count) +
-                       ", stride " + std::to_string(stride_of(slab, d)),
-                   "a selection within " + std::to_string(shape.lengths[d]));
+                   joined_text("start ", start, ", count ", count, ", stride ", stride_of(slab, d)),
+                   joined_text("a selection within ", shape.lengths[d]));
     if (!checked_mul(elements, count, &elements))
-      return usage(d, "count " + std::to_string(count), "fewer than 2^64 elements");
+      return usage(d, joined_text("count ", count), "fewer than 2^64 elements");
   }
   return {};
 }
@@ -85,8 +84,7 @@ Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab, bool m
 Status check_count(const Hyperslab& slab, std::uint64_t values) {
   const std::uint64_t expected = element_count(slab);
   if (values == expected) return {};
-  return Status(Code::kUsage, "found " + std::to_string(values) + " values, expected " +
-                                  std::to_string(expected));
+  return failure(Code::kUsage, "found ", values, " values, expected ", expected);
 }
 
 std::uint64_t element_count(const Hyperslab& slab) {

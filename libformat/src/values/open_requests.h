@@ -11,6 +11,7 @@
 
 #include "nmb/status.h"
 #include "nmb/values.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -27,15 +28,15 @@ class OpenRequests {
   // IDs; all requests then stay open.
   Result<std::vector<Request>> take(std::span<const RequestId> ids, std::size_t statuses) {
     if (statuses != 0 && statuses != ids.size())
-      return Status(Code::kUsage, "found room for " + std::to_string(statuses) +
-                                      " statuses, expected none or " + std::to_string(ids.size()));
+      return failure(Code::kUsage, "found room for ", statuses, " statuses, expected none or ",
+                     ids.size());
     std::vector<RequestId> sorted(ids.begin(), ids.end());
     std::sort(sorted.begin(), sorted.end());
     for (std::size_t i = 0; i < sorted.size(); ++i) {
       const bool twice = i > 0 && sorted[i] == sorted[i - 1];
       if (twice || !requests_.contains(sorted[i]))
-        return Status(Code::kUsage, "found request ID " + std::to_string(sorted[i]) +
-                                        (twice ? " twice" : "") + ", expected open requests");
+        return failure(Code::kUsage, "found request ID ", sorted[i], twice ? " twice" : "",
+                       ", expected open requests");
     }
     std::vector<Request> taken;
     taken.reserve(ids.size());

@@ -8,22 +8,21 @@
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 #include "nmb/values.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
 inline Status check_memory_type(const Variable& variable, MemoryType memory) {
   if ((variable.type == Type::kChar) == (memory == MemoryType::kText)) return {};
-  return Status(Code::kUsage, "variable " + std::string(variable.name) + ": found type " +
-                                  std::string(type_name(variable.type)) + ", expected " +
-                                  (variable.type == Type::kChar ? "text" : "numbers") +
-                                  " in memory");
+  return failure(Code::kUsage, "variable ", variable.name, ": found type ",
+                 type_name(variable.type), ", expected ",
+                 variable.type == Type::kChar ? "text" : "numbers", " in memory");
 }
 
 inline Status range_status(const Variable& variable, std::uint64_t out_of_range) {
   if (out_of_range == 0) return {};
-  return Status(Code::kRange, "variable " + std::string(variable.name) + ": found " +
-                                  std::to_string(out_of_range) +
-                                  " values out of the range of the type in memory, expected none");
+  return failure(Code::kRange, "variable ", variable.name, ": found ", out_of_range,
+                 " values out of the range of the type in memory, expected none");
 }
 
 }  // namespace nmb

@@ -2,6 +2,7 @@
 #include "nmb/values.h"
 #include "values/gather.h"
 #include "values/read_checks.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -9,9 +10,9 @@ Status read_array(const ValueArray& array, std::string_view name, const Hypersla
                   MutableArray out, Kind kind) {
   const Variable v{name, array.type, {}, 0};
   if (TypeTable::is_extended(v.type))
-    return Status(Code::kUnsupported, "variable " + std::string(name) +
-                                          ": found values that are neither numbers nor text, "
-                                          "expected such as fit an array of numbers");
+    return failure(Code::kUnsupported, "variable ", name,
+                   ": found values that are neither numbers nor text, "
+                   "expected such as fit an array of numbers");
   NMB_TRY(check_memory_type(v, out.type()));
   NMB_TRY(check_hyperslab(array.shape, slab));
   NMB_TRY(check_count(slab, out.count()));

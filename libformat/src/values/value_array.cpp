@@ -10,6 +10,7 @@
 #include "values/chunked_source.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 #include "wire/owned_bytes.h"
 #include "wire/repeated_value.h"
 #include "wire/swap_values.h"
@@ -75,9 +76,8 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
   const std::uint64_t bytes = metadata.array_bytes(variable).value_or(0);
   const auto range = [&](std::uint64_t length) -> Result<std::shared_ptr<const ByteSource>> {
     if (v.begin > extent->size() || length > extent->size() - v.begin)
-      return Status(Code::kDamaged, "found " + std::to_string(extent->size()) +
-                                        " bytes of values, expected " + std::to_string(length) +
-                                        " from " + std::to_string(v.begin) + " on");
+      return failure(Code::kDamaged, "found ", extent->size(), " bytes of values, expected ",
+                     length, " from ", v.begin, " on");
     return std::shared_ptr<const ByteSource>(
         std::make_shared<RangeSource>(extent, v.begin, length));
   };
@@ -136,7 +136,7 @@ Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& la
   Result<ValueArray> array = open_array(metadata, layout, records, variable, std::move(extent),
                                         properties, std::make_shared<ChunkCache>(kCache));
   if (array.ok()) return array;
-  return array.status().of_object("variable " + std::string(metadata.variable(variable).name));
+  return array.status().of_object(joined_text("variable ", metadata.variable(variable).name));
 }
 
 }  // namespace nmb

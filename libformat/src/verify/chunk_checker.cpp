@@ -6,6 +6,7 @@
 
 #include "parallel/workers.h"
 #include "values/chunk_filters.h"
+#include "wire/joined_text.h"
 #include "wire/memory_room.h"
 
 namespace nmb {
@@ -32,8 +33,8 @@ void NotDecoded::note(const Storage& storage, std::uint64_t chunks) {
 void NotDecoded::tell(
     const std::function<void(std::string found, std::string expected)>& warn) const {
   for (const auto& [filter, kept] : by_filter_)
-    warn("chunks that are not decoded (filter " + filter + "): " + std::to_string(kept.chunks) +
-             ", variables: " + std::to_string(kept.variables),
+    warn(joined_text("chunks that are not decoded (filter ", filter, "): ", kept.chunks,
+                     ", variables: ", kept.variables),
          "deflate, shuffle, fletcher32 or zstd");
 }
 

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
-#include <string>
 #include <thread>
 
 #include "nmb/verify.h"

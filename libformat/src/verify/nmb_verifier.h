@@ -2,7 +2,6 @@
 // parts are in the files verify_*.cpp, one for each part of the specification.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -62,7 +61,7 @@ class NmbVerifier {
   };
 
   // The head of the file (verify_head.cpp): sections 3 to 5.
-  bool read_head(Choice choice);
+  bool read_head(const Choice& choice);
   void check_identity();
   void check_cover(std::span<const std::byte> identity);
   bool check_superblock();

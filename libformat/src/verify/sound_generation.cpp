@@ -8,6 +8,7 @@
 #include "format/superblock/settled_head.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -34,11 +35,12 @@ Status check_nothing_pending(const Reader& reader) {
   NMB_ASSIGN(const bool sound, is_sound(file, again.reading, *again.pending));
   if (!sound) return {};
   const std::string pending = std::to_string(again.pending->fields.generation);
-  return Status(Code::kDamaged, file.name(), again.pending->position, "R-SB-13",
-                "generation " + pending + " is complete after generation " +
-                    std::to_string(again.newest.fields.generation) +
-                    ", to which the head refers: it may have been committed; accept it with "
-                    "\"nmcat --append\", or see the damage with nmverify");
+  return Status(
+      Code::kDamaged, file.name(), again.pending->position, "R-SB-13",
+      joined_text("generation ", pending, " is complete after generation ",
+                  again.newest.fields.generation,
+                  ", to which the head refers: it may have been committed; accept it with "
+                  "\"nmcat --append\", or see the damage with nmverify"));
 }
 
 }  // namespace nmb

@@ -6,11 +6,15 @@
 
 #include "nmb/files.h"
 #include "parallel/letters.h"
-#include "parallel/status_bytes.h"
 #include "parallel/workers.h"
 #include "wire/copy_buffer.h"
 
 namespace nmb {
+
+template <class Fields>
+void fields(Fields& all, ValueOutcome& outcome) {
+  all(outcome.wrong_sum, outcome.decodes, outcome.dirty_padding, outcome.status);
+}
 
 namespace {
 
@@ -29,29 +33,9 @@ std::vector<Dealt> ranges_in(MessageReader& in) {
 }
 
 std::vector<std::byte> encode(const std::vector<ValueOutcome>& outcomes) {
-  MessageWriter out;
-  for (const ValueOutcome& outcome : outcomes) {
-    out.put(outcome.wrong_sum.has_value());
-    out.put(outcome.wrong_sum.value_or(0));
-    out.put(outcome.decodes);
-    out.put(outcome.dirty_padding.has_value());
-    out.put(outcome.dirty_padding.value_or(0));
-    out.put_bytes(status_bytes(outcome.status));
-  }
+  FieldsOut out;
+  for (const ValueOutcome& outcome : outcomes) out(outcome);
   return out.take();
-}
-
-ValueOutcome outcome_in(MessageReader& in) {
-  ValueOutcome outcome;
-  const bool is_wrong = in.get<bool>();
-  const auto wrong_sum = in.get<std::uint64_t>();
-  if (is_wrong) outcome.wrong_sum = wrong_sum;
-  outcome.decodes = in.get<bool>();
-  const bool is_dirty = in.get<bool>();
-  const auto dirty = in.get<std::uint64_t>();
-  if (is_dirty) outcome.dirty_padding = dirty;
-  outcome.status = status_from(in.get_bytes());
-  return outcome;
 }
 
 // Reads the file of the last request.
@@ -126,9 +110,9 @@ Status gather_values(Communicator& ranks, const std::vector<ValueRange>& ranges,
   NMB_ASSIGN(const std::vector<Message> answers, ranks.exchange({}));
   for (const Message& message : answers) {
     const auto rank = static_cast<std::size_t>(message.from());
-    MessageReader in(message.bytes());
+    FieldsIn in(message.bytes());
     for (std::size_t i = ends[rank - 1]; i < ends[rank]; ++i)
-      if (!ranges[i].external) (*outcomes)[i] = outcome_in(in);
+      if (!ranges[i].external) in((*outcomes)[i]);
   }
   return {};
 }

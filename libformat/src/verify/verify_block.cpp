@@ -5,6 +5,7 @@
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -39,8 +40,8 @@ void NmbVerifier::check_block(const EntryRow& row) {
     auto expect = [&](Column column, std::uint64_t found, std::uint64_t expected,
                       const char* what) {
       if (found != expected)
-        report("R-IX-9", row.at(column), object, what + (" " + std::to_string(found)),
-               std::to_string(expected) + ", as in the block's header");
+        report("R-IX-9", row.at(column), object, joined_text(what, " ", found),
+               joined_text(expected, ", as in the block's header"));
     };
     expect(kExtentPosition, e.extent_position, block_header->extent_position, "extent position");
     expect(kExtentLength, e.extent_length, block_header->extent_length, "extent length");
@@ -133,7 +134,7 @@ void NmbVerifier::check_chunks(const BlockEntry& entry) {
   for (const Storage& storage : (*block)->metadata.extension()->storage) {
     if (storage.kind != StorageKind::kChunked) continue;
     const std::string variable =
-        object + ", variable " + std::string((*block)->metadata.variable(storage.variable).name);
+        joined_text(object, ", variable ", (*block)->metadata.variable(storage.variable).name);
     const auto tell = [&](const ChunkRow&, const Status& status) {
       if (status.code() != Code::kDamaged) return missed(status);
       Finding finding = finding_of(status);
@@ -148,9 +149,9 @@ void NmbVerifier::check_chunks(const BlockEntry& entry) {
     if (present.ok()) not_decoded_.note(storage, *present);
     if (left_out > 0)
       findings_.report({"R-XC-1", entry.position, variable,
-                        std::to_string(left_out) +
-                            " chunks that are not decoded, as those of the "
-                            "variable decode to very much more than is stored",
+                        joined_text(left_out,
+                                    " chunks that are not decoded, as those of the "
+                                    "variable decode to very much more than is stored"),
                         "at most 1 GiB and 1100 times as much", Severity::kWarning});
   }
 }

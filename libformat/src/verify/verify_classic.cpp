@@ -5,6 +5,7 @@
 #include "nmb/classic.h"
 #include "verify/metered_source.h"
 #include "verify/status_finding.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -52,7 +53,7 @@ Result<VerifySummary> verify_classic(const ByteSource& file, const VerifyOptions
   Report report(summary, findings);
   std::byte kind{};
   NMB_TRY(source.read_at(3, {&kind, 1}));
-  summary.kind = "CDF-" + std::to_string(std::to_integer<int>(kind));
+  summary.kind = joined_text("CDF-", std::to_integer<int>(kind));
   Result<ClassicHeader> header = decode_classic_header(source);
   if (!header.ok()) {
     const Status status = header.status();

@@ -1,6 +1,7 @@
 // Verifies dead space (spec/format.md, section 11).
 #include "verify/nmb_verifier.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -30,8 +31,8 @@ void NmbVerifier::check_dead_space() {
     if (!segment) return;
     if (!first && segment->generation() >= above)
       report("R-DS-1", segment->position() + 56, object,
-             "generation " + std::to_string(segment->generation()),
-             "one less than " + std::to_string(above));
+             joined_text("generation ", segment->generation()),
+             joined_text("one less than ", above));
     above = segment->generation();
     const std::optional<Place> before = check_dead_rows(*segment);
     if (!before) return;
@@ -52,7 +53,7 @@ std::optional<Place> NmbVerifier::check_dead_rows(const Page& segment) {
     const std::uint64_t state = segment.value(row, kState);
     if (state > kStateAbandoned) {
       report("R-DS-1", segment.value_offset(row, kState), "dead-space segment",
-             "state " + std::to_string(state) + " in row " + std::to_string(row), "0, 1 or 2");
+             joined_text("state ", state, " in row ", row), "0, 1 or 2");
       all_walked_ = false;
     } else if (state == kStatePageBefore) {
       // R-PG-9 is reported if the position is wrong.
@@ -84,8 +85,8 @@ void NmbVerifier::check_abandoned(const Page& segment, std::uint32_t row, bool f
   if (segment.generation() > superblock().generation || back >= file_lengths_.size()) return;
   const std::uint64_t length = file_lengths_[back];
   if (const std::uint64_t position = segment.value(row, kPosition); position != length)
-    report("R-DS-3", at, "dead-space segment", "an abandoned range at " + std::to_string(position),
-           "one at " + std::to_string(length) + ", the end of the generation before");
+    report("R-DS-3", at, "dead-space segment", joined_text("an abandoned range at ", position),
+           joined_text("one at ", length, ", the end of the generation before"));
 }
 
 }  // namespace nmb

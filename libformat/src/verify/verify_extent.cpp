@@ -7,6 +7,7 @@
 #include "verify/status_finding.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -25,7 +26,7 @@ void NmbVerifier::check_extent(const EntryRow& row) {
   const bool stored = e.extent_length != 0 && !e.hole;
   if (e.extent_length == 0 && e.extent_position != 0)
     report("R-EX-7", row.at(kExtentPosition), object,
-           "extent position " + std::to_string(e.extent_position) + " of an empty extent", "0");
+           joined_text("extent position ", e.extent_position, " of an empty extent"), "0");
   if (e.extent_sum != 0 && (e.has_map() || !stored))
     report("R-EX-6", row.at(kExtentSum), object, "an extent sum",
            "0 with a data map, for a hole and for an empty extent");
@@ -52,8 +53,8 @@ void NmbVerifier::check_stamp() {
   if (!all_walked_ || !at_least(VerifyLevel::kBlocks)) return;
   if (stamp_ != superblock().stamp)
     report("R-SB-14", field(in_superblock::kStamp), "superblock",
-           "stamp " + std::to_string(superblock().stamp),
-           std::to_string(stamp_) + ", as the pieces of this generation make it");
+           joined_text("stamp ", superblock().stamp),
+           joined_text(stamp_, ", as the pieces of this generation make it"));
 }
 
 // Claims a range of values and schedules the check of its sum.
@@ -111,8 +112,7 @@ void NmbVerifier::tell_values() {
              sum_text(*outcome.wrong_sum), sum_text(range.sum));
     if (!outcome.decodes)
       report(range.codec_at ? range.rule : "R-EX-4", range.codec_at.value_or(range.position),
-             object,
-             "a piece that does not decode to " + std::to_string(range.raw_length) + " bytes",
+             object, joined_text("a piece that does not decode to ", range.raw_length, " bytes"),
              "one that does");
     if (outcome.dirty_padding)
       report("R-FL-4", *outcome.dirty_padding, object, "padding other than zero", "0");
@@ -145,12 +145,12 @@ void NmbVerifier::check_data_map(const EntryRow& row) {
   if (!walk_map(e.map, row.at(kMapPosition), &walk)) return;
   if (walk.next != e.extent_length)
     report("R-EX-1", row.at(kExtentLength), walk.object,
-           "pieces that end at " + std::to_string(walk.next),
-           std::to_string(e.extent_length) + ", the extent's length");
+           joined_text("pieces that end at ", walk.next),
+           joined_text(e.extent_length, ", the extent's length"));
   const std::uint64_t run = walk.one_run ? walk.first_position : 0;
   if (e.extent_position != run)
     report("R-EX-7", row.at(kExtentPosition), walk.object,
-           "extent position " + std::to_string(e.extent_position), std::to_string(run));
+           joined_text("extent position ", e.extent_position), std::to_string(run));
 }
 
 bool NmbVerifier::walk_map(const Place& place, std::uint64_t placed_at, MapWalk* walk) {
@@ -176,7 +176,7 @@ bool NmbVerifier::check_map_page(const Page& page, MapWalk* walk) {
     const std::uint64_t logical = page.value(i, kLogicalOffset);
     if (whole && !walk->pages_only && logical != walk->next)
       report("R-EX-1", page.value_offset(i, kLogicalOffset), walk->object,
-             "logical offset " + std::to_string(logical), std::to_string(walk->next));
+             joined_text("logical offset ", logical), std::to_string(walk->next));
     const std::uint64_t position = page.value(i, kPosition);
     auto bytes = read_page_bytes(position, page.value(i, kStoredLength),
                                  page.value_offset(i, kPosition), walk->object);

@@ -2,6 +2,7 @@
 #include "format/extent/needs.h"
 #include "format/extent/piece_codec.h"
 #include "verify/nmb_verifier.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -63,8 +64,7 @@ void NmbVerifier::check_grown_length(const StoredBlock& stored, const Metadata& 
       whole_, stored.header.records, stored.body, file_, [](Column) { return kNoOffset; }, grown);
   if (grown.found || !metadata.record_dimension())
     report("R-GR-2", grown_.back().at(kRecords), "growth of block \"" + whole_.name + "\"",
-           std::to_string(whole_.records) + " records, values up to " +
-               std::to_string(whole_.extent_length),
+           joined_text(whole_.records, " records, values up to ", whole_.extent_length),
            metadata.record_dimension() ? "values of that many records"
                                        : "none of a block without record dimension");
 }
@@ -72,7 +72,7 @@ void NmbVerifier::check_grown_length(const StoredBlock& stored, const Metadata& 
 void NmbVerifier::check_growth_without_blocks() {
   if (!index_whole_) return;
   for (const auto& [order, rows] : growth_)
-    report("R-GR-1", rows.front().at(kOrder), "growth page", "order " + std::to_string(order),
+    report("R-GR-1", rows.front().at(kOrder), "growth page", joined_text("order ", order),
            "that of a block");
 }
 

@@ -18,6 +18,7 @@
 #include "verify/metered_source.h"
 #include "verify/space_map.h"
 #include "verify/status_finding.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -135,7 +136,7 @@ class Hdf5Verifier {
     for (const Storage& storage : block.metadata.extension()->storage)
       if (storage.kind == StorageKind::kChunked)
         chunked.emplace_back(block.metadata.begin(storage.variable), &storage);
-    std::sort(chunked.begin(), chunked.end());
+    std::ranges::sort(chunked);
     std::uint64_t at = 0;
     for (const auto& [begin, storage] : chunked) {
       read_plain(*block.extent, at, begin, object);
@@ -158,7 +159,7 @@ class Hdf5Verifier {
 
   void check_chunks(const Block& block, const Storage& storage, const std::string& block_object) {
     const Variable variable = block.metadata.variable(storage.variable);
-    const std::string object = block_object + ", variable " + std::string(variable.name);
+    const std::string object = joined_text(block_object, ", variable ", variable.name);
     const auto tell = [&](const ChunkRow& row, const Status& status) {
       report(status, object, position_of(variable.begin + row.offset));
     };
@@ -172,9 +173,7 @@ class Hdf5Verifier {
 
   // Returns the position in the file of a byte of the extent; kNoOffset: it is not in the file.
   std::uint64_t position_of(std::uint64_t offset) const {
-    auto run =
-        std::upper_bound(in_file_.begin(), in_file_.end(), offset,
-                         [](std::uint64_t at, const hdf5::RunInFile& r) { return at < r.offset; });
+    auto run = std::ranges::upper_bound(in_file_, offset, {}, &hdf5::RunInFile::offset);
     if (run == in_file_.begin()) return kNoOffset;
     --run;
     const std::uint64_t in_run = offset - run->offset;
@@ -188,11 +187,11 @@ class Hdf5Verifier {
     };
     not_decoded_.tell(warn);
     if (chunks_left_out_ > 0)
-      warn("chunks that are not decoded: " + std::to_string(chunks_left_out_) +
-               ", as those of their variables decode to very much more than is stored",
+      warn(joined_text("chunks that are not decoded: ", chunks_left_out_,
+                       ", as those of their variables decode to very much more than is stored"),
            "at most 1 GiB and 1100 times as much");
     if (elsewhere_ > 0)
-      warn("variables with values in other files, not read: " + std::to_string(elsewhere_),
+      warn(joined_text("variables with values in other files, not read: ", elsewhere_),
            "values in the file");
   }
 

@@ -3,14 +3,14 @@
 #include <array>
 
 #include "verify/nmb_verifier.h"
-#include "wire/endian.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "wire/zero.h"
 
 namespace nmb {
 
 // Chooses the newest superblock. Returns false if there is none.
-bool NmbVerifier::read_head(Choice choice) {
+bool NmbVerifier::read_head(const Choice& choice) {
   const Severity pending = file_.has_writer() ? Severity::kWarning : Severity::kFinding;
   report_head(choice, Severity::kFinding, pending, findings_);
   head_.bytes = choice.reading.bytes;
@@ -26,7 +26,7 @@ bool NmbVerifier::read_head(Choice choice) {
   check_fixed_bytes();
   if (!superblock().usable_length()) {
     report("R-SB-4", field(in_superblock::kFileLength), "superblock",
-           "file length " + std::to_string(superblock().file_length),
+           joined_text("file length ", superblock().file_length),
            "a multiple of 4096, at least 20480");
     return false;
   }
@@ -36,7 +36,7 @@ bool NmbVerifier::read_head(Choice choice) {
       return false;
     }
     report("R-FL-1", status.offset(), "file",
-           "a file cut to " + std::to_string(status.offset()) + " bytes",
+           joined_text("a file cut to ", status.offset(), " bytes"),
            std::to_string(superblock().file_length));
   }
   return true;
@@ -171,17 +171,17 @@ bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_
   }
   if (!good)
     report("R-SB-10", placed_at, object,
-           "no superblock of generation " + std::to_string(current.generation - 1) +
-               " that ends its file length",
-           "one at " + std::to_string(place.position));
+           joined_text("no superblock of generation ", current.generation - 1,
+                       " that ends its file length"),
+           joined_text("one at ", place.position));
   return good;
 }
 
 void NmbVerifier::check_features() {
   auto check = [&](std::size_t offset, std::uint64_t mask, std::uint64_t used) {
     if (used & ~mask)
-      report("R-SB-6", field(offset), "superblock", "feature mask " + std::to_string(mask),
-             "the bits of features in use, " + std::to_string(used));
+      report("R-SB-6", field(offset), "superblock", joined_text("feature mask ", mask),
+             joined_text("the bits of features in use, ", used));
   };
   check(in_superblock::kCompatible, superblock().compatible, used_compatible_);
   check(in_superblock::kReadonlyCompatible, superblock().readonly_compatible,

@@ -8,6 +8,7 @@
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -49,7 +50,7 @@ std::optional<std::vector<std::byte>> NmbVerifier::read_page_bytes(std::uint64_t
   if (!lies_within(position, length, placed_at, object)) return std::nullopt;
   if (length < kPageHeaderSize || length % 8 != 0 || length > ~std::uint32_t{0}) {
     report("R-PG-3", position + kPageLengthOffset, object,
-           "length " + std::to_string(length) + " where the page is placed",
+           joined_text("length ", length, " where the page is placed"),
            "a multiple of 8 from 88 to 2^32");
     all_walked_ = false;
     return std::nullopt;
@@ -85,8 +86,7 @@ void NmbVerifier::check_later_places(const Page& page) {
       const std::string object = "structure of a later version";
       if (later.place.position == 0 || later.place.length == 0)
         report("R-PG-9", later.placed_at, object,
-               std::to_string(later.place.length) + " bytes at " +
-                   std::to_string(later.place.position),
+               joined_text(later.place.length, " bytes at ", later.place.position),
                "position and length, or neither");
       else
         check_place(later.place, "R-PG-9", later.placed_at, object);
@@ -105,7 +105,7 @@ std::optional<std::vector<std::shared_ptr<const Page>>> NmbVerifier::check_chain
   if (place.position == 0 || place.length == 0) return broken();  // R-SB-9 is reported
   for (;;) {
     if (pages.size() == most) {
-      report("R-GR-4", placed_at, object, "more than " + std::to_string(most) + " pages",
+      report("R-GR-4", placed_at, object, joined_text("more than ", most, " pages"),
              "at most as many");
       return broken();
     }
@@ -122,8 +122,8 @@ std::optional<std::vector<std::shared_ptr<const Page>>> NmbVerifier::check_chain
     if (!page) return std::nullopt;
     if (!pages.empty() && page->generation() > pages.back()->generation())
       report("R-PG-9", page->position() + kPageGenerationOffset, object,
-             "a page before of generation " + std::to_string(page->generation()),
-             "at most " + std::to_string(pages.back()->generation()));
+             joined_text("a page before of generation ", page->generation()),
+             joined_text("at most ", pages.back()->generation()));
     pages.push_back(std::make_shared<const Page>(std::move(*page)));
     const std::optional<Place> before = page_before(*pages.back());
     if (!before) break;
@@ -131,7 +131,7 @@ std::optional<std::vector<std::shared_ptr<const Page>>> NmbVerifier::check_chain
     placed_at = pages.back()->value_offset(0, kPosition);
     place = *before;
   }
-  std::reverse(pages.begin(), pages.end());
+  std::ranges::reverse(pages);
   return pages;
 }
 
@@ -140,7 +140,7 @@ void NmbVerifier::check_index() {
   if (!s.usable_root()) {
     if (s.height == 0 && s.needs != 0)
       report("R-SB-8", field(in_superblock::kNeeds), "superblock",
-             "needs " + std::to_string(s.needs) + " without blocks", "0");
+             joined_text("needs ", s.needs, " without blocks"), "0");
     index_whole_ = s.height == 0 && s.root_position == 0;
     if (!index_whole_) all_walked_ = false;  // R-SB-7 is reported
     return check_growth_without_blocks();
@@ -168,8 +168,8 @@ void NmbVerifier::check_index() {
   const auto recorded = as_array(s.totals);
   const std::uint64_t needs = holdings_of(*root).needs;
   if (needs != s.needs)
-    report("R-SB-8", field(in_superblock::kNeeds), "superblock", "needs " + std::to_string(s.needs),
-           std::to_string(needs) + ", those of the root's rows");
+    report("R-SB-8", field(in_superblock::kNeeds), "superblock", joined_text("needs ", s.needs),
+           joined_text(needs, ", those of the root's rows"));
   check_index_page(*root, std::nullopt, std::nullopt);
   check_growth_without_blocks();
   // If growth or its blocks cannot be read, the added records are unknown.
@@ -181,8 +181,8 @@ void NmbVerifier::check_index() {
     if ((i != kRecordsTotal || s.growth.absent() || growth_counted) &&
         (sums[i] != recorded[i] || sums[i] > kMaxCount))
       report("R-SB-8", field(in_superblock::kTotals + 8 * i), "superblock",
-             std::to_string(recorded[i]) + " " + kTotalNames[i],
-             std::to_string(sums[i]) + ", the sum of the root's rows");
+             joined_text(recorded[i], " ", kTotalNames[i]),
+             joined_text(sums[i], ", the sum of the root's rows"));
 }
 
 // Checks a page of the index against the run in the superblock.
@@ -194,9 +194,8 @@ void NmbVerifier::check_index_run(std::uint64_t position, std::uint64_t length) 
     return;
   index_run_told_ = true;
   report("R-SB-15", field(in_superblock::kIndexPosition), "superblock",
-         "a page of the index at " + std::to_string(position),
-         "all within " + std::to_string(s.index_length) + " bytes at " +
-             std::to_string(s.index_position));
+         joined_text("a page of the index at ", position),
+         joined_text("all within ", s.index_length, " bytes at ", s.index_position));
 }
 
 // The names of `page` must be at least `low` and less than `high`. Recurses at most kMaxHeight
@@ -233,14 +232,14 @@ void NmbVerifier::check_child_holdings(const Page& page, std::uint32_t row, cons
   const std::uint64_t needs = page.value(row, kNeeds), below = holdings_of(child).needs;
   if (needs != below)
     report("R-IX-10", page.value_offset(row, kNeeds), "INDX page",
-           "needs " + std::to_string(needs) + " below a child",
-           std::to_string(below) + ", those of its rows");
+           joined_text("needs ", needs, " below a child"),
+           joined_text(below, ", those of its rows"));
   const auto sums = exact_totals(child), recorded = as_array(holdings_at(page, row).totals);
   for (std::size_t i = 0; i < kTotals; ++i)
     if (sums[i] != recorded[i] || sums[i] > kMaxCount)
       report("R-IX-5", page.value_offset(row, static_cast<Column>(kBlocks + i)), "INDX page",
-             std::to_string(recorded[i]) + " " + kTotalNames[i] + " below a child",
-             std::to_string(sums[i]) + ", the sum of its rows");
+             joined_text(recorded[i], " ", kTotalNames[i], " below a child"),
+             joined_text(sums[i], ", the sum of its rows"));
 }
 
 void NmbVerifier::check_names(const Page& page, std::optional<Separator> low,
@@ -252,18 +251,18 @@ void NmbVerifier::check_names(const Page& page, std::optional<Separator> low,
   for (std::uint32_t row = 0; row < page.rows(); ++row) {
     const std::string_view name = page.name(row);
     if (last && name <= *last)
-      report("R-IX-2", page.name_offset(row), "INDX page", "name \"" + std::string(name) + "\"",
-             "one greater than \"" + std::string(*last) + "\"");
+      report("R-IX-2", page.name_offset(row), "INDX page", joined_text("name \"", name, "\""),
+             joined_text("one greater than \"", *last, "\""));
     last = name;
     below_low |= low && name < low->name;
     above_high |= high && name >= high->name;
   }
   if (leaf) last_name_ = std::string(*last);
   if (below_low)
-    report("R-IX-4", low->offset, "INDX page", "separator \"" + std::string(low->name) + "\"",
+    report("R-IX-4", low->offset, "INDX page", joined_text("separator \"", low->name, "\""),
            "one not greater than a name below it");
   if (above_high)
-    report("R-IX-4", high->offset, "INDX page", "separator \"" + std::string(high->name) + "\"",
+    report("R-IX-4", high->offset, "INDX page", joined_text("separator \"", high->name, "\""),
            "one greater than all names below the child before");
 }
 
@@ -294,8 +293,7 @@ void NmbVerifier::check_entry_values(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   const std::string object = "block \"" + e.name + "\"";
   if (row.value(kFlags) > 1)
-    report("R-IX-6", row.at(kFlags), object, "flags " + std::to_string(row.value(kFlags)),
-           "0 or 1");
+    report("R-IX-6", row.at(kFlags), object, joined_text("flags ", row.value(kFlags)), "0 or 1");
   if (e.hole) {
     if (e.extent_length == 0)
       report("R-IX-6", row.at(kFlags), object, "a hole of no bytes", "an extent that is not empty");
@@ -304,13 +302,11 @@ void NmbVerifier::check_entry_values(const EntryRow& row) {
           std::pair(kMapPosition, "data map at")})
       if (row.value(column) != 0)
         report("R-IX-6", row.at(column), object,
-               std::string("a hole with ") + what + " " + std::to_string(row.value(column)),
-               "none");
+               joined_text("a hole with ", what, " ", row.value(column)), "none");
   }
   if (e.extent_length > superblock().piece_size && !e.hole && !e.has_map())
     report("R-IX-8", row.at(kMapPosition), object,
-           "no data map of " + std::to_string(e.extent_length) + " bytes",
-           "one for more than a piece");
+           joined_text("no data map of ", e.extent_length, " bytes"), "one for more than a piece");
   const std::pair<Column, const Place*> places[] = {
       {kMapPosition, &e.map},
       {kStoragePosition, &e.storage},
@@ -318,7 +314,7 @@ void NmbVerifier::check_entry_values(const EntryRow& row) {
   for (const auto& [column, place] : places)
     if (!place->absent() && (place->position == 0 || place->length == 0))
       report("R-IX-8", row.at(column), object,
-             std::to_string(place->length) + " bytes at " + std::to_string(place->position),
+             joined_text(place->length, " bytes at ", place->position),
              "position and length, or neither");
 }
 
@@ -326,11 +322,11 @@ void NmbVerifier::check_order(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   const std::string object = "block \"" + e.name + "\"";
   if (e.order >= superblock().next_order)
-    report("R-IX-7", row.at(kOrder), object, "order " + std::to_string(e.order),
-           "one less than " + std::to_string(superblock().next_order));
+    report("R-IX-7", row.at(kOrder), object, joined_text("order ", e.order),
+           joined_text("one less than ", superblock().next_order));
   else if (orders_.claim(e.order, e.order + 1))
-    report("R-IX-7", row.at(kOrder), object,
-           "order " + std::to_string(e.order) + ", as another block", "an order of its own");
+    report("R-IX-7", row.at(kOrder), object, joined_text("order ", e.order, ", as another block"),
+           "an order of its own");
 }
 
 // Called after the other checks of the block, when used_needs_ includes the needs of its values.
@@ -338,9 +334,8 @@ void NmbVerifier::check_needs(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   const std::uint64_t used = used_needs_ | (e.needs & ~kSupportedNeeds ? 0 : needs_of_body(e));
   if (used & ~e.needs)
-    report("R-IX-10", row.at(kNeeds), "block \"" + e.name + "\"",
-           "needs " + std::to_string(e.needs),
-           "the needs of its features, " + std::to_string(used));
+    report("R-IX-10", row.at(kNeeds), "block \"" + e.name + "\"", joined_text("needs ", e.needs),
+           joined_text("the needs of its features, ", used));
 }
 
 void NmbVerifier::check_block_name(const EntryRow& row) {

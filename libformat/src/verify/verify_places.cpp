@@ -7,8 +7,8 @@
 #include "model/sections.h"
 #include "verify/nmb_verifier.h"
 #include "wire/checked.h"
-#include "wire/endian.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "wire/zero.h"
 
 namespace nmb {
@@ -20,7 +20,7 @@ bool NmbVerifier::check_place(const Place& place, const char* rule, std::uint64_
     return false;  // reported when it is decoded
   }
   if (place.length >> 63) {
-    report("R-FL-5", placed_at, object, std::to_string(place.length) + " bytes",
+    report("R-FL-5", placed_at, object, joined_text(place.length, " bytes"),
            "a place within the file");
     all_walked_ = false;
     return false;
@@ -92,8 +92,8 @@ void NmbVerifier::check_original(std::uint32_t row) {
   if (!walk_map(files_->map(row), files_->value_offset(row, kMapPosition), &walk)) return;
   if (walk.next != files_->size(row))
     report("R-FT-6", files_->value_offset(row, kStoredLength), "file table",
-           std::to_string(files_->size(row)) + " bytes of an original",
-           std::to_string(walk.next) + ", where its pieces end");
+           joined_text(files_->size(row), " bytes of an original"),
+           joined_text(walk.next, ", where its pieces end"));
 }
 
 // Checks the digests of originals whose pieces have their sums.
@@ -198,28 +198,27 @@ std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
     report("R-BK-3", at + in_block_header::kFileId, object, "another file id", "the file's");
   if (header.position != at)
     report("R-BK-3", at + in_block_header::kPosition, object,
-           "own position " + std::to_string(header.position), std::to_string(at));
+           joined_text("own position ", header.position), std::to_string(at));
   const std::uint64_t generation = header.origin.generation;
   if (generation == 0 || generation > superblock().generation)
     report("R-BK-3", at + in_block_header::kGeneration, object,
-           "generation " + std::to_string(generation),
-           "1 to " + std::to_string(superblock().generation));
+           joined_text("generation ", generation), joined_text("1 to ", superblock().generation));
   if (generation == superblock().generation && header.origin.stamp != superblock().stamp)
     report("R-BK-3", at + in_block_header::kStamp, object,
-           "stamp " + std::to_string(header.origin.stamp), std::to_string(superblock().stamp));
+           joined_text("stamp ", header.origin.stamp), std::to_string(superblock().stamp));
   if (header.name_length != 0)
     report("R-BK-3", at + in_block_header::kNameLength, object,
-           std::to_string(header.name_length) + " bytes of name", "none");
+           joined_text(header.name_length, " bytes of name"), "none");
   const int known_flags = kFlagTombstone | kFlagHole;
   if ((header.flags & kFlagTombstone) ||
       ((header.flags & ~known_flags) && superblock().all_known()))
-    report("R-BK-4", at + in_block_header::kFlags, object, "flags " + std::to_string(header.flags),
+    report("R-BK-4", at + in_block_header::kFlags, object, joined_text("flags ", header.flags),
            "0");
   const bool is_one = header.kind == kKindDictionary && header.codec == 0 &&
                       header.stored_length == place.length && header.raw_length == place.length;
   if (!is_one)
     report("R-BK-13", at, object, "another kind, codec or length",
-           "kind 255, codec 0, " + std::to_string(place.length) + " bytes");
+           joined_text("kind 255, codec 0, ", place.length, " bytes"));
   else if (header.order != 0 || header.samples != 0 || header.records != 0 ||
            header.extent_position != 0 || header.extent_length != 0 || header.extent_sum != 0 ||
            (header.flags & kFlagHole))
@@ -249,7 +248,7 @@ void NmbVerifier::check_sections(const Place& place, const std::string& object,
       [&](const SectionFrame& frame) {
         if ((frame.flags & kCriticalForReading) != 0 && !frame.is_one_of(known))
           findings_.report({"R-SC-1", frame.payload - kSectionHeader, object,
-                            "a critical section of type " + std::to_string(frame.type),
+                            joined_text("a critical section of type ", frame.type),
                             "one that this version knows", Severity::kUnsupported});
       },
       [&](std::uint64_t offset, std::string found, std::string expected) {

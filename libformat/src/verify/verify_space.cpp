@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "verify/nmb_verifier.h"
+#include "wire/joined_text.h"
 #include "wire/zero.h"
 
 namespace nmb {
@@ -13,9 +14,8 @@ bool NmbVerifier::lies_within(std::uint64_t position, std::uint64_t length, std:
   if (position >= kBodyStart && position % 8 == 0 && length <= file_length &&
       position <= file_length - length)
     return true;
-  report("R-FL-5", placed_at, object,
-         std::to_string(length) + " bytes at " + std::to_string(position),
-         "a place within 16384 to " + std::to_string(file_length) + " at a multiple of 8");
+  report("R-FL-5", placed_at, object, joined_text(length, " bytes at ", position),
+         joined_text("a place within 16384 to ", file_length, " at a multiple of 8"));
   all_walked_ = false;
   return false;
 }
@@ -25,8 +25,7 @@ bool NmbVerifier::claim(std::uint64_t position, std::uint64_t length, std::uint6
   if (!lies_within(position, length, placed_at, object)) return false;
   if (const auto shared = space_.claim(position, position + length)) {
     report("R-FL-3", *shared, object,
-           std::to_string(length) + " bytes at " + std::to_string(position) +
-               " that another structure has",
+           joined_text(length, " bytes at ", position, " that another structure has"),
            "bytes of its own");
     all_walked_ = false;
     return false;

@@ -6,6 +6,7 @@
 #include "values/statistics/count_block.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -22,7 +23,7 @@ std::string difference(const VariableStatistics& found, const VariableStatistics
 }
 
 std::string statistics_of(std::string_view block, std::string_view variable) {
-  return "statistics of block \"" + std::string(block) + "\", variable " + std::string(variable);
+  return joined_text("statistics of block \"", block, "\", variable ", variable);
 }
 
 }  // namespace
@@ -44,7 +45,7 @@ void NmbVerifier::check_statistics(const EntryRow& row) {
       ++found_rows;
       if (counted_type(header.metadata, v) != static_cast<Type>(found->value().kind))
         report("R-ST-2", found->offset(), statistics_of(entry.name, name),
-               "those of type " + std::to_string(found->value().kind), "the variable's type");
+               joined_text("those of type ", found->value().kind), "the variable's type");
     }
     if (found_rows != rows->second) {
       auto& names = variables_of_[entry.order];
@@ -70,9 +71,8 @@ void NmbVerifier::find_stray_statistics() {
         const TableRow row = found.value();
         const auto names = variables_of_.find(row.order);
         if (names != variables_of_.end() && !names->second.contains(row.name))
-          report("R-ST-2", found.offset(), "statistics \"" + std::string(row.name) + "\"",
-                 "those of no variable of block " + std::to_string(row.order),
-                 "one of its variables");
+          report("R-ST-2", found.offset(), joined_text("statistics \"", row.name, "\""),
+                 joined_text("those of no variable of block ", row.order), "one of its variables");
         return true;
       });
   if (!status.ok()) missed(status);

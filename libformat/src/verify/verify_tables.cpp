@@ -1,13 +1,12 @@
 // Verifies the tables of statistics and tags (spec/format.md, section 9.2), each row separately.
-#include <algorithm>
 #include <unordered_set>
 
 #include "format/table/statistics_row.h"
 #include "format/table/tag_row.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
-#include "wire/checked.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -65,12 +64,12 @@ void NmbVerifier::check_table(PageUse use) {
     std::optional<Page> root = decode_page(std::move(*bytes), expect);
     if (!root) return;
     if (trees > 0 && place.position >= position)
-      report("R-PG-9", walk.before_at, object, "a tree before at " + std::to_string(place.position),
+      report("R-PG-9", walk.before_at, object, joined_text("a tree before at ", place.position),
              "one at a lower position");
     if (trees > 0 && root->generation() > above)
       report("R-PG-9", root->position() + 56, object,
-             "a tree before of generation " + std::to_string(root->generation()),
-             "at most " + std::to_string(above));
+             joined_text("a tree before of generation ", root->generation()),
+             joined_text("at most ", above));
     above = root->generation();
     position = place.position;
     walk.last.reset();
@@ -105,11 +104,11 @@ bool NmbVerifier::check_table_page(const std::shared_ptr<const Page>& page, Tabl
     }
     if (below->shared_name(0) != child.name || below->value(0, kOrder) != child.order)
       report("R-TB-2", page->value_offset(row, kOrder), "page of " + object,
-             "separator \"" + child.name + "\", " + std::to_string(child.order),
+             joined_text("separator \"", child.name, "\", ", child.order),
              "name and order of the first row below");
     if (const std::uint64_t rows = table_rows(*below); rows != child.rows)
       report("R-TB-2", page->value_offset(row, kBlocks), "page of " + object,
-             std::to_string(child.rows) + " rows", std::to_string(rows));
+             joined_text(child.rows, " rows"), std::to_string(rows));
     all = check_table_page(std::make_shared<const Page>(std::move(*below)), walk) && all;
   }
   return all;
@@ -131,8 +130,8 @@ void NmbVerifier::check_table_rows(const std::shared_ptr<const Page>& leaf, Tabl
     if (!status.ok()) {
       Finding finding = finding_of(status);
       finding.offset = leaf->value_offset(row, kOrder);
-      finding.object = std::string(name_of(walk->use)) + " \"" + std::string(value.name) +
-                       "\" of block " + std::to_string(value.order);
+      finding.object =
+          joined_text(name_of(walk->use), " \"", value.name, "\" of block ", value.order);
       if (finding.expected.empty()) finding.expected = "a row as its section says";
       findings_.report(std::move(finding));
     }

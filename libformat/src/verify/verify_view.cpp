@@ -5,6 +5,7 @@
 #include "hdf5/view/view_encoder.h"
 #include "verify/nmb_verifier.h"
 #include "wire/endian.h"
+#include "wire/joined_text.h"
 #include "wire/zero.h"
 
 namespace nmb {
@@ -70,8 +71,7 @@ std::optional<Superblock> NmbVerifier::shown_generation(std::uint64_t generation
   };
   Superblock shown = superblock();
   if (generation == 0 || generation > shown.generation) {
-    wrong("generation " + std::to_string(generation),
-          "one from 1 to " + std::to_string(shown.generation));
+    wrong(joined_text("generation ", generation), joined_text("one from 1 to ", shown.generation));
     return std::nullopt;
   }
   while (shown.generation > generation) {
@@ -90,7 +90,7 @@ std::optional<Superblock> NmbVerifier::shown_generation(std::uint64_t generation
   if (shown.view.position == view.position && shown.view.length == view.length &&
       shown.view.sum == view.sum)
     return shown;
-  wrong("generation " + std::to_string(generation) + ", of which this is no view",
+  wrong(joined_text("generation ", generation, ", of which this is no view"),
         "one whose superblock places this view");
   return std::nullopt;
 }
@@ -102,7 +102,7 @@ bool NmbVerifier::check_view_header(std::span<const std::byte> header) {
   if (version != kViewVersion) {
     Finding finding{"R-HV-2", at, kObject, "no header of a view", "one of version 1"};
     if (version != 0) {
-      finding.found = "version " + std::to_string(version) + ", of which only the sum is checked";
+      finding.found = joined_text("version ", version, ", of which only the sum is checked");
       finding.severity = Severity::kWarning;
     }
     findings_.report(std::move(finding));
@@ -111,7 +111,7 @@ bool NmbVerifier::check_view_header(std::span<const std::byte> header) {
   const auto expect = [&](std::uint64_t offset, std::uint64_t found, std::uint64_t expected,
                           const char* what) {
     if (found != expected)
-      report("R-HV-2", at + offset, kObject, what + (" " + std::to_string(found)),
+      report("R-HV-2", at + offset, kObject, joined_text(what, " ", found),
              std::to_string(expected));
   };
   expect(10, load_le<std::uint16_t>(&header[10]), ViewHeader::kSize, "length of the header");
@@ -143,8 +143,8 @@ void NmbVerifier::compare_view(const Superblock& shown) {
   }
   if (encoded->length != view.length)
     return report("R-HV-3", view.position + std::min(encoded->length, view.length), kObject,
-                  std::to_string(view.length) + " bytes",
-                  std::to_string(encoded->length) + ", as the blocks make");
+                  joined_text(view.length, " bytes"),
+                  joined_text(encoded->length, ", as the blocks make"));
   const auto expected = encoded->superblock(shown.file_length);
   const auto differ = std::ranges::mismatch(superblock().hdf5, expected);
   if (differ.in1 != superblock().hdf5.end())

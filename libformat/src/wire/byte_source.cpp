@@ -2,14 +2,14 @@
 #include <cstring>
 
 #include "nmb/bytes.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
 static Status cut(const std::string& name, std::uint64_t size, std::uint64_t offset,
                   std::size_t wanted) {
   return Status(Code::kDamaged, name, size, "R-FL-1",
-                "cut: found " + std::to_string(size) + " bytes, expected " +
-                    std::to_string(wanted) + " at " + std::to_string(offset));
+                joined_text("cut: found ", size, " bytes, expected ", wanted, " at ", offset));
 }
 
 Status MemorySource::read_at(std::uint64_t offset, std::span<std::byte> out) const {

@@ -9,6 +9,7 @@
 
 #include "nmb/bytes.h"
 #include "wire/endian.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -40,8 +41,8 @@ class Cursor {
     const std::uint64_t begin = position();
     if (count > remaining()) {
       status_ = Status(Code::kDamaged, source_.name(), size_, cut_rule_,
-                       "cut: found " + std::to_string(size_) + " bytes, expected at least " +
-                           std::to_string(count) + " from " + std::to_string(begin) + " on");
+                       joined_text("cut: found ", size_, " bytes, expected at least ", count,
+                                   " from ", begin, " on"));
       return nullptr;
     }
     std::uint64_t size = window_.empty() ? kFirstWindow : kWindow;

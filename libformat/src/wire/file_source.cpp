@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "nmb/files.h"
+#include "wire/joined_text.h"
 #include "wire/system_error.h"
 #include "wire/writer_lock.h"
 
@@ -69,13 +70,13 @@ Status FileSource::read_at(std::uint64_t offset, std::span<std::byte> out) const
     const std::size_t ask = std::min<std::size_t>(out.size() - done, 1 << 30);
     ssize_t got = ::pread(fd_, out.data() + done, ask, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_error(errno, path_, "read at " + std::to_string(offset + done));
+    if (got < 0) return system_error(errno, path_, joined_text("read at ", offset + done));
     reads_.fetch_add(1, std::memory_order_relaxed);
     bytes_.fetch_add(static_cast<std::uint64_t>(got), std::memory_order_relaxed);
     if (got == 0)
       return Status(Code::kDamaged, path_, offset + done, "R-FL-1",
-                    "cut: found " + std::to_string(offset + done) + " bytes, expected at least " +
-                        std::to_string(offset + out.size()));
+                    joined_text("cut: found ", offset + done, " bytes, expected at least ",
+                                offset + out.size()));
     done += static_cast<std::size_t>(got);
   }
   return {};

@@ -1,5 +1,6 @@
 // Formats findings (see nmb/status.h).
 #include "nmb/status.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -13,7 +14,7 @@ static std::string describe(const Finding& finding) {
 
 std::string Finding::text() const {
   std::string out;
-  if (offset != kNoOffset) out += "at " + std::to_string(offset) + ": ";
+  if (offset != kNoOffset) out += joined_text("at ", offset, ": ");
   return out + describe(*this) + " (" + rule + ")";
 }
 

@@ -9,11 +9,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "nmb/status.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -34,8 +36,18 @@ class ItemsOut {
     std::ranges::copy(bytes, out_->begin() + static_cast<std::ptrdiff_t>(at));
   }
   void put(std::string_view text) { put(std::as_bytes(std::span(text.data(), text.size()))); }
+  // An enumerator, in the bytes of its type.
+  template <class E>
+  requires std::is_enum_v<E>
+  void put(E enumerator) { put(static_cast<std::underlying_type_t<E>>(enumerator)); }
+  void put(const auto& first, const auto& second, const auto&... rest) {
+    put(first);
+    put(second);
+    (put(rest), ...);
+  }
+  void put_count(std::size_t count) { put(static_cast<std::uint32_t>(count)); }
   void put_text(std::string_view text) {
-    put(static_cast<std::uint32_t>(text.size()));
+    put_count(text.size());
     put(text);
   }
   void pad() { out_->resize(start_ + round_up(out_->size() - start_, 8)); }
@@ -78,8 +90,7 @@ class ItemsIn {
       at_ += count;
       return taken;
     }
-    fail(rule, "found " + std::to_string(remaining()) + " bytes, expected at least " +
-                   std::to_string(count));
+    fail(rule, joined_text("found ", remaining(), " bytes, expected at least ", count));
     return {};
   }
   template <std::unsigned_integral T>
@@ -87,13 +98,15 @@ class ItemsIn {
     const std::span<const std::byte> bytes = take(sizeof(T), rule);
     return bytes.empty() ? T{0} : load_le<T>(bytes.data());
   }
+  void numbers(const char* rule, std::unsigned_integral auto*... to) {
+    ((*to = number<std::remove_reference_t<decltype(*to)>>(rule)), ...);
+  }
   // Takes an enumerator from 0 to `last`.
   template <class E>
   E choice(E last, const char* rule) {
     const auto value = number<std::uint8_t>(rule);
     if (value > static_cast<std::uint8_t>(last))
-      fail(rule, "found " + std::to_string(value) + ", expected at most " +
-                     std::to_string(static_cast<unsigned>(last)));
+      fail(rule, joined_text("found ", value, ", expected at most ", static_cast<unsigned>(last)));
     return static_cast<E>(value);
   }
   std::string text(const char* rule) {
@@ -104,8 +117,7 @@ class ItemsIn {
   std::uint64_t count(std::uint64_t smallest, const char* rule) {
     const auto count = number<std::uint32_t>(rule);
     if (count <= remaining() / smallest) return count;
-    fail(rule, "found a count of " + std::to_string(count) + " in " + std::to_string(remaining()) +
-                   " bytes");
+    fail(rule, joined_text("found a count of ", count, " in ", remaining(), " bytes"));
     return 0;
   }
   void zeros(std::size_t count, const char* rule) {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "nmb/files.h"
+#include "wire/joined_text.h"
 #include "wire/journaled_output.h"
 #include "wire/system_error.h"
 #include "wire/writer_lock.h"
@@ -56,8 +57,8 @@ class PosixFile final : public OutputFile {
       const std::size_t ask = std::min<std::size_t>(bytes.size() - done, 1 << 30);
       ssize_t got = ::pwrite(fd_, bytes.data() + done, ask, static_cast<off_t>(offset + done));
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return system_error(errno, path_, "write at " + std::to_string(offset + done));
-      if (got == 0) return system_error(ENOSPC, path_, "write at " + std::to_string(offset + done));
+      if (got < 0) return system_error(errno, path_, joined_text("write at ", offset + done));
+      if (got == 0) return system_error(ENOSPC, path_, joined_text("write at ", offset + done));
       done += static_cast<std::size_t>(got);
     }
     return {};
@@ -69,7 +70,7 @@ class PosixFile final : public OutputFile {
       const std::size_t ask = std::min<std::size_t>(out.size() - done, 1 << 30);
       ssize_t got = ::pread(fd_, out.data() + done, ask, static_cast<off_t>(offset + done));
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return system_error(errno, path_, "read at " + std::to_string(offset + done));
+      if (got < 0) return system_error(errno, path_, joined_text("read at ", offset + done));
       if (got == 0) {
         std::memset(out.data() + done, 0, out.size() - done);
         break;
@@ -81,7 +82,7 @@ class PosixFile final : public OutputFile {
 
   Status truncate(std::uint64_t length) override {
     if (::ftruncate(fd_, static_cast<off_t>(length)) != 0)
-      return system_error(errno, path_, "set the length to " + std::to_string(length));
+      return system_error(errno, path_, joined_text("set the length to ", length));
     return {};
   }
 
@@ -90,7 +91,7 @@ class PosixFile final : public OutputFile {
     // This also sets the length of the file: writes within it do not wait for each other.
     if (::fallocate(fd_, 0, static_cast<off_t>(offset), static_cast<off_t>(length)) == 0) return {};
     if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
-      return system_error(errno, path_, "reserve " + std::to_string(length) + " bytes");
+      return system_error(errno, path_, joined_text("reserve ", length, " bytes"));
     NMB_ASSIGN(std::uint64_t now, size());
     return now < offset + length ? truncate(offset + length) : Status();
   }
@@ -108,7 +109,7 @@ class PosixFile final : public OutputFile {
       return Status(Code::kIo, path_, kNoOffset, "", "interrupted; nothing was written");
     lock_status_ = take_writer_lock(fd_, path_);
     if (temporary_.empty()) {
-      const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+      const std::string self = joined_text("/proc/self/fd/", fd_);
       if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0)
         return done();
       if (errno != EEXIST || !options_.overwrite) return system_error(errno, path_, "create");
@@ -178,7 +179,7 @@ std::string hidden_beside(const std::string& path) {
 }  // namespace
 
 std::string hidden_name(const std::string& path) {
-  return hidden_beside(path) + "." + std::to_string(::getpid()) + ".part";
+  return joined_text(hidden_beside(path), ".", ::getpid(), ".part");
 }
 
 std::string resumable_name(const std::string& path) { return hidden_beside(path) + ".part"; }

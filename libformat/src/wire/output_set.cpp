@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "nmb/files.h"
+#include "wire/joined_text.h"
 #include "wire/visited_files.h"
 
 namespace nmb {
@@ -85,7 +86,7 @@ Status OutputSet::check_input(const std::string& path, std::string_view what) co
   const Output* output = find(path);
   if (output == nullptr) return {};
   return Status(Code::kUsage, output->path, kNoOffset, "",
-                "is also the " + std::string(what) + " " + path + advice(output->what));
+                joined_text("is also the ", what, " ", path, advice(output->what)));
 }
 
 Status OutputSet::check_reference(const std::string& path, const std::string& by) const {

@@ -31,8 +31,7 @@ class SplicedSource final : public ByteSource {
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (offset > size_ || out.size() > size_ - offset)
       return Status(Code::kDamaged, name_, offset, "", "found the end of the values");
-    auto run = std::upper_bound(runs_.begin(), runs_.end(), offset,
-                                [](std::uint64_t at, const Run& r) { return at < r.offset; });
+    auto run = std::ranges::upper_bound(runs_, offset, {}, &Run::offset);
     if (run != runs_.begin()) --run;
     while (!out.empty()) {
       while (run != runs_.end() && run->end() <= offset) ++run;
@@ -51,8 +50,7 @@ class SplicedSource final : public ByteSource {
   }
   // Only for a range within one run.
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
-    auto run = std::upper_bound(runs_.begin(), runs_.end(), offset,
-                                [](std::uint64_t at, const Run& r) { return at < r.offset; });
+    auto run = std::ranges::upper_bound(runs_, offset, {}, &Run::offset);
     if (run == runs_.begin()) return false;
     --run;
     const std::uint64_t from = offset - run->offset;

@@ -1,6 +1,8 @@
 // Formats a Status (see nmb/status.h).
 #include "nmb/status.h"
 
+#include "wire/joined_text.h"
+
 namespace nmb {
 
 const std::string& Status::empty() {
@@ -12,7 +14,7 @@ std::string Status::text() const {
   if (ok()) return "ok";
   std::string out;
   if (!file().empty()) out += file() + ": ";
-  if (offset() != kNoOffset) out += "at " + std::to_string(offset()) + ": ";
+  if (offset() != kNoOffset) out += joined_text("at ", offset(), ": ");
   out += message();
   if (!rule().empty()) out += " (" + rule() + ")";
   return out;
@@ -25,12 +27,12 @@ Status Status::in_file(std::string_view file) const {
 
 Status Status::with(std::string_view more) const {
   if (ok()) return *this;
-  return Status(code(), file(), offset(), rule(), message() + "; " + std::string(more));
+  return Status(code(), file(), offset(), rule(), joined_text(message(), "; ", more));
 }
 
 Status Status::of_object(std::string_view object) const {
   if (ok()) return *this;
-  return Status(code(), file(), offset(), rule(), std::string(object) + ": " + message());
+  return Status(code(), file(), offset(), rule(), joined_text(object, ": ", message()));
 }
 
 }  // namespace nmb

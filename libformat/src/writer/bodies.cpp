@@ -2,11 +2,11 @@
 #include "writer/bodies.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "model/name_rules.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -81,9 +81,9 @@ Status Bodies::lay_out_definitions(BlockId id) {
   if (block.layout.record_size != 0 && next.records != 0 &&
       (!checked_mul(next.records, block.layout.record_size, &end) ||
        !checked_add(end, block.layout.record_begin, &end) || end >> 63))
-    return Status(Code::kLimit, "found " + std::to_string(next.records) + " records of block " +
-                                    in_quotes(w_.blocks.name(id)) +
-                                    ", expected less than 2^63 bytes");
+    return Status(Code::kLimit,
+                  joined_text("found ", next.records, " records of block ",
+                              in_quotes(w_.blocks.name(id)), ", expected less than 2^63 bytes"));
   next.extent_length = end - block.layout.header_length;
   return {};
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "format/superblock/view_header.h"
+#include "wire/joined_text.h"
 #include "writer/commit_steps.h"
 #include "writer/requests.h"
 #include "writer/shared_blocks.h"
@@ -84,7 +85,7 @@ class Commit {
   // Lists the blocks that this rank commits.
   void list_blocks() {
     std::vector<BlockId>& dirty = w_.blocks.dirty;
-    std::sort(dirty.begin(), dirty.end());
+    std::ranges::sort(dirty);
     blocks_.reserve(dirty.size());
     for (const BlockId id : dirty) {
       const BlockState& block = w_.blocks[id];
@@ -129,7 +130,7 @@ class Commit {
     w_.next.slot_begun = false;
     if (closing) return {};
     const std::string fate =
-        "generation " + std::to_string(next.generation) + " is committed nevertheless";
+        joined_text("generation ", next.generation, " is committed nevertheless");
     return w_.ranks.agree(settle(w_, blocks_).with(fate));
   }
 

@@ -4,6 +4,7 @@
 
 #include "wire/checked.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "writer/bodies.h"
 #include "writer/commit_steps.h"
 #include "writer/ordered_space.h"
@@ -34,9 +35,9 @@ Status write_block(WriterCore& w, BlockCommit& c) {
         NMB_TRY(read_moved(*move, 0, values));
         if (sum_of(values) != c.extent_sum)
           return Status(Code::kDamaged, w.file->name(), kNoOffset, "",
-                        "block \"" + std::string(name) +
-                            "\": its values changed while they were "
-                            "read");
+                        joined_text("block \"", name,
+                                    "\": its values changed while they were "
+                                    "read"));
       } else if (!c.hole && !w.options.dry_run) {
         NMB_TRY(w.file->read_at(block.run_position, values));
       }
@@ -77,14 +78,14 @@ Status write_block(WriterCore& w, BlockCommit& c) {
     }));
     if (digest.digest() != block.next.digest)
       return Status(Code::kDamaged, w.file->name(), kNoOffset, "",
-                    "block \"" + std::string(name) + "\": its header changed while it was read");
+                    joined_text("block \"", name, "\": its header changed while it was read"));
   } else {
     std::vector<std::byte> raw, stored;
     BodyCodec codec;
     NMB_TRY(Bodies(w).encode_stored(block, &raw, &stored, &codec));
     if (digest_of(raw) != block.next.digest || stored.size() != block.next.stored_length)
       return Status(Code::kDamaged, w.file->name(), kNoOffset, "",
-                    "block \"" + std::string(name) + "\": its header changed while it was read");
+                    joined_text("block \"", name, "\": its header changed while it was read"));
     NMB_TRY(w.stripes.write_at(at, stored));
   }
   at += block.next.stored_length;
@@ -98,8 +99,7 @@ Status write_dictionary(WriterCore& w) {
   if (w.committed.dictionary.empty()) return {};
   const std::uint64_t position = w.committed.superblock.dictionary.position;
   std::vector<std::byte> bytes(block_length(0, w.committed.dictionary.size()));
-  std::copy(w.committed.dictionary.begin(), w.committed.dictionary.end(),
-            bytes.begin() + kBlockHeaderSize);
+  std::ranges::copy(w.committed.dictionary, bytes.begin() + kBlockHeaderSize);
   BlockHeader header;
   header.kind = kKindDictionary;
   header.origin = w.new_origin();
@@ -131,10 +131,8 @@ Status write_blocks(WriterCore& w, std::vector<BlockCommit>& blocks) {
   std::vector<BlockCommit*> by_position;
   for (BlockCommit& c : blocks)
     if (c.rewritten) by_position.push_back(&c);
-  std::sort(by_position.begin(), by_position.end(),
-            [&](const BlockCommit* a, const BlockCommit* b) {
-              return w.blocks[a->id].next.position < w.blocks[b->id].next.position;
-            });
+  std::ranges::sort(by_position, {},
+                    [&](const BlockCommit* c) { return w.blocks[c->id].next.position; });
   const bool leads = w.ranks.is_first() && w.committed.superblock.generation == 0;
   return w.stripes.in_rounds(by_position.size() + 1, [&](std::size_t i) {
     if (i == 0) return leads ? write_dictionary(w) : Status();

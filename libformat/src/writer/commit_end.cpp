@@ -1,13 +1,13 @@
 // Commits: dead ranges, and the superblock that makes the changes the newest generation
 // (spec/format.md, section 5).
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "parallel/shared_output.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "writer/commit_steps.h"
 #include "writer/provenance.h"
 
@@ -82,8 +82,7 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
     NMB_TRY(sum_ranges());
     dead.insert(dead.end(), w.next.dead.begin(), w.next.dead.end());
     if (dead.empty()) return {};
-    std::sort(dead.begin(), dead.end(),
-              [](const DeadRange& a, const DeadRange& b) { return a.position < b.position; });
+    std::ranges::sort(dead, {}, &DeadRange::position);
     PageBuilder page(PageUse::kDead, 0);
     if (!next.dead_map.absent()) {
       std::byte sum[8];
@@ -116,9 +115,10 @@ namespace {
 Status in_doubt(const WriterCore& w, const Status& status) {
   // A file without a name is removed.
   if (status.ok() || w.committed.superblock.generation == 0) return status;
-  return status.with("generation " + std::to_string(w.new_generation()) +
-                     " may be in the file all the same: see which one it has (nminspect) before "
-                     "you write again");
+  return status.with(
+      joined_text("generation ", w.new_generation(),
+                  " may be in the file all the same: see which one it has (nminspect) before "
+                  "you write again"));
 }
 
 // Writes cover and mark in one write.

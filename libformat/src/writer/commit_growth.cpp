@@ -324,9 +324,8 @@ Status write_growth(WriterCore& w, std::span<MessageReader> told) {
     }
   }
   if (rows.empty()) return {};
-  std::ranges::sort(rows, [](const NewGrowthRow& a, const NewGrowthRow& b) {
-    return std::pair(a.order, a.logical) < std::pair(b.order, b.logical);
-  });
+  std::ranges::sort(rows, {},
+                    [](const NewGrowthRow& row) { return std::pair(row.order, row.logical); });
   PageBuilder page(PageUse::kGrowth, 0);
   if (!next.growth.absent()) {
     std::byte sum[8];

@@ -54,8 +54,7 @@ class OwnChanges final : public IndexChanges {
       const int order = a.name.compare(b.name);
       return order != 0 ? order < 0 : a.block && !b.block;
     };
-    if (!std::is_sorted(list_.begin(), list_.end(), less))
-      std::sort(list_.begin(), list_.end(), less);
+    if (!std::ranges::is_sorted(list_, less)) std::ranges::sort(list_, less);
     list_.erase(std::unique(list_.begin(), list_.end(),
                             [](const Change& a, const Change& b) { return a.name == b.name; }),
                 list_.end());

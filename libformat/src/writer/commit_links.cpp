@@ -1,6 +1,5 @@
 // Commits: values that stay in other files are read once to compute their sums, and the file table
 // names their files (spec/format.md, section 10.3).
-#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "wire/checked.h"
 #include "wire/dry_output.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "writer/commit_steps.h"
 #include "writer/move_sharing.h"
 
@@ -93,13 +93,12 @@ class FileNumbering {
         rows_.emplace(std::string(file.path), static_cast<std::uint32_t>(files.size()));
     if (!is_new && files[row->second].size != file.size)
       return Status(Code::kDamaged, std::string(file.path), kNoOffset, "R-FT-5",
-                    "found " + std::to_string(file.size) + " bytes, expected " +
-                        std::to_string(files[row->second].size) + " as the file table of " +
-                        in_quotes(w_.file->name()) + " has it");
+                    joined_text("found ", file.size, " bytes, expected ", files[row->second].size,
+                                " as the file table of ", in_quotes(w_.file->name()), " has it"));
     if (is_new) {
       if ((bytes_ += file.path.size() + kRowBytes) > kMostPathBytes)
-        return Status(Code::kLimit, "found paths of files to link of more than " +
-                                        std::to_string(kMostPathBytes) + " bytes");
+        return Status(Code::kLimit, joined_text("found paths of files to link of more than ",
+                                                kMostPathBytes, " bytes"));
       files.push_back({std::string(file.path), file.size});
     }
     return row->second + 1;

@@ -56,9 +56,7 @@ Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks) {
     if (!c.grown &&
         (!c.pieces.empty() || (w.blocks[c.id].committed && w.blocks[c.id].committed->has_map())))
       mapped.push_back(&c);
-  std::sort(mapped.begin(), mapped.end(), [&](const BlockCommit* a, const BlockCommit* b) {
-    return w.blocks[a->id].next.order < w.blocks[b->id].next.order;
-  });
+  std::ranges::sort(mapped, {}, [&](const BlockCommit* c) { return w.blocks[c->id].next.order; });
   std::vector<OrderedRequest> parts;
   for (const BlockCommit* c : mapped) parts.push_back({w.blocks[c->id].next.order, 0});
   std::vector<std::uint64_t> positions(mapped.size(), w.next.cursor);

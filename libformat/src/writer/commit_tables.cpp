@@ -4,7 +4,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "format/extent/piece_codec.h"
 #include "format/table/block_table.h"
 #include "format/table/kept_rows.h"
 #include "format/table/statistics_row.h"

@@ -9,7 +9,6 @@
 #include "format/extent/needs.h"
 #include "wire/checked.h"
 #include "writer/commit_steps.h"
-#include "writer/file_space.h"
 #include "writer/move_sharing.h"
 #include "writer/statistics_counting.h"
 #include "writer/stored_blocks.h"
@@ -26,7 +25,7 @@ Result<bool> is_original(const WriterCore& w, std::uint32_t number) {
 // Sets the fields of the entry for an extent with these pieces.
 Status describe_extent(WriterCore& w, BlockCommit& c) {
   const BlockState& block = w.blocks[c.id];
-  c.hole = std::all_of(c.pieces.begin(), c.pieces.end(), [](const Piece& p) { return p.hole; });
+  c.hole = std::ranges::all_of(c.pieces, [](const Piece& p) { return p.hole; });
   if (c.hole) {
     c.pieces.clear();
     return {};
@@ -80,8 +79,7 @@ Status move_pending(WriterCore& w, const std::vector<BlockCommit>& blocks) {
     to = std::max(to, move->position + move->stored_length());
     sparse = sparse || move->source->may_be_sparse();
   }
-  std::sort(moves.begin(), moves.end(),
-            [](const Move* a, const Move* b) { return a->position < b->position; });
+  std::ranges::sort(moves, {}, &Move::position);
   if (w.options.dry_run) {
     for (Move* move : moves)
       move->sums.assign(move->windows(w.committed.superblock.piece_size), kWidestSum);

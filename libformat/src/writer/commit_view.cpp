@@ -1,10 +1,9 @@
 // Commits: the HDF5 view (spec/format.md, section 12).
-#include <algorithm>
-#include <string>
 
 #include "format/superblock/view_header.h"
 #include "hdf5/view/view_encoder.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 #include "writer/commit_steps.h"
 
 namespace nmb {
@@ -29,9 +28,9 @@ Status encode_view_of(WriterCore& w) {
   if (w.options.hdf5_view == Hdf5View::kAuto) {
     const std::uint64_t objects = next.totals.dimensions + next.totals.variables;
     if (objects > kMostAutoViewObjects)
-      return Status(Code::kUnsupported, "HDF5 view: found " + std::to_string(objects) +
-                                            " dimensions and variables, expected at most " +
-                                            std::to_string(kMostAutoViewObjects));
+      return Status(Code::kUnsupported, joined_text("HDF5 view: found ", objects,
+                                                    " dimensions and variables, expected at most ",
+                                                    kMostAutoViewObjects));
     how.most_chunks = kMostAutoViewRecords;
   }
   Head head;
@@ -60,9 +59,9 @@ Status tell_of_old_view(WriterCore& w) {
   if (!view_is_newest(w.committed.superblock) || w.options.hdf5_view != Hdf5View::kOff) return {};
   const bool tells = w.ranks.is_first() && w.options.on_no_view;
   return w.ranks.agree(
-      tells ? w.options.on_no_view("a new HDF5 view: the existing one shows generation " +
-                                   std::to_string(w.committed.superblock.generation) +
-                                   " and nothing that is added now")
+      tells ? w.options.on_no_view(
+                  joined_text("a new HDF5 view: the existing one shows generation ",
+                              w.committed.superblock.generation, " and nothing that is added now"))
             : Status());
 }
 

@@ -8,6 +8,7 @@
 #include "model/sections.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
+#include "wire/joined_text.h"
 #include "writer/extents.h"
 #include "writer/requests.h"
 #include "writer/stored_blocks.h"
@@ -57,8 +58,8 @@ Status check_body_may_change(const ReaderCore& core, const BlockEntry& entry) {
         const bool known = frame.type >= kFirstKnown && frame.type <= kLastKnown;
         if (!known && (frame.flags & (kCriticalForReading | kCriticalForWriting)) != 0)
           status = Status(Code::kUnsupported, core.file().name(), kNoOffset, "",
-                          "block " + in_quotes(entry.name) + " has a section of type " +
-                              std::to_string(frame.type) + " that only a newer version can update");
+                          joined_text("block ", in_quotes(entry.name), " has a section of type ",
+                                      frame.type, " that only a newer version can update"));
       },
       [](std::uint64_t, const std::string&, const std::string&) {}));
   return status;

@@ -116,8 +116,8 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
     block.values.place(block.run_position);
   }
   if (!w_.ranks.is_alone()) {
-    const bool shared = std::any_of(ids.begin(), ids.end(),
-                                    [&](BlockId id) { return w_.blocks[id].sharing != nullptr; });
+    const bool shared =
+        std::ranges::any_of(ids, [&](BlockId id) { return w_.blocks[id].sharing != nullptr; });
     w_.buffer.set_own(shared
                           ? std::vector<Interval>()
                           : std::vector<Interval>{{blocks_begin, blocks_end}, {values_begin, at}});

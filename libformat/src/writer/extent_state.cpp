@@ -62,9 +62,7 @@ Status ExtentState::load(std::uint64_t offset) {
 }
 
 std::size_t ExtentState::first_segment_at(std::uint64_t offset) const {
-  auto it =
-      std::upper_bound(segments_.begin(), segments_.end(), offset,
-                       [](std::uint64_t at, const Segment& segment) { return at < segment.end(); });
+  auto it = std::ranges::upper_bound(segments_, offset, {}, &Segment::end);
   return static_cast<std::size_t>(it - segments_.begin());
 }
 
@@ -165,7 +163,7 @@ bool ExtentState::is_fresh(std::uint64_t from, std::uint64_t to) const {
 }
 
 Status ExtentState::write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
-                          Stage& stage_) {
+                          Stage& staged) {
   NMB_TRY(load(offset));
   std::uint64_t at = offset;
   const std::uint64_t end = offset + bytes.size();
@@ -177,7 +175,7 @@ Status ExtentState::write(std::uint64_t offset, std::span<const std::byte> bytes
                                                                      : segments_[index].end());
     auto part = bytes.subspan(at - offset, to - at);
     if (gap || !segments_[index].fresh)
-      NMB_TRY(stage(at, part, stage_));
+      NMB_TRY(stage(at, part, staged));
     else
       NMB_TRY(write_fresh(segments_[index], at, part,
                           [&](std::uint64_t position, std::span<const std::byte> written) {
@@ -196,7 +194,7 @@ bool ExtentState::has_cut() const {
 }
 
 bool ExtentState::has_fresh() const {
-  return std::any_of(segments_.begin(), segments_.end(), [](const Segment& s) { return s.fresh; });
+  return std::ranges::any_of(segments_, [](const Segment& s) { return s.fresh; });
 }
 
 std::vector<Interval> ExtentState::staged() const {
@@ -380,9 +378,7 @@ Status ExtentState::take_places(MessageReader& in) {
   // They replace everything that this state had there, including whole committed pieces.
   std::vector<Segment> merged = places;
   for (const Segment& segment : segments_) {
-    auto place = std::upper_bound(
-        places.begin(), places.end(), segment.logical,
-        [](std::uint64_t at, const Segment& candidate) { return at < candidate.end(); });
+    auto place = std::ranges::upper_bound(places, segment.logical, {}, &Segment::end);
     const bool touched = place != places.end() && place->logical < segment.end();
     if (!touched) merged.push_back(segment);
     if (!touched || !segment.fresh) continue;
@@ -400,8 +396,7 @@ Status ExtentState::take_places(MessageReader& in) {
     }
     keep(at, std::max(at, segment.end()));
   }
-  std::sort(merged.begin(), merged.end(),
-            [](const Segment& one, const Segment& other) { return one.logical < other.logical; });
+  std::ranges::sort(merged, {}, &Segment::logical);
   segments_ = std::move(merged);
   join_segments();
   length_ = std::max(length_, segments_.back().end());
@@ -416,21 +411,20 @@ std::vector<ExtentState::Staged> ExtentState::take_staged(IntervalSet skip) {
       out.push_back({part.begin, part.end - part.begin, run->place + (part.begin - run->offset)});
     skip.add(run->offset, end);
   }
-  std::sort(out.begin(), out.end(),
-            [](const Staged& a, const Staged& b) { return a.offset < b.offset; });
+  std::ranges::sort(out, {}, &Staged::offset);
   staged_.clear();
   wanted_.clear();
   wants_records_ = false;
   return out;
 }
 
-Status ExtentState::write_staged(const Staged& run, const WriteAt& write, const Stage& stage_) {
+Status ExtentState::write_staged(const Staged& run, const WriteAt& write, const Stage& staged) {
   const std::uint64_t end = run.offset + run.length;
   for (std::uint64_t at = run.offset; at < end;) {
     const Segment& segment = segments_[first_segment_at(at)];
     assert(segment.fresh && segment.logical <= at);
     const std::uint64_t to = std::min(end, segment.end());
-    NMB_TRY(write_fresh(segment, at, stage_.at(run.place + (at - run.offset), to - at), write));
+    NMB_TRY(write_fresh(segment, at, staged.at(run.place + (at - run.offset), to - at), write));
     at = to;
   }
   return {};

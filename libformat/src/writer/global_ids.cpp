@@ -26,16 +26,15 @@ Result<std::uint64_t> global_id(WriterCore& w, BlockId id) {
     }
     return comes ? committed + static_cast<std::uint64_t>(block.names_ahead) : committed;
   }
+  const auto name_of = [&](BlockId b) { return w.blocks.name(b); };
   if (w.blocks.by_name.empty()) {
     for (BlockId b = 0; b < w.blocks.size(); ++b)
       if (!w.blocks[b].is_removed() && (w.blocks[b].is_new() || w.blocks[b].is_renamed()))
         w.blocks.by_name.push_back(b);
-    std::sort(w.blocks.by_name.begin(), w.blocks.by_name.end(),
-              [&](BlockId a, BlockId b) { return w.blocks.name(a) < w.blocks.name(b); });
+    std::ranges::sort(w.blocks.by_name, {}, name_of);
   }
   const std::string_view name = w.blocks.name(id);
-  auto it = std::lower_bound(w.blocks.by_name.begin(), w.blocks.by_name.end(), name,
-                             [&](BlockId b, std::string_view n) { return w.blocks.name(b) < n; });
+  auto it = std::ranges::lower_bound(w.blocks.by_name, name, {}, name_of);
   std::uint64_t rank = static_cast<std::uint64_t>(it - w.blocks.by_name.begin());
   if (w.committed.reader) {
     NMB_ASSIGN(std::uint64_t committed, w.committed.reader->index().rank_of(name));

@@ -5,6 +5,7 @@
 #include "model/name_rules.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -23,7 +24,7 @@ Result<LinkedPieces> LinkedPieces::make(LinkedValues values, std::uint32_t piece
   };
   for (const ExternalFile& file : values.files)
     if (const char* error = external_path_error(file.path))
-      return wrong("the path of a file to link with " + std::string(error));
+      return wrong(joined_text("the path of a file to link with ", error));
   LinkedPieces out;
   out.used_.resize(values.files.size());
   for (const LinkedPiece& piece : values.pieces) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "wire/joined_text.h"
+
 namespace nmb {
 
 namespace {
@@ -35,8 +37,8 @@ LustreStriping lustre_striping(std::uint64_t data_bytes, int targets, int aggreg
 }
 
 std::string lustre_command(const LustreStriping& striping, std::string_view folder) {
-  return "lfs setstripe -c " + std::to_string(striping.count) + " -S " +
-         std::to_string(striping.size / kMebibyte) + "M " + for_shell(folder);
+  return joined_text("lfs setstripe -c ", striping.count, " -S ", striping.size / kMebibyte, "M ",
+                     for_shell(folder));
 }
 
 }  // namespace nmb

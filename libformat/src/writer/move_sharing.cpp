@@ -204,7 +204,7 @@ class MoveSharing {
       else
         loans_.push_back({ranks_.rank(), *move, 0, part_of(**move, 0, end)});
     }
-    std::reverse(kept.begin(), kept.end());
+    std::ranges::reverse(kept);
     moves_ = std::move(kept);
     for (Loan& loan : loans_) loan.move->sums.assign(loan.move->windows(piece_size_), 0);
   }
@@ -262,8 +262,7 @@ class MoveSharing {
     for (Loan& loan : loans_)
       if (loan.to == ranks_.rank()) moves_.push_back(&loan.part);
     for (Move& move : taken_) moves_.push_back(&move);
-    std::sort(moves_.begin(), moves_.end(),
-              [](const Move* a, const Move* b) { return a->position < b->position; });
+    std::ranges::sort(moves_, {}, &Move::position);
     return move_values(moves_, file_, piece_size_, options_);
   }
 
@@ -279,8 +278,8 @@ class MoveSharing {
     }
     NMB_ASSIGN(const std::vector<Message> sums, ranks_.exchange(answers.take()));
     auto keep = [&](const Loan& loan, const std::vector<std::uint64_t>& of_part) {
-      std::copy(of_part.begin(), of_part.end(),
-                loan.move->sums.begin() + static_cast<std::ptrdiff_t>(loan.from / piece_size_));
+      std::ranges::copy(
+          of_part, loan.move->sums.begin() + static_cast<std::ptrdiff_t>(loan.from / piece_size_));
     };
     for (const Message& message : sums) {
       MessageReader in(message.bytes());
@@ -330,11 +329,7 @@ Move part_of(const Move& move, std::uint64_t from, std::uint64_t to) {
   for (const ByteRange& hole : move.holes)
     if (hole.begin >= begin && hole.end <= end)
       part.holes.push_back({hole.begin - begin, hole.end - begin});
-  auto run = std::upper_bound(
-      move.runs.begin(), move.runs.end(), begin, [](std::uint64_t at, const ValueRuns& r) {
-        return at < r.extent_offset + (r.count - 1) * r.extent_stride + r.length;
-      });
-  for (; run != move.runs.end() && run->extent_offset < end; ++run)
+  for (auto run = move.run_at(begin); run != move.runs.end() && run->extent_offset < end; ++run)
     clip(*run, begin, end, &part.runs);
   return part;
 }

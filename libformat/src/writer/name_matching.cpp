@@ -8,6 +8,7 @@
 #include "parallel/letters.h"
 #include "parallel/merge_runs.h"
 #include "parallel/name_slices.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -66,11 +67,10 @@ Status judge(std::span<const Claimed> group, std::int64_t* change) {
   if (!other && first && first_value)
     other = first_value->handle.rank != first->handle.rank ? first_value : last_value;
   if (!other || other->handle.rank == first->handle.rank) return {};
-  return Status(Code::kConflict, "block " + in_quotes(first->name) + ": found " +
-                                     std::string(text_of(other->claim)) + " on rank " +
-                                     std::to_string(other->handle.rank) + ", expected only " +
-                                     std::string(text_of(first->claim)) + " on rank " +
-                                     std::to_string(first->handle.rank));
+  return Status(Code::kConflict,
+                joined_text("block ", in_quotes(first->name), ": found ", text_of(other->claim),
+                            " on rank ", other->handle.rank, ", expected only ",
+                            text_of(first->claim), " on rank ", first->handle.rank));
 }
 
 // Returns the handles of a group that share the block, the keeper first; empty if it is not shared.
@@ -88,8 +88,7 @@ std::vector<Sharing::Handle> sharers(std::span<const Claimed> group) {
 }  // namespace
 
 std::optional<Sharing::Handle> OwnedNames::find(std::string_view name) const {
-  auto it = std::lower_bound(names_.begin(), names_.end(), name,
-                             [](const Owned& a, std::string_view b) { return a.name < b; });
+  auto it = std::ranges::lower_bound(names_, name, {}, &Owned::name);
   if (it == names_.end() || it->name != name) return std::nullopt;
   return it->keeper;
 }

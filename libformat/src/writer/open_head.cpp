@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "format/superblock/page_chain.h"
 #include "format/superblock/settled_head.h"
 #include "format/superblock/view_header.h"
 #include "verify/sound_generation.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 #include "writer/provenance.h"
 
 namespace nmb {
@@ -20,8 +20,8 @@ namespace {
 using Tell = std::function<void(const std::string&)>;
 
 std::string generation_at(const FoundSuperblock& found) {
-  return "generation " + std::to_string(found.fields.generation) + " (superblock at " +
-         std::to_string(found.position) + ")";
+  return joined_text("generation ", found.fields.generation, " (superblock at ", found.position,
+                     ")");
 }
 
 // Adopts a pending generation that is sound; refuses an unsound one that only a search found.
@@ -30,9 +30,9 @@ Status choose_sound(const ByteSource& file, Choice* choice, const Tell& tell) {
     NMB_ASSIGN(const bool sound, is_sound(file, choice->reading, choice->newest));
     if (!sound)
       return Status(Code::kDamaged, file.name(), choice->newest.position, "R-SB-13",
-                    "slots and mark are damaged, and generation " +
-                        std::to_string(choice->newest.fields.generation) +
-                        " after them is not sound; nmverify shows the damage");
+                    joined_text("slots and mark are damaged, and generation ",
+                                choice->newest.fields.generation,
+                                " after them is not sound; nmverify shows the damage"));
     tell("slots and mark are damaged; continues from " + generation_at(choice->newest) +
          ", which is sound");
   }
@@ -56,13 +56,13 @@ void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
   const Superblock& newest = choice.newest.fields;
   const std::uint64_t size = choice.reading.size;
   if (size <= newest.file_length) return;
-  tell(std::to_string(size - newest.file_length) + " bytes after generation " +
-       std::to_string(newest.generation) +
-       (may_hide_a_generation(choice)
-            ? ", and a slot or the mark is damaged: a later generation may be lost, and "
-              "none was found; the bytes stay as an abandoned range"
-            : ", which no generation has committed, stay as an abandoned range; nmconvert "
-              "--repack leaves them out"));
+  tell(joined_text(
+      size - newest.file_length, " bytes after generation ", newest.generation,
+      may_hide_a_generation(choice)
+          ? ", and a slot or the mark is damaged: a later generation may be lost, and "
+            "none was found; the bytes stay as an abandoned range"
+          : ", which no generation has committed, stay as an abandoned range; nmconvert "
+            "--repack leaves them out"));
 }
 
 // The bytes where the trailer of the newest generation belongs may be all that is left of another
@@ -78,10 +78,10 @@ Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading
   NMB_ASSIGN(const bool sound, is_sound(file, reading, newest));
   if (sound) return {};
   return Status(Code::kDamaged, file.name(), trailer, "R-SB-2",
-                "found another superblock than the one in the slot of generation " +
-                    std::to_string(newest.fields.generation) +
-                    ", and that generation is not sound: head and end may be of two files; "
-                    "nmverify shows the damage");
+                joined_text("found another superblock than the one in the slot of generation ",
+                            newest.fields.generation,
+                            ", and that generation is not sound: head and end may be of two files; "
+                            "nmverify shows the damage"));
 }
 
 }  // namespace
@@ -149,12 +149,12 @@ Result<Head> settle_head(WriterCore& w) {
     restored += (restored.empty() ? "" : ", ") + what;
   };
   if (trailer != head.superblock_bytes) {
-    restores("the trailer at " + std::to_string(superblock.trailer_position()));
+    restores(joined_text("the trailer at ", superblock.trailer_position()));
     NMB_TRY(w.file->write_at(superblock.trailer_position(), head.superblock_bytes));
   }
   for (const std::size_t at : {kFirstSlot, kFirstSlot + kSlotUnit}) {
     if (!differs(at, at + kSlotUnit)) continue;
-    restores("the slot at " + std::to_string(at));
+    restores(joined_text("the slot at ", at));
     NMB_TRY(w.file->write_at(at, std::span(settled).subspan(at, kSlotUnit)));
   }
   if (!restored.empty()) NMB_TRY(sync());
@@ -170,8 +170,8 @@ Result<Head> settle_head(WriterCore& w) {
     NMB_TRY(sync());
   }
   if (!restored.empty())
-    tell("the head was not that of generation " + std::to_string(superblock.generation) +
-         ": restored " + restored);
+    tell(joined_text("the head was not that of generation ", superblock.generation, ": restored ",
+                     restored));
   std::ranges::copy(settled, head.bytes.begin());
   return head;
 }

@@ -3,7 +3,6 @@
 #include "writer/ordered_space.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include "parallel/letters.h"

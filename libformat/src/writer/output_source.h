@@ -5,6 +5,7 @@
 
 #include "nmb/bytes.h"
 #include "nmb/files.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -15,9 +16,9 @@ class OutputSource final : public ByteSource {
   std::uint64_t size() const override { return size_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (offset > size_ || out.size() > size_ - offset)
-      return Status(Code::kDamaged, name(), size_, "R-FL-1",
-                    "cut: found " + std::to_string(size_) + " bytes, expected " +
-                        std::to_string(out.size()) + " more at " + std::to_string(offset));
+      return Status(
+          Code::kDamaged, name(), size_, "R-FL-1",
+          joined_text("cut: found ", size_, " bytes, expected ", out.size(), " more at ", offset));
     return file_.read_at(offset, out);
   }
   const std::string& name() const override { return file_.name(); }

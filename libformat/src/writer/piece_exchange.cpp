@@ -311,9 +311,8 @@ Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Enco
 }
 
 Status PieceExchange::put(std::vector<PiecePart> parts, const Encode& encode) {
-  std::sort(parts.begin(), parts.end(), [](const PiecePart& a, const PiecePart& b) {
-    return std::pair(a.piece.position, a.put) < std::pair(b.piece.position, b.put);
-  });
+  std::ranges::sort(parts, {},
+                    [](const PiecePart& part) { return std::pair(part.piece.position, part.put); });
   bool conflict = false;
   NMB_TRY(put_in_rounds(parts, encode, true, &conflict));
   // Values of the highest rank win, independent of arrival.

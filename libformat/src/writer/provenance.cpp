@@ -6,6 +6,7 @@
 #include "model/sections.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -15,8 +16,8 @@ Status add_provenance(WriterCore& w, std::string_view json) {
     return Status(Code::kUsage, "found an empty provenance, expected a JSON object");
   if (json.size() > kMostProvenance)
     return Status(Code::kUsage, w.file->name(), kNoOffset, "",
-                  "found a provenance of " + std::to_string(json.size()) +
-                      " bytes, expected at most " + std::to_string(kMostProvenance));
+                  joined_text("found a provenance of ", json.size(), " bytes, expected at most ",
+                              kMostProvenance));
   if (!w.ranks.is_first()) return {};
   // Readers of sections, including writers, would refuse a longer sequence. It may begin with the
   // place of the one before.
@@ -26,9 +27,8 @@ Status add_provenance(WriterCore& w, std::string_view json) {
     bytes += kSectionHeader + round_up(text.size(), 8);
   if (bytes > kMostSections)
     return Status(Code::kLimit, w.file->name(), kNoOffset, "",
-                  "found provenance of " + std::to_string(bytes) +
-                      " bytes in one generation, expected at most " +
-                      std::to_string(kMostSections));
+                  joined_text("found provenance of ", bytes,
+                              " bytes in one generation, expected at most ", kMostSections));
   w.next.provenance.emplace_back(json);
   return {};
 }
@@ -40,8 +40,8 @@ Status check_sections(const WriterCore& w, const Superblock& superblock) {
         constexpr std::uint16_t kCritical = kCriticalForReading | kCriticalForWriting;
         if ((frame.flags & kCritical) == 0 || frame.is_one_of({kSectionProvenance})) return {};
         return Status(Code::kUnsupported, w.file->name(), kNoOffset, "",
-                      "the file has a global section of type " + std::to_string(frame.type) +
-                          " that only a newer writer keeps up");
+                      joined_text("the file has a global section of type ", frame.type,
+                                  " that only a newer writer keeps up"));
       });
 }
 

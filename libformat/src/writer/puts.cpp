@@ -2,12 +2,12 @@
 #include "writer/puts.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "model/name_rules.h"
 #include "values/run_cursor.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 #include "writer/extents.h"
 #include "writer/stored_blocks.h"
 #include "writer/waiting_values.h"
@@ -19,18 +19,20 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
   NMB_TRY(w_.failure);
   NMB_TRY(check_id(w_, id));
   if (w_.define_mode)
-    return Status(Code::kUsage, std::string(operation) +
-                                    " is not allowed in define mode; call end_define() first");
+    return Status(
+        Code::kUsage,
+        joined_text(operation, " is not allowed in define mode; call end_define() first"));
   BlockState& block = w_.blocks[id];
   if (!block.values.takes_puts())
-    return Status(Code::kUsage,
-                  std::string(operation) + " of block " + in_quotes(w_.blocks.name(id)) +
-                      " is not allowed before its values are committed; call sync() first");
+    return Status(
+        Code::kUsage,
+        joined_text(operation, " of block ", in_quotes(w_.blocks.name(id)),
+                    " is not allowed before its values are committed; call sync() first"));
   NMB_TRY(load_definitions(w_, id));
   const Metadata& metadata = *block.metadata;
   if (variable >= metadata.variable_count())
-    return Status(Code::kUsage, "found variable ID " + std::to_string(variable) + " of " +
-                                    std::to_string(metadata.variable_count()) + " variables");
+    return Status(Code::kUsage, joined_text("found variable ID ", variable, " of ",
+                                            metadata.variable_count(), " variables"));
   const Type type = metadata.variable(variable).type;
   if ((type == Type::kChar) != (values.type() == MemoryType::kText))
     return Status(Code::kUsage, "variable " + in_quotes(metadata.variable(variable).name) +
@@ -123,9 +125,9 @@ Status Puts::put_run(Put& put, ExtentState& extent, std::uint64_t offset, std::u
 Status Puts::range_status(const Put& put) const {
   if (put.out_of_range == 0) return {};
   return Status(Code::kRange,
-                "found " + std::to_string(put.out_of_range) + " values of variable " +
-                    in_quotes(w_.blocks[put.block].metadata->variable(put.variable).name) +
-                    " out of the range of " + std::string(type_name(put.type)));
+                joined_text("found ", put.out_of_range, " values of variable ",
+                            in_quotes(w_.blocks[put.block].metadata->variable(put.variable).name),
+                            " out of the range of ", type_name(put.type)));
 }
 
 Status Puts::put(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values) {
@@ -146,9 +148,8 @@ Status Puts::put(BlockId id, VarId variable, const Hyperslab& slab, ConstArray v
 // order of their runs, so that adjacent bytes are written together.
 Status Puts::put_all_of(std::span<Put*> puts) {
   NMB_TRY(make_room(puts));
-  std::stable_sort(puts.begin(), puts.end(), [&](const Put* a, const Put* b) {
-    return std::pair(w_.blocks[a->block].run_position, a->block) <
-           std::pair(w_.blocks[b->block].run_position, b->block);
+  std::ranges::stable_sort(puts, {}, [&](const Put* put) {
+    return std::pair(w_.blocks[put->block].run_position, put->block);
   });
   std::vector<std::byte> buffer;
   for (auto first = puts.begin(); first != puts.end();) {

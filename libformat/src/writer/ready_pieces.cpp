@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <string>
 
 #include "format/extent/piece_codec.h"
 #include "model/name_rules.h"
 #include "parallel/workers.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -41,9 +41,8 @@ Status check_pieces(std::string_view block, std::uint64_t length, std::uint64_t 
     return Status(Code::kUsage, "found pieces of values for block " + in_quotes(block) +
                                     ", which several ranks share; use put()");
   if (length != extent_length)
-    return Status(Code::kUsage, "found pieces of " + std::to_string(length) +
-                                    " bytes in all for block " + in_quotes(block) + ", expected " +
-                                    std::to_string(extent_length));
+    return Status(Code::kUsage, joined_text("found pieces of ", length, " bytes in all for block ",
+                                            in_quotes(block), ", expected ", extent_length));
   return {};
 }
 
@@ -92,7 +91,7 @@ Result<ReadyPieces> ReadyPieces::make(std::vector<StoredPiece> pieces,
                                       std::shared_ptr<const ByteSource> source,
                                       std::uint32_t piece_size, std::string_view block) {
   const auto wrong = [&](const char* found) {
-    return Status(Code::kUsage, std::string("found ") + found + " for block " + in_quotes(block));
+    return Status(Code::kUsage, joined_text("found ", found, " for block ", in_quotes(block)));
   };
   ReadyPieces out;
   for (const StoredPiece& piece : pieces) {

@@ -2,8 +2,8 @@
 #include "writer/requests.h"
 
 #include <algorithm>
-#include <string>
 
+#include "wire/joined_text.h"
 #include "writer/puts.h"
 #include "writer/puts_together.h"
 
@@ -40,7 +40,7 @@ Status Requests::wait(std::span<const RequestId> ids, std::span<Status> statuses
   const Status put_here = Puts(w_).put_all_of(wanted);
   for (const Put& put : puts)
     own[put.request] = put_here.ok() ? Puts(w_).range_status(put) : put_here;
-  if (!statuses.empty()) std::copy(own.begin(), own.end(), statuses.begin());
+  if (!statuses.empty()) std::ranges::copy(own, statuses.begin());
   return first_failure(own);
 }
 
@@ -62,15 +62,14 @@ Status Requests::wait_all(std::span<const RequestId> ids, std::span<Status> stat
   });
   for (const Put& put : puts)
     if (own[put.request].ok()) own[put.request] = status.ok() ? Puts(w_).range_status(put) : status;
-  if (!statuses.empty()) std::copy(own.begin(), own.end(), statuses.begin());
+  if (!statuses.empty()) std::ranges::copy(own, statuses.begin());
   return status.ok() ? first_failure(own) : status;
 }
 
 Status check_none_open(std::uint64_t open, std::string_view operation) {
   if (open == 0) return {};
-  return Status(Code::kUsage, std::to_string(open) + (open == 1 ? " request is" : " requests are") +
-                                  " open; call wait() or wait_all() before " +
-                                  std::string(operation));
+  return Status(Code::kUsage, joined_text(open, open == 1 ? " request is" : " requests are",
+                                          " open; call wait() or wait_all() before ", operation));
 }
 
 }  // namespace nmb

@@ -44,8 +44,7 @@ Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* an
   }
   for (const std::string& name : w_.blocks.removed_names)
     records.push_back({name, kNoBlock, Claim::kRemove});
-  std::sort(records.begin(), records.end(),
-            [](const NameRecord& a, const NameRecord& b) { return a.name < b.name; });
+  std::ranges::sort(records, {}, &NameRecord::name);
   w_.names.owned.clear();
   NMB_ASSIGN(std::vector<NameMatch> matches,
              match_names(w_.ranks.communicator(), records, &w_.names.slices, &w_.names.owned));
@@ -234,7 +233,7 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
     }
     for (auto& [id, united] : unions)
       w_.blocks[id].metadata = std::make_unique<Metadata>(std::move(united).take());
-    std::sort(changed.begin(), changed.end());
+    std::ranges::sort(changed);
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
     for (BlockId id : changed) NMB_TRY(Bodies(w_).lay_out_definitions(id));
     return {};

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "format/extent/piece_codec.h"
 #include "writer/extents.h"
 #include "writer/stored_blocks.h"
 

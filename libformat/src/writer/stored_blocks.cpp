@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "format/block/body_codec.h"
 #include "model/name_rules.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -39,7 +39,7 @@ Status refresh(WriterCore& w, BlockId id) {
 
 Status check_id(WriterCore& w, BlockId id) {
   if (id >= w.blocks.size() || w.blocks[id].is_removed())
-    return Status(Code::kUsage, "no block has ID " + std::to_string(id));
+    return Status(Code::kUsage, joined_text("no block has ID ", id));
   return refresh(w, id);
 }
 

@@ -23,7 +23,7 @@ Status StripeWriter::write_whole_stripes() {
   auto keep = [&](std::uint64_t offset, std::span<const std::byte> part) {
     if (part.empty()) return;
     kept.push_back({offset, part.size()});
-    to = std::copy(part.begin(), part.end(), to);
+    to = std::ranges::copy(part, to).out;
   };
   std::span<const std::byte> rest = bytes_;
   for (const Run& run : runs_) {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cassert>
 #include <iterator>
-#include <utility>
 
 #include "dump/value_text.h"
 #include "model/attribute_differences.h"
 #include "model/name_rules.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 namespace {
@@ -18,11 +18,11 @@ std::string length_text(const Dimension& dimension) {
 }
 
 std::string rank_text(std::size_t dimensions) {
-  return std::to_string(dimensions) + (dimensions == 1 ? " dimension" : " dimensions");
+  return joined_text(dimensions, dimensions == 1 ? " dimension" : " dimensions");
 }
 
 std::string object_text(std::string_view kind, std::string_view name) {
-  return std::string(kind) + " " + in_quotes(name);
+  return joined_text(kind, " ", in_quotes(name));
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ Status UnitedBlock::check_variable(int rank, const Metadata& definitions, VarId 
     return differs("shape", rank_text(dimensions.size()), rank_text(expected.dimensions.size()));
   for (std::size_t i = 0; i < dimensions.size(); ++i)
     if (dimensions[i] != expected.dimensions[i])
-      return differs("dimension in place " + std::to_string(i),
+      return differs(joined_text("dimension in place ", i),
                      in_quotes(union_.dimension(dimensions[i]).name),
                      in_quotes(union_.dimension(expected.dimensions[i]).name));
   return check_attributes(rank, definitions, local, id);
@@ -184,11 +184,11 @@ int UnitedBlock::first_rank_of_block_attribute(std::string_view name) const {
 Status UnitedBlock::conflict(std::string_view object, std::string_view field, int rank,
                              std::string_view found, int first_rank, std::string_view expected,
                              std::string_view remark) const {
-  std::string message = object_text("block", name_) + ": " + std::string(object) + ": ";
-  if (!field.empty()) message += std::string(field) + ": ";
-  message += "found " + std::string(found) + " on rank " + std::to_string(rank) + ", expected " +
-             std::string(expected) + " as on rank " + std::to_string(first_rank);
-  return Status(Code::kConflict, message + std::string(remark));
+  std::string message = joined_text(object_text("block", name_), ": ", object, ": ");
+  if (!field.empty()) message += joined_text(field, ": ");
+  message += joined_text("found ", found, " on rank ", rank, ", expected ", expected,
+                         " as on rank ", first_rank);
+  return Status(Code::kConflict, joined_text(message, remark));
 }
 
 }  // namespace nmb

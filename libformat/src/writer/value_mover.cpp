@@ -88,17 +88,9 @@ class JobQueue {
   std::uint64_t skipped_ = 0;
 };
 
-// Returns the first run that does not end before `offset`.
-auto run_at(const Move& move, std::uint64_t offset) {
-  return std::upper_bound(
-      move.runs.begin(), move.runs.end(), offset, [](std::uint64_t at, const ValueRuns& r) {
-        return at < r.extent_offset + (r.count - 1) * r.extent_stride + r.length;
-      });
-}
-
 // Returns the source offset of `offset` in an extent, if the run there began with it.
 std::uint64_t source_of(const Move& move, std::uint64_t offset) {
-  const auto run = run_at(move, offset);
+  const auto run = move.run_at(offset);
   return run == move.runs.end() ? 0 : run->source_offset + (offset - run->extent_offset);
 }
 
@@ -172,14 +164,14 @@ Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> o
     if (read_to == read_from) return {};
     auto part = out.subspan(read_from - offset, read_to - read_from);
     read_from = read_to;
-    if (stored && move.source->is_unallocated(read_source, part.size())) {
+    if (stored != nullptr && move.source->is_unallocated(read_source, part.size())) {
       std::memset(part.data(), 0, part.size());
       return {};
     }
     if (stored) *stored = true;
     return move.source->read_at(read_source, part);
   };
-  for (auto run = run_at(move, offset); run != move.runs.end() && run->extent_offset < end; ++run) {
+  for (auto run = move.run_at(offset); run != move.runs.end() && run->extent_offset < end; ++run) {
     std::uint64_t i = 0;
     if (run->count > 1 && offset > run->extent_offset)
       i = std::min((offset - run->extent_offset) / run->extent_stride, run->count - 1);

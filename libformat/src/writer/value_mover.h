@@ -2,6 +2,7 @@
 // in one pass, in windows of at most 1 MiB on several threads (spec/format.md, section 10.1).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -53,6 +54,12 @@ struct Move {
   // Returns the number of windows that are not holes.
   std::uint64_t windows(std::uint32_t piece_size) const {
     return ends.empty() ? (stored_length() + piece_size - 1) / piece_size : ends.size();
+  }
+  // Returns the first run that does not end before `offset`.
+  auto run_at(std::uint64_t offset) const {
+    return std::ranges::upper_bound(runs, offset, {}, [](const ValueRuns& r) {
+      return r.extent_offset + (r.count - 1) * r.extent_stride + r.length;
+    });
   }
 };
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "format/extent/piece_codec.h"
 #include "model/name_rules.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 #include "writer/definitions.h"
 #include "writer/stored_blocks.h"
 
@@ -15,8 +15,8 @@ namespace nmb {
 Result<BlockId> pack_block(WriterCore& w, PackedBlock packed) {
   if (!is_classic(packed.kind) && packed.kind != Kind::kExtended)
     return Status(Code::kUnsupported,
-                  "found body kind " + std::to_string(static_cast<unsigned>(packed.kind)) +
-                      " of block " + in_quotes(packed.name) + ", expected 1, 2, 5 or 6");
+                  joined_text("found body kind ", static_cast<unsigned>(packed.kind), " of block ",
+                              in_quotes(packed.name), ", expected 1, 2, 5 or 6"));
   std::uint64_t end = 0;
   for (const ByteRange& hole : packed.holes) {
     if (hole.begin < end || hole.end <= hole.begin || hole.end > packed.extent_length)

@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "wire/checked.h"
 #include "writer/extents.h"
 #include "writer/file_space.h"
 #include "writer/ordered_space.h"

@@ -69,8 +69,8 @@ class WriteBuffer {
  private:
   std::uint64_t end() const { return position_ + bytes_.size(); }
   bool is_own(std::uint64_t from, std::uint64_t to) const {
-    return std::any_of(own_.begin(), own_.end(),
-                       [&](const Interval& own) { return own.begin <= from && to <= own.end; });
+    return std::ranges::any_of(
+        own_, [&](const Interval& own) { return own.begin <= from && to <= own.end; });
   }
 
   Status fill_gap(std::uint64_t gap) {

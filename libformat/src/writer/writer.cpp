@@ -2,14 +2,12 @@
 #include "nmb/writer.h"
 
 #include <bit>
-#include <exception>
 
 #include "model/name_rules.h"
 #include "parallel/message_codec.h"
 #include "parallel/shared_output.h"
-#include "wire/checked.h"
 #include "wire/dry_output.h"
-#include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "writer/commit.h"
 #include "writer/definitions.h"
 #include "writer/end_define.h"
@@ -48,16 +46,15 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
       return Status(Code::kUsage,
                     "found hint cb_nodes=" + value + ", expected a number of ranks from 1 on");
   if (options.compression_level < 1 || options.compression_level > 19)
-    return Status(Code::kUsage, "found compression level " +
-                                    std::to_string(options.compression_level) +
-                                    ", expected 1 to 19");
+    return Status(Code::kUsage, joined_text("found compression level ", options.compression_level,
+                                            ", expected 1 to 19"));
   if (options.aggregators < 0)
-    return Status(Code::kUsage, "found " + std::to_string(options.aggregators) +
-                                    " aggregators, expected 0 or more");
+    return Status(Code::kUsage,
+                  joined_text("found ", options.aggregators, " aggregators, expected 0 or more"));
   if (options.alignment != 0 && (!std::has_single_bit(options.alignment) ||
                                  options.alignment < 4096 || options.alignment > (1u << 30)))
-    return Status(Code::kUsage, "found alignment " + std::to_string(options.alignment) +
-                                    ", expected 0 or a power of 2 from 4096 to 2^30");
+    return Status(Code::kUsage, joined_text("found alignment ", options.alignment,
+                                            ", expected 0 or a power of 2 from 4096 to 2^30"));
   if (options.statistics != StatisticsLevel::kNone && options.dry_run)
     return Status(Code::kUsage, "a dry run cannot have statistics: their length depends on values");
   if (!create && options.dry_run) return Status(Code::kUsage, "a dry run needs a new file");
@@ -70,17 +67,17 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
   if (!create) return {};
   if (!std::has_single_bit(options.piece_size) || options.piece_size < 65536 ||
       options.piece_size > (1u << 30))
-    return Status(Code::kUsage, "found piece size " + std::to_string(options.piece_size) +
-                                    ", expected a power of 2 from 65536 to 2^30");
+    return Status(Code::kUsage, joined_text("found piece size ", options.piece_size,
+                                            ", expected a power of 2 from 65536 to 2^30"));
   if (options.inline_limit > kMaxInline)
-    return Status(Code::kUsage, "found inline limit " + std::to_string(options.inline_limit) +
-                                    ", expected at most 65536");
+    return Status(Code::kUsage, joined_text("found inline limit ", options.inline_limit,
+                                            ", expected at most 65536"));
   for (const auto& [rows, what] :
        {std::pair(options.leaf_rows, "leaf rows"), std::pair(options.node_rows, "node rows"),
         std::pair(options.map_rows, "map rows")})
     if (rows < kMinPageRows || rows > kMaxPageRows)
-      return Status(Code::kUsage, "found " + std::to_string(rows) + " " + what +
-                                      ", expected 2 to " + std::to_string(kMaxPageRows));
+      return Status(Code::kUsage,
+                    joined_text("found ", rows, " ", what, ", expected 2 to ", kMaxPageRows));
   return {};
 }
 
@@ -128,10 +125,9 @@ Status check_alike(Communicator& ranks, const std::string& path, const WriterOpt
   for (const auto& [what, text] : sayings) {
     const std::string expected(first.get_text());
     if (status.ok() && text != expected)
-      status =
-          Status(Code::kUsage, path, kNoOffset, "",
-                 "found " + std::string(what) + " " + text + " on rank " +
-                     std::to_string(ranks.rank()) + ", expected " + expected + " as on rank 0");
+      status = Status(Code::kUsage, path, kNoOffset, "",
+                      joined_text("found ", what, " ", text, " on rank ", ranks.rank(),
+                                  ", expected ", expected, " as on rank 0"));
   }
   return ranks.agree(status);
 }
@@ -246,8 +242,8 @@ Result<BlockId> Writer::define_block(std::string_view name) {
 Result<BlockId> Writer::define_block(std::string_view name, const Metadata& metadata,
                                      std::uint64_t records) {
   if (records != 0 && !metadata.record_dimension())
-    return Status(Code::kUsage, "found " + std::to_string(records) +
-                                    " records, expected 0 without a record dimension");
+    return Status(Code::kUsage, joined_text("found ", records,
+                                            " records, expected 0 without a record dimension"));
   NMB_ASSIGN(BlockId id, Definitions(*impl_).define_block(name, &metadata));
   impl_->blocks[id].next.records = records;
   return id;
@@ -310,54 +306,51 @@ Status Writer::put_att(BlockId block, VarId variable, std::string_view name, Typ
   std::vector<std::byte> external(values.count() * type_size(type));
   if (std::uint64_t bad =
           convert_to_external(values.type(), values.data(), values.count(), type, external.data()))
-    return Status(Code::kRange, "found " + std::to_string(bad) + " values of attribute " +
-                                    in_quotes(name) + " out of the range of " +
-                                    std::string(type_name(type)));
+    return Status(Code::kRange, joined_text("found ", bad, " values of attribute ", in_quotes(name),
+                                            " out of the range of ", type_name(type)));
   return Definitions(*impl_).put_att(block, variable, name, type, external);
 }
 
 namespace {
 
-// A full name is split at its last '/' (spec/format.md, section 8.4).
-std::pair<std::string_view, std::string_view> split_full_name(std::string_view full_name) {
-  const std::size_t slash = full_name.rfind('/');
-  if (slash == std::string_view::npos) return {{}, full_name};
-  return {full_name.substr(0, slash), full_name.substr(slash + 1)};
+Result<BlockId> find_or_define(WriterCore& w, std::string_view name) {
+  Result<BlockId> block = find_block(w, name);
+  return block.status().code() == Code::kNotFound ? Definitions(w).define_block(name) : block;
+}
+
+// Returns the definitions with their names checked: otherwise each search would go through those
+// that are not checked yet.
+Result<Metadata*> searchable(Metadata& metadata) {
+  metadata.check_names_at_once();
+  NMB_TRY(metadata.settle_names());
+  return &metadata;
 }
 
 }  // namespace
 
 Result<Writer::FullId> Writer::def_dim(std::string_view full_name, std::uint64_t length) {
   auto [block_name, name] = split_full_name(full_name);
-  Result<BlockId> block = nmb::find_block(*impl_, block_name);
-  if (!block.ok() && block.status().code() == Code::kNotFound)
-    block = Definitions(*impl_).define_block(block_name);
-  if (!block.ok()) return block.status();
-  NMB_ASSIGN(DimId id, def_dim(*block, name, length));
-  return FullId{*block, id};
+  NMB_ASSIGN(const BlockId block, find_or_define(*impl_, block_name));
+  NMB_ASSIGN(DimId id, def_dim(block, name, length));
+  return FullId{block, id};
 }
 
 Result<Writer::FullId> Writer::def_var(std::string_view full_name, Type type,
                                        std::span<const std::string_view> dimensions) {
   auto [block_name, name] = split_full_name(full_name);
-  Result<BlockId> block = nmb::find_block(*impl_, block_name);
-  if (!block.ok() && block.status().code() == Code::kNotFound)
-    block = Definitions(*impl_).define_block(block_name);
-  if (!block.ok()) return block.status();
-  NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(*block));
-  state->metadata->check_names_at_once();  // otherwise each search would go through the names that
-                                           // are not checked yet
-  NMB_TRY(state->metadata->settle_names());
+  NMB_ASSIGN(const BlockId block, find_or_define(*impl_, block_name));
+  NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
+  NMB_ASSIGN(const Metadata* metadata, searchable(*state->metadata));
   std::vector<DimId> ids;
   for (std::string_view dimension : dimensions) {
-    std::optional<DimId> id = state->metadata->find_dimension(dimension);
+    std::optional<DimId> id = metadata->find_dimension(dimension);
     if (!id)
       return Status(Code::kNotFound, "found no dimension " + in_quotes(dimension) + " in block " +
                                          in_quotes(block_name));
     ids.push_back(*id);
   }
-  NMB_ASSIGN(VarId id, def_var(*block, name, type, ids));
-  return FullId{*block, id};
+  NMB_ASSIGN(VarId id, def_var(block, name, type, ids));
+  return FullId{block, id};
 }
 
 Status Writer::put_att_text(std::string_view full_name, std::string_view attribute,
@@ -365,9 +358,8 @@ Status Writer::put_att_text(std::string_view full_name, std::string_view attribu
   auto [block_name, name] = split_full_name(full_name);
   NMB_ASSIGN(BlockId block, nmb::find_block(*impl_, block_name));
   NMB_ASSIGN(BlockState * state, nmb::readable(*impl_, block));
-  state->metadata->check_names_at_once();
-  NMB_TRY(state->metadata->settle_names());
-  std::optional<VarId> variable = state->metadata->find_variable(name);
+  NMB_ASSIGN(const Metadata* metadata, searchable(*state->metadata));
+  std::optional<VarId> variable = metadata->find_variable(name);
   if (!variable)
     return Status(Code::kNotFound,
                   "found no variable " + in_quotes(name) + " in block " + in_quotes(block_name));
@@ -427,9 +419,8 @@ Status Writer::wait_all(std::span<const RequestId> requests, std::span<Status> s
 Result<Hyperslab> Writer::whole(BlockId block, VarId variable, std::uint64_t values) {
   NMB_ASSIGN(BlockState * state, nmb::readable(*impl_, block));
   if (variable >= state->metadata->variable_count())
-    return Status(Code::kUsage, "found variable ID " + std::to_string(variable) + " of " +
-                                    std::to_string(state->metadata->variable_count()) +
-                                    " variables");
+    return Status(Code::kUsage, joined_text("found variable ID ", variable, " of ",
+                                            state->metadata->variable_count(), " variables"));
   NMB_ASSIGN(VariableShape shape,
              shape_of(*state->metadata, state->layout, variable, state->next.records));
   Hyperslab slab;
@@ -439,8 +430,8 @@ Result<Hyperslab> Writer::whole(BlockId block, VarId variable, std::uint64_t val
     std::uint64_t record = 1;
     for (std::size_t i = 1; i < shape.lengths.size(); ++i) record *= shape.lengths[i];
     if (record == 0 || values % record != 0)
-      return Status(Code::kUsage, "found " + std::to_string(values) +
-                                      " values, expected a multiple of " + std::to_string(record));
+      return Status(Code::kUsage,
+                    joined_text("found ", values, " values, expected a multiple of ", record));
     slab.count[0] = values / record;
   }
   return slab;

@@ -3,9 +3,9 @@
 
 #include <exception>
 #include <new>
-#include <string>
 
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -63,12 +63,13 @@ void WriterCore::leave() {
   others_go_on = !(by_exception && ends_together);
   // Who catches an exception says what it was.
   if (by_exception) return;
-  all.fail(!failure.ok()
-               ? failure
-               : Status(Code::kUsage, file->name(), kNoOffset, "",
-                        "found the writer of rank " + std::to_string(ranks.own()) +
-                            " gone, expected close() on all ranks (abandon() where all give it "
-                            "up)"));
+  all.fail(
+      !failure.ok()
+          ? failure
+          : Status(Code::kUsage, file->name(), kNoOffset, "",
+                   joined_text("found the writer of rank ", ranks.own(),
+                               " gone, expected close() on all ranks (abandon() where all give it "
+                               "up)")));
 }
 
 void WriterCore::shut() {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <utility>
 
 #include "format/block/body_codec.h"
 #include "nmb/communicator.h"

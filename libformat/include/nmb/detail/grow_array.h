@@ -90,8 +90,8 @@ class GrowArray {
     copy_in(first, first_count);
     copy_in(second, second_count);
   }
-  // Of an empty array: starts in room for `count` values that belongs to somebody else and outlives
-  // it; more than that is its own.
+  // Call on an empty array: uses `room`, memory for `count` values, which another object owns and
+  // which must outlive the array. Growth past it uses memory of the array's own.
   void start_in(void* room, std::uint32_t count) {
     assert(!data_);
     data_ = static_cast<T*>(room);
@@ -99,26 +99,27 @@ class GrowArray {
     borrowed_ = true;
   }
   bool is_borrowed() const { return borrowed_; }
-  // Of an empty array: holds what `other` holds in its borrowed room, which both may add to but not
-  // change from now on.
+  // Call on an empty array: shares the values of `other`, which are in borrowed memory. Both arrays
+  // may grow afterwards but must not change these values.
   void share(const GrowArray& other) {
     assert(other.borrowed_);
     start_in(other.data_, other.size_);
     size_ = capacity_;
   }
-  // Of an empty array: starts in memory of malloc and its kin for `count` values, which it owns.
+  // Call on an empty array: takes ownership of `room`, memory for `count` values from malloc,
+  // calloc or realloc.
   void adopt(void* room, std::uint64_t count) {
     start_in(room, static_cast<std::uint32_t>(count));
     borrowed_ = false;
   }
-  // `count` more values of all bits zero.
+  // Appends `count` values with all bits zero.
   void append_zeros(std::uint64_t count) {
     if (count == 0) return;
     reserve_more(count);
     std::memset(static_cast<void*>(data_ + size_), 0, count * sizeof(T));
     size_ += static_cast<std::uint32_t>(count);
   }
-  // Keeps room of its own.
+  // Keeps its own memory; drops borrowed memory.
   void clear() {
     size_ = 0;
     if (borrowed_) *this = {};

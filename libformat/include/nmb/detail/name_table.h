@@ -1,12 +1,10 @@
 // Not for programs, which see it because Metadata builds with it and must inline it.
-//
-// NameTable: where names of a Metadata are, by open addressing. 8-byte slots of tag << 32 | index +
-// 1, at most 7/8 full; the tag is a hash of the name, and its high bits are the first place to
-// look, so growing copies in order and reads no name.
-//
-// Many names are brought in together, region of the table by region: one after the other each would
-// wait for memory where the table is past the caches, and takes longer where it is not
-// (spec/rationale.md, "Creating many objects").
+// NameTable: finds names of a Metadata by open addressing. 8-byte slots of tag << 32 | index + 1,
+// at most 7/8 full; the tag is a hash of the name, and its high bits are the first slot to try, so
+// growing copies slots in order and reads no name.
+// Many names are inserted together, one region of the table after another. Inserted one by one,
+// each would wait for memory if the table is larger than the caches, and would take longer if it is
+// not (spec/rationale.md, "Creating many objects").
 #pragma once
 
 #include <bit>
@@ -21,7 +19,7 @@
 
 namespace nmb {
 
-// Indices below 2^32 - 1. Not thread-safe while it changes; reading is.
+// Indices are below 2^32 - 1. Concurrent reads are safe; changes are not thread-safe.
 class NameTable {
  public:
   static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
@@ -57,18 +55,18 @@ class NameTable {
     if ((std::uint64_t{used_} + 1) * 8 > std::uint64_t{slots_} * 7)
       resize(slots_for(std::uint64_t{used_} + 1));
   }
-  // After reserve_one; no index under the tag may have the name.
+  // Call after reserve_one(). No index under the tag may have the same name.
   void insert(std::uint32_t tag, std::uint32_t index) {
     std::uint32_t at = first_slot(tag);
     while (words_[at] != 0) at = next_slot(at);
     words_[at] = slot_of(tag, index);
     ++used_;
   }
-  // Whether more names are better brought in together. Never again false.
+  // Whether it is faster to insert more names together. Once true, always true.
   bool is_far() const { return slots_ > kNear; }
-  // Brings in the indices from `first` on, one a tag, in memory of 8 bytes each besides the
-  // table's. same(a, b): of one name. The least index whose name one below it has, or kAbsent; such
-  // indices are left out.
+  // Inserts the indices first, first + 1, ..., one per tag; needs 8 bytes of memory for each, in
+  // addition to the table. same(a, b): whether both have the same name. Returns the least index
+  // whose name a lower index has, or kAbsent; such indices are left out.
   NMB_EXPORT std::uint32_t insert_all(
       std::uint32_t first, std::span<const std::uint32_t> tags,
       const std::function<bool(std::uint32_t, std::uint32_t)>& same);

@@ -5,6 +5,7 @@
 
 #include "wire/endian.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "wire/zero.h"
 
 namespace nmb {
@@ -68,8 +69,7 @@ bool BlockHeader::decode(std::span<const std::byte> bytes, std::uint64_t at, Blo
     return report("R-BK-1", 0, "another magic or version", "a block's");
   const std::uint16_t length = load_le<std::uint16_t>(p + at::kNameLength);
   if (block_body_offset(length) > bytes.size())
-    return report("R-BK-2", 0, "a name of " + std::to_string(length) + " bytes",
-                  "one inside the block");
+    return report("R-BK-2", 0, joined_text("a name of ", length, " bytes"), "one inside the block");
   auto whole = bytes.first(block_body_offset(length));
   header->sum = load_le<std::uint64_t>(p + at::kSum);
   if (const std::uint64_t sum = header_sum(whole); sum != header->sum)

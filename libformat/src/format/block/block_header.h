@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "format/page/origin.h"
 #include "nmb/bytes.h"

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "wire/compressors.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -37,7 +38,7 @@ BodyCodec BodyCompressor::append(std::span<const std::byte> body, std::vector<st
   std::byte* to = out->data() + before;
   const std::size_t written = ZSTD_compress2(context_, to, limit, body.data(), body.size());
   if (ZSTD_isError(written)) {
-    std::copy(body.begin(), body.end(), to);
+    std::ranges::copy(body, to);
     out->resize(before + body.size());
     return BodyCodec::kNone;
   }
@@ -60,8 +61,7 @@ Result<std::vector<std::byte>> BodyDecompressor::decode(BodyCodec codec,
   if (codec == BodyCodec::kNone) {
     if (stored.size() != raw_length)
       return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
-                    "found raw length " + std::to_string(raw_length) + ", expected " +
-                        std::to_string(stored.size()));
+                    joined_text("found raw length ", raw_length, ", expected ", stored.size()));
     return stored;
   }
   if (codec == BodyCodec::kZstdDictionary && !dictionary_)
@@ -70,11 +70,11 @@ Result<std::vector<std::byte>> BodyDecompressor::decode(BodyCodec codec,
   if (stored.empty() || raw_length / kMaxExpansion > stored.size() ||
       raw_length > stored.size() * kMaxExpansion)
     return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
-                  "found raw length " + std::to_string(raw_length) + ", expected at most " +
-                      std::to_string(kMaxExpansion) + " times " + std::to_string(stored.size()));
+                  joined_text("found raw length ", raw_length, ", expected at most ", kMaxExpansion,
+                              " times ", stored.size()));
   if (raw_length > kMaxBody)
-    return Status(Code::kLimit, "found a body of " + std::to_string(raw_length) +
-                                    " bytes, expected at most " + std::to_string(kMaxBody));
+    return Status(Code::kLimit, joined_text("found a body of ", raw_length,
+                                            " bytes, expected at most ", kMaxBody));
   const bool with_dictionary = codec == BodyCodec::kZstdDictionary;
   if (is_allowed_frame(stored, raw_length, with_dictionary ? dictionary_id_ : 0)) {
     auto raw = decode_growing(stored.size(), raw_length, [&](std::span<std::byte> out) {
@@ -83,7 +83,7 @@ Result<std::vector<std::byte>> BodyDecompressor::decode(BodyCodec codec,
     if (raw && raw->size() == raw_length) return std::move(*raw);
   }
   return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
-                "found a body that does not decode to " + std::to_string(raw_length) + " bytes");
+                joined_text("found a body that does not decode to ", raw_length, " bytes"));
 }
 
 std::vector<std::byte> train_dictionary(std::span<const std::byte> samples,

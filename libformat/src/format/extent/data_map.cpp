@@ -7,6 +7,7 @@
 #include "format/block/body_codec.h"
 #include "format/extent/external_files.h"
 #include "format/extent/piece_codec.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -35,17 +36,17 @@ void check_piece_lengths(const char* length_rule, const char* codec_rule, const 
   };
   const std::uint64_t codec = page.value(row, kCodec), stored = page.value(row, kStoredLength);
   if (!is_piece_codec(codec))
-    report(codec_rule, kCodec, "codec " + std::to_string(codec), "0, 1 or 3");
+    report(codec_rule, kCodec, joined_text("codec ", codec), "0, 1 or 3");
   else if (codec == 0 && stored != piece.length)
-    report(codec_rule, kStoredLength, "stored length " + std::to_string(stored),
+    report(codec_rule, kStoredLength, joined_text("stored length ", stored),
            std::to_string(piece.length));
   else if (codec != 0 && !is_piece_length(stored, piece.length))
-    report(codec_rule, kStoredLength, "stored length " + std::to_string(stored) + " of a codec",
-           "less than raw length " + std::to_string(piece.length) + ", at least 1/" +
-               std::to_string(kMaxExpansion) + " of it");
+    report(codec_rule, kStoredLength, joined_text("stored length ", stored, " of a codec"),
+           joined_text("less than raw length ", piece.length, ", at least 1/", kMaxExpansion,
+                       " of it"));
   if (piece.length > piece_size)
-    report(length_rule, kLogicalOffset, "a piece of " + std::to_string(piece.length) + " bytes",
-           "at most " + std::to_string(piece_size));
+    report(length_rule, kLogicalOffset, joined_text("a piece of ", piece.length, " bytes"),
+           joined_text("at most ", piece_size));
   else if (codec == 0 && piece.length != 0 &&
            piece.logical / piece_size != (piece.end() - 1) / piece_size)
     report(length_rule, kLogicalOffset, "a piece across a multiple of the piece size",
@@ -70,14 +71,14 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
     };
     const Piece piece = piece_at(leaf, row);
     const std::uint64_t state = leaf.value(row, kState);
-    if (state > 1) report("R-EX-3", kState, "state " + std::to_string(state), "0 or 1");
+    if (state > 1) report("R-EX-3", kState, joined_text("state ", state), "0 or 1");
     if (piece.length == 0) report("R-EX-3", kRawLength, "raw length 0", "at least 1");
     if (piece.logical != *next)
-      report("R-EX-1", kLogicalOffset, "logical offset " + std::to_string(piece.logical),
+      report("R-EX-1", kLogicalOffset, joined_text("logical offset ", piece.logical),
              std::to_string(*next));
     if (piece.logical > end || piece.length > end - piece.logical) {
       report("R-EX-1", kRawLength, "a piece that ends after the extent",
-             "an end of at most " + std::to_string(end));
+             joined_text("an end of at most ", end));
       *next = end;
       continue;
     }
@@ -85,7 +86,7 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
     if (piece.hole) {
       auto expect_none = [&](Column column, const char* what) {
         if (const std::uint64_t found = leaf.value(row, column); found != 0)
-          report("R-EX-3", column, what + std::to_string(found), "0");
+          report("R-EX-3", column, joined_text(what, found), "0");
       };
       expect_none(kCodec, "a hole with codec ");
       expect_none(kPosition, "a hole with position ");
@@ -95,15 +96,15 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
     } else {
       const std::uint64_t file = leaf.value(row, kFileNumber);
       if (files && file > files->rows()) {
-        report("R-EX-8", kFileNumber, "file number " + std::to_string(file),
-               "at most " + std::to_string(files->rows()));
+        report("R-EX-8", kFileNumber, joined_text("file number ", file),
+               joined_text("at most ", files->rows()));
       } else if (files && file != 0) {
         const std::uint64_t size = files->size(static_cast<std::uint32_t>(file) - 1);
         if (piece.position > size || leaf.value(row, kStoredLength) > size - piece.position)
           report("R-FT-3", kPosition,
-                 "a piece of " + std::to_string(leaf.value(row, kStoredLength)) + " bytes at " +
-                     std::to_string(piece.position),
-                 "one within the " + std::to_string(size) + " bytes of its file");
+                 joined_text("a piece of ", leaf.value(row, kStoredLength), " bytes at ",
+                             piece.position),
+                 joined_text("one within the ", size, " bytes of its file"));
       }
       check_piece_lengths("R-EX-2", "R-EX-4", leaf, row, piece, piece_size, findings);
     }
@@ -116,9 +117,9 @@ Result<std::shared_ptr<const Page>> DataMap::load(Place place, int level) const 
   expect.any_level = level < 0;
   expect.position = place.position;
   if (place.length > ~std::uint32_t{0})
-    return Status(Code::kDamaged, file_.name(), place.position, "R-PG-3",
-                  "found a data map page of " + std::to_string(place.length) +
-                      " bytes, expected less than 2^32");
+    return Status(
+        Code::kDamaged, file_.name(), place.position, "R-PG-3",
+        joined_text("found a data map page of ", place.length, " bytes, expected less than 2^32"));
   expect.length = static_cast<std::uint32_t>(place.length);
   expect.sum = place.sum;
   expect.owner = owner_;
@@ -153,8 +154,8 @@ Status DataMap::check_leaf(const Page& leaf, std::uint64_t end) const {
   }
   check_data_map_leaf(leaf, &next, end, superblock_.piece_size, files.get(), first);
   if (!first.found() && next != end)
-    first.report({"R-EX-1", leaf.position(), "data map",
-                  "pieces that end at " + std::to_string(next), std::to_string(end)});
+    first.report({"R-EX-1", leaf.position(), "data map", joined_text("pieces that end at ", next),
+                  std::to_string(end)});
   NMB_TRY(first.status(file_.name()));
   checked_leaf_ = leaf.position();
   return {};
@@ -189,9 +190,8 @@ Status DataMap::visit(const Page& page, std::uint64_t from, std::uint64_t to, st
     if (begin >= to) break;
     NMB_ASSIGN(std::shared_ptr<const Page> below, child(page, row));
     if (below->value(0, kLogicalOffset) != begin)
-      return Status(
-          Code::kDamaged, file_.name(), page.value_offset(row, kLogicalOffset), "R-EX-1",
-          "found logical offset " + std::to_string(begin) + ", expected that of the child");
+      return Status(Code::kDamaged, file_.name(), page.value_offset(row, kLogicalOffset), "R-EX-1",
+                    joined_text("found logical offset ", begin, ", expected that of the child"));
     NMB_TRY(visit(*below, from, to, child_end, on_piece));
   }
   return {};
@@ -273,7 +273,7 @@ bool same_rows(const Page& leaf, const std::vector<Piece>& pieces, std::size_t f
 // if the piece stays; otherwise it is dropped.
 class UnknownRows {
  public:
-  void add(std::shared_ptr<const Page> leaf) {
+  void add(const std::shared_ptr<const Page>& leaf) {
     for (std::uint32_t row = 0; row < leaf->rows(); ++row)
       rows_.emplace(leaf->value(row, kLogicalOffset), Row{leaf, row});
   }
@@ -342,9 +342,9 @@ Result<Place> write_nodes(std::vector<MapRow> rows, std::uint16_t level, std::ui
                           PageSink& sink, const Origin& origin, std::uint64_t owner) {
   for (; rows.size() > 1; ++level) {
     if (level > kMaxMapLevel)
-      return Status(Code::kLimit, "found more pieces of an extent than a data map of " +
-                                      std::to_string(kMaxMapLevel) + " levels of nodes of " +
-                                      std::to_string(map_rows) + " rows has");
+      return Status(Code::kLimit,
+                    joined_text("found more pieces of an extent than a data map of ", kMaxMapLevel,
+                                " levels of nodes of ", map_rows, " rows has"));
     NMB_ASSIGN(rows, write_level(rows, level, map_rows, sink, origin, owner));
   }
   return rows[0].place;
@@ -413,7 +413,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
   unknown.drop_others(sink);
   NMB_ASSIGN(const Place root, write_nodes(std::move(rows), 1, map_rows, sink, origin, owner));
   // The only leaf is the root: no row leads to it any more.
-  if (before.leaves.size() > 0 && kept[0] && pieces.size() <= map_rows && before.leaves[0].parent)
+  if (!before.leaves.empty() && kept[0] && pieces.size() <= map_rows && before.leaves[0].parent)
     drop_later_places(*before.leaves[0].parent, before.leaves[0].row, sink);
   return root;
 }

@@ -7,6 +7,7 @@
 #include "format/extent/external_files.h"
 #include "format/extent/piece_codec.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -32,9 +33,9 @@ ExtentSource::ExtentSource(const ByteSource& file, const ExternalFiles* external
 
 Status ExtentSource::check_offset(std::uint64_t offset, std::uint64_t length) const {
   if (offset <= length_ && length <= length_ - offset) return {};
-  return Status(Code::kDamaged, file_.name(), kNoOffset, "R-BK-12",
-                "found values of " + std::to_string(length_) + " bytes, expected " +
-                    std::to_string(length) + " more at " + std::to_string(offset));
+  return Status(
+      Code::kDamaged, file_.name(), kNoOffset, "R-BK-12",
+      joined_text("found values of ", length_, " bytes, expected ", length, " more at ", offset));
 }
 
 Status ExtentSource::check_piece(const Piece& piece, std::span<const std::byte> bytes) const {
@@ -178,7 +179,7 @@ Status ExtentSource::check(std::uint64_t offset, std::uint64_t position,
       if (run_position_ != 0)
         bad(piece,
             Status(Code::kDamaged, file_.name(), piece.position, "R-EX-7",
-                   "found values elsewhere, expected them at " + std::to_string(position + from)));
+                   joined_text("found values elsewhere, expected them at ", position + from)));
       continue;
     }
     const Status status = check_piece(piece, bytes.subspan(from, piece.length));

@@ -7,6 +7,7 @@
 #include "format/extent/external_path.h"
 #include "format/extent/open_external.h"
 #include "model/name_rules.h"
+#include "wire/joined_text.h"
 #include "wire/pooled_file.h"
 
 namespace nmb {
@@ -34,8 +35,7 @@ Result<std::string> ExternalFiles::name_of(std::uint32_t number) const {
   NMB_ASSIGN(const std::shared_ptr<const FileTable> files, table());
   if (number == 0 || number > files->rows())
     return Status(Code::kDamaged, file_.name(), superblock_.file_table.position, "R-EX-8",
-                  "found file number " + std::to_string(number) + ", expected at most " +
-                      std::to_string(files->rows()));
+                  joined_text("found file number ", number, ", expected at most ", files->rows()));
   const ExternalFile row = files->row(number - 1);
   if (row.is_original) return file_.name() + ": original " + in_quotes(row.path);
   const std::string& path = row.path;
@@ -73,8 +73,8 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::beside(const ExternalFi
                           allowed = allowed_] { return open_external(folder, path, allowed); }));
   if (source->size() != row.size)
     return Status(Code::kDamaged, name, kNoOffset, "R-FT-5",
-                  "found " + std::to_string(source->size()) + " bytes, expected " +
-                      std::to_string(row.size) + " as when its values were linked");
+                  joined_text("found ", source->size(), " bytes, expected ", row.size,
+                              " as when its values were linked"));
   return source;
 }
 

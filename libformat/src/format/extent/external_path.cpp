@@ -5,6 +5,7 @@
 
 #include "model/name_rules.h"
 #include "nmb/external_files.h"
+#include "wire/joined_text.h"
 #include "wire/system_error.h"
 
 namespace nmb {
@@ -114,7 +115,7 @@ Result<std::string> external_path(const std::string& input, const std::string& o
                   "one that is, so that both can be moved together, or --external any");
   if (!is_beneath && (fs::path(input).is_absolute() || path.empty())) path = file.string();
   if (const char* error = external_path_error(path))
-    return refuse("a path to link with " + std::string(error), "one without");
+    return refuse(joined_text("a path to link with ", error), "one without");
   return path;
 }
 

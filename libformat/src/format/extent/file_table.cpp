@@ -7,6 +7,7 @@
 #include "format/extent/external_path.h"
 #include "format/superblock/page_chain.h"
 #include "model/name_rules.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -74,13 +75,12 @@ bool check_file_table(const Page& page, TablePaths* paths, Findings& findings) {
     if (state == 1 || state > FileTable::kOriginal) {
       known = false;
       if (state != 1)  // R-PG-9 reports state 1
-        report("R-FT-6", page.value_offset(row, kState), "state " + std::to_string(state),
-               "0, 1 or 2");
+        report("R-FT-6", page.value_offset(row, kState), joined_text("state ", state), "0, 1 or 2");
       continue;
     }
     const std::uint64_t size = page.value(row, kStoredLength);
     if (size >> 63)
-      report("R-FT-3", page.value_offset(row, kStoredLength), "size " + std::to_string(size),
+      report("R-FT-3", page.value_offset(row, kStoredLength), joined_text("size ", size),
              "less than 2^63");
     const bool original = state == FileTable::kOriginal;
     const Place map{page.value(row, kMapPosition), page.value(row, kMapLength),
@@ -95,7 +95,7 @@ bool check_file_table(const Page& page, TablePaths* paths, Findings& findings) {
     if (original) continue;
     const std::string_view path = page.name(row);
     if (const char* error = external_path_error(path))
-      report("R-FT-1", page.name_offset(row), "a path with " + std::string(error), "one without");
+      report("R-FT-1", page.name_offset(row), joined_text("a path with ", error), "one without");
     else if (!paths->emplace(path).second)
       report("R-FT-2", page.name_offset(row), "the path " + in_quotes(path) + " twice", "it once");
   }

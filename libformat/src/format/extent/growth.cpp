@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "format/superblock/page_chain.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -24,8 +25,8 @@ std::uint32_t check_growth_page(const Page& page, Findings& findings) {
   const std::uint32_t first = first_growth_row(page);
   const auto not_ascending = [&](std::uint32_t row) {
     findings.report({"R-GR-1", page.value_offset(row, kOrder), "growth page",
-                     "order " + std::to_string(page.value(row, kOrder)) + ", logical offset " +
-                         std::to_string(page.value(row, kLogicalOffset)),
+                     joined_text("order ", page.value(row, kOrder), ", logical offset ",
+                                 page.value(row, kLogicalOffset)),
                      "more than in the row before"});
   };
   if (is_endless(page, {kOrder, kLogicalOffset}) && page.rows() - first > 1) {
@@ -61,11 +62,11 @@ void check_growth_of(const BlockEntry& entry, std::span<const GrowthRow> rows,
                        std::move(found), std::move(expected)});
     };
     if (row.piece.logical != end)
-      report("R-GR-2", kLogicalOffset, "logical offset " + std::to_string(row.piece.logical),
-             std::to_string(end) + ", where the values before end");
+      report("R-GR-2", kLogicalOffset, joined_text("logical offset ", row.piece.logical),
+             joined_text(end, ", where the values before end"));
     if (row.records < records)
-      report("R-GR-2", kRecords, std::to_string(row.records) + " records",
-             "at least " + std::to_string(records));
+      report("R-GR-2", kRecords, joined_text(row.records, " records"),
+             joined_text("at least ", records));
     records = row.records;
     if (row.piece.length == 0) report("R-GR-3", kRawLength, "raw length 0", "at least 1");
     if (!ends_within_limits(row.piece)) {

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <string_view>
-#include <utility>
 
 #include "format/extent/external_path.h"
+#include "wire/joined_text.h"
 #include "wire/system_error.h"
 
 namespace nmb {
@@ -54,7 +54,7 @@ class Opening {
     if (allowed_ == ExternalPaths::kNone)
       return refused("an external file", "none where they are not allowed (--external none)");
     if (const char* error = kOnWindows ? windows_path_error(path_) : nullptr)
-      return refused("a path with " + std::string(error), "one that Windows takes for a file's");
+      return refused(joined_text("a path with ", error), "one that Windows takes for a file's");
     if (allowed_ == ExternalPaths::kAny) {
       NMB_TRY(check(AT_FDCWD, name_, 0));
       return open(AT_FDCWD, name_, 0);

@@ -3,6 +3,7 @@
 
 #include "format/block/body_codec.h"
 #include "wire/compressors.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -15,7 +16,7 @@ namespace {
 
 Status does_not_decode(std::uint64_t length) {
   return Status(Code::kDamaged, {}, kNoOffset, "R-EX-4",
-                "found a piece that does not decode to " + std::to_string(length) + " bytes");
+                joined_text("found a piece that does not decode to ", length, " bytes"));
 }
 
 // length: the expected decoded length.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "format/superblock/superblock.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -128,10 +129,9 @@ Holdings holdings_of(const Page& page) {
 
 Status check_index_level(std::uint16_t level, std::uint32_t leaf_rows, std::uint32_t node_rows) {
   if (level < kMaxHeight) return {};
-  return Status(Code::kLimit, "found more blocks than an index of height " +
-                                  std::to_string(kMaxHeight) + " holds with " +
-                                  std::to_string(leaf_rows) + " leaf rows and " +
-                                  std::to_string(node_rows) + " node rows");
+  return Status(Code::kLimit,
+                joined_text("found more blocks than an index of height ", kMaxHeight,
+                            " holds with ", leaf_rows, " leaf rows and ", node_rows, " node rows"));
 }
 
 std::string separator_between(std::string_view before, std::string_view name) {

@@ -2,7 +2,6 @@
 #include "format/index/index_build.h"
 
 #include <string>
-#include <utility>
 
 #include "format/index/entry_codec.h"
 #include "format/index/entry_message.h"

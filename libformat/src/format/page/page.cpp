@@ -2,12 +2,12 @@
 #include "format/page/page.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "wire/zero.h"
 
 namespace nmb {
@@ -141,8 +141,8 @@ Digest Page::unknown_value(const UnknownColumn& column, std::uint32_t row) const
 }
 
 bool Page::forbids_changes() const {
-  return std::any_of(unknown_.begin(), unknown_.end(),
-                     [](const UnknownColumn& c) { return c.id & kCriticalForWriting; });
+  return std::ranges::any_of(unknown_,
+                             [](const UnknownColumn& c) { return c.id & kCriticalForWriting; });
 }
 
 std::vector<std::uint16_t> Page::unknown_columns() const {
@@ -203,7 +203,7 @@ std::vector<Place> later_places_of(std::span<const UnknownValue> values) {
 
 std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpectation& expect,
                                  Findings& findings) {
-  const std::string object = std::string(kMagic[static_cast<int>(expect.use)] + 4) + " page";
+  const std::string object = joined_text(kMagic[static_cast<int>(expect.use)] + 4, " page");
   const std::uint64_t at = expect.position;
   auto report = [&](const char* rule, std::uint64_t offset, std::string found,
                     std::string expected) {
@@ -211,7 +211,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   };
   const std::byte* p = bytes.data();
   if (bytes.size() < kPageHeaderSize) {
-    report("R-PG-3", 20, std::to_string(bytes.size()) + " bytes", "at least 88");
+    report("R-PG-3", 20, joined_text(bytes.size(), " bytes"), "at least 88");
     return std::nullopt;
   }
   if (std::memcmp(p, kMagic[static_cast<int>(expect.use)], 8) != 0 ||
@@ -220,7 +220,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     return std::nullopt;
   }
   if (const std::uint32_t length = load_le<std::uint32_t>(p + 20); length != expect.length) {
-    report("R-PG-3", 20, "length " + std::to_string(length), std::to_string(expect.length));
+    report("R-PG-3", 20, joined_text("length ", length), std::to_string(expect.length));
     return std::nullopt;
   }
   // The parent's sum, the page's own and that of its bytes must be the same.
@@ -234,12 +234,12 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   auto expect_field = [&](const char* rule, std::size_t offset, std::uint64_t found,
                           std::uint64_t expected, const char* what) {
     if (found == expected) return true;
-    report(rule, offset, std::string(what) + " " + std::to_string(found), std::to_string(expected));
+    report(rule, offset, joined_text(what, " ", found), std::to_string(expected));
     return false;
   };
   auto expect_zero = [&](std::size_t offset, std::size_t length, const char* what) {
     if (std::size_t bad = first_nonzero(std::span(bytes).subspan(offset, length)); bad != kAllZero)
-      report("R-PG-5", offset + bad, std::string(what) + " other than zero", "0");
+      report("R-PG-5", offset + bad, joined_text(what, " other than zero"), "0");
   };
   const std::uint16_t level = load_le<std::uint16_t>(p + 10);
   const bool level_right = (expect.any_level && level <= kMaxMapLevel) ||
@@ -251,8 +251,8 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   expect_field("R-PG-4", 48, load_le<std::uint64_t>(p + 48), expect.position, "own position");
   const std::uint64_t generation = load_le<std::uint64_t>(p + 56);
   if (generation == 0 || generation > expect.newest.generation) {
-    report("R-PG-4", 56, "generation " + std::to_string(generation),
-           "1 to " + std::to_string(expect.newest.generation));
+    report("R-PG-4", 56, joined_text("generation ", generation),
+           joined_text("1 to ", expect.newest.generation));
   }
   expect_field("R-PG-4", 64, load_le<std::uint64_t>(p + 64), expect.owner, "owner");
   if (generation == expect.newest.generation)
@@ -273,13 +273,13 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   const std::uint32_t max_rows =
       expect.max_rows == 0 ? expect.length : std::min(expect.max_rows, expect.length);
   if (page.rows_ == 0 || page.rows_ > max_rows)
-    report("R-PG-8", 16, std::to_string(page.rows_) + " rows", "1 to " + std::to_string(max_rows));
+    report("R-PG-8", 16, joined_text(page.rows_, " rows"), joined_text("1 to ", max_rows));
   if (page.rows_ == 0 || page.rows_ > expect.length) return std::nullopt;
   const std::uint16_t columns = load_le<std::uint16_t>(p + 24);
   const std::uint64_t heap_length = load_le<std::uint32_t>(p + 28);
   std::uint64_t offset = kPageHeaderSize + std::uint64_t{columns} * 4;
   if (offset > bytes.size()) {
-    report("R-PG-3", 20, std::to_string(columns) + " columns", "as many as the page holds");
+    report("R-PG-3", 20, joined_text(columns, " columns"), "as many as the page holds");
     return std::nullopt;
   }
   std::uint16_t previous = 0;
@@ -298,12 +298,12 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
         id == kDigest ? width == 16
                       : (width >= 1 && width <= 8) || (!known && !is_of_place(id) && width == 16);
     if (id <= previous || (known && !defined(expect.use, leaf, id)) || !width_ok) {
-      report("R-PG-6", entry, "column " + std::to_string(id) + " of width " + std::to_string(width),
+      report("R-PG-6", entry, joined_text("column ", id, " of width ", width),
              "ascending ids defined for the page, width 1 to 8, 16 for digests");
       return std::nullopt;
     }
     if (!known && (id & kCriticalForReading)) {
-      findings.report({"R-PG-6", at + entry, object, "critical column " + std::to_string(id),
+      findings.report({"R-PG-6", at + entry, object, joined_text("critical column ", id),
                        "one that this version knows", Severity::kUnsupported});
       return std::nullopt;
     }
@@ -312,7 +312,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     offset += std::uint64_t{width} * page.rows_;
   }
   if (offset > bytes.size() || round_up(offset + heap_length, 8) != bytes.size()) {
-    report("R-PG-3", 20, std::to_string(bytes.size()) + " bytes",
+    report("R-PG-3", 20, joined_text(bytes.size(), " bytes"),
            "what follows from rows, columns and heap");
     return std::nullopt;
   }
@@ -328,9 +328,8 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
                                 : load_width(from, column.width);
     }
     if (all == 0 || (column.width <= 8 && smallest_width(all) != column.width)) {
-      report("R-PG-7", column.entry,
-             "column " + std::to_string(column.id) + " of width " + std::to_string(column.width),
-             all == 0 ? "no column of zeros" : "width " + std::to_string(smallest_width(all)));
+      report("R-PG-7", column.entry, joined_text("column ", column.id, " of width ", column.width),
+             all == 0 ? "no column of zeros" : joined_text("width ", smallest_width(all)));
     }
   }
   page.heap_ = static_cast<std::uint32_t>(offset);
@@ -344,13 +343,12 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
     std::uint64_t next = page.value(row, kNameEnd);
     if (next < end || next > heap_length) {
       findings.report({"R-IX-1", page.value_offset(row, kNameEnd), object,
-                       "name end " + std::to_string(next),
-                       std::to_string(end) + " to " + std::to_string(heap_length)});
+                       joined_text("name end ", next), joined_text(end, " to ", heap_length)});
       return std::nullopt;
     }
     if (next - end > 65535) {
       findings.report({"R-IX-3", at + offset + end, object,
-                       "a name of " + std::to_string(next - end) + " bytes", "at most 65535"});
+                       joined_text("a name of ", next - end, " bytes"), "at most 65535"});
     }
     end = next;
   }
@@ -361,8 +359,8 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
       const std::uint64_t next = page.value(row, kBytesEnd);
       if (next < bytes_end || next > heap_length - end) {
         findings.report({"R-IX-1", page.value_offset(row, kBytesEnd), object,
-                         "bytes end " + std::to_string(next),
-                         std::to_string(bytes_end) + " to " + std::to_string(heap_length - end)});
+                         joined_text("bytes end ", next),
+                         joined_text(bytes_end, " to ", heap_length - end)});
         return std::nullopt;
       }
       bytes_end = next;
@@ -371,7 +369,7 @@ std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpecta
   if (end + bytes_end != heap_length) {
     const Column last = page.has(kBytesEnd) ? kBytesEnd : kNameEnd;
     findings.report({"R-IX-1", page.value_offset(page.rows_ - 1, last), object,
-                     "names and bytes of rows of " + std::to_string(end + bytes_end) + " bytes",
+                     joined_text("names and bytes of rows of ", end + bytes_end, " bytes"),
                      std::to_string(heap_length)});
     return std::nullopt;
   }
@@ -413,8 +411,7 @@ void PageBuilder::set_bytes(std::span<const std::byte> bytes) {
 
 void PageBuilder::keep(std::span<const UnknownValue> values) {
   for (const UnknownValue& value : values) {
-    auto at = std::lower_bound(kept_.begin(), kept_.end(), value.id,
-                               [](const Kept& kept, std::uint16_t id) { return kept.id < id; });
+    auto at = std::ranges::lower_bound(kept_, value.id, {}, &Kept::id);
     if (at == kept_.end() || at->id != value.id) at = kept_.insert(at, {value.id, false, {}});
     at->wide = at->wide || value.wide;
     at->values.resize(rows_);
@@ -440,8 +437,7 @@ void PageBuilder::clear() {
 
 std::uint32_t PageBuilder::width(std::uint16_t column) const {
   if (column == kDigest)
-    return std::any_of(digests_.begin(), digests_.end(), [](Digest d) { return !d.is_zero(); }) ? 16
-                                                                                                : 0;
+    return std::ranges::any_of(digests_, [](Digest d) { return !d.is_zero(); }) ? 16 : 0;
   std::uint64_t all = 0;
   for (std::uint64_t value : values_[column]) all |= value;
   return smallest_width(all);
@@ -454,8 +450,8 @@ Result<std::uint32_t> PageBuilder::length() const {
   for (const Kept& kept : kept_) bytes += 4 + std::uint64_t{kept.width()} * rows_;
   bytes = round_up(bytes, 8);
   if (bytes > ~std::uint32_t{0})
-    return Status(Code::kLimit, "found " + std::to_string(rows_) + " rows of a page that take " +
-                                    std::to_string(bytes) + " bytes, expected less than 2^32");
+    return Status(Code::kLimit, joined_text("found ", rows_, " rows of a page that take ", bytes,
+                                            " bytes, expected less than 2^32"));
   return static_cast<std::uint32_t>(bytes);
 }
 
@@ -530,9 +526,9 @@ Result<std::shared_ptr<const Page>> read_page(const ByteSource& file,
                                               const PageExpectation& expect) {
   std::vector<std::byte> bytes;
   if (expect.position > file.size() || expect.length > file.size() - expect.position)
-    return Status(Code::kDamaged, file.name(), expect.position, "R-FL-5",
-                  "found a page of " + std::to_string(expect.length) +
-                      " bytes, expected one within the file");
+    return Status(
+        Code::kDamaged, file.name(), expect.position, "R-FL-5",
+        joined_text("found a page of ", expect.length, " bytes, expected one within the file"));
   bytes.resize(expect.length);
   NMB_TRY(file.read_at(expect.position, bytes));
   FirstFinding first;

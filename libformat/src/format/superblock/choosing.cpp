@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "wire/joined_text.h"
+
 namespace nmb {
 
 namespace {
@@ -52,10 +54,10 @@ Status choose_damaged(const ByteSource& file, Choice* choice) {
     if (named && named->sum() == mark.superblock_sum) return roll_forward(std::move(*named), false);
     choice->lost = Status(
         Code::kDamaged, file.name(), std::max(mark.file_length, kSlotUnit) - kSlotUnit, "R-SB-13",
-        "generation " + std::to_string(mark.generation) +
-            " is lost: found no superblock of it, neither in its slot nor at the end of "
-            "its " +
-            std::to_string(mark.file_length) + " bytes");
+        joined_text("generation ", mark.generation,
+                    " is lost: found no superblock of it, neither in its slot nor at the end of "
+                    "its ",
+                    mark.file_length, " bytes"));
     return {};
   }
   if (g) {
@@ -111,8 +113,7 @@ Status check_not_cut(const ByteSource& file, const Choice& choice) {
   const Status status = file.read_at(length - 1, {&last, 1});
   if (status.code() != Code::kDamaged) return status;
   return Status(Code::kDamaged, file.name(), choice.reading.size, "R-FL-1",
-                "cut: found " + std::to_string(choice.reading.size) + " bytes, expected " +
-                    std::to_string(length));
+                joined_text("cut: found ", choice.reading.size, " bytes, expected ", length));
 }
 
 static void report_lost(const Choice& choice, Severity damage, Findings& findings) {
@@ -160,38 +161,39 @@ void report_head(const Choice& choice, Severity damage, Severity pending, Findin
       report("R-SB-1", at, "superblock slot", "neither zero nor valid", "a valid superblock");
     else if (own ? slot.superblock.bytes != newest.bytes : !reading.other_slot_fits(newest))
       report("R-SB-3", at + in_superblock::kGeneration, "superblock slot",
-             slot.zero ? "zero"
-                       : "a superblock of generation " +
-                             std::to_string(slot.superblock.fields.generation),
-             own               ? "that of generation " + std::to_string(generation)
+             slot.zero
+                 ? "zero"
+                 : joined_text("a superblock of generation ", slot.superblock.fields.generation),
+             own               ? joined_text("that of generation ", generation)
              : generation == 1 ? "zero beside generation 1"
-                               : "that of generation " + std::to_string(generation - 1));
+                               : joined_text("that of generation ", generation - 1));
   }
   if (!reading.mark)
     report("R-SB-12", kMarkPosition, "mark", "another magic, sum or file id",
            "a mark of this file");
   else if (!reading.mark_fits(newest))
-    report("R-SB-12", kMarkPosition, "mark",
-           "that of generation " + std::to_string(reading.mark->generation) +
-               ", or of another superblock",
-           "that of generation " + std::to_string(generation) + " or of the one before");
+    report(
+        "R-SB-12", kMarkPosition, "mark",
+        joined_text("that of generation ", reading.mark->generation, ", or of another superblock"),
+        joined_text("that of generation ", generation, " or of the one before"));
   else if (!reading.mark->reserved_zero && newest.fields.all_known())
     report("R-SB-12", kMarkPosition, "mark", "reserved bytes that are not zero", "0");
   if (choice.pending)
     findings.report({"R-SB-13", choice.pending->position, "superblock",
-                     "generation " + std::to_string(choice.pending->fields.generation) +
-                         " after the newest one, complete but not committed",
-                     "nothing after generation " + std::to_string(generation), pending});
+                     joined_text("generation ", choice.pending->fields.generation,
+                                 " after the newest one, complete but not committed"),
+                     joined_text("nothing after generation ", generation), pending});
   if (may_hide_a_generation(choice))
-    findings.report({"R-SB-13", newest.fields.file_length, "superblock",
-                     "none after generation " + std::to_string(generation) +
-                         ", bytes there, and a damaged slot or mark: a later generation may be "
-                         "lost",
-                     "a sound head, or a later superblock", Severity::kWarning});
+    findings.report(
+        {"R-SB-13", newest.fields.file_length, "superblock",
+         joined_text("none after generation ", generation,
+                     ", bytes there, and a damaged slot or mark: a later generation may be "
+                     "lost"),
+         "a sound head, or a later superblock", Severity::kWarning});
   if (reading.size > newest.fields.file_length)
     findings.report({"R-FL-2", newest.fields.file_length, "file",
-                     std::to_string(reading.size - newest.fields.file_length) +
-                         " bytes that no generation has committed",
+                     joined_text(reading.size - newest.fields.file_length,
+                                 " bytes that no generation has committed"),
                      "none", Severity::kWarning});
 }
 

@@ -2,7 +2,6 @@
 // nmverify.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
 #include "format/superblock/head_reading.h"

@@ -1,6 +1,8 @@
 // Names feature bits and needs (see format/superblock/features.h).
 #include "format/superblock/features.h"
 
+#include "wire/joined_text.h"
+
 namespace nmb {
 
 namespace {
@@ -21,7 +23,7 @@ std::string list_of(std::uint64_t mask, Text text) {
 
 std::string unsupported_features(std::uint64_t mask) {
   return list_of(mask & ~kKnownIncompatible,
-                 [](unsigned bit) { return "feature bit " + std::to_string(bit); });
+                 [](unsigned bit) { return joined_text("feature bit ", bit); });
 }
 
 std::string text_of_refused_needs(std::uint64_t needs) {
@@ -30,8 +32,7 @@ std::string text_of_refused_needs(std::uint64_t needs) {
                  [](unsigned bit) {
                    return std::uint64_t{1} << bit == kNeedStorageSections
                               ? "storage sections beside the body (need bit 3)"
-                              : "a feature of a later version (need bit " + std::to_string(bit) +
-                                    ")";
+                              : joined_text("a feature of a later version (need bit ", bit, ")");
                  }) +
          ", which this version does not read";
 }

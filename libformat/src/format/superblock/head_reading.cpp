@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "wire/zero.h"
 
 namespace nmb {
@@ -12,8 +13,7 @@ namespace {
 
 Status cut(const ByteSource& file, std::uint64_t size, std::uint64_t expected) {
   return Status(Code::kDamaged, file.name(), size, "R-FL-1",
-                "cut: found " + std::to_string(size) + " bytes, expected at least " +
-                    std::to_string(expected));
+                joined_text("cut: found ", size, " bytes, expected at least ", expected));
 }
 
 // Returns the file id of the identity, or of the cover if the identity is damaged. kUnsupported:

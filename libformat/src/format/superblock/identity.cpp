@@ -6,6 +6,7 @@
 #include "format/superblock/head_layout.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "wire/zero.h"
 
 namespace nmb {
@@ -48,9 +49,8 @@ bool Identity::decode(std::span<const std::byte> bytes, std::uint64_t position, 
   auto check = [&](std::size_t offset, std::uint64_t found, std::uint64_t expected,
                    const char* what) {
     if (found == expected) return;
-    findings.report({"R-ID-3", position + offset, "identity",
-                     std::string(what) + " " + std::to_string(found), std::to_string(expected),
-                     Severity::kUnsupported});
+    findings.report({"R-ID-3", position + offset, "identity", joined_text(what, " ", found),
+                     std::to_string(expected), Severity::kUnsupported});
     identity->supported = false;
   };
   check(8, load_le<std::uint16_t>(p + 8), 1, "major version");

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -22,14 +23,14 @@ void check_page_before(const Page& page, PageUse use, Findings& findings) {
   if (!page.has(kState)) return;
   if (const std::optional<Place> before = page_before(page);
       before && before->position >= page.position())
-    report(0, kPosition, "position " + std::to_string(before->position),
-           "one below " + std::to_string(page.position()));
+    report(0, kPosition, joined_text("position ", before->position),
+           joined_text("one below ", page.position()));
   for (std::uint32_t row = 0; row < page.rows(); ++row) {
     const std::uint64_t state = page.value(row, kState);
     if (row > 0 && state == 1)
-      report(row, kState, "state 1 in row " + std::to_string(row), "it in the first row alone");
+      report(row, kState, joined_text("state 1 in row ", row), "it in the first row alone");
     else if (use == PageUse::kGrowth && state > 1)
-      report(row, kState, "state " + std::to_string(state), "0 or 1");
+      report(row, kState, joined_text("state ", state), "0 or 1");
   }
 }
 
@@ -49,11 +50,10 @@ Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSourc
     if (place->length > ~std::uint32_t{0})
       return damaged(
           place->position, "R-PG-3",
-          "found a page of " + std::to_string(place->length) + " bytes, expected less than 2^32");
+          joined_text("found a page of ", place->length, " bytes, expected less than 2^32"));
     if (pages.size() == most)
-      return damaged(
-          placed_at, "R-GR-4",
-          "found more than " + std::to_string(most) + " pages, expected at most as many");
+      return damaged(placed_at, "R-GR-4",
+                     joined_text("found more than ", most, " pages, expected at most as many"));
     PageExpectation expect = superblock.expectation(use);
     expect.position = place->position;
     expect.length = static_cast<std::uint32_t>(place->length);
@@ -65,8 +65,8 @@ Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSourc
                      "found a page with " + sum_text(sum) + ", expected " + sum_text(place->sum));
     if (!pages.empty() && page->generation() > pages.back()->generation())
       return damaged(page->position() + kPageGenerationOffset, "R-PG-9",
-                     "found a page before of generation " + std::to_string(page->generation()) +
-                         ", expected at most " + std::to_string(pages.back()->generation()));
+                     joined_text("found a page before of generation ", page->generation(),
+                                 ", expected at most ", pages.back()->generation()));
     FirstFinding first;
     check_page_before(*page, use, first);
     NMB_TRY(first.status(file.name()));
@@ -74,7 +74,7 @@ Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSourc
     placed_at = page->value_offset(0, kPosition);
     pages.push_back(std::move(page));
   }
-  std::reverse(pages.begin(), pages.end());
+  std::ranges::reverse(pages);
   return pages;
 }
 

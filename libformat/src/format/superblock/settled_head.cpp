@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "wire/joined_text.h"
+
 namespace nmb {
 
 namespace {
@@ -19,9 +21,9 @@ class Settled final : public ByteSource {
   std::uint64_t size() const override { return size_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (offset > size_ || out.size() > size_ - offset)
-      return Status(Code::kDamaged, name(), size_, "R-FL-1",
-                    "cut: found " + std::to_string(size_) + " bytes, expected " +
-                        std::to_string(out.size()) + " more at " + std::to_string(offset));
+      return Status(
+          Code::kDamaged, name(), size_, "R-FL-1",
+          joined_text("cut: found ", size_, " bytes, expected ", out.size(), " more at ", offset));
     const std::uint64_t trailer = size_ - kSlotUnit;
     const std::size_t from_head = part_before(head_.size(), offset, out.size());
     const std::size_t from_file = part_before(trailer, offset, out.size()) - from_head;

@@ -12,6 +12,7 @@
 #include "format/block/block_header.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
+#include "wire/joined_text.h"
 #include "wire/zero.h"
 
 namespace nmb {
@@ -121,14 +122,14 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
   std::memcpy(out->hdf5.data(), p + kHdf5, kHdf5Size);
 
   if (!out->usable_length())
-    wrong("R-SB-4", kFileLength, "file length " + std::to_string(out->file_length),
+    wrong("R-SB-4", kFileLength, joined_text("file length ", out->file_length),
           "a multiple of 4096, at least 20480");
   const std::size_t used = load_le<std::uint16_t>(p + kUsed);
   const bool used_ok =
       used >= kLaterPlaces && used <= kSlotSumOffset && (used - kLaterPlaces) % kPlaceSize == 0;
   out->later_places.clear();
   if (!used_ok || (used != kLaterPlaces && out->all_known()))
-    wrong("R-SB-5", kUsed, std::to_string(used) + " bytes used",
+    wrong("R-SB-5", kUsed, joined_text(used, " bytes used"),
           used_ok ? "512" : "512 and a multiple of 24 more, at most 4088");
   if (used_ok)
     for (std::size_t at = kLaterPlaces; at < used; at += kPlaceSize)
@@ -146,12 +147,12 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
   const bool no_position = out->root_position == 0, no_length = out->root_length == 0,
              no_digest = out->root_digest.is_zero();
   if (no_position != none && no_length != none && no_digest != none) {
-    wrong("R-SB-7", kHeight, "height " + std::to_string(out->height),
+    wrong("R-SB-7", kHeight, joined_text("height ", out->height),
           none ? "not 0 with a root" : "0 without a root");
   } else {
     auto goes_with_height = [&](std::size_t offset, bool zero, const char* what) {
       if (zero != none)
-        wrong("R-SB-7", offset, std::string(what) + (zero ? " 0" : " other than 0"),
+        wrong("R-SB-7", offset, joined_text(what, zero ? " 0" : " other than 0"),
               none ? "0 at height 0" : "not 0 at another height than 0");
     };
     goes_with_height(kRootPosition, no_position, "root position");
@@ -159,7 +160,7 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
     goes_with_height(kRootDigest, no_digest, "root digest");
   }
   if (out->height > kMaxHeight)
-    wrong("R-SB-7", kHeight, "height " + std::to_string(out->height), "at most 10");
+    wrong("R-SB-7", kHeight, joined_text("height ", out->height), "at most 10");
   if (none)
     for (std::size_t at = kTotals; at < kPreviousTrailer; at += 8)
       if (load_le<std::uint64_t>(p + at) != 0) wrong("R-SB-8", at, "a total without blocks", "0");
@@ -178,7 +179,7 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
       wrong("R-SB-9", offset, "a place without position or length", "all three or none");
     else if (offset == kDictionary && place->length > kMaxDictionary)
       findings.report({"R-BK-13", place->position, "dictionary",
-                       std::to_string(place->length) + " bytes", "at most 4096"});
+                       joined_text(place->length, " bytes"), "at most 4096"});
   }
   for (std::size_t i = 0; i < out->later_places.size(); ++i)
     if (const Place& place = out->later_places[i];
@@ -188,10 +189,10 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
   if ((out->index_position == 0) != (out->index_length == 0))
     wrong("R-SB-15", kIndexPosition, "half a run of the index", "position and length, or neither");
   if (!out->usable_piece_size())
-    wrong("R-SB-11", kPieceSize, "piece size " + std::to_string(out->piece_size),
+    wrong("R-SB-11", kPieceSize, joined_text("piece size ", out->piece_size),
           "a power of 2 from 65536 to 2^30");
   if (out->inline_limit > kMaxInline)
-    wrong("R-SB-11", kInlineLimit, "inline limit " + std::to_string(out->inline_limit),
+    wrong("R-SB-11", kInlineLimit, joined_text("inline limit ", out->inline_limit),
           "at most 65536");
   const std::tuple<std::size_t, std::uint32_t, const char*> rows[] = {
       {in_superblock::kLeafRows, out->leaf_rows, "leaf rows "},
@@ -199,7 +200,7 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
       {kMapRows, out->map_rows, "map rows "}};
   for (auto [offset, value, name] : rows)
     if (value < kMinPageRows || value > kMaxPageRows)
-      wrong("R-SB-11", offset, name + std::to_string(value), "2 to 65536");
+      wrong("R-SB-11", offset, joined_text(name, value), "2 to 65536");
 }
 
 bool Superblock::usable_length() const {

@@ -2,7 +2,6 @@
 #include "format/table/block_table.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "format/page/far_scan.h"

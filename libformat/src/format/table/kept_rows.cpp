@@ -2,7 +2,6 @@
 #include "format/table/kept_rows.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "format/table/statistics_row.h"

@@ -10,6 +10,7 @@
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/items.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -70,12 +71,12 @@ void take_histogram(ItemsIn* in, VariableStatistics* v) {
   const unsigned width = in->number<std::uint8_t>(kRule);
   const std::size_t count = in->number<std::uint16_t>(kRule);
   if (histogram.bits < 1 || histogram.bits > Histogram::kMostBits)
-    in->fail(kRule, "found codes of " + std::to_string(histogram.bits) + " bits, expected 1 to 24");
+    in->fail(kRule, joined_text("found codes of ", histogram.bits, " bits, expected 1 to 24"));
   if (width < 1 || width > 8)
-    in->fail(kRule, "found counts of " + std::to_string(width) + " bytes, expected 1 to 8");
+    in->fail(kRule, joined_text("found counts of ", width, " bytes, expected 1 to 8"));
   if (count < 1 || count > Histogram::most_buckets(v->elements))
-    in->fail(kRule, "found " + std::to_string(count) + " buckets, expected 1 to " +
-                        std::to_string(Histogram::most_buckets(v->elements)));
+    in->fail(kRule, joined_text("found ", count, " buckets, expected 1 to ",
+                                Histogram::most_buckets(v->elements)));
   if (!in->ok()) return;
   histogram.buckets.resize(count);
   for (auto& bucket : histogram.buckets)
@@ -157,7 +158,7 @@ Result<VariableStatistics> row_statistics(const TableRow& row) {
   ItemsIn in(row.bytes, 0);
   take_histogram(&in, &v);
   if (in.ok() && in.remaining() != 0)
-    in.fail(kRule, "found " + std::to_string(in.remaining()) + " bytes after the last count");
+    in.fail(kRule, joined_text("found ", in.remaining(), " bytes after the last count"));
   if (!in.status().ok()) return wrong(in.status().message());
   return v;
 }

@@ -9,6 +9,7 @@
 
 #include "parallel/merge_runs.h"
 #include "parallel/name_slices.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -47,9 +48,8 @@ class TableTree {
   static constexpr std::uint32_t node_rows() { return kTableNodeRows; }
   static Status check_level(std::uint16_t level) {
     if (level <= kMaxMapLevel) return {};
-    return {Code::kLimit, "found rows of statistics or tags for a tree of level " +
-                              std::to_string(level) + ", expected at most " +
-                              std::to_string(kMaxMapLevel)};
+    return {Code::kLimit, joined_text("found rows of statistics or tags for a tree of level ",
+                                      level, ", expected at most ", kMaxMapLevel)};
   }
   static Status begin(Communicator&, const Rows&, std::size_t) { return {}; }
   static void put(MessageWriter& out, const Rows& rows, std::size_t i) { Rows::put(out, rows[i]); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -140,7 +141,7 @@ void check_table_leaf(const Page& leaf, std::uint64_t next_order, const TableRow
     };
     const std::uint64_t state = leaf.value(row, kState);
     if (state > kGoneValue) {
-      report("R-TB-1", "state " + std::to_string(state), "0, 1 or 2");
+      report("R-TB-1", joined_text("state ", state), "0, 1 or 2");
       continue;
     }
     const auto any = [&](auto columns) {
@@ -150,15 +151,14 @@ void check_table_leaf(const Page& leaf, std::uint64_t next_order, const TableRow
     if (state == kRowValue ? !has_name || any(std::span(kPlaceColumns))
                            : has_name || has_bytes(leaf, row) || any(std::span(kRowColumns)) ||
                                  (state == kGoneValue && any(std::span(kPlaceColumns))))
-      report("R-TB-1", "a row of state " + std::to_string(state) + " with other values or name",
+      report("R-TB-1", joined_text("a row of state ", state, " with other values or name"),
              state == kRowValue ? "a name, and no place" : "its place or order alone");
     const TableRow now = table_row_at(leaf, row);
     if (now.state == TableRow::State::kBefore ? last.has_value() || leaf.value(row, kOrder) != 0
                                               : last && last->key() >= now.key())
       report("R-TB-1", "a row that is not higher than the row before", "ascending rows");
     if (now.state != TableRow::State::kBefore && now.order >= next_order)
-      report("R-TB-3", "order " + std::to_string(now.order),
-             "one less than " + std::to_string(next_order));
+      report("R-TB-3", joined_text("order ", now.order), joined_text("one less than ", next_order));
     last = now;
   }
 }

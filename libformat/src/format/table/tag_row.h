@@ -3,7 +3,6 @@
 
 #include "format/table/table_row.h"
 #include "nmb/statistics.h"
-#include "nmb/status.h"
 
 namespace nmb {
 

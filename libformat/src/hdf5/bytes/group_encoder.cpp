@@ -9,6 +9,7 @@
 #include "hdf5/bytes/tree_level.h"
 #include "model/name_rules.h"
 #include "nmb/text.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -16,7 +17,7 @@ namespace {
 
 Status refused(const ViewGroup& group, std::string_view link, const std::string& found,
                const std::string& expected) {
-  const std::string name = (group.is_root ? "" : group.name + "/") + std::string(link);
+  const std::string name = joined_text(group.is_root ? "" : group.name + "/", link);
   return Status(Code::kUnsupported, "HDF5 view: object \"" + printable(name) + "\": found " +
                                         found + ", expected " + expected);
 }
@@ -26,8 +27,8 @@ Status check_name(const ViewGroup& group, std::string_view name) {
     return refused(group, name, "a name that HDF5 cannot hold",
                    "one without / and NUL, other than \".\"");
   if (name.size() > kMostNetcdfName)
-    return refused(group, name.substr(0, 80), "a name of " + std::to_string(name.size()) + " bytes",
-                   "at most " + std::to_string(kMostNetcdfName));
+    return refused(group, name.substr(0, 80), joined_text("a name of ", name.size(), " bytes"),
+                   joined_text("at most ", kMostNetcdfName));
   return {};
 }
 
@@ -130,7 +131,7 @@ Result<std::uint64_t> append_symbols(const LinkList& links, std::span<const std:
 Result<std::uint64_t> encode_group(const ViewGroup& group, ViewOutput& out) {
   const LinkList& links = group.links;
   if (links.size() > ~std::uint32_t{0})
-    return refused(group, "", std::to_string(links.size()) + " objects", "fewer than 2^32");
+    return refused(group, "", joined_text(links.size(), " objects"), "fewer than 2^32");
   std::vector<std::uint32_t> order(links.size());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(),

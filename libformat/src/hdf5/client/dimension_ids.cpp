@@ -10,6 +10,7 @@
 #include "netcdf/group_order.h"
 #include "netcdf/shared_dimensions.h"
 #include "wire/endian.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -35,14 +36,7 @@ Result<std::vector<std::string>> group_order(const Reader& reader) {
 constexpr std::int64_t kMostDimensions = std::numeric_limits<std::int32_t>::max();
 
 // Returns the name of the group above; not for the root group.
-std::string_view parent_of(std::string_view block) {
-  const std::size_t slash = block.rfind('/');
-  return block.substr(0, slash == block.npos ? 0 : slash);
-}
-
-std::string path_in(std::string_view block, std::string_view name) {
-  return (block.empty() ? "" : std::string(block) + "/") + std::string(name);
-}
+std::string_view parent_of(std::string_view block) { return split_full_name(block).first; }
 
 // Returns the numbers in the type and shape of an attribute, instead of its values.
 std::vector<std::byte> as_stored(const Metadata& metadata, const Attribute& attribute,
@@ -124,14 +118,14 @@ void DimensionIds::take_counted(const Block& block) {
   const Metadata& metadata = block.metadata;
   std::map<std::string, Scale*> uncounted;
   for (Scale& scale : known->second.scales)
-    if (!scale.own) uncounted.emplace("/" + path_in(block.name, scale.name), &scale);
+    if (!scale.own) uncounted.emplace("/" + path_below(block.name, scale.name), &scale);
   for (VarId v = 0; v < metadata.variable_count(); ++v) {
     const std::size_t rank = metadata.variable(v).dimensions.size();
     const std::vector<std::int64_t> ids = integers(metadata, v, kCoordinates, rank);
     if (ids.empty()) continue;
     std::vector<std::string> paths = scale_paths(metadata, v, rank);
     if (is_dimension_scale(metadata, v))
-      paths[0] = "/" + path_in(block.name, metadata.variable(v).name);
+      paths[0] = "/" + path_below(block.name, metadata.variable(v).name);
     for (std::size_t i = 0; i < rank; ++i)
       if (const auto at = uncounted.find(paths[i]); at != uncounted.end() && ids[i] >= 0)
         at->second->counted = ids[i];
@@ -340,15 +334,13 @@ std::optional<DimensionIds::Dimension> DimensionIds::in_source(const std::string
       nearest = &place;
   if (!nearest) return std::nullopt;
   const Scale& scale = blocks_.find(nearest->first)->second.scales[nearest->second];
-  return Dimension{path_in(nearest->first, scale.name), scale.length, scale.id};
+  return Dimension{path_below(nearest->first, scale.name), scale.length, scale.id};
 }
 
 Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string_view path) const {
   const auto kNone = std::optional<Dimension>();
   if (path.starts_with('/')) path.remove_prefix(1);
-  const std::size_t slash = path.rfind('/');
-  const std::string_view block = slash == path.npos ? "" : path.substr(0, slash);
-  const std::string_view name = slash == path.npos ? path : path.substr(slash + 1);
+  const auto [block, name] = split_full_name(path);
   const auto known = blocks_.find(block);
   if (known == blocks_.end()) return kNone;
   if (const auto place = known->second.places.find(std::string(name));
@@ -377,7 +369,7 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_name(const Block
     above = parent_of(above);
     const auto known = blocks_.find(above);
     if (known == blocks_.end() || known->second.classic_count == 0) continue;
-    NMB_ASSIGN(std::optional<Dimension> found, by_path(path_in(above, used.name)));
+    NMB_ASSIGN(std::optional<Dimension> found, by_path(path_below(above, used.name)));
     if (found && (found->is_record || found->length == used.length)) return found;
   }
   return std::optional<Dimension>();
@@ -405,7 +397,7 @@ Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimens
       NMB_ASSIGN(dimensions[i], by_path(paths[i]));
     }
     if (!dimensions[i] && i == 0 && is_dimension_scale(metadata, variable)) {
-      NMB_ASSIGN(dimensions[i], by_path(path_in(block.name, v.name)));
+      NMB_ASSIGN(dimensions[i], by_path(path_below(block.name, v.name)));
     }
     if (!dimensions[i] && !ids.empty()) dimensions[i] = in_source(block.name, ids[i]);
     if (!dimensions[i] && !ids.empty()) {
@@ -424,20 +416,19 @@ Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable
   const Variable v = block.metadata.variable(variable);
   const nmb::Dimension used = block.metadata.dimension(v.dimensions[place]);
   const auto conflict = [&](const std::string& what) {
-    return Status(Code::kConflict, "variable " + in_quotes(path_in(block.name, v.name)) + ": " +
+    return Status(Code::kConflict, "variable " + in_quotes(path_below(block.name, v.name)) + ": " +
                                        what + "; a group above has no such dimension");
   };
   if (!dimension) {
     if (is_below_classic(block.name))
-      return conflict("uses dimension " + in_quotes(used.name) + " (" + std::string(kCoordinates) +
-                      " " + std::to_string(id) + ")");
+      return conflict(
+          joined_text("uses dimension ", in_quotes(used.name), " (", kCoordinates, " ", id, ")"));
     return id;  // unknown
   }
   if (dimension->is_classic && !dimension->is_record && !used.is_record() &&
       dimension->length != used.length)
-    return conflict("uses dimension " + in_quotes(dimension->path) + " with length " +
-                    std::to_string(used.length) + ", found length " +
-                    std::to_string(dimension->length));
+    return conflict(joined_text("uses dimension ", in_quotes(dimension->path), " with length ",
+                                used.length, ", found length ", dimension->length));
   return dimension->id;
 }
 

@@ -5,6 +5,7 @@
 
 #include "nmb/classic.h"
 #include "reader/reader_core.h"
+#include "wire/joined_text.h"
 #include "wire/owned_bytes.h"
 
 namespace nmb::hdf5 {
@@ -14,8 +15,8 @@ Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::s
              decode_classic_header(MemorySource(group.body, file), {.values_follow = false}));
   if (header.layout.kind != Kind::kExtended)
     return Status(Code::kDamaged, file, kNoOffset, "",
-                  "group /" + group.name + ": found a body of kind " +
-                      std::to_string(static_cast<int>(header.layout.kind)) + ", expected 6");
+                  joined_text("group /", group.name, ": found a body of kind ",
+                              static_cast<int>(header.layout.kind), ", expected 6"));
   auto block = std::make_shared<Block>();
   block->name = group.name;
   BlockEntry& entry = block->entry;
@@ -31,8 +32,8 @@ Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::s
   const std::uint64_t values = values_end(header, entry.records) - header.layout.header_length;
   if (entry.extent_length < values)
     return Status(Code::kDamaged, file, kNoOffset, "R-BK-12",
-                  "block \"" + entry.name + "\": found " + std::to_string(entry.extent_length) +
-                      " bytes of values, expected at least " + std::to_string(values));
+                  joined_text("block \"", entry.name, "\": found ", entry.extent_length,
+                              " bytes of values, expected at least ", values));
   block->metadata = std::move(header.metadata);
   block->metadata.shrink();
   block->layout = header.layout;

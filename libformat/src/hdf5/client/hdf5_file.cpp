@@ -8,6 +8,7 @@
 #include "hdf5/client/hdf5_process.h"
 #include "hdf5/client/hdf5_stream.h"
 #include "wire/items.h"
+#include "wire/joined_text.h"
 #include "wire/spliced_source.h"
 
 namespace nmb::hdf5 {
@@ -37,7 +38,7 @@ class FileReader {
           NMB_TRY(process_->wait().status());
           return decode_failure(message.content);
         default:
-          return unclear("kind " + std::to_string(static_cast<std::uint32_t>(message.kind)));
+          return unclear(joined_text("kind ", static_cast<std::uint32_t>(message.kind)));
       }
     }
   }

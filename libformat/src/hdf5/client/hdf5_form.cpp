@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hdf5/model/hdf5_section.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -25,8 +26,7 @@ void add_changes(const Block& block, std::vector<Loss>* changes) {
   for (const Storage& storage : block.metadata.extension()->storage)
     if (std::ranges::any_of(storage.filters, is_replaced))
       changes->push_back(
-          {"variable \"" + group + std::string(block.metadata.variable(storage.variable).name) +
-               '"',
+          {joined_text("variable \"", group, block.metadata.variable(storage.variable).name, '"'),
            "HDF5 replaces the parameters of its scaleoffset filter, which are of a version before "
            "1.8; the chunks stay as they are, and HDF5 cannot decode them with either"});
 }
@@ -63,9 +63,10 @@ Result<Hdf5Form> Hdf5Form::of(const Reader& reader) {
     NMB_ASSIGN(const std::vector<std::byte> bytes, user_block(*block));
     if (bytes.empty()) return true;
     form.with_user_block_.insert(entry.name);
-    form.losses_.push_back({"group \"/" + entry.name + "\"",
-                            "a user block of " + std::to_string(bytes.size()) +
-                                " bytes; an HDF5 file has one, that of its root group; left out"});
+    form.losses_.push_back(
+        {"group \"/" + entry.name + "\"",
+         joined_text("a user block of ", bytes.size(),
+                     " bytes; an HDF5 file has one, that of its root group; left out")});
     return true;
   }));
   // Only the first block in the order of names can be above all others.

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "wire/endian.h"
+#include "wire/joined_text.h"
 #include "wire/system_error.h"
 
 namespace nmb::hdf5 {
@@ -53,8 +54,8 @@ Result<std::size_t> Hdf5Process::read(std::span<std::byte> bytes) {
 // Reports that the process ended without a last message.
 Status Hdf5Process::ended() {
   NMB_ASSIGN(const int code, wait());
-  return Status(Code::kDamaged, "found a file on which nmb-hdf5 ended with code " +
-                                    std::to_string(code) + ", saying nothing");
+  return failure(Code::kDamaged, "found a file on which nmb-hdf5 ended with code ", code,
+                 ", saying nothing");
 }
 
 Result<Hdf5Process::Received> Hdf5Process::next() {
@@ -66,7 +67,7 @@ Result<Hdf5Process::Received> Hdf5Process::next() {
   constexpr std::uint64_t kStep = 16 << 20;
   while (message.content.size() < length) {
     const std::size_t before = message.content.size();
-    const auto step = static_cast<std::size_t>(std::min(kStep, length - before));
+    const std::size_t step = std::min(kStep, length - before);
     message.content.resize(before + step);
     NMB_ASSIGN(const std::size_t got, read(std::span(message.content).subspan(before)));
     if (got < step) return ended();
@@ -83,8 +84,7 @@ Result<int> Hdf5Process::wait() {
   if (signal == SIGXCPU || signal == SIGKILL)
     return Status(Code::kLimit,
                   "found a file on which the HDF5 library takes more time than is allowed");
-  return Status(Code::kDamaged,
-                "found a file on which the HDF5 library ended by signal " + std::to_string(signal));
+  return failure(Code::kDamaged, "found a file on which the HDF5 library ended by signal ", signal);
 }
 
 }  // namespace nmb::hdf5

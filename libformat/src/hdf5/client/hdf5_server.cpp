@@ -17,8 +17,6 @@
 #include "wire/plugin_folders.h"
 #include "wire/system_error.h"
 
-extern char** environ;
-
 namespace nmb::hdf5 {
 
 namespace {

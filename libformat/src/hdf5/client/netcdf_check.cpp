@@ -10,14 +10,11 @@
 #include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
 namespace {
-
-std::string object_path(const Block& block, std::string_view name) {
-  return (block.name.empty() ? "" : block.name + "/") + std::string(name);
-}
 
 Status seen_otherwise(const std::string& variable, const std::string& seen,
                       const std::string& expected) {
@@ -30,11 +27,9 @@ Status seen_otherwise(const std::string& variable, const std::string& seen,
 Status check_name(std::string_view what, const std::string& path, std::string_view name,
                   std::size_t ahead) {
   if (name.size() + ahead <= kMostNetcdfName) return {};
-  return Status(Code::kUnsupported, std::string(what) + " " + in_quotes(path.substr(0, 80)) +
-                                        ": found a name of " + std::to_string(name.size() + ahead) +
-                                        " bytes in a netCDF-4 file, expected at most " +
-                                        std::to_string(kMostNetcdfName) +
-                                        " (--to hdf5 has no such limit)");
+  return failure(Code::kUnsupported, what, " ", in_quotes(path.substr(0, 80)), ": found a name of ",
+                 name.size() + ahead, " bytes in a netCDF-4 file, expected at most ",
+                 kMostNetcdfName, " (--to hdf5 has no such limit)");
 }
 
 Status check_attributes(const Block& block, std::uint32_t owner) {
@@ -42,9 +37,9 @@ Status check_attributes(const Block& block, std::uint32_t owner) {
   block.metadata.for_each_attribute(owner, [&](const Attribute& attribute) {
     const std::string_view object = owner == kGlobal ? "" : block.metadata.variable(owner).name;
     if (status.ok())
-      status = check_name(
-          "attribute", object_path(block, std::string(object) + "@" + std::string(attribute.name)),
-          attribute.name, 0);
+      status =
+          check_name("attribute", path_below(block.name, joined_text(object, "@", attribute.name)),
+                     attribute.name, 0);
   });
   return status;
 }
@@ -63,7 +58,7 @@ Status check_netcdf_names(const Reader& reader) {
     const Metadata& metadata = block->metadata;
     const bool is_classic = is_classic_dataset(metadata);
     for (DimId d = 0; is_classic && d < metadata.dimension_count(); ++d)
-      NMB_TRY(check_name("dimension", object_path(*block, metadata.dimension(d).name),
+      NMB_TRY(check_name("dimension", path_below(block->name, metadata.dimension(d).name),
                          metadata.dimension(d).name, 0));
     for (VarId v = 0; v < metadata.variable_count(); ++v) {
       const Variable variable = metadata.variable(v);
@@ -72,7 +67,7 @@ Status check_netcdf_names(const Reader& reader) {
           is_classic ? metadata.find_dimension(variable.name) : std::nullopt;
       const bool is_hidden =
           same && (variable.dimensions.empty() || variable.dimensions[0] != *same);
-      NMB_TRY(check_name("variable", object_path(*block, variable.name), variable.name,
+      NMB_TRY(check_name("variable", path_below(block->name, variable.name), variable.name,
                          is_hidden ? kNonCoordinate.size() : 0));
       NMB_TRY(check_attributes(*block, v));
     }
@@ -83,7 +78,7 @@ Status check_netcdf_names(const Reader& reader) {
                decode_properties(metadata.extension()->hdf5, kWanted));
     for (const Property& property : properties)
       for (const Link& link : property.links)
-        NMB_TRY(check_name("link", object_path(*block, link.name), link.name, 0));
+        NMB_TRY(check_name("link", path_below(block->name, link.name), link.name, 0));
     return true;
   });
 }
@@ -95,7 +90,7 @@ void NetcdfCheck::add(const Block& written) {
     const std::vector<std::int64_t> own = integers(metadata, v, kDimensionId, 1);
     const std::int64_t id = own.empty() || own[0] < 0 ? next_ : own[0];
     next_ = std::max(next_, id + 1);
-    scales_[id] = object_path(written, metadata.variable(v).name);
+    scales_[id] = path_below(written.name, metadata.variable(v).name);
   }
 }
 
@@ -106,14 +101,13 @@ Status NetcdfCheck::add_classic(const Block& written, const Block& source, bool 
   std::vector<std::string> dimensions;
   for (DimId d = 0; d < expected.dimension_count(); ++d)
     dimensions.push_back(above[d] ? above[d]->path
-                                  : object_path(source, expected.dimension(d).name));
+                                  : path_below(source.name, expected.dimension(d).name));
   for (VarId v = 0; v < expected.variable_count(); ++v) {
     const Variable variable = expected.variable(v);
     const std::size_t rank = variable.dimensions.size();
     if (rank == 0) continue;
-    const std::string path = object_path(source, variable.name);
-    std::optional<VarId> there =
-        metadata.find_variable(std::string(kNonCoordinate) + std::string(variable.name));
+    const std::string path = path_below(source.name, variable.name);
+    std::optional<VarId> there = metadata.find_variable(joined_text(kNonCoordinate, variable.name));
     if (!there) there = metadata.find_variable(variable.name);
     if (!there) return seen_otherwise(path, "no such variable", "none");
     std::vector<std::string> names;
@@ -136,7 +130,7 @@ Status NetcdfCheck::check_numbers(const std::string& variable, const std::vector
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto seen = scales_.find(ids[i]);
     if (seen == scales_.end())
-      return seen_otherwise(variable, "no dimension of number " + std::to_string(ids[i]), paths[i]);
+      return seen_otherwise(variable, joined_text("no dimension of number ", ids[i]), paths[i]);
     if (seen->second != paths[i])
       return seen_otherwise(variable, "dimension " + in_quotes(seen->second), paths[i]);
   }
@@ -167,7 +161,7 @@ Status NetcdfCheck::check_block(const std::shared_ptr<const Block>& block) const
       if (is_told) paths.push_back(as_before || !expected[i] ? in_source->path : expected[i]->path);
     }
     if (!is_told) continue;
-    NMB_TRY(check_numbers(object_path(source, source.metadata.variable(v).name), ids, paths));
+    NMB_TRY(check_numbers(path_below(source.name, source.metadata.variable(v).name), ids, paths));
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include "hdf5/client/group_block.h"
 #include "hdf5/client/hdf5_file.h"
 #include "nmb/hdf5.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -23,9 +24,9 @@ Result<std::vector<std::shared_ptr<const Block>>> open_hdf5(
     NMB_ASSIGN(std::shared_ptr<const Block> block, hdf5::decode_group(std::move(group), name));
     held += sizeof(Block) + block->metadata.memory() + block->entry.raw_length;
     if (held > most)
-      return Status(Code::kLimit, "found more than " + std::to_string(most) +
-                                      " bytes of metadata, expected at most that for a file of "
-                                      "this size");
+      return failure(Code::kLimit, "found more than ", most,
+                     " bytes of metadata, expected at most that for a file of "
+                     "this size");
     blocks.push_back(std::move(block));
     return {};
   };

@@ -6,6 +6,7 @@
 
 #include "model/extension_codec.h"
 #include "wire/items.h"
+#include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
 
@@ -24,7 +25,7 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 }
 
 void put_bytes(std::span<const std::byte> bytes, ItemsOut* out) {
-  out->put(static_cast<std::uint32_t>(bytes.size()));
+  out->put_count(bytes.size());
   out->put(bytes);
 }
 
@@ -33,61 +34,55 @@ std::vector<std::byte> take_bytes(ItemsIn* in) {
   return {taken.begin(), taken.end()};
 }
 
+std::vector<std::byte> take_rest(ItemsIn* in) {
+  const std::span<const std::byte> rest = in->take(in->remaining(), kRule);
+  return {rest.begin(), rest.end()};
+}
+
 void put_payload(const Property& p, ItemsOut* out) {
   switch (p.number) {
     case Number::kSpace:
       out->put(static_cast<std::uint32_t>(p.space.space_class));
-      out->put(static_cast<std::uint32_t>(p.space.lengths.size()));
+      out->put_count(p.space.lengths.size());
       for (const std::uint64_t n : p.space.lengths) out->put(n);
       for (const std::uint64_t n : p.space.maximum) out->put(n);
       break;
     case Number::kCreation: {
       const Creation& c = p.creation;
-      out->put(static_cast<std::uint8_t>(c.layout));
-      out->put(static_cast<std::uint8_t>(c.allocation));
-      out->put(static_cast<std::uint8_t>(c.fill_time));
-      out->put(static_cast<std::uint8_t>(c.fill_state));
+      out->put(c.layout, c.allocation, c.fill_time, c.fill_state);
       put_bytes(c.fill_value, out);
       out->pad();
-      out->put(static_cast<std::uint32_t>(c.chunk.size()));
-      out->put(static_cast<std::uint32_t>(c.filters.size()));
+      out->put_count(c.chunk.size());
+      out->put_count(c.filters.size());
       for (const std::uint64_t n : c.chunk) out->put(n);
       put_filters(c.filters, out);
       break;
     }
     case Number::kOrder:
-      out->put(p.order.links);
-      out->put(p.order.attributes);
+      out->put(p.order.links, p.order.attributes);
       break;
     case Number::kLinks:
       for (const Link& link : p.links) {
-        out->put(static_cast<std::uint8_t>(link.kind));
-        out->put(static_cast<std::uint8_t>(link.character_set));
-        out->put(std::uint16_t{0});
-        out->put(link.number);
-        out->put(static_cast<std::uint32_t>(link.name.size()));
-        out->put(static_cast<std::uint32_t>(link.content.size()));
-        out->put(bytes_of(link.name));
-        out->put(bytes_of(link.content));
+        out->put(link.kind, link.character_set, std::uint16_t{0}, link.number);
+        out->put_count(link.name.size());
+        out->put_count(link.content.size());
+        out->put(bytes_of(link.name), bytes_of(link.content));
       }
       break;
     case Number::kTypeAttributes:
     case Number::kTypeComment:
-      out->put(static_cast<std::uint32_t>(p.type));
-      out->put(std::uint32_t{0});
-      out->put(p.bytes);
+      out->put(static_cast<std::uint32_t>(p.type), std::uint32_t{0}, p.bytes);
       break;
     case Number::kExternalFiles:
-      out->put(static_cast<std::uint32_t>(p.external_files.size()));
+      out->put_count(p.external_files.size());
       out->put(std::uint32_t{0});
       for (const ExternalFile& file : p.external_files) {
-        out->put(file.offset);
-        out->put(file.size);
+        out->put(file.offset, file.size);
         out->put_text(file.name);
       }
       break;
     case Number::kVirtual:
-      out->put(static_cast<std::uint32_t>(p.sources.size()));
+      out->put_count(p.sources.size());
       out->put(std::uint32_t{0});
       for (const VirtualSource& source : p.sources) {
         out->put_text(source.file);
@@ -101,12 +96,11 @@ void put_payload(const Property& p, ItemsOut* out) {
       out->put(p.bytes);
       break;
     case Number::kCharacterSet:
-      out->put(static_cast<std::uint8_t>(p.character_set));
+      out->put(p.character_set);
       break;
     case Number::kDimensionsAbove:
       for (const DimensionAbove& above : p.dimensions_above) {
-        out->put(above.dimension);
-        out->put(above.levels);
+        out->put(above.dimension, above.levels);
       }
       break;
   }
@@ -139,8 +133,7 @@ void take_payload(ItemsIn* in, Property* p) {
       break;
     }
     case Number::kOrder:
-      p->order.links = in->number<std::uint32_t>(kRule);
-      p->order.attributes = in->number<std::uint32_t>(kRule);
+      in->numbers(kRule, &p->order.links, &p->order.attributes);
       if ((p->order.links | p->order.attributes) > 3) in->fail(kRule, "found unknown order flags");
       break;
     case Number::kLinks:
@@ -162,11 +155,10 @@ void take_payload(ItemsIn* in, Property* p) {
     case Number::kTypeAttributes:
     case Number::kTypeComment: {
       const auto code = in->number<std::uint32_t>(kRule);
-      if (code > 65535) in->fail(kRule, "found type " + std::to_string(code));
+      if (code > 65535) in->fail(kRule, joined_text("found type ", code));
       p->type = static_cast<Type>(code);
       in->zeros(4, kRule);
-      const std::span<const std::byte> rest = in->take(in->remaining(), kRule);
-      p->bytes.assign(rest.begin(), rest.end());
+      p->bytes = take_rest(in);
       break;
     }
     case Number::kExternalFiles: {
@@ -174,8 +166,7 @@ void take_payload(ItemsIn* in, Property* p) {
       in->zeros(4, kRule);
       for (; count > 0 && in->ok(); --count) {
         ExternalFile file;
-        file.offset = in->number<std::uint64_t>(kRule);
-        file.size = in->number<std::uint64_t>(kRule);
+        in->numbers(kRule, &file.offset, &file.size);
         file.name = in->text(kRule);
         p->external_files.push_back(std::move(file));
       }
@@ -195,19 +186,16 @@ void take_payload(ItemsIn* in, Property* p) {
       break;
     }
     case Number::kUserBlock:
-    case Number::kComment: {
-      const std::span<const std::byte> rest = in->take(in->remaining(), kRule);
-      p->bytes.assign(rest.begin(), rest.end());
+    case Number::kComment:
+      p->bytes = take_rest(in);
       break;
-    }
     case Number::kCharacterSet:
       p->character_set = in->choice(CharacterSet::kUtf8, kRule);
       break;
     case Number::kDimensionsAbove:
       while (in->ok() && in->remaining() > 0) {
         DimensionAbove above;
-        above.dimension = in->number<std::uint32_t>(kRule);
-        above.levels = in->number<std::uint32_t>(kRule);
+        in->numbers(kRule, &above.dimension, &above.levels);
         if (!p->dimensions_above.empty() && p->dimensions_above.back().dimension >= above.dimension)
           in->fail(kRule, "found dimensions that do not ascend");
         if (above.levels == 0) in->fail(kRule, "found 0 groups above, expected at least 1");
@@ -221,10 +209,7 @@ void take_payload(ItemsIn* in, Property* p) {
 
 void append_property(const Property& property, std::vector<std::byte>* section) {
   ItemsOut out(section);
-  out.put(static_cast<std::uint16_t>(property.number));
-  out.put(std::uint16_t{0});
-  out.put(std::uint32_t{property.owner});
-  out.put(property.attribute);
+  out.put(property.number, std::uint16_t{0}, std::uint32_t{property.owner}, property.attribute);
   const std::size_t length = out.hold<std::uint32_t>();
   const std::size_t payload = out.position();
   put_payload(property, &out);
@@ -244,8 +229,7 @@ Result<std::vector<Property>> decode_properties(std::span<const std::byte> secti
     Property p;
     const auto number = in.number<std::uint16_t>(kRule);
     in.zeros(2, kRule);
-    p.owner = in.number<std::uint32_t>(kRule);
-    p.attribute = in.number<std::uint32_t>(kRule);
+    in.numbers(kRule, &p.owner, &p.attribute);
     const auto length = in.number<std::uint32_t>(kRule);
     const std::size_t at = in.offset();
     ItemsIn payload(in.take(length, kRule), at);
@@ -254,7 +238,7 @@ Result<std::vector<Property>> decode_properties(std::span<const std::byte> secti
     if (std::ranges::find(wanted, p.number) == wanted.end()) continue;
     take_payload(&payload, &p);
     if (payload.ok() && payload.remaining() > 0)
-      payload.fail(kRule, "found more bytes than property " + std::to_string(number) + " has");
+      payload.fail(kRule, joined_text("found more bytes than property ", number, " has"));
     if (!payload.ok()) return payload.status();
     properties.push_back(std::move(p));
   }

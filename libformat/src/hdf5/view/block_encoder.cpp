@@ -8,6 +8,7 @@
 #include "model/name_rules.h"
 #include "nmb/text.h"
 #include "nmb/values.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -31,8 +32,7 @@ constexpr unsigned kAllocateLate = 2, kAllocateByChunk = 3;
 }  // namespace
 
 std::string BlockEncoder::object(std::string_view kind, std::string_view name) const {
-  return std::string(kind) + " \"" +
-         printable((entry_.name.empty() ? "" : entry_.name + "/") + std::string(name)) + "\"";
+  return joined_text(kind, " \"", printable(path_below(entry_.name, name)), "\"");
 }
 
 Status BlockEncoder::refused(const std::string& object, const std::string& found,
@@ -86,8 +86,7 @@ Status BlockEncoder::encode_dimension(DimId id, LinkList* links) {
   constexpr std::uint64_t kMostLength = std::uint64_t{1} << 60;
   const auto what = [&] { return object("dimension", dimension.name); };
   if (count > kMostLength)
-    return refused(what(), "length " + std::to_string(count),
-                   "at most " + std::to_string(kMostLength));
+    return refused(what(), joined_text("length ", count), joined_text("at most ", kMostLength));
   header_.start();
   Hdf5Bytes& out = header_.bytes();
   const bool grows = dimension.is_record();
@@ -144,8 +143,7 @@ Status BlockEncoder::encode_variable(VarId id, LinkList* links) {
     return refused(what(), "a type of HDF5", "one of classic netCDF");
   constexpr std::size_t kMostRank = 31;  // HDF5 allows 32, and chunks have one more
   if (variable.dimensions.size() > kMostRank)
-    return refused(what(), std::to_string(variable.dimensions.size()) + " dimensions",
-                   "at most 31");
+    return refused(what(), joined_text(variable.dimensions.size(), " dimensions"), "at most 31");
   const bool grows = metadata_.is_record_variable(id);
   const auto bytes = metadata_.array_bytes(id);
   if (!bytes) return refused(what(), "a size that 64 bits do not hold", "a smaller one");
@@ -169,7 +167,7 @@ Status BlockEncoder::encode_variable(VarId id, LinkList* links) {
   if (is_scale) {
     NMB_TRY(add_scale(name, name.size() + 1, *dimension));
   } else if (dimension) {
-    longer = std::string(kNonCoordinate) + std::string(name);
+    longer = joined_text(kNonCoordinate, name);
     name = longer;
   }
   if (!lengths.empty() && (!is_scale || lengths.size() > 1)) NMB_TRY(add_coordinates(variable));
@@ -218,8 +216,7 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
   const Variable variable = metadata_.variable(id);
   const auto what = [&] { return object("variable", variable.name); };
   if (record_bytes > ~std::uint32_t{0})
-    return refused(what(), "records of " + std::to_string(record_bytes) + " bytes",
-                   "fewer than 2^32");
+    return refused(what(), joined_text("records of ", record_bytes, " bytes"), "fewer than 2^32");
   constexpr std::size_t kMostRecords = 1 << 24;  // because the tree is made in memory
   std::vector<TreeChild> chunks;
   const std::uint64_t first = variable.begin - layout_.header_length;
@@ -228,20 +225,18 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
     const Result<std::uint64_t> found = places_.find(offset, record_bytes);
     if (!found.ok())
       return found.status().code() == Code::kUnsupported
-                 ? Status(Code::kUnsupported, "HDF5 view: " + what() + ", record " +
-                                                  std::to_string(record) + ": " +
-                                                  found.status().message())
+                 ? failure(Code::kUnsupported, "HDF5 view: ", what(), ", record ", record, ": ",
+                           found.status().message())
                  : found.status();
     if (*found == 0) {  // continue with the record in which this hole ends
       record = std::max(record + 1, (places_.run_end(offset) - first) / layout_.record_size) - 1;
       continue;
     }
     if (++shared_.chunks > shared_.most_chunks)
-      return Status(Code::kUnsupported, "HDF5 view: found more than " +
-                                            std::to_string(shared_.most_chunks) +
-                                            " records of variables, expected fewer");
+      return failure(Code::kUnsupported, "HDF5 view: found more than ", shared_.most_chunks,
+                     " records of variables, expected fewer");
     if (chunks.size() == kMostRecords)
-      return refused(what(), "more than " + std::to_string(kMostRecords) + " records", "fewer");
+      return refused(what(), joined_text("more than ", kMostRecords, " records"), "fewer");
     chunks.push_back({record, *found});
   }
   const std::size_t rank = variable.dimensions.size();
@@ -296,8 +291,8 @@ Status BlockEncoder::add_attributes(VarId owner, ObjectHeader& header) const {
       status = refused(what(), "a name that HDF5 cannot hold", "one without NUL");
     else if (attribute.name.size() > kMostNetcdfName)
       status = refused(of() + ", attribute \"" + printable(attribute.name.substr(0, 80)) + "\"",
-                       "a name of " + std::to_string(attribute.name.size()) + " bytes",
-                       "at most " + std::to_string(kMostNetcdfName));
+                       joined_text("a name of ", attribute.name.size(), " bytes"),
+                       joined_text("at most ", kMostNetcdfName));
     else if (owner != kGlobal && std::ranges::count(kReserved, attribute.name) > 0)
       status = refused(what(), "a name by which netCDF-4 tells of dimensions", "another one");
     else if (!is_type(static_cast<std::uint32_t>(attribute.type)))

@@ -8,8 +8,10 @@
 
 #include "format/superblock/view_header.h"
 #include "hdf5/view/block_encoder.h"
+#include "model/name_rules.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/text.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -37,8 +39,8 @@ class ViewEncoder {
     const std::uint64_t dimensions = superblock.totals.dimensions;
     constexpr std::uint64_t kMostDimensions = 0x7FFFFFFF;
     if (dimensions > kMostDimensions)
-      return Status(Code::kUnsupported, "HDF5 view: found " + std::to_string(dimensions) +
-                                            " dimensions, expected fewer than 2^31");
+      return failure(Code::kUnsupported, "HDF5 view: found ", dimensions,
+                     " dimensions, expected fewer than 2^31");
     ViewOutput head(sink_, how_.position);
     const ViewHeader header{superblock.file_id, how_.position, superblock.generation};
     NMB_TRY(head.append(header.encode()).status());
@@ -94,9 +96,8 @@ class ViewEncoder {
     constexpr std::size_t kMostParts = 256;
     const auto parts = static_cast<std::size_t>(std::ranges::count(name, '/'));
     if (parts >= kMostParts)
-      return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(name.substr(0, 80)) +
-                                            "...\": found a path of " + std::to_string(parts + 1) +
-                                            " groups, expected at most 256");
+      return failure(Code::kUnsupported, "HDF5 view: block \"", printable(name.substr(0, 80)),
+                     "...\": found a path of ", parts + 1, " groups, expected at most 256");
     for (std::size_t slash = name.find('/'); slash != name.npos; slash = name.find('/', slash + 1))
       open(name.substr(0, slash));
     if (!name.empty()) open(name);
@@ -155,10 +156,7 @@ class ViewEncoder {
     const ViewGroup group = std::move(open_groups_.back());
     open_groups_.pop_back();
     NMB_ASSIGN(const std::uint64_t address, encode_group(group, out));
-    const std::size_t slash = group.name.rfind('/');
-    const std::string_view name(group.name);
-    const std::string_view parent = slash == name.npos ? "" : name.substr(0, slash);
-    const std::string_view own = slash == name.npos ? name : name.substr(slash + 1);
+    const auto [parent, own] = split_full_name(group.name);
     for (auto at = open_groups_.rbegin(); at != open_groups_.rend(); ++at)
       if (at->is_root ? parent.empty() : at->name == parent) {
         at->links.add(own, address);

@@ -6,24 +6,18 @@
 #include <utility>
 
 #include "hdf5/model/netcdf_marks.h"
+#include "model/paths.h"
 
 namespace nmb {
 
 namespace {
-
-std::string_view parent_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return path.substr(0, slash == path.npos ? 0 : slash);
-}
 
 bool is_at_or_below(std::string_view path, std::string_view above) {
   return above.empty() || path == above || (path.starts_with(above) && path[above.size()] == '/');
 }
 
 std::string path_in(std::string_view block, std::string_view name) {
-  std::string path = "/" + std::string(block);
-  if (!block.empty() && !name.empty()) path += '/';
-  return path.append(name);
+  return "/" + joined_path(block, name);
 }
 
 }  // namespace
@@ -74,9 +68,9 @@ std::optional<std::string> BlockFates::owner_of(const std::string& path, const U
   if (!use.path.empty()) {
     std::string_view scale = use.path;
     while (scale.starts_with('/')) scale.remove_prefix(1);
-    return std::string(parent_of(scale));
+    return std::string(split_path(scale).parent);
   }
-  for (std::string_view above = path;; above = parent_of(above)) {
+  for (std::string_view above = path;; above = split_path(above).parent) {
     const auto known = fates_.find(above);
     if (known != fates_.end() && known->second.scales.contains(use.id)) return std::string(above);
     if (above.empty()) return std::nullopt;
@@ -112,7 +106,7 @@ bool BlockFates::maps_paths(std::string_view path) const {
 }
 
 bool BlockFates::is_linked(std::string_view path) const {
-  const auto above = fates_.find(parent_of(path));
+  const auto above = fates_.find(split_path(path).parent);
   return !path.empty() && above != fates_.end() && above->second.is_kept();
 }
 
@@ -129,11 +123,11 @@ std::optional<std::string> BlockFates::moved(std::string_view path) const {
   // The remainder of a divided block is still a group.
   if (const auto block = fates_.find(rest); block != fates_.end())
     return path_in(block->second.name, "");
-  const std::string_view parent = parent_of(rest);
+  const auto [parent, name] = split_path(rest);
   const auto block = fates_.find(parent);
   if (block == fates_.end()) return std::string(path);
   if (!block->second.is_whole()) return std::nullopt;
-  return path_in(block->second.name, rest.substr(parent.empty() ? 0 : parent.size() + 1));
+  return path_in(block->second.name, name);
 }
 
 }  // namespace nmb

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "nmb/dataset.h"
-#include "nmb/status.h"
 
 namespace nmb {
 

@@ -1,6 +1,8 @@
 // Forms names of blocks from templates (see merge/dividing/block_template.h).
 #include "merge/dividing/block_template.h"
 
+#include "model/paths.h"
+
 namespace nmb {
 
 Result<BlockTemplate> BlockTemplate::parse(std::string_view text) {
@@ -38,8 +40,7 @@ Result<BlockTemplate> BlockTemplate::parse(std::string_view text) {
 namespace {
 
 std::string_view stem_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  const std::string_view base = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  const std::string_view base = split_path(path).name;
   const std::size_t dot = base.rfind('.');
   return dot == std::string_view::npos || dot == 0 ? base : base.substr(0, dot);
 }

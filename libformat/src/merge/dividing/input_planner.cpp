@@ -6,6 +6,7 @@
 
 #include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 
 namespace nmb {
 
@@ -16,13 +17,6 @@ constexpr std::size_t kCachedBytes = 64 << 20;
 // The largest number of blocks that one dimension may make of a small file. A larger file may make
 // as many as it has bytes, because values that HDF5 never wrote take none.
 constexpr std::uint64_t kBlocksOfSmallFile = 65536;
-
-std::string below(const std::string& parent, std::string_view group) {
-  std::string out = parent;
-  if (!parent.empty() && !group.empty()) out += '/';
-  out += group;
-  return out;
-}
 
 }  // namespace
 
@@ -112,8 +106,7 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   reader_.emplace(read, &report_.warnings);
 }
 
-Status InputPlanner::plan(std::size_t index, std::shared_ptr<const ByteSource> file,
-                          BlockSink& sink) {
+Status InputPlanner::plan(std::size_t index, Source file, BlockSink& sink) {
   input_ = {};
   input_.index = index;
   input_.file = file;
@@ -196,7 +189,7 @@ Status InputPlanner::survey(const InputBlock& block) {
     NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
     NMB_ASSIGN(const std::optional<std::string> value, value_of(block, form));
     if (value) {
-      group = below(*value, block.group);
+      group = joined_path(*value, block.group);
     } else {
       NMB_ASSIGN(is_divided, this->is_divided(block, form));
     }
@@ -262,7 +255,7 @@ Status InputPlanner::divide(InputBlock& block) {
   NMB_ASSIGN(const std::optional<std::string> value, value_of(block, form));
   if (value) {
     input_.is_divided = true;
-    const std::string group = below(*value, block.group);
+    const std::string group = joined_path(*value, block.group);
     return fates_.torn_by(block.group) ? take_torn(block, form, group) : take_whole(block, group);
   }
   input_.group = block.group;
@@ -316,9 +309,9 @@ bool InputPlanner::is_parent(const InputBlock& block) const {
 
 void InputPlanner::note(SplitConflict conflict) {
   if (is_surveying_) return;
-  std::string object = below(input_.group, conflict.object);
+  std::string object = joined_path(input_.group, conflict.object);
   if (conflict.group) {
-    const Result<BlockName> name = name_of(below(input_.group, *conflict.group));
+    const Result<BlockName> name = name_of(joined_path(input_.group, *conflict.group));
     object = (name.ok() ? name->name : *conflict.group) + "/" + conflict.object;
   }
   conflicts_.add(conflict.kind, object.empty() ? "/" : std::move(object), std::move(conflict.found),
@@ -326,7 +319,7 @@ void InputPlanner::note(SplitConflict conflict) {
 }
 
 Status InputPlanner::take_part(DatasetPart part) {
-  const std::string group = below(input_.group, part.group);
+  const std::string group = joined_path(input_.group, part.group);
   note_group(group);
   note_names(group, part.metadata);
   NMB_ASSIGN(const BlockName name, name_of(group));

@@ -10,7 +10,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,7 +40,7 @@ class InputPlanner {
 
   // Passes the blocks of an input to `sink`. index: in the list of inputs. Errors: those of
   // InputReader::read() and of `sink`; kLimit.
-  Status plan(std::size_t index, std::shared_ptr<const ByteSource> file, BlockSink& sink);
+  Status plan(std::size_t index, Source file, BlockSink& sink);
 
   // Inputs from `end` on are not started early, because this rank does not read them next or at
   // all.
@@ -97,14 +96,14 @@ class InputPlanner {
   // The input that is being planned.
   struct Input {
     std::size_t index = 0;
-    std::shared_ptr<const ByteSource> file;
+    Source file;
     BlockSink* sink = nullptr;
     std::uint64_t blocks = 0;  // number of blocks visited
     bool has_groups = false;   // for the names of its blocks
     bool is_divided = false;   // at least one block is divided
     // The block that is being divided: its path and its values.
     std::string group;
-    std::shared_ptr<const ByteSource> values;
+    Source values;
     std::string origin;
   };
 

@@ -2,7 +2,6 @@
 // finds the values of each. It knows nothing of files, writers or ranks.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "merge/reading/input_reader.h"
-#include "nmb/bytes.h"
 #include "nmb/dataset.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
+#include "values/array_source.h"
 
 namespace nmb {
 
@@ -29,9 +29,9 @@ struct BlockPart {
   std::vector<std::uint64_t> begins;  // where each variable begins in `values`
   std::uint64_t record_size = 0;      // distance from one record of a variable to the next
   std::uint64_t records = 0;
-  std::shared_ptr<const ByteSource> values;  // nullptr: there are none
-  std::string_view origin{};                 // describes the values for other ranks; empty: other
-                                             // ranks cannot open them
+  Source values;              // nullptr: there are none
+  std::string_view origin{};  // describes the values for other ranks; empty: other
+                              // ranks cannot open them
   // `values` has all values, and the bytes between them, arranged as in a canonical CDF-5 file.
   bool is_laid = false;
   // The rest of a block whose variables became other blocks; several inputs may share it.
@@ -56,7 +56,7 @@ class BlockSink {
   virtual ~BlockSink() = default;
 
   // All calls after this one are for blocks of this input.
-  virtual void begin_input(std::shared_ptr<const ByteSource> file) = 0;
+  virtual void begin_input(Source file) = 0;
   // Takes a block unchanged; the call may move from it.
   virtual Status take_whole(const BlockName& name, InputBlock& block) = 0;
   virtual Status take_part(const BlockName& name, BlockPart part) = 0;

@@ -39,14 +39,13 @@ bool is_record_unused(const InputBlock& block, const Dataset& dataset, const std
 
 }  // namespace
 
-Result<std::shared_ptr<const ByteSource>> open_view(std::shared_ptr<const Dataset> block,
-                                                    const DimensionLengths* lengths) {
+Result<Source> open_view(std::shared_ptr<const Dataset> block, const DimensionLengths* lengths) {
   auto both = std::make_shared<OpenView>();
   both->block = std::move(block);
   NMB_ASSIGN(ClassicView view, classic_view(both->block, Kind::kCdf5, lengths));
   both->view = std::move(view.dataset);
   const ByteSource* const extent = both->view->extent.get();
-  return std::shared_ptr<const ByteSource>(std::move(both), extent);
+  return Source(std::move(both), extent);
 }
 
 Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool) {
@@ -66,8 +65,7 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
   const auto paths = paths_of(*opened);
   const std::string name = opened->name;
   NMB_ASSIGN(ClassicView view, classic_view(std::move(opened), Kind::kCdf5, block.lengths.get()));
-  const auto open = [open = block.open,
-                     lengths = block.lengths]() -> Result<std::shared_ptr<const ByteSource>> {
+  const auto open = [open = block.open, lengths = block.lengths]() -> Result<Source> {
     NMB_ASSIGN(std::shared_ptr<const Dataset> again, open());
     return open_view(std::move(again), lengths.get());
   };

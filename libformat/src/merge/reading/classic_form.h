@@ -14,9 +14,9 @@
 namespace nmb {
 
 struct ClassicForm {
-  const Dataset& dataset;                    // valid during the visit of the block, while `view`
-                                             // exists
-  std::shared_ptr<const ByteSource> values;  // of its extent; valid after the visit, too
+  const Dataset& dataset;  // valid during the visit of the block, while `view`
+                           // exists
+  Source values;           // of its extent; valid after the visit, too
   std::vector<Loss> losses;
   std::vector<VarId> left_out;                // variables of the block that `dataset` does not have
   std::vector<std::string> lost_fill_values;  // like those of ClassicView
@@ -33,8 +33,7 @@ struct ClassicForm {
 Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool);
 
 // Returns the values of a block of kind 6 in that form. Errors: kDamaged, kLimit.
-Result<std::shared_ptr<const ByteSource>> open_view(std::shared_ptr<const Dataset> block,
-                                                    const DimensionLengths* lengths);
+Result<Source> open_view(std::shared_ptr<const Dataset> block, const DimensionLengths* lengths);
 
 // Lists what the block loses when it becomes classic: objects, and what is found in them. why: the
 // reason why it becomes classic.

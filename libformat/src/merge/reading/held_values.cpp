@@ -33,9 +33,7 @@ Status HeldValues::read_at(std::uint64_t offset, std::span<std::byte> out) const
   return base()->read_at(offset, out);
 }
 
-Result<std::shared_ptr<const ByteSource>> hold_small(const Dataset& dataset,
-                                                     std::shared_ptr<const ByteSource> values,
-                                                     std::uint64_t* room) {
+Result<Source> hold_small(const Dataset& dataset, Source values, std::uint64_t* room) {
   const Metadata& metadata = dataset.metadata;
   HeldValues::Pieces pieces;
   std::uint64_t left = std::min(kMostOfInput, *room), taken = 0;
@@ -58,8 +56,7 @@ Result<std::shared_ptr<const ByteSource>> hold_small(const Dataset& dataset,
   }
   if (pieces.empty()) return values;
   *room -= taken;
-  return std::shared_ptr<const ByteSource>(
-      std::make_shared<HeldValues>(std::move(values), std::move(pieces)));
+  return Source(std::make_shared<HeldValues>(std::move(values), std::move(pieces)));
 }
 
 }  // namespace nmb

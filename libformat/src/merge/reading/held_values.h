@@ -5,12 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "nmb/bytes.h"
 #include "nmb/dataset.h"
+#include "values/array_source.h"
 
 namespace nmb {
 
@@ -19,7 +18,7 @@ class HeldValues final : public ByteSourceLayer {
   // By offset; pieces do not overlap.
   using Pieces = std::map<std::uint64_t, std::vector<std::byte>>;
 
-  HeldValues(std::shared_ptr<const ByteSource> base, Pieces pieces)
+  HeldValues(Source base, Pieces pieces)
       : ByteSourceLayer(std::move(base)), pieces_(std::move(pieces)) {}
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
@@ -32,8 +31,6 @@ class HeldValues final : public ByteSourceLayer {
 // Returns `values`, which belong to a classic dataset whose file is open now, with coordinates and
 // small variables that have no records kept in memory. *room: how many bytes may be kept for all
 // inputs; it is reduced. Errors: kIo, kDamaged.
-Result<std::shared_ptr<const ByteSource>> hold_small(const Dataset& dataset,
-                                                     std::shared_ptr<const ByteSource> values,
-                                                     std::uint64_t* room);
+Result<Source> hold_small(const Dataset& dataset, Source values, std::uint64_t* room);
 
 }  // namespace nmb

@@ -20,15 +20,15 @@ struct BodyOfBlock {
   std::uint64_t size() const { return entry.raw_length; }
   const std::string& name() const { return reader->file().name(); }
   bool may_be_sparse() const { return false; }
-  Result<std::shared_ptr<const ByteSource>> open() const {
+  Result<Source> open() const {
     NMB_ASSIGN(std::vector<std::byte> body, reader->body(entry));
-    return std::shared_ptr<const ByteSource>(owned_bytes(std::move(body), name()));
+    return Source(owned_bytes(std::move(body), name()));
   }
 };
 using LazyBody = LazySource<BodyOfBlock>;
 
 // Keeps the block, however large its metadata.
-inline std::shared_ptr<const ByteSource> extent_with(std::shared_ptr<const Block> block) {
+inline Source extent_with(std::shared_ptr<const Block> block) {
   const ByteSource* const extent = block->extent.get();
   return {std::move(block), extent};
 }
@@ -41,7 +41,7 @@ struct ExtentOfBlock {
   std::uint64_t size() const { return entry.extent_length; }
   const std::string& name() const { return reader->file().name(); }
   bool may_be_sparse() const { return reader->file().may_be_sparse(); }
-  Result<std::shared_ptr<const ByteSource>> open() const {
+  Result<Source> open() const {
     NMB_ASSIGN(std::shared_ptr<const Block> block, reader->block(entry));
     return extent_with(std::move(block));
   }

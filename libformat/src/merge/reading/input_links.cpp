@@ -21,9 +21,8 @@ Result<ExternalFile> InputLinks::named(const ByteSource& file) {
   return ExternalFile{known->second, file.size()};
 }
 
-Result<std::optional<LinkedValues>> InputLinks::behind(
-    const std::shared_ptr<const ByteSource>& file, std::uint64_t begin,
-    std::shared_ptr<const ByteSource> values, std::string origin) {
+Result<std::optional<LinkedValues>> InputLinks::behind(const Source& file, std::uint64_t begin,
+                                                       Source values, std::string origin) {
   const std::uint64_t length = values->size();
   if (length == 0) return std::optional<LinkedValues>();
   LinkedValues out;
@@ -40,9 +39,9 @@ Result<std::optional<LinkedValues>> InputLinks::behind(
   return std::optional<LinkedValues>(std::move(out));
 }
 
-Result<std::optional<LinkedValues>> InputLinks::in_runs(
-    const std::shared_ptr<const ByteSource>& file, std::span<const hdf5::RunInFile> runs,
-    std::shared_ptr<const ByteSource> values) {
+Result<std::optional<LinkedValues>> InputLinks::in_runs(const Source& file,
+                                                        std::span<const hdf5::RunInFile> runs,
+                                                        Source values) {
   if (runs.empty()) return std::optional<LinkedValues>();
   LinkedValues out;
   NMB_ASSIGN(ExternalFile row, named(*file));
@@ -71,11 +70,11 @@ Result<std::optional<LinkedValues>> InputLinks::in_runs(
   return std::optional<LinkedValues>(std::move(out));
 }
 
-Result<std::optional<LinkedValues>> InputLinks::of_block(
-    const Reader& reader, const std::shared_ptr<const ByteSource>& file, const BlockEntry& entry) {
+Result<std::optional<LinkedValues>> InputLinks::of_block(const Reader& reader, const Source& file,
+                                                         const BlockEntry& entry) {
   NMB_ASSIGN(const std::vector<ExtentPiece> pieces, extent_pieces(reader, entry));
   LinkedValues out;
-  std::vector<std::shared_ptr<const ByteSource>> sources;
+  std::vector<Source> sources;
   std::vector<SplicedSource::Run> runs;
   std::map<std::uint32_t, std::uint32_t> numbers;  // file numbers, and their indexes in `sources`
   std::uint64_t at = 0;
@@ -102,7 +101,7 @@ Result<std::optional<LinkedValues>> InputLinks::of_block(
     const auto [number, is_new] =
         numbers.emplace(found.file, static_cast<std::uint32_t>(sources.size()));
     if (is_new) {
-      std::shared_ptr<const ByteSource> source = file;
+      Source source = file;
       if (found.file != 0) {
         NMB_ASSIGN(source, reader.open_external(found.file));
       }

@@ -12,15 +12,15 @@
 
 #include "hdf5/client/hdf5_file.h"
 #include "nmb/block_entry.h"
-#include "nmb/bytes.h"
 #include "nmb/external_files.h"
 #include "nmb/reader.h"
+#include "values/array_source.h"
 #include "writer/stored_values.h"
 
 namespace nmb {
 
 // The files of coded pieces, by their file numbers.
-using CodedFiles = std::map<std::uint32_t, std::shared_ptr<const ByteSource>>;
+using CodedFiles = std::map<std::uint32_t, Source>;
 
 // Functions return nullopt if there is nothing to link. Errors: kUnsupported, kNotFound, kIo (those
 // of external_path()). No input may be inside the output; pack() has checked that.
@@ -31,19 +31,15 @@ class InputLinks {
       : output_(std::move(output)), allowed_(allowed), piece_size_(piece_size) {}
 
   // Links the values in `file` from `begin` to its end. origin: of the values.
-  Result<std::optional<LinkedValues>> behind(const std::shared_ptr<const ByteSource>& file,
-                                             std::uint64_t begin,
-                                             std::shared_ptr<const ByteSource> values,
+  Result<std::optional<LinkedValues>> behind(const Source& file, std::uint64_t begin, Source values,
                                              std::string origin);
   // Links values of which those in `runs` (ascending) are in `file`; the others must be copied.
-  Result<std::optional<LinkedValues>> in_runs(const std::shared_ptr<const ByteSource>& file,
-                                              std::span<const hdf5::RunInFile> runs,
-                                              std::shared_ptr<const ByteSource> values);
+  Result<std::optional<LinkedValues>> in_runs(const Source& file,
+                                              std::span<const hdf5::RunInFile> runs, Source values);
   // Links the stored pieces of a block, including those that its file has in other files: each is
   // linked where it finally is. Errors: kUnsupported for pieces that the output cannot have;
   // kDamaged.
-  Result<std::optional<LinkedValues>> of_block(const Reader& reader,
-                                               const std::shared_ptr<const ByteSource>& file,
+  Result<std::optional<LinkedValues>> of_block(const Reader& reader, const Source& file,
                                                const BlockEntry& entry);
 
  private:

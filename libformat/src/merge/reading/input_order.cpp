@@ -13,6 +13,7 @@
 #include "merge/reading/classic_form.h"
 #include "merge/reading/input_reader.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 #include "nmb/files.h"
 #include "parallel/message_codec.h"
 #include "parallel/status_bytes.h"
@@ -40,10 +41,8 @@ Result<std::optional<double>> first_value(const InputBlock& block, std::string_v
 
 Result<double> value_in(std::size_t index, const std::string& path, const std::string& variable,
                         ExternalPaths external) {
-  const std::size_t slash = variable.rfind('/');
-  const std::string group = slash == std::string::npos ? "" : variable.substr(0, slash);
-  const std::string name = slash == std::string::npos ? variable : variable.substr(slash + 1);
-  NMB_ASSIGN(std::shared_ptr<const ByteSource> file, FileSource::open(path));
+  const SplitPath wanted = split_path(variable);
+  NMB_ASSIGN(Source file, FileSource::open(path));
   std::vector<std::string> warnings;  // reported when the input is planned
   InputReader::Options options;
   options.cache_bytes = kCachedBytesOfInput;
@@ -51,8 +50,8 @@ Result<double> value_in(std::size_t index, const std::string& path, const std::s
   InputReader reader(std::move(options), &warnings);
   std::optional<double> found;
   NMB_TRY(reader.read(index, std::move(file), [&](InputBlock& block) -> Result<bool> {
-    if (block.group != group) return true;
-    NMB_ASSIGN(found, first_value(block, name));
+    if (block.group != wanted.parent) return true;
+    NMB_ASSIGN(found, first_value(block, wanted.name));
     return false;
   }));
   if (found && !std::isnan(*found)) return *found;

@@ -2,7 +2,6 @@
 #include "merge/reading/input_reader.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "format/table/kept_rows.h"
@@ -10,6 +9,7 @@
 #include "merge/reading/input_block.h"
 #include "merge/reading/value_origin.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 #include "nmb/classic.h"
 #include "nmb/convert.h"
 #include "nmb/reader.h"
@@ -27,26 +27,26 @@ constexpr std::uint64_t kMostHeader = 8192;
 // file with more, opening it once more takes a small part of the time.
 constexpr std::uint64_t kFewBlocks = 16;
 
-// Sets the fields of a packed block that follow from its definitions.
-void count_objects(const Dataset& dataset, PackedBlock* block) {
-  block->kind = dataset.layout.kind;
-  block->dimensions = dataset.metadata.dimension_count();
-  block->variables = dataset.metadata.variable_count();
-  block->attributes = dataset.metadata.attribute_count();
-  block->records = dataset.records;
-}
-
 bool is_extended(const BlockEntry& entry) {
   return entry.kind == static_cast<std::uint16_t>(Kind::kExtended);
 }
 
-Dataset dataset_of(ClassicHeader header, std::shared_ptr<const ByteSource> extent) {
+Dataset dataset_of(ClassicHeader header, Source extent) {
   Dataset dataset;
   dataset.records = header.metadata.record_count(header.layout.records);
   dataset.metadata = std::move(header.metadata);
   dataset.layout = header.layout;
   dataset.extent = std::move(extent);
   return dataset;
+}
+
+// The failure of moving the paths of a block. remedy: if the block could stay as it is.
+Status not_moved(const Status& status, const std::string& block, const std::string& file,
+                 const char* remedy) {
+  const bool could_stay = status.code() == Code::kUnsupported;
+  return Status(could_stay ? Code::kConflict : status.code(),
+                status.file().empty() ? file : status.file(), status.offset(), status.rule(),
+                "block " + in_quotes(block) + ": " + status.message() + (could_stay ? remedy : ""));
 }
 
 FileBlocks file_blocks(const std::shared_ptr<const Reader>& reader) {
@@ -62,8 +62,15 @@ FileBlocks file_blocks(const std::shared_ptr<const Reader>& reader) {
 
 }  // namespace
 
-Status InputReader::read(std::size_t index, std::shared_ptr<const ByteSource> file,
-                         const Visit& visit) {
+void count_objects(const Dataset& dataset, PackedBlock* block) {
+  block->kind = dataset.layout.kind;
+  block->dimensions = dataset.metadata.dimension_count();
+  block->variables = dataset.metadata.variable_count();
+  block->attributes = dataset.metadata.attribute_count();
+  block->records = dataset.records;
+}
+
+Status InputReader::read(std::size_t index, Source file, const Visit& visit) {
   NMB_ASSIGN(const FileKind kind, kind_of(*file));
   lengths_.reset();
   is_surveyed_ = false;
@@ -84,8 +91,7 @@ std::string InputReader::origin(std::size_t index, std::uint64_t begin,
   return ValueOrigin{static_cast<std::uint32_t>(index), begin, block}.text();
 }
 
-Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSource> file,
-                                 const Visit& visit) {
+Status InputReader::read_classic(std::size_t index, Source file, const Visit& visit) {
   NMB_ASSIGN(ClassicHeader header, decode_classic_header(*file, {}, std::move(room_)));
   for (const HeaderRemark& remark : header.remarks) {
     if (remark.rule != "R-CH-6") continue;
@@ -120,8 +126,7 @@ Status InputReader::read_classic(std::size_t index, std::shared_ptr<const ByteSo
   return visited.status();
 }
 
-Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource> file,
-                             const Visit& visit) {
+Status InputReader::read_nmb(std::size_t index, Source file, const Visit& visit) {
   NMB_ASSIGN(std::shared_ptr<const Reader> reader, open_nmb(file));
   const NmbInput in{index, std::move(file), std::move(reader)};
   if (options_.only_block) return read_only_block(in, visit);
@@ -134,8 +139,7 @@ Status InputReader::read_nmb(std::size_t index, std::shared_ptr<const ByteSource
   return find_losses(*in.reader);
 }
 
-Result<std::shared_ptr<const Reader>> InputReader::open_nmb(
-    const std::shared_ptr<const ByteSource>& file) {
+Result<std::shared_ptr<const Reader>> InputReader::open_nmb(const Source& file) {
   NMB_ASSIGN(const std::shared_ptr<const Reader> reader,
              Reader::open(file, {.cache_bytes = options_.cache_bytes,
                                  .verify_values = true,
@@ -261,22 +265,12 @@ Status InputReader::note_lengths(const Reader& reader) {
   return {};
 }
 
-std::string InputReader::place_of(const std::string& group) const {
-  if (placed_below_.empty()) return group;
-  return group.empty() ? placed_below_ : placed_below_ + "/" + group;
-}
-
 // Visits the definitions of all groups.
 template <class VisitGroup>
 Status InputReader::for_each_group(const std::vector<hdf5::GroupBlock>& groups,
                                    const std::string& file, VisitGroup visit_group) {
-  const auto values = owned_bytes(std::vector<std::byte>(), file);
   for (const hdf5::GroupBlock& group : groups) {
-    NMB_ASSIGN(ClassicHeader header,
-               decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
-                                     std::move(room_)));
-    Dataset dataset = dataset_of(std::move(header), values);
-    dataset.name = group.name;
+    NMB_ASSIGN(Dataset dataset, decoded(group, file));
     NMB_TRY(visit_group(dataset));
     room_ = std::move(dataset.metadata);
   }
@@ -296,7 +290,7 @@ Status InputReader::note_lengths(const std::vector<hdf5::GroupBlock>& groups,
   if (groups.size() < 2) return {};
   auto lengths = std::make_shared<DimensionLengths>();
   NMB_TRY(for_each_group(groups, file, [&](Dataset& group) -> Status {
-    group.name = place_of(group.name);
+    group.name = joined_path(placed_below_, group.name);
     add_dimension_lengths(group, lengths.get());
     return {};
   }));
@@ -329,14 +323,14 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
   // What is not sound is not passed on.
   NMB_ASSIGN(const std::shared_ptr<const Block> source, in.reader->block(entry));
   if (options_.outputs) NMB_TRY(check_references(*options_.outputs, *source, file));
-  std::shared_ptr<const ByteSource> values;
+  Source values;
   if (entry.extent_length > 0)
     values = std::make_shared<LazyExtent>(ExtentOfBlock{in.reader, entry});
   NMB_ASSIGN(MovedBlock moved, moved_block(in.index, *source, values, file));
   const bool moves = !moved.body.empty(), moves_values = moved.extent != nullptr;
   if (moves_values) values = moved.extent;
   std::shared_ptr<const Block> loaded = source;
-  std::shared_ptr<const ByteSource> body;
+  Source body;
   if (moves) {
     body = owned_bytes(moved.body, file);
     const std::uint64_t length = values ? values->size() : 0;
@@ -375,15 +369,13 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
 }
 
 // The definitions, kept if they are short and the file has few blocks.
-Result<std::shared_ptr<const ByteSource>> InputReader::body_of(const NmbInput& in,
-                                                               const BlockEntry& entry) {
+Result<Source> InputReader::body_of(const NmbInput& in, const BlockEntry& entry) {
   if (entry.raw_length > std::min(kMostHeader, held_room_) ||
       in.reader->totals().blocks > kFewBlocks)
-    return std::shared_ptr<const ByteSource>(
-        std::make_shared<LazyBody>(BodyOfBlock{in.reader, entry}));
+    return Source(std::make_shared<LazyBody>(BodyOfBlock{in.reader, entry}));
   NMB_ASSIGN(std::vector<std::byte> bytes, in.reader->body(entry));
   held_room_ -= bytes.size();
-  return std::shared_ptr<const ByteSource>(owned_bytes(std::move(bytes), in.file->name()));
+  return Source(owned_bytes(std::move(bytes), in.file->name()));
 }
 
 // What is known of a block as it is in its file, which `lengths_` speaks of.
@@ -412,7 +404,7 @@ Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entr
   if (options_.coded_pieces) {
     NMB_ASSIGN(block->coded, coded_pieces(*in.reader, entry));
     for (const ExtentPiece& piece : block->coded) {
-      std::shared_ptr<const ByteSource>& coded_in = block->coded_in[piece.file];
+      Source& coded_in = block->coded_in[piece.file];
       if (!coded_in && piece.file == 0) coded_in = in.file;
       if (coded_in) continue;
       NMB_ASSIGN(coded_in, in.reader->open_external(piece.file));
@@ -427,29 +419,20 @@ Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entr
 // Moves paths of a block of an NMB input whose blocks get other names. Without a body, the block
 // stays unchanged.
 Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& block,
-                                            const std::shared_ptr<const ByteSource>& values,
-                                            const std::string& file) {
-  if (is_surveyed_ && block.metadata.extension()) {
-    Dataset dataset = block;
-    if (values) dataset.extent = values;
-    return mapped_block(dataset, block.entry.name, file);
-  }
-  if (!options_.move || !block.metadata.extension()) return MovedBlock();
-  const PathMove move = options_.move(index, block.entry.name);
-  if (move.is_none()) return MovedBlock();
+                                            const Source& values, const std::string& file) {
+  if (!block.metadata.extension()) return MovedBlock();
+  const PathMove move =
+      options_.move && !is_surveyed_ ? options_.move(index, block.entry.name) : PathMove();
+  if (!is_surveyed_ && move.is_none()) return MovedBlock();
+  Dataset dataset = static_cast<const Dataset&>(block);
+  if (values) dataset.extent = values;
+  if (is_surveyed_) return mapped_block(dataset, block.entry.name, file);
   if (!moved_) {
     NMB_ASSIGN(moved_, SpoolFile::create());
   }
-  Dataset dataset = block;
-  if (values) dataset.extent = values;
   Result<MovedBlock> moved = move_paths(dataset, move, moved_);
   if (moved.ok()) return moved;
-  const Status& status = moved.status();
-  const bool keeps = status.code() == Code::kUnsupported;
-  return Status(keeps ? Code::kConflict : status.code(),
-                status.file().empty() ? file : status.file(), status.offset(), status.rule(),
-                "block " + in_quotes(block.entry.name) + ": " + status.message() +
-                    (keeps ? "; --block-name '{group}' keeps names" : ""));
+  return not_moved(moved.status(), block.entry.name, file, "; --block-name '{group}' keeps names");
 }
 
 // Called after the survey. Without a body, the block stays unchanged.
@@ -461,13 +444,7 @@ Result<MovedBlock> InputReader::mapped_block(const Dataset& block, const std::st
     NMB_ASSIGN(moved_, SpoolFile::create());
   }
   Result<MovedBlock> moved = map_paths(block, map, moved_);
-  const std::string of_block = "block " + in_quotes(name) + ": ";
-  if (!moved.ok()) {
-    const Status& status = moved.status();
-    return Status(status.code() == Code::kUnsupported ? Code::kConflict : status.code(),
-                  status.file().empty() ? file : status.file(), status.offset(), status.rule(),
-                  of_block + status.message());
-  }
+  if (!moved.ok()) return not_moved(moved.status(), name, file, "");
   constexpr std::size_t kMostNamed = 10;
   std::string lost;
   for (std::size_t i = 0; i < std::min(kMostNamed, moved->lost.size()); ++i)
@@ -475,8 +452,9 @@ Result<MovedBlock> InputReader::mapped_block(const Dataset& block, const std::st
   if (moved->lost.size() > kMostNamed)
     lost += " and " + std::to_string(moved->lost.size() - kMostNamed) + " more";
   if (!lost.empty())
-    warnings_.push_back(file + ": " + of_block +
-                        "left out, because the objects to which they refer become others: " + lost);
+    warnings_.push_back(
+        file + ": block " + in_quotes(name) +
+        ": left out, because the objects to which they refer become others: " + lost);
   return moved;
 }
 
@@ -491,8 +469,7 @@ Result<std::unique_ptr<hdf5::StartedFile>> InputReader::start_hdf5(std::size_t i
   return hdf5::StartedFile::start(path, spool, read);
 }
 
-Status InputReader::read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file,
-                              const Visit& visit) {
+Status InputReader::read_hdf5(std::size_t index, Source file, const Visit& visit) {
   std::unique_ptr<hdf5::StartedFile> started = std::move(started_);
   if (!started || started_index_ != index) {
     NMB_ASSIGN(started, start_hdf5(index, file->name()));
@@ -562,9 +539,8 @@ Status InputReader::map_group(const std::string& file, hdf5::GroupBlock* group, 
   return {};
 }
 
-Result<bool> InputReader::read_group(const std::shared_ptr<const ByteSource>& source,
-                                     hdf5::GroupBlock group, std::uint64_t blocks,
-                                     const Visit& visit) {
+Result<bool> InputReader::read_group(const Source& source, hdf5::GroupBlock group,
+                                     std::uint64_t blocks, const Visit& visit) {
   const std::string& file = source->name();
   NMB_ASSIGN(Dataset dataset, decoded(group, file));
   if (is_surveyed_) NMB_TRY(map_group(file, &group, &dataset));
@@ -578,7 +554,7 @@ Result<bool> InputReader::read_group(const std::shared_ptr<const ByteSource>& so
   if (const auto first = made_up_.find(group.name); first != made_up_.end())
     block.first_made_up = first->second;
   if (options_.sample_rule) {
-    std::string name = std::exchange(dataset.name, place_of(group.name));
+    std::string name = std::exchange(dataset.name, joined_path(placed_below_, group.name));
     block.counted = counts_of(*options_.sample_rule, dataset, lengths_.get());
     dataset.name = std::move(name);
   }

@@ -60,7 +60,7 @@ struct KeptBlock {
   // For a block from HDF5: what `sample_rule` counts.
   std::optional<SampleCounts> counted;
   // All of the extent, with fill values in holes; nullptr: it is empty.
-  std::shared_ptr<const ByteSource> values;
+  Source values;
   std::vector<ExtentPiece> coded;     // its coded pieces, if they were requested
   CodedFiles coded_in;                // the files of these pieces
   std::optional<LinkedValues> links;  // its values, if they are to be linked
@@ -79,6 +79,9 @@ struct InputBlock : KeptBlock {
 
   const Dataset& dataset;  // valid during the visit
 };
+
+// Sets the fields of a packed block that follow from its definitions.
+void count_objects(const Dataset& dataset, PackedBlock* block);
 
 class InputReader {
  public:
@@ -125,7 +128,7 @@ class InputReader {
 
   // index: in the list of inputs. Errors: kUnknownKind, kDamaged, kUnsupported, kLimit, kIo;
   // visit's first failure.
-  Status read(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
+  Status read(std::size_t index, Source file, const Visit& visit);
 
   // Inputs from `end` on are not started early.
   void set_end(std::size_t end) { end_ = end; }
@@ -135,15 +138,14 @@ class InputReader {
   InputExtras take_extras() { return std::exchange(extras_, {}); }
 
  private:
-  Status read_classic(std::size_t index, std::shared_ptr<const ByteSource> file,
-                      const Visit& visit);
-  Status read_nmb(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
+  Status read_classic(std::size_t index, Source file, const Visit& visit);
+  Status read_nmb(std::size_t index, Source file, const Visit& visit);
   struct NmbInput {
     std::size_t index;  // in the list of inputs
-    std::shared_ptr<const ByteSource> file;
+    Source file;
     std::shared_ptr<const Reader> reader;
   };
-  Result<std::shared_ptr<const Reader>> open_nmb(const std::shared_ptr<const ByteSource>& file);
+  Result<std::shared_ptr<const Reader>> open_nmb(const Source& file);
   Status read_only_block(const NmbInput& in, const Visit& visit);
   Status survey(const NmbInput& in);
   Status read_provenance(const Reader& reader);
@@ -151,7 +153,7 @@ class InputReader {
   Status find_losses(const Reader& reader);
   Status keep_rows(const Block& block, PackedBlock* packed);
   Result<bool> read_entry(const NmbInput& in, const BlockEntry& entry, const Visit& visit);
-  Result<std::shared_ptr<const ByteSource>> body_of(const NmbInput& in, const BlockEntry& entry);
+  Result<Source> body_of(const NmbInput& in, const BlockEntry& entry);
   Status describe(const NmbInput& in, const Block& source, InputBlock* block);
   Status add_stored_values(const NmbInput& in, const BlockEntry& entry, InputBlock* block);
   Status note_lengths(const Reader& reader);
@@ -160,19 +162,16 @@ class InputReader {
   template <class VisitGroup>
   Status for_each_group(const std::vector<hdf5::GroupBlock>& groups, const std::string& file,
                         VisitGroup visit_group);
-  // Returns a group's path in the output if its paths already begin with it.
-  std::string place_of(const std::string& group) const;
-  Status read_hdf5(std::size_t index, std::shared_ptr<const ByteSource> file, const Visit& visit);
-  Result<MovedBlock> moved_block(std::size_t index, const Block& block,
-                                 const std::shared_ptr<const ByteSource>& values,
+  Status read_hdf5(std::size_t index, Source file, const Visit& visit);
+  Result<MovedBlock> moved_block(std::size_t index, const Block& block, const Source& values,
                                  const std::string& file);
   Result<MovedBlock> mapped_block(const Dataset& block, const std::string& name,
                                   const std::string& file);
   Result<std::unique_ptr<hdf5::StartedFile>> start_hdf5(std::size_t index, const std::string& path);
   Result<Dataset> decoded(const hdf5::GroupBlock& group, const std::string& file);
   Status map_group(const std::string& file, hdf5::GroupBlock* group, Dataset* dataset);
-  Result<bool> read_group(const std::shared_ptr<const ByteSource>& source, hdf5::GroupBlock group,
-                          std::uint64_t blocks, const Visit& visit);
+  Result<bool> read_group(const Source& source, hdf5::GroupBlock group, std::uint64_t blocks,
+                          const Visit& visit);
   std::string origin(std::size_t index, std::uint64_t begin,
                      std::optional<std::string_view> block = {}) const;
 

@@ -12,27 +12,27 @@
 #include <string>
 #include <utility>
 
-#include "nmb/bytes.h"
 #include "nmb/netcdf_view.h"
+#include "values/array_source.h"
 
 namespace nmb {
 
 // Keeps the most recently used sources open, at most `limit`. Thread-safe.
 class SourcePool {
  public:
-  using Open = std::function<Result<std::shared_ptr<const ByteSource>>()>;
+  using Open = std::function<Result<Source>()>;
 
   explicit SourcePool(std::size_t limit) : limit_(limit) {}
 
   // key: identifies the caller that opens the source.
-  Result<std::shared_ptr<const ByteSource>> use(const void* key, const Open& open) {
+  Result<Source> use(const void* key, const Open& open) {
     {
       const std::scoped_lock lock(mutex_);
       if (const auto known = find(key); known != open_.end()) return first(known);
       make_room();
     }
     // The mutex is not locked here: other threads may read meanwhile, or open the same source.
-    NMB_ASSIGN(std::shared_ptr<const ByteSource> source, open());
+    NMB_ASSIGN(Source source, open());
     const std::scoped_lock lock(mutex_);
     if (const auto known = find(key); known != open_.end()) return first(known);
     make_room();
@@ -45,11 +45,11 @@ class SourcePool {
   }
 
  private:
-  using Entry = std::pair<const void*, std::shared_ptr<const ByteSource>>;
+  using Entry = std::pair<const void*, Source>;
   std::list<Entry>::iterator find(const void* key) {
     return std::ranges::find(open_, key, &Entry::first);
   }
-  std::shared_ptr<const ByteSource> first(std::list<Entry>::iterator known) {
+  Source first(std::list<Entry>::iterator known) {
     open_.splice(open_.begin(), open_, known);
     return known->second;
   }
@@ -65,7 +65,7 @@ class SourcePool {
 // What is opened: the values of a block of kind 6 in the form of a classic dataset.
 struct ViewOrigin {
   std::string block;
-  std::shared_ptr<const ByteSource> body, extent;  // extent: nullptr: it is empty
+  Source body, extent;  // extent: nullptr: it is empty
   std::shared_ptr<const DimensionLengths> lengths;
 };
 
@@ -84,7 +84,7 @@ class ReopenedSource final : public ByteSource {
   std::uint64_t size() const override { return size_; }
   const std::string& name() const override { return name_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    NMB_ASSIGN(const std::shared_ptr<const ByteSource> source, pool_->use(this, open_));
+    NMB_ASSIGN(const Source source, pool_->use(this, open_));
     return source->read_at(offset, out);
   }
   const ViewOrigin& origin() const { return origin_; }

@@ -17,10 +17,8 @@ std::uint64_t sum_of_entry(const BlockEntry& entry) {
   return sum_of(out.take());
 }
 
-Result<std::shared_ptr<const ByteSource>> open_origin(const ValueOrigin& origin,
-                                                      const std::string& path,
-                                                      std::shared_ptr<FilePool> pool,
-                                                      const ReadOptions& options) {
+Result<Source> open_origin(const ValueOrigin& origin, const std::string& path,
+                           std::shared_ptr<FilePool> pool, const ReadOptions& options) {
   NMB_ASSIGN(const std::shared_ptr<PooledFile> file,
              PooledFile::open_and_keep(std::move(pool), [path] { return FileSource::open(path); }));
   if (origin.block) {
@@ -28,10 +26,9 @@ Result<std::shared_ptr<const ByteSource>> open_origin(const ValueOrigin& origin,
     file->set_unchanged(reader->generation_check());
     NMB_ASSIGN(std::optional<BlockEntry> entry, reader->find(*origin.block));
     if (entry && sum_of_entry(*entry) == origin.begin)
-      return std::shared_ptr<const ByteSource>(new LazyExtent({reader, std::move(*entry)}));
+      return Source(new LazyExtent({reader, std::move(*entry)}));
   } else if (origin.begin <= file->size()) {
-    return std::shared_ptr<const ByteSource>(
-        new RangeSource(file, origin.begin, file->size() - origin.begin));
+    return Source(new RangeSource(file, origin.begin, file->size() - origin.begin));
   }
   return Status(Code::kDamaged, path, kNoOffset, "", "the file changed while it was read");
 }

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "nmb/bytes.h"
 #include "nmb/reader.h"
 #include "parallel/message_codec.h"
+#include "values/array_source.h"
 #include "wire/pooled_file.h"
 
 namespace nmb {
@@ -50,9 +50,7 @@ std::uint64_t sum_of_entry(const BlockEntry& entry);
 
 // Opens the values of an input of another rank. path: of the input. options: for the reader of an
 // NMB file.
-Result<std::shared_ptr<const ByteSource>> open_origin(const ValueOrigin& origin,
-                                                      const std::string& path,
-                                                      std::shared_ptr<FilePool> pool,
-                                                      const ReadOptions& options);
+Result<Source> open_origin(const ValueOrigin& origin, const std::string& path,
+                           std::shared_ptr<FilePool> pool, const ReadOptions& options);
 
 }  // namespace nmb

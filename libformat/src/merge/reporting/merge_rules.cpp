@@ -1,11 +1,11 @@
 // Reads the rules of a merge from text (see nmb/merge.h).
-#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "nmb/merge.h"
+#include "wire/whole_number.h"
 
 namespace nmb {
 
@@ -20,12 +20,8 @@ std::optional<std::string_view> behind(std::string_view text, std::string_view w
 // Returns the number after "vars:", at least 1.
 std::optional<std::uint64_t> variables_in(std::string_view text) {
   const auto digits = behind(text, "vars:");
-  if (!digits) return std::nullopt;
-  std::uint64_t count = 0;
-  const char* const last = digits->data() + digits->size();
-  const auto [end, error] = std::from_chars(digits->data(), last, count);
-  if (error != std::errc() || end != last || count == 0) return std::nullopt;
-  return count;
+  const auto count = digits ? whole_number(*digits) : std::nullopt;
+  return count == 0 ? std::nullopt : count;
 }
 
 }  // namespace

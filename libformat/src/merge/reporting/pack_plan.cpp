@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
 
-#include "parallel/message_codec.h"
+#include "parallel/message_fields.h"
 #include "writer/lustre_striping.h"
 #include "writer/value_mover.h"
 
@@ -64,17 +65,16 @@ Status plan_ranks(Communicator& ranks, const PackOptions& options, std::uint64_t
 Status gather_blocks(Communicator& ranks, PackPlan* plan) {
   std::vector<Communicator::Parcel> parcels;
   if (ranks.rank() != 0) {
-    MessageWriter out;
-    out.put_bytes(std::as_bytes(std::span(plan->blocks_of_input)));
-    for (const std::string& name : plan->first_blocks) out.put_text(name);
+    FieldsOut out;
+    out(plan->blocks_of_input, plan->first_blocks);
     parcels.push_back({0, out.take()});
   }
   NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
   for (const Message& message : arrived) {
-    MessageReader in(message.bytes());
-    for (MessageReader each(in.get_bytes()); !each.at_end();)
-      plan->blocks_of_input.push_back(each.get<std::uint64_t>());
-    while (!in.at_end()) plan->first_blocks.emplace_back(in.get_text());
+    PackPlan more;
+    FieldsIn(message.bytes())(more.blocks_of_input, more.first_blocks);
+    std::ranges::move(more.blocks_of_input, std::back_inserter(plan->blocks_of_input));
+    std::ranges::move(more.first_blocks, std::back_inserter(plan->first_blocks));
   }
   if (plan->first_blocks.size() > kFirstBlocks) plan->first_blocks.resize(kFirstBlocks);
   return {};

@@ -2,47 +2,35 @@
 #include "merge/reporting/pack_report.h"
 
 #include <algorithm>
+#include <iterator>
 
-#include "parallel/message_codec.h"
-#include "parallel/status_bytes.h"
+#include "parallel/message_fields.h"
 
 namespace nmb {
 
+template <class Fields>
+void fields(Fields& all, FoundConflict& found) {
+  PackConflict& conflict = found.conflict;
+  all(found.occurrence, conflict.kind, conflict.object, conflict.first_file, conflict.second_file,
+      conflict.found, conflict.expected);
+}
+
+template <class Fields>
+void fields(Fields& all, PackSource& source) {
+  all(source.index, source.bytes, source.provenance);
+}
+
+template <class Fields>
+void fields(Fields& all, PackReport& report) {
+  all(report.inputs, report.bytes_in, report.unreadable, report.sources, report.losses,
+      report.warnings);
+}
+
 namespace {
 
-std::vector<std::byte> encode(const std::vector<FoundConflict>& conflicts, const PackReport& report,
-                              const Status& failure) {
-  MessageWriter out;
-  out.put_bytes(status_bytes(failure));
-  out.put(report.inputs);
-  out.put(report.bytes_in);
-  out.put<std::uint64_t>(conflicts.size());
-  for (const auto& [occurrence, conflict] : conflicts) {
-    out.put(occurrence);
-    out.put(conflict.kind);
-    for (const std::string* text : {&conflict.object, &conflict.first_file, &conflict.second_file,
-                                    &conflict.found, &conflict.expected})
-      out.put_text(*text);
-  }
-  out.put<std::uint64_t>(report.unreadable.size());
-  for (const Status& status : report.unreadable) out.put_bytes(status_bytes(status));
-  out.put<std::uint64_t>(report.sources.size());
-  for (const PackSource& source : report.sources) {
-    out.put(source.index);
-    out.put(source.bytes);
-    out.put<std::uint64_t>(source.provenance.size());
-    for (const std::string& text : source.provenance) out.put_text(text);
-  }
-  out.put<std::uint64_t>(report.losses.size());
-  for (const PackLoss& loss : report.losses) {
-    out.put(loss.input);
-    out.put_text(loss.object);
-    out.put_text(loss.text);
-    out.put(static_cast<std::uint8_t>(loss.kind));
-    out.put(loss.blocks);
-  }
-  for (const std::string& warning : report.warnings) out.put_text(warning);
-  return out.take();
+template <class T>
+void append(std::vector<T>* list, std::vector<T> more) {
+  std::ranges::move(more, std::back_inserter(*list));
 }
 
 }  // namespace
@@ -50,45 +38,27 @@ std::vector<std::byte> encode(const std::vector<FoundConflict>& conflicts, const
 Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, PackReport* report,
                      Status* failure) {
   std::vector<Communicator::Parcel> parcels;
-  if (ranks.rank() != 0) parcels.push_back({0, encode(conflicts, *report, *failure)});
+  if (ranks.rank() != 0) {
+    FieldsOut out;
+    out(*failure, conflicts, *report);
+    parcels.push_back({0, out.take()});
+  }
   NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
   for (const Message& message : arrived) {
-    MessageReader in(message.bytes());
-    const Status other = status_from(in.get_bytes());
+    FieldsIn in(message.bytes());
+    const Status other = in.next<Status>();
     if (failure->ok()) *failure = other;
-    report->inputs += in.get<std::uint64_t>();
-    report->bytes_in += in.get<std::uint64_t>();
-    for (auto left = in.get<std::uint64_t>(); left > 0; --left) {
-      FoundConflict& found = conflicts.emplace_back();
-      found.occurrence = in.get<Occurrence>();
-      PackConflict& conflict = found.conflict;
-      conflict.kind = in.get<ConflictKind>();
-      for (std::string* text : {&conflict.object, &conflict.first_file, &conflict.second_file,
-                                &conflict.found, &conflict.expected})
-        *text = in.get_text();
-    }
-    for (auto left = in.get<std::uint64_t>(); left > 0; --left)
-      report->unreadable.push_back(status_from(in.get_bytes()));
-    for (auto left = in.get<std::uint64_t>(); left > 0; --left) {
-      PackSource& source = report->sources.emplace_back();
-      source.index = in.get<std::uint64_t>();
-      source.bytes = in.get<std::uint64_t>();
-      for (auto texts = in.get<std::uint64_t>(); texts > 0; --texts)
-        source.provenance.emplace_back(in.get_text());
-    }
-    for (auto left = in.get<std::uint64_t>(); left > 0; --left) {
-      PackLoss& loss = report->losses.emplace_back();
-      loss.input = in.get<std::uint64_t>();
-      loss.object = in.get_text();
-      loss.text = in.get_text();
-      loss.kind = static_cast<PackLoss::Kind>(in.get<std::uint8_t>());
-      loss.blocks = in.get<std::uint64_t>();
-    }
-    while (!in.at_end()) report->warnings.emplace_back(in.get_text());
+    append(&conflicts, in.next<std::vector<FoundConflict>>());
+    PackReport more = in.next<PackReport>();
+    report->inputs += more.inputs;
+    report->bytes_in += more.bytes_in;
+    append(&report->unreadable, std::move(more.unreadable));
+    append(&report->sources, std::move(more.sources));
+    append(&report->losses, std::move(more.losses));
+    append(&report->warnings, std::move(more.warnings));
   }
   if (ranks.rank() != 0) return {};
-  std::stable_sort(conflicts.begin(), conflicts.end(),
-                   [](const auto& a, const auto& b) { return a.occurrence < b.occurrence; });
+  std::ranges::stable_sort(conflicts, {}, &FoundConflict::occurrence);
   std::ranges::sort(report->sources, {}, &PackSource::index);
   std::ranges::stable_sort(report->losses, {}, &PackLoss::input);
   for (FoundConflict& found : conflicts) report->conflicts.push_back(std::move(found.conflict));

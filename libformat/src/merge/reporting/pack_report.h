@@ -3,7 +3,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "nmb/communicator.h"
@@ -22,6 +21,12 @@ struct FoundConflict {
   Occurrence occurrence;
   PackConflict conflict;
 };
+
+// A loss in a message (parallel/message_fields.h); its path is that of its input.
+template <class Fields>
+void fields(Fields& all, PackLoss& loss) {
+  all(loss.input, loss.object, loss.text, loss.kind, loss.blocks);
+}
 
 // Collective. Gathers conflicts, unusable inputs, warnings and sums of all ranks in rank 0's
 // report. *failure becomes the failure of the lowest rank that has one.

@@ -13,8 +13,7 @@ namespace nmb {
 
 namespace {
 
-std::shared_ptr<const ByteSource> or_empty(std::shared_ptr<const ByteSource> values,
-                                           const ByteSource& file) {
+Source or_empty(Source values, const ByteSource& file) {
   if (values) return values;
   return owned_bytes(std::vector<std::byte>(), file.name());
 }
@@ -62,9 +61,10 @@ void ClassicOutput::check() {
 }
 
 // Each rank writes its share. Rank 0 writes values that another rank cannot read.
-Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(
-    Communicator& ranks, const ReceivedFrom& from, std::shared_ptr<const ByteSource> values,
-    std::uint64_t length) const {
+Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(Communicator& ranks,
+                                                             const ReceivedFrom& from,
+                                                             Source values,
+                                                             std::uint64_t length) const {
   const auto share_of = [&](int rank) { return ClassicFile::share_of(rank, ranks.size(), length); };
   std::vector<ClassicFile::Values> own;
   std::vector<Communicator::Parcel> parcels;
@@ -85,7 +85,7 @@ Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(
   NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(std::move(parcels)));
   const auto receive_all = [&]() -> Status {
     for (const Message& message : arrived) {
-      NMB_ASSIGN(std::shared_ptr<const ByteSource> source, receive_values(message.bytes(), from));
+      NMB_ASSIGN(Source source, receive_values(message.bytes(), from));
       own.push_back({std::move(source), share_of(ranks.rank())});
     }
     return {};

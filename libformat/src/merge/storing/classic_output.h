@@ -22,7 +22,7 @@ class ClassicOutput final : public BlockSink {
                 std::shared_ptr<SourcePool> views)
       : options_(options), conflicts_(conflicts), views_(std::move(views)) {}
 
-  void begin_input(std::shared_ptr<const ByteSource> file) override { file_ = std::move(file); }
+  void begin_input(Source file) override { file_ = std::move(file); }
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
 
@@ -37,14 +37,13 @@ class ClassicOutput final : public BlockSink {
  private:
   bool is_first();
   Result<std::vector<ClassicFile::Values>> deal(Communicator& ranks, const ReceivedFrom& from,
-                                                std::shared_ptr<const ByteSource> values,
-                                                std::uint64_t length) const;
+                                                Source values, std::uint64_t length) const;
   Status describe(PackReport* report) const;
 
   const PackOptions& options_;
   ConflictList& conflicts_;
   const std::shared_ptr<SourcePool> views_;
-  std::shared_ptr<const ByteSource> file_;
+  Source file_;
   std::uint64_t blocks_ = 0;
   std::shared_ptr<const Dataset> only_;
 };

@@ -8,24 +8,10 @@
 
 namespace nmb {
 
-namespace {
-
-void put(MessageWriter& out, const NameUse& use) {
-  out.put_text(use.name);
-  out.put(use.input);
-  out.put_bytes(use.about);
+template <class Fields>
+void fields(Fields& all, NameUse& use) {
+  all(use.name, use.input, use.about);
 }
-
-NameUse get(MessageReader& in) {
-  NameUse use;
-  use.name = in.get_text();
-  use.input = in.get<std::uint64_t>();
-  auto about = in.get_bytes();
-  use.about.assign(about.begin(), about.end());
-  return use;
-}
-
-}  // namespace
 
 Result<std::vector<NameUse>> first_uses(Communicator& ranks, std::span<const NameUse> uses) {
   const auto size = static_cast<std::uint64_t>(ranks.size());
@@ -34,31 +20,31 @@ Result<std::vector<NameUse>> first_uses(Communicator& ranks, std::span<const Nam
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const std::uint64_t owner = sum_of(std::as_bytes(std::span(uses[i].name))) % size;
     asked[owner].push_back(i);
-    put(letters.to(static_cast<int>(owner)), uses[i]);
+    letters.to(static_cast<int>(owner))(uses[i]);
   }
   NMB_ASSIGN(const std::vector<Message> arrived, ranks.exchange(letters.take()));
   std::unordered_map<std::string, NameUse> first;
   for (const Message& message : arrived) {
-    for (MessageReader in(message.bytes()); !in.at_end();) {
-      NameUse use = get(in);
+    for (FieldsIn in(message.bytes()); !in.at_end();) {
+      NameUse use = in.next<NameUse>();
       auto [known, is_new] = first.try_emplace(use.name, use);
       if (!is_new && use.input < known->second.input) known->second = std::move(use);
     }
   }
   // Answers come in the order of the questions.
   for (const Message& message : arrived) {
-    for (MessageReader in(message.bytes()); !in.at_end();) {
-      const NameUse use = get(in);
+    for (FieldsIn in(message.bytes()); !in.at_end();) {
+      const NameUse use = in.next<NameUse>();
       NameUse answer = first.at(use.name);
       if (answer.input == use.input) answer.about.clear();
-      put(letters.to(message.from()), answer);
+      letters.to(message.from())(answer);
     }
   }
   NMB_ASSIGN(const std::vector<Message> answers, ranks.exchange(letters.take()));
   std::vector<NameUse> out(uses.size());
   for (const Message& message : answers) {
-    MessageReader in(message.bytes());
-    for (std::size_t i : asked[static_cast<std::size_t>(message.from())]) out[i] = get(in);
+    FieldsIn in(message.bytes());
+    for (std::size_t i : asked[static_cast<std::size_t>(message.from())]) in(out[i]);
   }
   return out;
 }

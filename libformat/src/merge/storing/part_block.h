@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
 #include "nmb/classic.h"
 #include "nmb/metadata.h"
 #include "nmb/writer.h"
+#include "values/array_source.h"
 
 namespace nmb {
 
@@ -25,7 +25,7 @@ struct PartBlock {
 
 // The values of parts.
 struct PartSource {
-  std::shared_ptr<const ByteSource> values;
+  Source values;
   std::string origin;  // describes them for other ranks; empty: other ranks cannot open them
 };
 

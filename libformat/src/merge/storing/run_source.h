@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "nmb/bytes.h"
+#include "values/array_source.h"
 #include "writer/value_mover.h"
 
 namespace nmb {
@@ -15,8 +15,7 @@ namespace nmb {
 // Bytes that no run covers are zero.
 class RunSource final : public ByteSource {
  public:
-  RunSource(std::shared_ptr<const ByteSource> source, std::vector<ValueRuns> runs,
-            std::uint64_t length) {
+  RunSource(Source source, std::vector<ValueRuns> runs, std::uint64_t length) {
     move_.source = std::move(source);
     move_.runs = std::move(runs);
     move_.length = length;

@@ -1,28 +1,13 @@
 // Compares names that inputs share (see merge/storing/shared_names.h).
 #include "merge/storing/shared_names.h"
 
-#include <functional>
-#include <span>
 #include <string_view>
 
 #include "model/attribute_differences.h"
+#include "model/header_bytes.h"
 #include "nmb/classic.h"
 
 namespace nmb {
-
-namespace {
-
-Result<std::vector<std::byte>> encoded(const Metadata& metadata) {
-  std::vector<std::byte> out;
-  NMB_TRY(encode_classic_header(metadata, Kind::kCdf5, 0,
-                                [&](std::span<const std::byte> part) -> Status {
-                                  out.insert(out.end(), part.begin(), part.end());
-                                  return {};
-                                }));
-  return out;
-}
-
-}  // namespace
 
 void SharedNames::note_block(const std::string& name, Occurrence at) {
   if (ranks_.size() > 1) blocks_.emplace_back(NameUse{name, at.input, {}}, at);
@@ -82,7 +67,7 @@ Result<std::vector<NameUse>> SharedNames::describe_blocks() {
   for (auto& [use, at] : blocks_) {
     auto parent = parents_.find(use.name);
     if (parent != parents_.end() && parent->second[0].occurrence.input == use.input) {
-      NMB_ASSIGN(use.about, encoded(parent->second[0].metadata));
+      NMB_ASSIGN(use.about, header_bytes(parent->second[0].metadata, Kind::kCdf5, 0));
     }
     uses.push_back(std::move(use));
   }

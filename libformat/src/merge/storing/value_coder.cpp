@@ -7,7 +7,6 @@
 
 #include "format/extent/piece_codec.h"
 #include "parallel/workers.h"
-#include "wire/checked.h"
 #include "wire/spliced_source.h"
 #include "writer/value_mover.h"
 
@@ -16,7 +15,7 @@ namespace nmb {
 namespace {
 
 // Index of a source of CodedValues::stored.
-enum Source : std::uint32_t { kValues, kSpool, kFiles };
+enum StoredIn : std::uint32_t { kValues, kSpool, kFiles };
 
 int usual_level(PieceCodec codec) { return codec == PieceCodec::kDeflate ? 6 : 1; }
 
@@ -91,7 +90,7 @@ CodedValues ValueCoder::put_together(const ValuesToCode& block,
     runs.push_back({at, w.stored_length, w.source_offset, w.source});
     at += w.stored_length;
   }
-  std::vector<std::shared_ptr<const ByteSource>> sources{block.values, spool_};
+  std::vector<Source> sources{block.values, spool_};
   for (const auto& [number, file] : block.files) sources.push_back(file);
   out.stored = std::make_shared<SplicedSource>(std::move(sources), std::move(runs), at,
                                                block.values->name());

@@ -11,17 +11,17 @@
 
 #include "merge/reading/input_links.h"
 #include "model/stored_piece.h"
-#include "nmb/bytes.h"
 #include "reader/extent_pieces.h"
+#include "values/array_source.h"
 #include "wire/spool_file.h"
 
 namespace nmb {
 
 // The values of a block, and how to encode them.
 struct ValuesToCode {
-  std::shared_ptr<const ByteSource> values;  // all of the extent
-  std::vector<ByteRange> holes;              // ranges of the extent, ascending: windows completely
-                                             // inside one stay holes
+  Source values;                 // all of the extent
+  std::vector<ByteRange> holes;  // ranges of the extent, ascending: windows completely
+                                 // inside one stay holes
   // For each window; kNone: only pieces that are already coded are kept.
   PieceCodec codec = PieceCodec::kNone;
   int level = 0;
@@ -31,7 +31,7 @@ struct ValuesToCode {
 
 struct CodedValues {
   std::vector<StoredPiece> pieces;
-  std::shared_ptr<const ByteSource> stored;
+  Source stored;
 };
 
 // Encodes each window of the piece size by itself: the result does not depend on the number of

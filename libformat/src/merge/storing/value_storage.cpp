@@ -21,7 +21,7 @@ constexpr std::uint64_t kCodedBytes = std::uint64_t{1} << 30;
 
 }  // namespace
 
-void ValueStorage::begin_input(std::shared_ptr<const ByteSource> file) {
+void ValueStorage::begin_input(Source file) {
   file_ = std::move(file);
   is_codec_checked_ = false;
 }

@@ -27,7 +27,7 @@ class ValueStorage {
         chunk_uses_(options.compression ? options.compression->chunk.size() : 0) {}
 
   // All blocks planned after this call come from this file.
-  void begin_input(std::shared_ptr<const ByteSource> file);
+  void begin_input(Source file);
   // Call this before blocks that are not stored in chunks. Errors: kUnsupported if they cannot be
   // stored according to the options.
   Status check_codec(const Metadata& metadata);
@@ -70,7 +70,7 @@ class ValueStorage {
   std::vector<std::string>& warnings_;
   std::vector<ChunkUse> chunk_uses_;
   bool has_zstd_chunks_ = false;
-  std::shared_ptr<const ByteSource> file_;
+  Source file_;
   bool is_codec_checked_ = false;       // for the current file
   std::shared_ptr<SpoolFile> recoded_;  // values that were encoded again
   std::vector<std::pair<BlockId, ValuesToCode>> to_code_;

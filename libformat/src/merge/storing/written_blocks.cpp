@@ -9,14 +9,8 @@
 #include "format/table/kept_rows.h"
 #include "hdf5/model/hdf5_section.h"
 #include "merge/reporting/pack_plan.h"
-#include "model/name_rules.h"
 
 namespace nmb {
-
-void WrittenBlocks::begin_input(std::shared_ptr<const ByteSource> file) {
-  file_ = file;
-  storage_.begin_input(std::move(file));
-}
 
 // Returns the id of a new block, or adds a conflict and returns nullopt.
 std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockName& name,
@@ -136,7 +130,7 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
 }
 
 // Returns a number, which is shorter than ValueOrigin::text().
-std::string WrittenBlocks::origin_of(std::shared_ptr<const ByteSource> values) {
+std::string WrittenBlocks::origin_of(Source values) {
   if (is_alone_) return {};
   const auto number = static_cast<std::uint32_t>(sent_.size());
   sent_.push_back(std::move(values));

@@ -29,12 +29,11 @@ class WrittenBlocks final : public BlockSink {
         samples_(options.samples),
         conflicts_(conflicts),
         names_(names),
-        report_(report),
         shares_empty_(options.mode == MergeMode::kPack &&
                       (options.inputs.size() > 1 || options.append)),
         storage_(options, &report.warnings) {}
 
-  void begin_input(std::shared_ptr<const ByteSource> file) override;
+  void begin_input(Source file) override { storage_.begin_input(std::move(file)); }
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
 
@@ -75,17 +74,15 @@ class WrittenBlocks final : public BlockSink {
   Status take_empty(const BlockName& name);
   bool is_of_output(BlockId id) const { return id >= inputs_.size() || inputs_[id] == kOfOutput; }
   Result<bool> keeps_paths(const BlockName& name, const InputBlock& block);
-  std::string origin_of(std::shared_ptr<const ByteSource> values);
+  std::string origin_of(Source values);
 
   const bool is_alone_;
   Writer& writer_;
   const SampleRule& samples_;
   ConflictList& conflicts_;
   SharedNames& names_;
-  PackReport& report_;
   const bool shares_empty_;  // inputs share blocks that have no content
   ValueStorage storage_;
-  std::shared_ptr<const ByteSource> file_;
   bool has_sample_dimension_ = false;
   // By BlockId: the first input that has the block, or kOfOutput if the output had it before.
   std::vector<std::uint32_t> inputs_;
@@ -93,7 +90,7 @@ class WrittenBlocks final : public BlockSink {
   std::unordered_map<const KeptRows*, KeptBlocks> kept_;
   std::vector<PartBlock> parts_;
   std::vector<PartSource> sources_;
-  std::vector<std::shared_ptr<const ByteSource>> sent_;  // by origin
+  std::vector<Source> sent_;  // by origin
 };
 
 }  // namespace nmb

@@ -2,8 +2,6 @@
 #include "merge/uniting/block_unions.h"
 
 #include <algorithm>
-#include <charconv>
-#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -12,10 +10,12 @@
 #include "merge/uniting/coordinate_order.h"
 #include "merge/uniting/decomposition.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/classic.h"
 #include "nmb/netcdf_view.h"
 #include "wire/owned_bytes.h"
+#include "wire/whole_number.h"
 
 namespace nmb {
 
@@ -24,13 +24,14 @@ namespace {
 constexpr std::string_view kFirstAxis = "axis:0";
 
 // Returns the number after the last dot of a name, by which tiles are numbered.
-std::optional<std::uint64_t> number_of_file(const std::string& name) {
+std::optional<std::uint64_t> number_of_file(std::string_view name) {
   const std::size_t dot = name.rfind('.');
-  std::uint64_t number = 0;
-  const char* const end = name.data() + name.size();
-  if (dot == std::string::npos || dot + 1 == name.size()) return std::nullopt;
-  const auto [at, error] = std::from_chars(name.data() + dot + 1, end, number);
-  return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
+  return dot == name.npos ? std::nullopt : whole_number(name.substr(dot + 1));
+}
+
+std::string files(std::int64_t count) {
+  if (count < 1) return "no number of files";
+  return std::to_string(count) + (count == 1 ? " file" : " files");
 }
 
 // first: definitions of the block in the first input.
@@ -63,9 +64,9 @@ constexpr std::size_t kShownNames = 8;
 // A block of one input is kept unchanged until another input has it too.
 struct BlockUnions::Entry {
   BlockName name;
-  std::shared_ptr<const ByteSource> file;  // file of the first input
-  std::vector<std::size_t> inputs;         // inputs that have the block
-  std::vector<std::size_t> members;        // united inputs, in order
+  Source file;                       // file of the first input
+  std::vector<std::size_t> inputs;   // inputs that have the block
+  std::vector<std::size_t> members;  // united inputs, in order
   // Number of files in the set, according to inputs that are parts of one.
   std::vector<std::pair<std::size_t, std::int64_t>> set_sizes;
   std::optional<KeptBlock> whole;
@@ -77,21 +78,32 @@ struct BlockUnions::Entry {
   // For each dimension, the number of levels to the group above that has it in all inputs; 0: the
   // block itself.
   std::map<std::string, std::uint32_t, std::less<>> levels;
+
+  // The name for messages.
+  std::string shown() const { return name.name.empty() ? "/" : name.name; }
+  // Returns the place of an input among the united ones.
+  std::optional<std::uint32_t> member_of(std::size_t input) const {
+    const auto at = std::ranges::lower_bound(members, input);
+    if (at == members.end() || *at != input) return std::nullopt;
+    return static_cast<std::uint32_t>(at - members.begin());
+  }
+  void drop_kept() {
+    whole.reset();
+    described.reset();
+  }
 };
 
 // Loads the blocks that only one input has and that another rank has read.
 class BlockUnions::Loader final : public BlockSink {
  public:
   Loader(BlockUnions& unions, std::size_t input) : unions_(unions), input_(input) {}
-  void begin_input(std::shared_ptr<const ByteSource> file) override { file_ = std::move(file); }
+  void begin_input(Source file) override { file_ = std::move(file); }
   Status take_whole(const BlockName& name, InputBlock& block) override {
-    const auto known = unions_.by_name_.find(name.name);
-    if (known == unions_.by_name_.end()) return {};
-    Entry& entry = *known->second;
-    if (!entry.described || entry.inputs.front() != input_) return {};
-    entry.described.reset();
-    entry.file = file_;
-    entry.whole = std::move(static_cast<KeptBlock&>(block));
+    Entry* const entry = unions_.find(name.name);
+    if (!entry || !entry->described || entry->inputs.front() != input_) return {};
+    entry->described.reset();
+    entry->file = file_;
+    entry->whole = std::move(static_cast<KeptBlock&>(block));
     return {};
   }
   Status take_part(const BlockName&, BlockPart) override { return {}; }
@@ -99,7 +111,7 @@ class BlockUnions::Loader final : public BlockSink {
  private:
   BlockUnions& unions_;
   const std::size_t input_;
-  std::shared_ptr<const ByteSource> file_;
+  Source file_;
 };
 
 BlockUnions::BlockUnions(const PackOptions& options, ConflictList& conflicts, PackReport& report,
@@ -113,6 +125,11 @@ BlockUnions::BlockUnions(const PackOptions& options, ConflictList& conflicts, Pa
       read_again_(std::move(read_again)) {}
 
 BlockUnions::~BlockUnions() = default;
+
+BlockUnions::Entry* BlockUnions::find(const std::string& name) const {
+  const auto known = by_name_.find(name);
+  return known == by_name_.end() ? nullptr : known->second;
+}
 
 BlockUnions::Entry& BlockUnions::entry_of(const BlockName& name) {
   Entry*& entry = by_name_[name.name];
@@ -128,31 +145,26 @@ void BlockUnions::take_note(const Entry& entry, UnionNote note) {
   const std::size_t input = entry.members[note.second];
   const Occurrence at =
       input == conflicts_.here().input ? conflicts_.next_object() : Occurrence{input, 0};
-  std::string object = entry.name.name;
-  if (!object.empty() && !note.object.starts_with('@')) object += '/';
-  object += note.object;
+  std::string object = note.object.starts_with('@') ? entry.name.name + note.object
+                                                    : joined_path(entry.name.name, note.object);
   const std::size_t first = entry.members[note.first];
   const std::size_t second = first == input ? ConflictList::kNone : input;
   FoundConflict found = conflicts_.make(at, note.kind, std::move(object), first, second,
                                         std::move(note.found), std::move(note.expected));
-  switch (note.what) {
-    case UnionNote::What::kConflict:
-      return conflicts_.add(std::move(found));
-    case UnionNote::What::kLeftOut:
-      report_.left_out.push_back(std::move(found.conflict));
-      return;
-    case UnionNote::What::kFilled:
-      report_.filled.push_back(std::move(found.conflict));
-      return;
-    case UnionNote::What::kShared:
-      report_.shared.push_back(std::move(found.conflict));
-      return;
-    case UnionNote::What::kWidened:
-      report_.widened.push_back(std::move(found.conflict));
-      return;
-    case UnionNote::What::kDiffers:
-      report_.differing.push_back(std::move(found.conflict));
-  }
+  if (note.what == UnionNote::What::kConflict) return conflicts_.add(std::move(found));
+  // In the order of UnionNote::What.
+  std::vector<PackConflict>* const lists[] = {nullptr,          &report_.left_out,
+                                              &report_.filled,  &report_.shared,
+                                              &report_.widened, &report_.differing};
+  lists[static_cast<std::size_t>(note.what)]->push_back(std::move(found.conflict));
+}
+
+// Something that an input lacks.
+void BlockUnions::tell_missing(FoundConflict found, bool may_fill) {
+  if (may_fill && options_.fill_missing)
+    report_.filled.push_back(std::move(found.conflict));
+  else
+    conflicts_.add(std::move(found));
 }
 
 DatasetUnion& BlockUnions::union_of(Entry& entry, const Metadata& first) {
@@ -172,12 +184,8 @@ Status BlockUnions::unite(Entry& entry, const InputBlock& block) {
 Status BlockUnions::unite(Entry& entry, const DescribedBlock& block) {
   NMB_TRY(block.failure());
   UnionBlock united = block.block();
-  for (const std::uint64_t input : block.parts().same_as) {
-    const auto at = std::ranges::lower_bound(entry.members, input);
-    united.member.same_as.push_back(at == entry.members.end() || *at != input
-                                        ? DatasetUnion::kNobody
-                                        : static_cast<std::uint32_t>(at - entry.members.begin()));
-  }
+  for (const std::uint64_t input : block.parts().same_as)
+    united.member.same_as.push_back(entry.member_of(input).value_or(DatasetUnion::kNobody));
   return unite(entry, united);
 }
 
@@ -243,10 +251,7 @@ bool BlockUnions::take(Entry& entry, const BlockFacts& facts, Keep keep) {
   }
   if (is_tile) {
     if (facts.has_no_icebergs) return false;
-    if (!entry.united) {
-      entry.whole.reset();
-      entry.described.reset();
-    }
+    if (!entry.united) entry.drop_kept();
   }
   if (!entry.samples || !facts.samples)
     entry.samples.reset();
@@ -292,8 +297,8 @@ Status BlockUnions::check_tile(const Entry& entry, const Metadata& metadata) {
                                           ": found a list of points (attribute compress), expected "
                                           "tiles: sets compressed by gathering are not supported");
   if (!has_decomposition(metadata) && !is_iceberg(metadata))
-    conflicts_.add(ConflictKind::kDecomposition, entry.name.name.empty() ? "/" : entry.name.name,
-                   "no " + std::string(kDecomposition) + " of a dimension's variable",
+    conflicts_.add(ConflictKind::kDecomposition, entry.shown(),
+                   "no " + std::string(kDecompositionAttribute) + " of a dimension's variable",
                    "one at least; --mode join for files of time steps");
   return {};
 }
@@ -309,10 +314,6 @@ void BlockUnions::check_set(const Entry& entry) {
   if (entry.set_sizes.empty()) return;
   const std::size_t first = entry.set_sizes.front().first;
   const std::int64_t size = entry.set_sizes.front().second;
-  const auto files = [](std::int64_t count) {
-    if (count < 1) return std::string("no number of files");
-    return std::to_string(count) + (count == 1 ? " file" : " files");
-  };
   const auto tell = [&](std::size_t input, std::string found, std::string expected, bool may_fill) {
     tell_set(entry, input == first ? ConflictList::kNone : input, first, std::move(found),
              std::move(expected), may_fill);
@@ -335,14 +336,10 @@ void BlockUnions::check_set(const Entry& entry) {
 // second: kNone if only the first input is concerned.
 void BlockUnions::tell_set(const Entry& entry, std::size_t second, std::size_t first,
                            std::string found, std::string expected, bool may_fill) {
-  FoundConflict conflict =
+  tell_missing(
       conflicts_.make({second == ConflictList::kNone ? first : second, 0}, ConflictKind::kSetSize,
-                      entry.name.name.empty() ? "/" : entry.name.name, first, second,
-                      std::move(found), std::move(expected));
-  if (may_fill && options_.fill_missing)
-    report_.filled.push_back(std::move(conflict.conflict));
-  else
-    conflicts_.add(std::move(conflict));
+                      entry.shown(), first, second, std::move(found), std::move(expected)),
+      may_fill);
 }
 
 // Icebergs have no position that would reveal a part that is given twice, so the numbers of their
@@ -374,9 +371,8 @@ bool BlockUnions::check_icebergs(const Entry& entry, std::int64_t size) {
     std::vector<std::size_t> inputs;
     for (const auto& [number, input] : set) inputs.push_back(input);
     tell_set(entry, ConflictList::kNone, *std::ranges::min_element(inputs),
-             std::to_string(set.size()) + (set.size() == 1 ? " file" : " files") +
-                 missing_numbers(inputs, size),
-             std::to_string(size) + (size == 1 ? " file" : " files") + " (NumFilesInSet)", true);
+             files(static_cast<std::int64_t>(set.size())) + missing_numbers(inputs, size),
+             files(size) + " (NumFilesInSet)", true);
   }
   return true;
 }
@@ -408,14 +404,11 @@ void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>
       // Its rows have no counterpart in other blocks of that input.
       const bool has_no_rows =
           options_.fill_missing && options_.mode == MergeMode::kJoin && !entry.has_gaps;
-      FoundConflict found = conflicts_.make(
-          {input, 0}, has_no_rows ? ConflictKind::kMissingRows : ConflictKind::kMissingBlock,
-          entry.name.name.empty() ? "/" : entry.name.name, entry.inputs.front(), input, "none",
-          "one");
-      if (options_.fill_missing)
-        report_.filled.push_back(std::move(found.conflict));
-      else
-        conflicts_.add(std::move(found));
+      tell_missing(
+          conflicts_.make({input, 0},
+                          has_no_rows ? ConflictKind::kMissingRows : ConflictKind::kMissingBlock,
+                          entry.shown(), entry.inputs.front(), input, "none", "one"),
+          true);
     }
 }
 
@@ -444,15 +437,12 @@ void BlockUnions::add_gaps(Entry& entry, const std::string& dimension,
   const Entry* const above = joined_above(entry, dimension);
   // A dimension with a coordinate in the group belongs to the group.
   if (!above || entry.united->has_variable(dimension)) return;
-  const auto count = [&](std::size_t m) {
-    return *entry.united->joined_count(dimension, static_cast<std::uint32_t>(m));
-  };
-  const auto is_empty = [&](std::size_t m) {
-    return count(m) == 0 &&
-           !entry.united->has_variable_along(dimension, static_cast<std::uint32_t>(m));
+  const auto count = [&](std::uint32_t m) { return *entry.united->joined_count(dimension, m); };
+  const auto is_empty = [&](std::uint32_t m) {
+    return count(m) == 0 && !entry.united->has_variable_along(dimension, m);
   };
   // A dimension with other lengths is a different one.
-  for (std::size_t m = 0; m < entry.members.size(); ++m) {
+  for (std::uint32_t m = 0; m < entry.members.size(); ++m) {
     const auto length = joined_length(*above, dimension, entry.members[m]);
     if (length && *length != count(m) && !is_empty(m)) return;
   }
@@ -473,11 +463,9 @@ void BlockUnions::add_gaps(Entry& entry, const std::string& dimension,
 const BlockUnions::Entry* BlockUnions::joined_above(const Entry& entry,
                                                     std::string_view dimension) const {
   for (std::string name = entry.name.name; !name.empty();) {
-    const std::size_t slash = name.rfind('/');
-    name.resize(slash == name.npos ? 0 : slash);
-    const auto known = by_name_.find(name);
-    if (known == by_name_.end() || !known->second->united) continue;
-    if (known->second->united->joined_count(dimension, 0)) return known->second;
+    name = split_path(name).parent;
+    const Entry* const known = find(name);
+    if (known && known->united && known->united->joined_count(dimension, 0)) return known;
   }
   return nullptr;
 }
@@ -487,10 +475,8 @@ const BlockUnions::Entry* BlockUnions::joined_above(const Entry& entry,
 std::optional<std::uint64_t> BlockUnions::joined_length(const Entry& entry,
                                                         std::string_view dimension,
                                                         std::size_t input) const {
-  const auto at = std::ranges::lower_bound(entry.members, input);
-  if (at != entry.members.end() && *at == input)
-    return entry.united->joined_count(dimension,
-                                      static_cast<std::uint32_t>(at - entry.members.begin()));
+  if (const auto member = entry.member_of(input))
+    return entry.united->joined_count(dimension, *member);
   const Entry* const above = joined_above(entry, dimension);
   return above ? joined_length(*above, dimension, input) : std::nullopt;
 }
@@ -504,18 +490,24 @@ void BlockUnions::tell_key(std::size_t input, std::string object, std::string fo
 // Numbers the events of all inputs in each block that has some. If an input lacks a variable
 // because of a conflict that was already reported, that is not reported again.
 Status BlockUnions::add_keys(const std::vector<std::size_t>& inputs) {
-  const std::size_t slash = options_.key.rfind('/');
-  const std::string block = slash == std::string::npos ? "spill" : options_.key.substr(0, slash);
-  const std::string variable = options_.key.substr(slash + 1);
+  const bool names_block = options_.key.find('/') != std::string::npos;
+  const SplitPath key = split_path(options_.key);
+  const std::string variable(key.name);
   for (const auto& entry : entries_) NMB_TRY(unite_whole(*entry));
-  const auto events = by_name_.find(block);
   std::set<std::size_t> in_conflict;
   for (const FoundConflict& found : conflicts_.all()) in_conflict.insert(found.occurrence.input);
-  NMB_TRY(add_events(events == by_name_.end() ? nullptr : events->second, variable, inputs,
+  NMB_TRY(add_events(find(names_block ? std::string(key.parent) : "spill"), variable, inputs,
                      in_conflict));
   for (const auto& entry : entries_)
     if (entry->united) NMB_TRY(add_numbers(*entry, variable, in_conflict));
   return {};
+}
+
+// The values that a united input has of a variable.
+KeyColumn BlockUnions::column_of(const Entry& entry, VarId variable, std::uint32_t member) {
+  KeyColumn column{nullptr, entry.united->type_of(variable)};
+  column.values = entry.united->column(variable, member, &column.count);
+  return column;
 }
 
 Status BlockUnions::add_events(Entry* events, const std::string& variable,
@@ -524,17 +516,9 @@ Status BlockUnions::add_events(Entry* events, const std::string& variable,
   std::optional<VarId> id;
   if (events && events->united) id = events->united->joined_column(variable);
   for (const std::size_t input : inputs) {
-    KeyColumn column;
-    if (id) {
-      const auto member = std::ranges::find(events->members, input);
-      if (member != events->members.end()) {
-        const auto m = static_cast<std::uint32_t>(member - events->members.begin());
-        column.values = events->united->column(*id, m, &column.count);
-        column.type = events->united->type_of(*id);
-      }
-    }
-    if (!column.values &&
-        (!id || column.count > 0 || !std::ranges::count(events->members, input))) {
+    const auto member = id ? events->member_of(input) : std::nullopt;
+    KeyColumn column = member ? column_of(*events, *id, *member) : KeyColumn();
+    if (!column.values && (!member || column.count > 0)) {
       if (!in_conflict.contains(input))
         tell_key(input, options_.key, "no such variable that is joined, of one value a row", "one");
       continue;
@@ -549,14 +533,12 @@ Status BlockUnions::add_numbers(Entry& entry, const std::string& variable,
                                 const std::set<std::size_t>& in_conflict) {
   const auto id = entry.united->joined_column(variable);
   if (!id) return {};
-  const std::string object = entry.name.name.empty() ? variable : entry.name.name + "/" + variable;
+  const std::string object = joined_path(entry.name.name, variable);
   std::vector<Source> numbers;
   for (std::uint32_t m = 0; m < entry.members.size(); ++m) {
     const std::size_t input = entry.members[m];
     if (!key_->has(input)) continue;  // already reported
-    KeyColumn column;
-    column.values = entry.united->column(*id, m, &column.count);
-    column.type = entry.united->type_of(*id);
+    KeyColumn column = column_of(entry, *id, m);
     if (!column.values && column.count > 0) {
       if (!in_conflict.contains(input)) tell_key(input, object, "none", "one value for each row");
       continue;
@@ -586,8 +568,7 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
     check_set(*entry);
     NMB_TRY(finish(*entry, sink));
     entry->united.reset();
-    entry->whole.reset();
-    entry->described.reset();
+    entry->drop_kept();
   }
   warn_of_notes();
   return {};
@@ -631,11 +612,8 @@ Status BlockUnions::take_group(const Entry& entry, const Dataset& group, BlockSi
   block.group = entry.name.group;
   block.is_group = block.is_placed = true;
   block.samples = entry.samples;
+  count_objects(group, &block.packed);
   block.packed.kind = Kind::kExtended;
-  block.packed.dimensions = group.metadata.dimension_count();
-  block.packed.variables = group.metadata.variable_count();
-  block.packed.attributes = group.metadata.attribute_count();
-  block.packed.records = group.records;
   block.packed.body = owned_bytes(std::move(body), group.extent->name());
   block.packed.extent_length = group.extent->size();
   if (block.packed.extent_length > 0) block.packed.extent = block.values = group.extent;
@@ -653,9 +631,8 @@ Status BlockUnions::check_coordinates(const Entry& entry,
     };
     const std::size_t input = input_at(disorder->index), before = input_at(disorder->index - 1);
     FoundConflict found = conflicts_.make(
-        {input, 0}, ConflictKind::kCoordinate,
-        (entry.name.name.empty() ? "" : entry.name.name + "/") + disorder->coordinate, before,
-        input == before ? ConflictList::kNone : input,
+        {input, 0}, ConflictKind::kCoordinate, joined_path(entry.name.name, disorder->coordinate),
+        before, input == before ? ConflictList::kNone : input,
         "values out of order at index " + std::to_string(disorder->index) + ": " +
             disorder->before + ", then " + disorder->found,
         "strictly monotonic values");
@@ -693,23 +670,21 @@ void BlockUnions::warn_of_notes() {
        "attributes that differ",
        [](const PackConflict& note) { return note.object.substr(note.object.rfind('@') + 1); });
   const auto object = [](const PackConflict& note) { return note.object; };
-  const auto filled = [this](const auto& is_wanted) {
-    std::vector<PackConflict> out;
-    std::ranges::copy_if(report_.filled, std::back_inserter(out), is_wanted, &PackConflict::kind);
-    return out;
-  };
-  warn(filled([](ConflictKind kind) {
-         return kind != ConflictKind::kConstantVariable && kind != ConflictKind::kSetSize &&
-                kind != ConflictKind::kMissingRows;
-       }),
-       "used fill values for", "missing object", "missing objects", object);
-  warn(filled([](ConflictKind kind) { return kind == ConflictKind::kConstantVariable; }),
-       "took from other files", "missing constant variable", "missing constant variables", object);
-  warn(filled([](ConflictKind kind) { return kind == ConflictKind::kMissingRows; }),
-       "added no rows for", "missing block", "missing blocks", object);
-  warn(filled([](ConflictKind kind) { return kind == ConflictKind::kSetSize; }),
-       "NumFilesInSet does not match the number of files in", "set", "sets",
-       [](const PackConflict& note) { return note.first_file; });
+  std::map<ConflictKind, std::vector<PackConflict>> filled;
+  for (const PackConflict& note : report_.filled) {
+    const bool is_apart = note.kind == ConflictKind::kConstantVariable ||
+                          note.kind == ConflictKind::kMissingRows ||
+                          note.kind == ConflictKind::kSetSize;
+    filled[is_apart ? note.kind : ConflictKind::kMissingVariable].push_back(note);
+  }
+  warn(filled[ConflictKind::kMissingVariable], "used fill values for", "missing object",
+       "missing objects", object);
+  warn(filled[ConflictKind::kConstantVariable], "took from other files",
+       "missing constant variable", "missing constant variables", object);
+  warn(filled[ConflictKind::kMissingRows], "added no rows for", "missing block", "missing blocks",
+       object);
+  warn(filled[ConflictKind::kSetSize], "NumFilesInSet does not match the number of files in", "set",
+       "sets", [](const PackConflict& note) { return note.first_file; });
   warn(report_.shared, "used the first file's values without comparing for", "variable",
        "variables", object);
   warn(report_.widened, "widened", "variable", "variables", object);

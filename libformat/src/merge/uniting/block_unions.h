@@ -37,7 +37,7 @@ class BlockUnions final : public BlockSink {
   ~BlockUnions() override;
 
   // The input must be the current one of `conflicts`.
-  void begin_input(std::shared_ptr<const ByteSource> file) override { file_ = std::move(file); }
+  void begin_input(Source file) override { file_ = std::move(file); }
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
   // Takes a block of an input that another rank read. If no other input has the block, this rank
@@ -52,6 +52,7 @@ class BlockUnions final : public BlockSink {
   struct Entry;
   class Loader;
 
+  Entry* find(const std::string& name) const;
   Entry& entry_of(const BlockName& name);
   DatasetUnion& union_of(Entry& entry, const Metadata& first);
   // false: there is nothing to unite.
@@ -64,6 +65,7 @@ class BlockUnions final : public BlockSink {
   Status unite_first(Entry& entry);
   Status load(Entry& entry);
   Status check_tile(const Entry& entry, const Metadata& metadata);
+  void tell_missing(FoundConflict found, bool may_fill);
   void note_set_size(Entry& entry, const BlockFacts& facts);
   void check_set(const Entry& entry);
   bool check_icebergs(const Entry& entry, std::int64_t size);
@@ -78,6 +80,7 @@ class BlockUnions final : public BlockSink {
   std::optional<std::uint64_t> joined_length(const Entry& entry, std::string_view dimension,
                                              std::size_t input) const;
   Status add_keys(const std::vector<std::size_t>& inputs);
+  static KeyColumn column_of(const Entry& entry, VarId variable, std::uint32_t member);
   Status add_events(Entry* events, const std::string& variable,
                     const std::vector<std::size_t>& inputs,
                     const std::set<std::size_t>& in_conflict);
@@ -97,7 +100,7 @@ class BlockUnions final : public BlockSink {
   const ReadAgain read_again_;
   std::map<std::string, std::size_t> lost_fill_values_;  // by variable: how many inputs have one
   const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
-  std::shared_ptr<const ByteSource> file_;
+  Source file_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unordered_map<std::string, Entry*> by_name_;
 };

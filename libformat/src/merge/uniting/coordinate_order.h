@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "nmb/bytes.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
+#include "values/array_source.h"
 
 namespace nmb {
 
@@ -26,7 +26,7 @@ std::optional<VarId> coordinate_of(const Metadata& metadata, DimId along);
 
 // Values of a coordinate; those of one part are contiguous in a source.
 struct CoordinatePart {
-  std::shared_ptr<const ByteSource> values;
+  Source values;
   std::uint64_t count = 0;
 };
 

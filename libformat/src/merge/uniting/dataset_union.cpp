@@ -57,8 +57,7 @@ bool tells_meaning(std::string_view attribute) {
   return std::ranges::find(kNames, attribute) != kNames.end() || attribute.starts_with("flag_");
 }
 
-DatasetUnion::Member DatasetUnion::member_of(const Dataset& dataset,
-                                             std::shared_ptr<const ByteSource> values) {
+DatasetUnion::Member DatasetUnion::member_of(const Dataset& dataset, Source values) {
   Member member{dataset.metadata, {}, dataset.layout.record_size, dataset.records};
   for (VarId v = 0; v < dataset.metadata.variable_count(); ++v)
     member.begins.push_back(dataset.metadata.begin(v) - dataset.layout.header_length);
@@ -97,7 +96,7 @@ void DatasetUnion::tell(What what, ConflictKind kind, std::string_view object, s
 
 void DatasetUnion::conflict(ConflictKind kind, std::string_view object, std::string found,
                             std::string expected, std::uint32_t first) {
-  tell(What::kConflict, kind, object, std::move(found), std::move(expected), first, here());
+  mismatch(false, kind, object, std::move(found), std::move(expected), first);
 }
 
 void DatasetUnion::mismatch(bool may_skip, ConflictKind kind, std::string_view object,
@@ -187,9 +186,7 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
     const Dimension found = member.metadata.dimension(local);
     std::optional<DimId> id = all_.metadata.find_dimension(found.name);
     const std::optional<Part> part = part_of(member, local, along[local]);
-    if (!part) {
-      id.reset();
-    } else if (id && is_tiled() && !is_alike(found, along[local] ? part->whole : 0, *id)) {
+    if (!part || (id && is_tiled() && !is_alike(found, along[local] ? part->whole : 0, *id))) {
       id.reset();
     } else if (id && joined_[*id].is) {
       joined_[*id].counts.back() = part->count;
@@ -235,7 +232,7 @@ Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found,
 // For tiles. whole: 0 without a decomposition.
 bool DatasetUnion::is_alike(const Dimension& found, std::uint64_t whole, DimId known) {
   const auto text = [](std::uint64_t length) {
-    return length == 0 ? "no " + std::string(kDecomposition)
+    return length == 0 ? "no " + std::string(kDecompositionAttribute)
                        : "a part of " + std::to_string(length);
   };
   const std::uint64_t expected = joined_[known].is ? length_of(known) : 0;
@@ -637,6 +634,20 @@ void DatasetUnion::lay(VarId variable, LaidValues* values) const {
   }
 }
 
+// Calls visit(count, member, place) for each part along a joined dimension, in order: the member's
+// number, if it is no gap, and the place of its values, if it has some.
+template <class Visit>
+void DatasetUnion::for_each_part(const Joined& joined, const Placed& placed, Visit visit) const {
+  auto place = placed.places.begin();
+  for (std::uint32_t m = 0; m <= members_.size(); ++m) {
+    if (const auto gap = joined.gaps.find(m); gap != joined.gaps.end())
+      visit(gap->second, std::nullopt, nullptr);
+    if (m == members_.size()) return;
+    const bool has_values = place != placed.places.end() && place->member == m;
+    visit(joined.counts[m], m, has_values ? &*place++ : nullptr);
+  }
+}
+
 void DatasetUnion::lay_joined(VarId variable, LaidValues* values) const {
   const Placed& placed = placed_[variable];
   const std::uint32_t axis = placed.axes.front();
@@ -644,35 +655,25 @@ void DatasetUnion::lay_joined(VarId variable, LaidValues* values) const {
   std::uint64_t unit = type_size(found.type);
   for (const DimId id : found.dimensions.subspan(axis + 1))
     unit *= all_.metadata.dimension(id).length;
-  const Joined& joined = joined_[found.dimensions[axis]];
   std::vector<LaidPart> parts;
   const auto made = columns_.find(variable);
-  auto place = placed.places.begin();
   std::uint64_t end = 0;
-  const auto fill = [&](std::uint32_t before) {
-    const auto gap = joined.gaps.find(before);
-    if (gap == joined.gaps.end()) return;
-    parts.push_back({fill_of(variable), end, gap->second, 0, unit, unit * gap->second, 0});
-    end += gap->second;
-  };
-  for (std::uint32_t m = 0; m < members_.size(); ++m) {
-    fill(m);
-    const std::uint64_t count = joined.counts[m];
-    LaidPart part{nullptr, joined.firsts[m], count, 0, unit, unit * count, 0};
-    if (made != columns_.end()) {
-      part.source = made->second[m];
-    } else if (place != placed.places.end() && place->member == m) {
+  const auto add = [&](std::uint64_t count, std::optional<std::uint32_t> member,
+                       const Place* place) {
+    LaidPart part{nullptr, end, count, 0, unit, unit * count, 0};
+    if (member && made != columns_.end()) {
+      part.source = made->second[*member];
+    } else if (place) {
       std::uint64_t step;
       part.source = values_of(variable, *place, &part.offset, &step);
       if (place->is_record) (axis == 0 ? part.step : part.record_step) = step;
-      ++place;
-    } else if (count > 0) {
+    } else {
       part.source = fill_of(variable);
     }
     parts.push_back(std::move(part));
     end += count;
-  }
-  fill(static_cast<std::uint32_t>(members_.size()));
+  };
+  for_each_part(joined_[found.dimensions[axis]], placed, add);
   values->add(all_.metadata, variable, std::move(parts), axis);
 }
 
@@ -749,23 +750,13 @@ std::vector<JoinedCoordinate> DatasetUnion::coordinates() const {
     const Variable variable = all_.metadata.variable(*id);
     JoinedCoordinate& coordinate =
         all.emplace_back(JoinedCoordinate{along, std::string(variable.name), variable.type, {}});
-    const Joined& joined = joined_[along];
-    const auto fill = [&](std::uint64_t count) {
-      if (count > 0) coordinate.parts.push_back({fill_of(*id), count});
-    };
-    auto place = placed_[*id].places.begin();
-    for (std::uint32_t m = 0; m <= members_.size(); ++m) {
-      if (const auto gap = joined.gaps.find(m); gap != joined.gaps.end()) fill(gap->second);
-      if (m == members_.size()) break;
-      if (place == placed_[*id].places.end() || place->member != m) {
-        fill(joined.counts[m]);
-      } else {
-        std::uint64_t slice;
-        if (joined.counts[m] > 0)
-          coordinate.parts.push_back({array_of(*id, *place, &slice), joined.counts[m]});
-        ++place;
-      }
-    }
+    for_each_part(joined_[along], placed_[*id],
+                  [&](std::uint64_t count, std::optional<std::uint32_t>, const Place* place) {
+                    std::uint64_t slice;
+                    if (count > 0)
+                      coordinate.parts.push_back(
+                          {place ? array_of(*id, *place, &slice) : fill_of(*id), count});
+                  });
   }
   return all;
 }

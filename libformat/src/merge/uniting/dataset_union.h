@@ -13,18 +13,17 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "merge/uniting/coordinate_order.h"
 #include "merge/uniting/decomposition.h"
 #include "merge/uniting/tile_cover.h"
 #include "netcdf/type_widening.h"
-#include "nmb/bytes.h"
 #include "nmb/dataset.h"
 #include "nmb/merge.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
+#include "values/array_source.h"
 
 namespace nmb {
 
@@ -95,8 +94,8 @@ class DatasetUnion {
     std::vector<std::uint64_t> begins;  // where each variable begins in `values`
     std::uint64_t record_size = 0;      // distance from one record of a variable to the next
     std::uint64_t records = 0;
-    std::shared_ptr<const ByteSource> values{};  // nullptr: there are none
-    std::string group{};                         // for notes, if a file has several
+    Source values{};      // nullptr: there are none
+    std::string group{};  // for notes, if a file has several
     // Whether values that were never written are the default fill value of the type, as in netCDF.
     // nullopt: not known; types are then not widened.
     std::optional<bool> has_default_fill{};
@@ -108,7 +107,7 @@ class DatasetUnion {
     std::vector<std::uint32_t> same_as{};
   };
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
-  static Member member_of(const Dataset& dataset, std::shared_ptr<const ByteSource> values);
+  static Member member_of(const Dataset& dataset, Source values);
 
   DatasetUnion(UnionRules rules, TakeNote note);
 
@@ -159,7 +158,7 @@ class DatasetUnion {
   struct Added {
     std::string group;
     std::uint64_t record_size;
-    std::shared_ptr<const ByteSource> values;
+    Source values;
     std::optional<bool> has_default_fill;
   };
   // A dimension; if it is joined, the number of indexes that each dataset has, and the first of
@@ -256,6 +255,8 @@ class DatasetUnion {
   std::uint32_t here() const { return static_cast<std::uint32_t>(members_.size() - 1); }
   Result<std::uint64_t> join_lengths();
   void lay(VarId variable, LaidValues* values) const;
+  template <class Visit>
+  void for_each_part(const Joined& joined, const Placed& placed, Visit visit) const;
   void lay_joined(VarId variable, LaidValues* values) const;
 
   // --- dataset_union_tiles.cpp ---
@@ -265,7 +266,7 @@ class DatasetUnion {
   std::uint32_t box_here(VarId variable);
   void add_place(VarId variable, Place place);
   const Place* place_here(VarId variable);
-  std::shared_ptr<const ByteSource> fill_of(VarId variable) const;
+  Source fill_of(VarId variable) const;
   std::shared_ptr<const TiledValues> tiled_values(VarId variable, std::size_t count, bool last_wins,
                                                   bool fills) const;
   Status check_files(const std::vector<DimId>& dimensions);

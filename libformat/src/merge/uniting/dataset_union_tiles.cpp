@@ -63,7 +63,7 @@ const DatasetUnion::Place* DatasetUnion::place_here(VarId variable) {
 }
 
 // For tiles, missing_value replaces a missing fill value.
-std::shared_ptr<const ByteSource> DatasetUnion::fill_of(VarId variable) const {
+Source DatasetUnion::fill_of(VarId variable) const {
   const Type type = all_.metadata.variable(variable).type;
   if (is_tiled() && !all_.metadata.find_attribute(variable, "_FillValue"))
     if (const auto missing = all_.metadata.find_attribute(variable, "missing_value");

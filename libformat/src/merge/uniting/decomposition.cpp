@@ -24,11 +24,11 @@ std::optional<Decomposition> decomposition_of(const Metadata& metadata, DimId di
                                               std::uint64_t records) {
   const auto coordinate = variable_named_as(metadata, dimension);
   if (!coordinate) return std::nullopt;
-  const auto attribute = metadata.find_attribute(*coordinate, kDecomposition);
+  const auto attribute = metadata.find_attribute(*coordinate, kDecompositionAttribute);
   if (!attribute) return std::nullopt;
   Decomposition found;
   const auto wrong = [&](const char* expected) {
-    found.found = std::string(kDecomposition) + " = " + value_text(*attribute);
+    found.found = std::string(kDecompositionAttribute) + " = " + value_text(*attribute);
     found.expected = expected;
     return found;
   };
@@ -57,7 +57,7 @@ std::optional<Decomposition> decomposition_of(const Metadata& metadata, DimId di
 bool has_decomposition(const Metadata& metadata) {
   for (DimId id = 0; id < metadata.dimension_count(); ++id)
     if (const auto coordinate = variable_named_as(metadata, id))
-      if (metadata.find_attribute(*coordinate, kDecomposition)) return true;
+      if (metadata.find_attribute(*coordinate, kDecompositionAttribute)) return true;
   return false;
 }
 
@@ -100,7 +100,7 @@ std::optional<VarId> gathered_variable(const Metadata& metadata) {
 
 bool tells_part(bool of_block, std::string_view attribute) {
   return of_block ? attribute == kFilesInSet || attribute == "filename"
-                  : attribute == kDecomposition;
+                  : attribute == kDecompositionAttribute;
 }
 
 }  // namespace nmb

@@ -12,7 +12,7 @@
 
 namespace nmb {
 
-inline constexpr std::string_view kDecomposition = "domain_decomposition";
+inline constexpr std::string_view kDecompositionAttribute = "domain_decomposition";
 
 struct Decomposition {
   std::uint64_t length = 0;            // of the whole dimension

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "merge/uniting/union_block.h"
-#include "nmb/bytes.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
+#include "values/array_source.h"
 
 namespace nmb {
 
@@ -21,7 +21,7 @@ class DescribedBlock {
     std::vector<std::uint64_t> begins{};  // this and the next ones: like those of
                                           // DatasetUnion::Member
     std::uint64_t record_size = 0, records = 0;
-    std::shared_ptr<const ByteSource> values{};
+    Source values{};
     std::optional<bool> has_default_fill{};
     bool is_record_unused = false;
     std::vector<std::uint64_t> same_as{};  // result of FirstValues, among the inputs with this
@@ -31,10 +31,10 @@ class DescribedBlock {
     std::vector<std::string> lost_fill_values{};
   };
 
-  DescribedBlock(BlockFacts facts, Status failure)
-      : facts_(std::move(facts)), failure_(std::move(failure)) {}
-  DescribedBlock(BlockFacts facts, std::shared_ptr<const Metadata> metadata, Parts parts)
-      : facts_(std::move(facts)), metadata_(std::move(metadata)), parts_(std::move(parts)) {}
+  DescribedBlock(const BlockFacts& facts, Status failure)
+      : facts_(facts), failure_(std::move(failure)) {}
+  DescribedBlock(const BlockFacts& facts, std::shared_ptr<const Metadata> metadata, Parts parts)
+      : facts_(facts), metadata_(std::move(metadata)), parts_(std::move(parts)) {}
 
   const BlockFacts& facts() const { return facts_; }
   // Returns why it cannot be united.

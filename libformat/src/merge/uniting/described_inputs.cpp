@@ -1,97 +1,23 @@
 // Takes descriptions of inputs (see merge/uniting/described_inputs.h).
 #include "merge/uniting/described_inputs.h"
 
-#include <cstring>
 #include <utility>
 
-#include "format/table/kept_rows.h"
 #include "merge/reading/held_values.h"
+#include "merge/uniting/described_fields.h"
 #include "merge/uniting/input_describer.h"
 #include "nmb/classic.h"
 #include "parallel/byte_changes.h"
-#include "parallel/status_bytes.h"
 
 namespace nmb {
 
-namespace {
-
-template <class T>
-std::vector<T> numbers_in(std::span<const std::byte> bytes) {
-  std::vector<T> all(bytes.size() / sizeof(T));
-  if (!all.empty()) std::memcpy(all.data(), bytes.data(), bytes.size());
-  return all;
-}
-
-template <class T>
-std::optional<T> get_optional(MessageReader* in) {
-  return in->get<bool>() ? std::optional(in->get<T>()) : std::nullopt;
-}
-
-std::string get_text(MessageReader* in) { return std::string(in->get_text()); }
-
-BlockFacts get_facts(MessageReader* in) {
-  BlockFacts facts;
-  facts.samples = get_optional<std::uint64_t>(in);
-  facts.set_size = get_optional<std::int64_t>(in);
-  facts.is_iceberg_set = in->get<bool>();
-  facts.has_no_icebergs = in->get<bool>();
-  return facts;
-}
-
-// But for values.
-DescribedBlock::Parts get_parts(MessageReader* in) {
-  DescribedBlock::Parts parts;
-  parts.begins = numbers_in<std::uint64_t>(in->get_bytes());
-  parts.record_size = in->get<std::uint64_t>();
-  parts.records = in->get<std::uint64_t>();
-  parts.has_default_fill = get_optional<bool>(in);
-  parts.is_record_unused = in->get<bool>();
-  parts.same_as = numbers_in<std::uint64_t>(in->get_bytes());
-  parts.levels = numbers_in<std::uint32_t>(in->get_bytes());
-  for (auto left = in->get<std::uint64_t>(); left > 0; --left) {
-    Loss& loss = parts.losses.emplace_back();
-    loss.object = in->get_text();
-    loss.text = in->get_text();
-  }
-  for (auto left = in->get<std::uint64_t>(); left > 0; --left)
-    parts.lost_fill_values.emplace_back(in->get_text());
-  return parts;
-}
-
-HeldValues::Pieces get_pieces(MessageReader* in) {
-  HeldValues::Pieces pieces;
-  for (auto left = in->get<std::uint64_t>(); left > 0; --left) {
-    const auto offset = in->get<std::uint64_t>();
-    const auto bytes = in->get_bytes();
-    pieces.emplace(offset, std::vector<std::byte>(bytes.begin(), bytes.end()));
-  }
-  return pieces;
-}
-
-InputExtras get_extras(MessageReader* in) {
-  InputExtras extras;
-  if (in->get<bool>()) extras.rows = std::make_shared<KeptRows>();
-  extras.tagged = in->get<std::uint64_t>();
-  extras.counted = in->get<std::uint64_t>();
-  for (auto left = in->get<std::uint64_t>(); left > 0; --left) {
-    PackLoss& loss = extras.losses.emplace_back();
-    loss.object = in->get_text();
-    loss.text = in->get_text();
-    loss.kind = in->get<PackLoss::Kind>();
-    loss.blocks = in->get<std::uint64_t>();
-  }
-  return extras;
-}
-
-}  // namespace
-
 Status DescribedInputs::take(int rank, std::span<const std::byte> description) {
   Blocks& known = known_[rank];
-  for (MessageReader in(description); !in.at_end();) {
+  for (FieldsIn in(description); !in.at_end();) {
     const auto index = static_cast<std::size_t>(in.get<std::uint64_t>());
     switch (in.get<DescribedAs>()) {
       case DescribedAs::kNotOpened:
-        NMB_TRY(uses_.end({index, status_from(in.get_bytes())}));
+        NMB_TRY(uses_.end({index, in.next<Status>()}));
         break;
       case DescribedAs::kNot:
         known.clear();
@@ -104,7 +30,7 @@ Status DescribedInputs::take(int rank, std::span<const std::byte> description) {
   return {};
 }
 
-Status DescribedInputs::take_input(std::size_t index, Blocks* known, MessageReader* in) {
+Status DescribedInputs::take_input(std::size_t index, Blocks* known, FieldsIn* in) {
   const auto stamp = in->get<FileStamp>();
   file_ = PooledFile::as_seen(options_.inputs[index], stamp, in->get<bool>(), from_.files);
   values_.reset();
@@ -119,20 +45,21 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, MessageRead
   for (std::size_t blocks = 0;;) {
     switch (const auto event = in->get<DescribedEvent>()) {
       case DescribedEvent::kGroup: {
-        const std::string group = get_text(in);
+        const std::string group = in->next<std::string>();
         if (status.ok()) uses_.note_group(group);
         break;
       }
       case DescribedEvent::kWarning: {
-        std::string warning = get_text(in);
+        std::string warning = in->next<std::string>();
         if (status.ok()) report_.warnings.push_back(std::move(warning));
         break;
       }
       case DescribedEvent::kConflict: {
-        const auto kind = in->get<ConflictKind>();
-        std::string object = get_text(in), found = get_text(in), expected = get_text(in);
+        PackConflict told;
+        (*in)(told.kind, told.object, told.found, told.expected);
         if (status.ok())
-          conflicts_.add(kind, std::move(object), std::move(found), std::move(expected));
+          conflicts_.add(told.kind, std::move(told.object), std::move(told.found),
+                         std::move(told.expected));
         break;
       }
       case DescribedEvent::kWhole:
@@ -146,28 +73,22 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, MessageRead
         break;
       }
       case DescribedEvent::kEnd: {
-        const Status read = status_from(in->get_bytes());
+        const Status read = in->next<Status>();
         if (status.ok()) status = read;
-        input.size = in->get<std::uint64_t>();
-        for (auto left = in->get<std::uint64_t>(); left > 0; --left)
-          input.provenance.emplace_back(in->get_text());
-        input.extras = get_extras(in);
+        (*in)(input.size, input.provenance, input.extras);
         return uses_.end(std::move(input));
       }
     }
   }
 }
 
-Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, MessageReader* in) {
+Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, FieldsIn* in) {
   if (get_changes(in, &known->header)) known->metadata.reset();
   get_changes(in, &known->rest);
-  MessageReader rest(known->rest);
-  BlockName name;
-  name.name = rest.get_text();
-  name.group = rest.get_text();
-  name.has_input_name = rest.get<bool>();
-  const BlockFacts facts = get_facts(&rest);
-  const Status failure = status_from(rest.get_bytes());
+  FieldsIn rest(known->rest);
+  const auto name = rest.next<BlockName>();
+  const auto facts = rest.next<BlockFacts>();
+  const auto failure = rest.next<Status>();
   if (!failure.ok()) {
     if (!is_wanted) return {};
     return unions_.take_described(name, std::make_shared<DescribedBlock>(facts, failure));
@@ -178,8 +99,8 @@ Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, 
                                      {.values_follow = false}));
     known->metadata = std::make_shared<Metadata>(std::move(header.metadata));
   }
-  DescribedBlock::Parts parts = get_parts(&rest);
-  HeldValues::Pieces pieces = get_pieces(&rest);
+  auto parts = rest.next<DescribedBlock::Parts>();
+  auto pieces = rest.next<HeldValues::Pieces>();
   NMB_ASSIGN(parts.values, values_of(&rest));
   if (!pieces.empty())
     parts.values = std::make_shared<HeldValues>(std::move(parts.values), std::move(pieces));
@@ -191,10 +112,10 @@ Status DescribedInputs::take_block(bool is_whole, bool is_wanted, Known* known, 
                                   parts.records, std::move(parts.values)});
 }
 
-Result<std::shared_ptr<const ByteSource>> DescribedInputs::values_of(MessageReader* in) {
+Result<Source> DescribedInputs::values_of(FieldsIn* in) {
   switch (in->get<DescribedValues>()) {
     case DescribedValues::kNone:
-      return std::shared_ptr<const ByteSource>();
+      return Source();
     case DescribedValues::kAsBefore:
       return values_;
     case DescribedValues::kFile: {

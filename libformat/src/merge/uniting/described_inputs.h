@@ -15,7 +15,7 @@
 #include "merge/uniting/block_unions.h"
 #include "merge/uniting/sent_values.h"
 #include "nmb/merge.h"
-#include "parallel/message_codec.h"
+#include "parallel/message_fields.h"
 
 namespace nmb {
 
@@ -50,9 +50,9 @@ class DescribedInputs {
   };
   using Blocks = std::vector<Known>;
 
-  Status take_input(std::size_t index, Blocks* known, MessageReader* in);
-  Status take_block(bool is_whole, bool is_wanted, Known* known, MessageReader* in);
-  Result<std::shared_ptr<const ByteSource>> values_of(MessageReader* in);
+  Status take_input(std::size_t index, Blocks* known, FieldsIn* in);
+  Status take_block(bool is_whole, bool is_wanted, Known* known, FieldsIn* in);
+  Result<Source> values_of(FieldsIn* in);
 
   const PackOptions& options_;
   ConflictList& conflicts_;
@@ -62,8 +62,8 @@ class DescribedInputs {
   const Uses uses_;
   std::map<int, Blocks> known_;  // by rank
   // The current input.
-  std::shared_ptr<const ByteSource> file_;
-  std::shared_ptr<const ByteSource> values_;  // values of the block before
+  Source file_;
+  Source values_;  // values of the block before
   std::map<std::string, std::shared_ptr<SentFile>> sent_files_;
 };
 

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "merge/uniting/union_block.h"
-#include "nmb/bytes.h"
+#include "merge/uniting/dataset_union.h"
 #include "nmb/merge.h"
 #include "nmb/types.h"
+#include "values/array_source.h"
 
 namespace nmb {
 
@@ -34,7 +34,7 @@ class FirstValues {
     std::size_t input;
     Type type;
     std::vector<std::pair<std::string, std::uint64_t>> shape;
-    std::shared_ptr<const ByteSource> values;
+    Source values;
     std::uint64_t begin, step;
   };
 

@@ -16,7 +16,7 @@
 #include "merge/uniting/first_values.h"
 #include "merge/uniting/union_block.h"
 #include "nmb/merge.h"
-#include "parallel/message_codec.h"
+#include "parallel/message_fields.h"
 #include "wire/pooled_file.h"
 
 namespace nmb {
@@ -56,7 +56,7 @@ class InputDescriber final : public BlockSink {
 
   // Call this before an input: all calls after it are described.
   void begin();
-  void begin_input(std::shared_ptr<const ByteSource> file) override;
+  void begin_input(Source file) override;
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
   void note_group(const std::string& group);
@@ -79,7 +79,7 @@ class InputDescriber final : public BlockSink {
   void tell_messages();
   Status put_block(DescribedEvent event, const BlockName& name, const BlockFacts& facts,
                    const UnionBlock& block);
-  Status put_values(const std::shared_ptr<const ByteSource>& values, MessageWriter* rest);
+  Status put_values(const Source& values, FieldsOut* rest);
   void put(DescribedEvent event, std::span<const std::byte> header,
            std::span<const std::byte> rest);
 
@@ -90,12 +90,12 @@ class InputDescriber final : public BlockSink {
   FirstValues firsts_;
   std::uint64_t held_room_, sent_room_;
   bool leaves_values_ = false;
-  MessageWriter out_;
+  FieldsOut out_;
   std::vector<Known> known_;
   // The description of the current input.
-  MessageWriter input_;
-  std::shared_ptr<const ByteSource> file_;
-  std::shared_ptr<const ByteSource> values_;  // values of the block before
+  FieldsOut input_;
+  Source file_;
+  Source values_;  // values of the block before
   std::size_t blocks_ = 0, warnings_ = 0;
   bool is_left_ = false;
 };

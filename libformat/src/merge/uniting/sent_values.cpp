@@ -17,7 +17,7 @@
 #include "merge/uniting/partition_key.h"
 #include "netcdf/laid_values.h"
 #include "netcdf/tiled_values.h"
-#include "parallel/message_codec.h"
+#include "parallel/message_fields.h"
 #include "wire/owned_bytes.h"
 #include "wire/repeated_value.h"
 #include "wire/spliced_source.h"
@@ -50,6 +50,33 @@ class SentFile {
   std::mutex mutex_;
   std::shared_ptr<const Reader> reader_;
 };
+
+// The fields of sources, without the sources from which they are made, which follow.
+template <class Fields>
+void fields(Fields& all, KeyColumn& column) {
+  all(column.type, column.count);
+}
+
+template <class Fields>
+void fields(Fields& all, MemberValues& parts) {
+  all(parts.begin, parts.bytes, parts.records, parts.record_size, parts.is_record, parts.type,
+      parts.to, parts.maps_fill);
+}
+
+template <class Fields>
+void fields(Fields& all, LaidForm& form) {
+  all(form.size, form.record_begin, form.record_size, form.in_record);
+}
+
+template <class Fields>
+void fields(Fields& all, LaidSlice& slice) {
+  all(slice.to, slice.length, slice.unit, slice.indexes);
+}
+
+template <class Fields>
+void fields(Fields& all, LaidPart& part) {
+  all(part.first, part.count, part.offset, part.step, part.row_step, part.record_step);
+}
 
 namespace {
 
@@ -107,9 +134,7 @@ class Sender {
   Result<bool> send(const ByteSource* source, ByteRange wanted) {
     if (!source) return put(SentKind::kNone);
     if (const auto known = known_.find(source); known != known_.end()) {
-      put(SentKind::kAgain);
-      out_.put(known->second);
-      return true;
+      return put(SentKind::kAgain, known->second);
     }
     NMB_ASSIGN(const bool sent, send_new(*source, wanted));
     const std::uint32_t number = count_++;
@@ -128,27 +153,20 @@ class Sender {
            dynamic_cast<const SplicedSource*>(&source);
   }
 
-  bool put(SentKind kind) {
-    out_.put(kind);
+  template <class... T>
+  bool put(const T&... values) {
+    out_(values...);
     return true;
   }
 
   Result<bool> send_new(const ByteSource& source, ByteRange wanted) {
     if (const auto* held = dynamic_cast<const HeldValues*>(&source))
       return send_new(*held->base(), wanted);
-    if (const auto* file = dynamic_cast<const PooledFile*>(&source)) {
-      put(SentKind::kFile);
-      out_.put_text(file->name());
-      out_.put(file->stamp());
-      out_.put(file->may_be_sparse());
-      return true;
-    }
+    if (const auto* file = dynamic_cast<const PooledFile*>(&source))
+      return put(SentKind::kFile, file->name(), file->stamp(), file->may_be_sparse());
     if (const auto* range = dynamic_cast<const RangeSource*>(&source)) return send(*range, wanted);
-    if (const auto* value = dynamic_cast<const RepeatedValue*>(&source)) {
-      put(SentKind::kRepeated);
-      out_.put_bytes(value->value());
-      return true;
-    }
+    if (const auto* value = dynamic_cast<const RepeatedValue*>(&source))
+      return put(SentKind::kRepeated, value->value());
     if (const auto* bytes = dynamic_cast<const MemorySource*>(&source)) {
       put(SentKind::kBytes);
       return send_bytes(*bytes, {0, bytes->size()});
@@ -164,24 +182,14 @@ class Sender {
       return send_block(source, sent->opener().block, sent->opener().sum);
     if (const auto* view = dynamic_cast<const ReopenedSource*>(&source)) return send(*view);
     if (const auto* member = dynamic_cast<const MemberArray*>(&source)) {
-      put(SentKind::kMember);
-      MemberValues parts = member->parts();
-      NMB_ASSIGN(const bool sent, send_all(parts.values));
-      for (const std::uint64_t number :
-           {parts.begin, parts.bytes, parts.records, parts.record_size})
-        out_.put(number);
-      out_.put(parts.is_record);
-      out_.put(parts.type);
-      out_.put(parts.to);
-      out_.put(parts.maps_fill);
-      return sent;
+      put(SentKind::kMember, member->parts());
+      return send_all(member->parts().values);
     }
     if (const auto* laid = dynamic_cast<const LaidValues*>(&source)) return send(*laid, wanted);
     if (const auto* tiled = dynamic_cast<const TiledValues*>(&source)) return send(*tiled, wanted);
     if (const auto numbers = PartitionKey::parts_of(source)) {
       const auto& [input, column] = *numbers;
-      put(SentKind::kNumbers);
-      out_.put(input.first);
+      put(SentKind::kNumbers, input.first);
       NMB_ASSIGN(const bool has_events, send(input.events));
       NMB_ASSIGN(const bool has_column, send(column));
       return has_events && has_column;
@@ -190,22 +198,15 @@ class Sender {
   }
 
   bool send_block(const ByteSource& extent, const std::string& block, std::uint64_t sum) {
-    put(SentKind::kBlock);
-    out_.put_text(extent.name());
-    out_.put_text(block);
-    out_.put(sum);
-    out_.put(extent.size());
-    out_.put(extent.may_be_sparse());
-    return true;
+    return put(SentKind::kBlock, extent.name(), block, sum, extent.size(), extent.may_be_sparse());
   }
 
-  Result<bool> send_all(const std::shared_ptr<const ByteSource>& source) {
+  Result<bool> send_all(const Source& source) {
     return send(source.get(), {0, source ? source->size() : 0});
   }
 
   Result<bool> send(const KeyColumn& column) {
-    out_.put(column.type);
-    out_.put(column.count);
+    put(column);
     return send_all(column.values);
   }
 
@@ -218,9 +219,7 @@ class Sender {
   }
 
   Result<bool> send(const RangeSource& range, ByteRange wanted) {
-    put(SentKind::kRange);
-    out_.put(range.offset());
-    out_.put(range.size());
+    put(SentKind::kRange, range.offset(), range.size());
     return send(range.base().get(), {range.offset() + wanted.begin, range.offset() + wanted.end});
   }
 
@@ -228,17 +227,13 @@ class Sender {
     std::vector<SplicedSource::Run> runs;
     for (const SplicedSource::Run& run : spliced.runs())
       if (run.offset < wanted.end && run.end() > wanted.begin) runs.push_back(run);
-    put(SentKind::kSpliced);
-    out_.put_text(spliced.name());
-    out_.put(spliced.size());
-    out_.put<std::uint64_t>(runs.size());
+    put(SentKind::kSpliced, spliced.name(), spliced.size(), std::uint64_t{runs.size()});
     for (const SplicedSource::Run& run : runs) {
-      out_.put(run);
       const ByteSource& source = *spliced.sources()[run.from];
       const ByteRange range{run.source, run.source + run.length};
       // Temporary files belong to this process only.
       const bool is_own = dynamic_cast<const SpoolFile*>(&source) != nullptr;
-      out_.put(is_own);
+      put(run, is_own);
       NMB_ASSIGN(const bool sent, is_own ? send_bytes(source, range) : send(&source, range));
       if (!sent) return false;
     }
@@ -247,29 +242,15 @@ class Sender {
 
   Result<bool> send(const ReopenedSource& view) {
     const ViewOrigin& origin = view.origin();
-    put(SentKind::kView);
-    out_.put_text(origin.block);
-    out_.put_text(view.name());
-    out_.put(view.size());
+    put(SentKind::kView, origin.block, view.name(), view.size());
     NMB_TRY(origin.body->read_at(0, out_.put_room(origin.body->size())));
-    out_.put(origin.lengths != nullptr);
-    if (origin.lengths) {
-      out_.put<std::uint64_t>(origin.lengths->size());
-      for (const auto& [path, length] : *origin.lengths) {
-        out_.put_text(path);
-        out_.put(length);
-      }
-    }
+    put(origin.lengths ? std::optional(*origin.lengths) : std::nullopt);
     return send_all(origin.extent);
   }
 
   Result<bool> send(const LaidValues& laid, ByteRange wanted) {
     const LaidForm form = laid.form_of(wanted);
-    put(SentKind::kLaid);
-    out_.put_text(laid.name());
-    for (const std::uint64_t number :
-         {form.size, form.record_begin, form.record_size, form.in_record})
-      out_.put(number);
+    put(SentKind::kLaid, laid.name(), form);
     NMB_ASSIGN(const bool fixed,
                send(form.fixed, [&](const LaidSlice& slice, const LaidPart& part) {
                  return wanted_of_fixed(slice, part, wanted);
@@ -282,15 +263,11 @@ class Sender {
 
   template <class WantedOf>
   Result<bool> send(const std::vector<LaidSlice>& slices, const WantedOf& wanted_of) {
-    out_.put<std::uint64_t>(slices.size());
+    put(std::uint64_t{slices.size()});
     for (const LaidSlice& slice : slices) {
-      for (const std::uint64_t number : {slice.to, slice.length, slice.unit, slice.indexes})
-        out_.put(number);
-      out_.put<std::uint64_t>(slice.parts.size());
+      put(slice, std::uint64_t{slice.parts.size()});
       for (const LaidPart& part : slice.parts) {
-        for (const std::uint64_t number :
-             {part.first, part.count, part.offset, part.step, part.row_step, part.record_step})
-          out_.put(number);
+        put(part);
         NMB_ASSIGN(const bool sent, send(part.source.get(), wanted_of(slice, part)));
         if (!sent) return false;
       }
@@ -320,23 +297,19 @@ class Sender {
   Result<bool> send(const TiledValues& tiled, ByteRange wanted) {
     const std::vector<Tile> tiles = tiled.tiles_in(wanted);
     const TileBoxes& boxes = tiled.boxes();
-    put(SentKind::kTiled);
-    out_.put_text(tiled.name());
-    out_.put(tiled.value_size());
-    out_.put_bytes(std::as_bytes(std::span(boxes.shape)));
+    put(SentKind::kTiled, tiled.name(), tiled.value_size(), boxes.shape);
     NMB_ASSIGN(bool sent, send_all(tiled.gaps()));
-    out_.put<std::uint64_t>(tiles.size());
+    put(std::uint64_t{tiles.size()});
     for (const Tile& tile : tiles) {
       out_.put_raw(std::as_bytes(std::span(boxes.firsts(tile.box), 2 * boxes.rank())));
-      out_.put(tile.offset);
-      out_.put(tile.record_step);
+      put(tile.offset, tile.record_step);
       NMB_ASSIGN(const bool here, send_all(tile.source));
       sent = sent && here;
     }
     return sent;
   }
 
-  MessageWriter out_;
+  FieldsOut out_;
   std::unordered_map<const ByteSource*, std::uint32_t> known_;
   std::uint32_t count_ = 0;
   std::uint64_t bytes_ = 0;  // of temporary files
@@ -358,7 +331,7 @@ class Receiver {
  private:
   using Numbers = std::uint64_t;
 
-  std::string text() { return std::string(in_.get_text()); }
+  std::string text() { return in_.next<std::string>(); }
   Numbers number() { return in_.get<Numbers>(); }
 
   Result<Source> make(SentKind kind) {
@@ -380,11 +353,8 @@ class Receiver {
       }
       case SentKind::kBytes:
         return bytes();
-      case SentKind::kRepeated: {
-        const auto value = in_.get_bytes();
-        return Source(
-            std::make_shared<RepeatedValue>(std::vector<std::byte>(value.begin(), value.end())));
-      }
+      case SentKind::kRepeated:
+        return Source(std::make_shared<RepeatedValue>(in_.get_list<std::byte>()));
       case SentKind::kSpliced:
         return spliced();
       case SentKind::kBlock:
@@ -410,8 +380,7 @@ class Receiver {
 
   Source bytes() {
     std::string name = text();
-    const auto all = in_.get_bytes();
-    return owned_bytes(std::vector<std::byte>(all.begin(), all.end()), std::move(name));
+    return owned_bytes(in_.get_list<std::byte>(), std::move(name));
   }
 
   Result<Source> spliced() {
@@ -449,21 +418,14 @@ class Receiver {
     group.name = text();
     std::string name = text();
     const Numbers size = number();
-    const auto sent = in_.get_bytes();
-    const auto body = owned_bytes(std::vector<std::byte>(sent.begin(), sent.end()), name);
+    const auto body = owned_bytes(in_.get_list<std::byte>(), name);
     std::shared_ptr<DimensionLengths> lengths;
-    if (in_.get<bool>()) {
-      lengths = std::make_shared<DimensionLengths>();
-      for (Numbers left = number(); left > 0; --left) {
-        std::string path = text();
-        lengths->emplace(std::move(path), number());
-      }
-    }
+    if (auto sent = in_.next<std::optional<DimensionLengths>>())
+      lengths = std::make_shared<DimensionLengths>(*std::move(sent));
     NMB_ASSIGN(group.extent, receive());
     group.extent_length = group.extent ? group.extent->size() : 0;
     ViewOrigin origin{group.name, body, group.extent, lengths};
-    const auto open = [group = std::move(group), body, lengths,
-                       name]() -> Result<std::shared_ptr<const ByteSource>> {
+    const auto open = [group = std::move(group), body, lengths, name]() -> Result<Source> {
       hdf5::GroupBlock again = group;
       again.body.resize(body->size());
       NMB_TRY(body->read_at(0, again.body));
@@ -475,22 +437,14 @@ class Receiver {
   }
 
   Result<Source> member() {
-    MemberValues parts;
+    auto parts = in_.next<MemberValues>();
     NMB_ASSIGN(parts.values, receive());
-    for (Numbers* part : {&parts.begin, &parts.bytes, &parts.records, &parts.record_size})
-      *part = number();
-    parts.is_record = in_.get<bool>();
-    parts.type = in_.get<Type>();
-    parts.to = in_.get<Type>();
-    parts.maps_fill = in_.get<bool>();
     return Source(std::make_shared<MemberArray>(std::move(parts)));
   }
 
   Result<Source> laid() {
     std::string name = text();
-    LaidForm form;
-    for (Numbers* part : {&form.size, &form.record_begin, &form.record_size, &form.in_record})
-      *part = number();
+    auto form = in_.next<LaidForm>();
     NMB_TRY(receive(&form.fixed));
     NMB_TRY(receive(&form.record));
     return Source(std::make_shared<LaidValues>(std::move(form), std::move(name)));
@@ -499,40 +453,27 @@ class Receiver {
   Status receive(std::vector<LaidSlice>* slices) {
     slices->resize(number());
     for (LaidSlice& slice : *slices) {
-      slice.to = number();
-      slice.length = number();
-      slice.unit = number();
-      slice.indexes = number();
+      in_(slice);
       slice.parts.resize(number());
       for (LaidPart& part : slice.parts) {
-        for (Numbers* of_part : {&part.first, &part.count, &part.offset, &part.step, &part.row_step,
-                                 &part.record_step})
-          *of_part = number();
+        in_(part);
         NMB_ASSIGN(part.source, receive());
       }
     }
     return {};
   }
 
-  template <class T>
-  static std::vector<T> numbers_of(std::span<const std::byte> bytes) {
-    std::vector<T> all(bytes.size() / sizeof(T));
-    if (!all.empty()) std::memcpy(all.data(), bytes.data(), bytes.size());
-    return all;
-  }
-
   Result<Source> tiled() {
     std::string name = text();
     const Numbers value_size = number();
     auto boxes = std::make_shared<TileBoxes>();
-    boxes->shape = numbers_of<Numbers>(in_.get_bytes());
+    in_(boxes->shape);
     NMB_ASSIGN(Source gaps, receive());
     std::vector<Tile> tiles(number());
     for (std::uint32_t i = 0; i < tiles.size(); ++i) {
-      const auto bounds = numbers_of<Numbers>(in_.get_raw(2 * boxes->rank() * sizeof(Numbers)));
-      boxes->bounds.insert(boxes->bounds.end(), bounds.begin(), bounds.end());
-      tiles[i].offset = number();
-      tiles[i].record_step = number();
+      for (std::size_t left = 2 * boxes->rank(); left > 0; --left)
+        boxes->bounds.push_back(number());
+      in_(tiles[i].offset, tiles[i].record_step);
       tiles[i].box = i;
       NMB_ASSIGN(tiles[i].source, receive());
     }
@@ -541,14 +482,12 @@ class Receiver {
   }
 
   Result<KeyColumn> column() {
-    KeyColumn column;
-    column.type = in_.get<Type>();
-    column.count = number();
+    auto column = in_.next<KeyColumn>();
     NMB_ASSIGN(column.values, receive());
     return column;
   }
 
-  MessageReader in_;
+  FieldsIn in_;
   const ReceivedFrom& from_;
   std::vector<Source> known_;  // by number
   std::map<std::string, std::shared_ptr<SentFile>> files_;
@@ -564,8 +503,7 @@ Result<std::optional<std::vector<std::byte>>> send_values(const ByteSource& sour
   return std::optional(sender.take());
 }
 
-Result<std::shared_ptr<const ByteSource>> receive_values(std::span<const std::byte> sent,
-                                                         const ReceivedFrom& from) {
+Result<Source> receive_values(std::span<const std::byte> sent, const ReceivedFrom& from) {
   return Receiver(sent, from).receive();
 }
 

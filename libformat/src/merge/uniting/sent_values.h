@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "merge/reading/reopened_source.h"
-#include "nmb/bytes.h"
 #include "nmb/reader.h"
+#include "values/array_source.h"
 #include "wire/pooled_file.h"
 
 namespace nmb {
@@ -36,7 +36,6 @@ struct ReceivedFrom {
 
 // Rebuilds a source from the result of send_values() on a rank of the same program. Errors:
 // kDamaged if a file has changed; kIo.
-Result<std::shared_ptr<const ByteSource>> receive_values(std::span<const std::byte> sent,
-                                                         const ReceivedFrom& from);
+Result<Source> receive_values(std::span<const std::byte> sent, const ReceivedFrom& from);
 
 }  // namespace nmb

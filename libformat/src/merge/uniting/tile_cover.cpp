@@ -2,7 +2,6 @@
 #include "merge/uniting/tile_cover.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace nmb {
 

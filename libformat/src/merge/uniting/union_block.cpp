@@ -29,7 +29,7 @@ Status visit_union_block(const InputBlock& block, const PackOptions& options,
                          std::shared_ptr<SourcePool> views, std::uint64_t* room,
                          const std::function<Status(const UnionBlock&)>& visit) {
   NMB_ASSIGN(const ClassicForm form, classic_form(block, std::move(views)));
-  NMB_ASSIGN(std::shared_ptr<const ByteSource> values, hold_small(form.dataset, form.values, room));
+  NMB_ASSIGN(Source values, hold_small(form.dataset, form.values, room));
   UnionBlock united{DatasetUnion::member_of(form.dataset, std::move(values))};
   if (options.widen_types)
     united.member.has_default_fill =

@@ -9,6 +9,7 @@
 #include "nmb/extension.h"
 #include "nmb/values.h"
 #include "wire/checked.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -76,8 +77,8 @@ Result<std::unique_ptr<BlockCounter>> BlockCounter::make(const Metadata& metadat
     if (!bytes || (*bytes > 0 && begin < base) ||
         (is_record && !checked_mul(*bytes, records, &all)) ||
         (*bytes > 0 && !checked_add(begin - base, *bytes, &end)))
-      return Status(Code::kDamaged, "found variable " + std::string(metadata.variable(v).name) +
-                                        " outside of the extent, expected it within");
+      return failure(Code::kDamaged, "found variable ", metadata.variable(v).name,
+                     " outside of the extent, expected it within");
     made->note(&slot, all / slot.form.size());
     if (all == 0) continue;
     slot.begin = begin - base;
@@ -279,9 +280,8 @@ Result<BlockStatistics> BlockCounter::finish() {
     statistics.nans = total.counts.nans;
     if (variable.nan_is_missing) statistics.missing += std::exchange(statistics.nans, 0);
     if (statistics.elements != variable.elements)
-      return Status(Code::kDamaged, "found " + std::to_string(statistics.elements) +
-                                        " values of variable " + std::to_string(v) + ", expected " +
-                                        std::to_string(variable.elements));
+      return failure(Code::kDamaged, "found ", statistics.elements, " values of variable ", v,
+                     ", expected ", variable.elements);
     if (variable.type == Type::kChar || statistics.ordered() == 0) continue;
     statistics.has_range = true;
     key_value(variable.type, total.counts.least, statistics.minimum.data());

@@ -110,9 +110,7 @@ auto with_type(Type type, Visit visit) {
 template <class T>
 std::uint32_t code_of(Key<T> key) {
   const T number = number_of<T>(key);
-  if constexpr (kIsReal<T>)
-    return histogram_code(static_cast<double>(number));
-  else if constexpr (sizeof(T) < 8)
+  if constexpr (kIsReal<T> || sizeof(T) < 8)
     return histogram_code(static_cast<double>(number));
   else
     return histogram_code(toward_zero(number));

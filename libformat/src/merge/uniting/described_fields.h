@@ -1,0 +1,47 @@
+// What descriptions of inputs consist of, for the rank that writes them and the one that reads them
+// (parallel/message_fields.h).
+#pragma once
+
+#include <memory>
+
+#include "format/table/kept_rows.h"
+#include "merge/reading/block_sink.h"
+#include "merge/reading/input_reader.h"
+#include "merge/uniting/described_block.h"
+#include "merge/uniting/union_block.h"
+#include "nmb/netcdf_view.h"
+#include "parallel/message_fields.h"
+
+namespace nmb {
+
+template <class Fields>
+void fields(Fields& all, Loss& loss) {
+  all(loss.object, loss.text);
+}
+
+template <class Fields>
+void fields(Fields& all, BlockName& name) {
+  all(name.name, name.group, name.has_input_name);
+}
+
+template <class Fields>
+void fields(Fields& all, BlockFacts& facts) {
+  all(facts.samples, facts.set_size, facts.is_iceberg_set, facts.has_no_icebergs);
+}
+
+// Without values.
+template <class Fields>
+void fields(Fields& all, DescribedBlock::Parts& parts) {
+  all(parts.begins, parts.record_size, parts.records, parts.has_default_fill,
+      parts.is_record_unused, parts.same_as, parts.levels, parts.losses, parts.lost_fill_values);
+}
+
+// Of rows only that there are some.
+template <class Fields>
+void fields(Fields& all, InputExtras& extras) {
+  bool has_rows = extras.rows != nullptr;
+  all(has_rows, extras.tagged, extras.counted, extras.losses);
+  if (has_rows && !extras.rows) extras.rows = std::make_shared<KeptRows>();
+}
+
+}  // namespace nmb

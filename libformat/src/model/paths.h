@@ -1,0 +1,28 @@
+// Paths of objects: the names of groups and of the object with '/' between them, without one at
+// either end.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace nmb {
+
+struct SplitPath {
+  std::string_view parent, name;
+};
+
+// "a/b/c": "a/b" and "c". "c": "" and "c".
+inline SplitPath split_path(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == path.npos) return {"", path};
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+// "a/b" and "c": "a/b/c". Either may be empty.
+inline std::string joined_path(std::string_view group, std::string_view name) {
+  std::string path(group);
+  if (!group.empty() && !name.empty()) path += '/';
+  return path.append(name);
+}
+
+}  // namespace nmb

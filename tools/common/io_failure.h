@@ -1,0 +1,19 @@
+// Failures of system calls on files.
+#pragma once
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "nmb/status.h"
+
+namespace nmb::tools {
+
+// what: could not be done, "write".
+inline Status io_failure(const std::string& file, const std::string& what, int error = errno) {
+  const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  return Status(is_full ? Code::kNoSpace : Code::kIo, file, kNoOffset, "",
+                "cannot " + what + ": " + std::strerror(error));
+}
+
+}  // namespace nmb::tools
