@@ -41,7 +41,7 @@ Result<std::vector<AttributeIn>> attributes_in(const FileIn& file, TypesIn& type
 // in memory.
 Status take_values(const FileIn& file, const TypesIn& types, std::span<const std::byte> memory,
                    bool lists_objects, AttributeIn* out);
-// Whether an attribute of a type in memory tells scales by references to objects.
+// Returns whether an attribute of this type in memory names scales by references to objects.
 Result<bool> lists_objects(const std::string& name, hid_t type);
 
 }  // namespace nmb::hdf5

@@ -80,12 +80,12 @@ class BlockIn {
   Result<Run> find_chunk(const std::string& object, hid_t data_set, const hsize_t* at, bool copied,
                          unsigned* mask);
   void add_run(const Run& run);
-  // Adds values of which no byte is there; returns their begin, as append_run().
+  // Adds values without bytes in the file; returns their begin, as append_run().
   std::uint64_t add_nothing(VarId variable);
   // Adds a run after all others; returns its begin.
   std::uint64_t append_run(std::uint64_t length, std::uint64_t source, RunSource from);
   std::uint64_t next_begin() const { return (extent_end_ + 7) & ~std::uint64_t{7}; }
-  // Of the group or of the current variable.
+  // Adds a property of the group or of the current variable.
   Property& add_property(Property::Number number, VarId owner,
                          std::uint32_t attribute = kNoAttribute);
   static void append_properties(std::vector<Property> properties, std::vector<std::byte>* section);

@@ -9,6 +9,7 @@
 #include "hdf5/model/netcdf_marks.h"
 #include "hdf5_error.h"
 #include "links_out.h"
+#include "model/paths.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
@@ -103,7 +104,7 @@ Result<Handle> DimensionScales::open_scale(DimId dimension) const {
 std::string DimensionScales::path_of(DimId dimension) const {
   if (above_[dimension]) return above_[dimension]->path;
   const std::string name(source_.metadata().dimension(dimension).name);
-  return path_below(source_.name(), name);
+  return joined_path(source_.name(), name);
 }
 
 int DimensionScales::id_of(DimId dimension) const {

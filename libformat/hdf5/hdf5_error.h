@@ -22,7 +22,7 @@ void silence_hdf5();
 // `code`.
 Status hdf5_failure(std::string_view what, Code code = Code::kUnsupported);
 
-// Calls of HDF5 return a negative number where they fail. Of those that write:
+// A call of HDF5 that fails returns a negative number. These check calls that write:
 inline Status check_hdf5(herr_t result, std::string_view what) {
   return result < 0 ? hdf5_failure(what) : Status();
 }
@@ -31,7 +31,7 @@ inline Result<Handle> check_handle(hid_t id, std::string_view what) {
   return Handle(id);
 }
 
-// Of those that read, where a failure is kDamaged:
+// These check calls that read. A failure is kDamaged:
 inline Status check_read(std::int64_t result, std::string_view object) {
   return result < 0 ? hdf5_failure(object, Code::kDamaged) : Status();
 }

@@ -168,7 +168,7 @@ class Importer {
       link->name.clear();
       return {};
     }
-    // By its address, which the link has told: by name it would be looked up again.
+    // The link gave the address. HDF5 would look up a name once more.
     NMB_ASSIGN(const Handle object, read_handle(H5Oopen_by_addr(group, address), path));
     switch (H5Iget_type(object.get())) {
       case H5I_GROUP:
@@ -219,7 +219,8 @@ class Importer {
   }
 
   // --- where references lead ---
-  // Of an object; of one that no link leads to, // and its number among such.
+  // Returns the path of an object. If no link leads to the object, the path is "//" and its number
+  // among such objects.
   Result<std::string> path_of(hid_t object) {
     NMB_ASSIGN(const haddr_t address, address_of(object, "object"));
     NMB_ASSIGN(std::string path, path_at(address));
@@ -301,8 +302,8 @@ class Importer {
     constexpr double kPreemption = 0.75;
     NMB_ASSIGN(const Handle access, read_handle(H5Pcreate(H5P_FILE_ACCESS), "file"));
     NMB_TRY(check_read(H5Pset_cache(access.get(), 0, kSlots, kCache, kPreemption), "file"));
-    // Of object headers, each of which is looked at once: in memory they take many times their
-    // bytes in the file, which are what the cache counts.
+    // The cache of object headers is small: each header is read once. HDF5 counts the bytes that
+    // a header has in the file; in memory it takes many times as many.
     constexpr std::size_t kMetadataCache = 1 << 20;
     H5AC_cache_config_t config;
     config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
@@ -335,7 +336,7 @@ class Importer {
     }
     return bytes;
   }
-  // HDF5 before 1.10.9 and 1.12.2 tells the places of chunks without the user block.
+  // HDF5 before 1.10.9 and 1.12.2 returns positions of chunks that do not count the user block.
   Status find_chunk_base() {
     unsigned major = 0, minor = 0, release = 0;
     NMB_TRY(check_read(H5get_libversion(&major, &minor, &release), "file"));

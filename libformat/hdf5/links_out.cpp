@@ -5,6 +5,7 @@
 
 #include "attributes_out.h"
 #include "hdf5_error.h"
+#include "model/paths.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
@@ -76,7 +77,7 @@ Status make(const Link& link, SourceBlock& source, hid_t group, ObjectMaker& mak
   switch (link.kind) {
     case LinkKind::kGroup: {
       NMB_ASSIGN(const std::shared_ptr<SourceBlock> child,
-                 maker.block(path_below(source.name(), name)));
+                 maker.block(joined_path(source.name(), name)));
       NMB_ASSIGN(const Handle made, maker.group(*child));
       return link_object(made.get(), group, name, link.character_set, "group");
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hdf5_error.h"
+#include "model/paths.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
 
@@ -63,7 +64,7 @@ Order SourceBlock::order(std::uint32_t owner) const {
 }
 
 std::string SourceBlock::path(VarId variable) const {
-  return path_below(name(), metadata().variable(variable).name);
+  return joined_path(name(), metadata().variable(variable).name);
 }
 
 std::string SourceBlock::text(VarId variable) const {

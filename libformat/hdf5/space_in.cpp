@@ -9,7 +9,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Of points or blocks.
+// Refuses a selection of too many points or blocks.
 Status check_parts(hsize_t count, const std::string& object) {
   constexpr hsize_t kMost = 1 << 20;
   if (count <= kMost) return {};

@@ -116,7 +116,7 @@ Result<Type> TypesIn::add(ExtendedType type) {
   return added;
 }
 
-// Of an enum, a sequence or an array.
+// Returns the base type of an enum, a sequence or an array.
 Result<Type> TypesIn::base_of(hid_t type) {
   NMB_ASSIGN(const Handle base, read_handle(H5Tget_super(type), kType));
   return code_of(base.get());

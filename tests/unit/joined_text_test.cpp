@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "model/paths.h"
+
 namespace nmb {
 namespace {
 
@@ -25,8 +27,8 @@ TEST(JoinedTest, FailureHasThePartsAsItsMessage) {
 }
 
 TEST(JoinedTest, PathsBeginWithoutSlash) {
-  EXPECT_EQ(path_below("", "x"), "x");
-  EXPECT_EQ(path_below("a/b", "x"), "a/b/x");
+  EXPECT_EQ(joined_path("", "x"), "x");
+  EXPECT_EQ(joined_path("a/b", "x"), "a/b/x");
 }
 
 }  // namespace

@@ -26,6 +26,12 @@ TEST(PackOptions, DoNotGoTogether) {
             "cdf2");
   EXPECT_EQ(refused([](PackOptions& o) { o.hdf5.emplace(), o.writer.dry_run = true; }),
             "dry_run needs an output of kind nmb; the output is nc4");
+  EXPECT_EQ(refused([](PackOptions& o) {
+              o.hdf5.emplace(), o.writer.statistics = StatisticsLevel::kBasic;
+            }),
+            "statistics needs an output of kind nmb; the output is nc4");
+  EXPECT_EQ(refused([](PackOptions& o) { o.hdf5.emplace(), o.writer.hdf5_view = Hdf5View::kOn; }),
+            "hdf5_view on needs an output of kind nmb; the output is nc4");
   EXPECT_EQ(refused([](PackOptions& o) { o.append = true, o.mode = MergeMode::kTiles; }),
             "append needs mode pack; the mode is tiles");
   EXPECT_EQ(refused([](PackOptions& o) { o.link = true, o.writer.hdf5_view = Hdf5View::kOn; }),

@@ -33,7 +33,7 @@ std::string resume_key(const PackOptions& options) {
   return key;
 }
 
-// Goes away with this object, if it is there.
+// Removes the file, if it exists, when this object is destroyed.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
@@ -65,7 +65,7 @@ ConvertOptions extract_options(const PackOptions& options) {
   return extract;
 }
 
-// By way of an NMB file that lies beside the output.
+// Merges into an NMB file beside the output, and writes the output from it.
 Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicator& ranks) {
   NMB_TRY(ranks.first(
       [&] { return check_new_output(options.output, {.overwrite = options.writer.overwrite}); }));
@@ -73,7 +73,7 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
              ranks.broadcast_value(0, hidden_name(options.output) + ".nmb"));
   std::optional<TemporaryFile> removed;
   if (ranks.rank() == 0) removed.emplace(between);
-  // Nobody knows that file.
+  // Messages name the output: the user does not know the file in between.
   const auto naming = [&](const std::string& file, const Status& status) {
     if (status.ok() || status.file() != between) return status;
     return Status(status.code(), file, kNoOffset, status.rule(), status.message());
@@ -94,7 +94,7 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
     const std::string& source = options.hdf5->source;
     NMB_TRY(naming(source.empty() ? options.output : source,
                    write_hdf5(*reader, between, options.output, extract_options(options), alone)));
-    // One that somebody removes at once is nothing to fail of.
+    // If somebody has removed the output already, that is no failure.
     if (const auto result = FileSource::open(options.output); result.ok())
       report->bytes_out = (*result)->size();
     return {};

@@ -22,14 +22,6 @@ bool is_utf8(std::string_view text);
 // "attribute".
 Status check_new_name(std::string_view kind, std::string_view name);
 
-// Splits a full name at its last '/' (spec/format.md, section 8.4): returns the name of the block
-// or group, and the name in it.
-inline std::pair<std::string_view, std::string_view> split_full_name(std::string_view full_name) {
-  const std::size_t slash = full_name.rfind('/');
-  if (slash == full_name.npos) return {{}, full_name};
-  return {full_name.substr(0, slash), full_name.substr(slash + 1)};
-}
-
 // Returns the name in quotation marks, cut after 80 bytes.
 std::string in_quotes(std::string_view name);
 

@@ -1,5 +1,5 @@
-// Paths of objects: the names of groups and of the object with '/' between them, without one at
-// either end.
+// Paths and full names (spec/format.md, section 8.4): the names of groups and of the object with
+// '/' between them, without one at either end.
 #pragma once
 
 #include <string>

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "hdf5/model/hdf5_section.h"
+#include "model/paths.h"
 #include "netcdf/shared_dimensions.h"
 #include "wire/joined_text.h"
 
@@ -75,7 +76,7 @@ std::vector<std::string> GroupTree::in_order() const {
       if (!is_named[i]) names.push_back(node->below[i].first);
     if (!node->is_tracked) std::ranges::sort(names);
     for (std::size_t i = names.size(); i-- > 0;)
-      waiting.emplace_back(path_below(path, names[i]),
+      waiting.emplace_back(joined_path(path, names[i]),
                            node->below[node->places.find(names[i])->second].second.get());
   }
   return order;

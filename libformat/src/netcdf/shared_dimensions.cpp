@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hdf5/model/hdf5_section.h"
+#include "model/paths.h"
 #include "netcdf/group_order.h"
 #include "wire/joined_text.h"
 
@@ -46,7 +47,7 @@ std::optional<std::string> path_above(std::string_view block, std::uint32_t leve
     const std::size_t slash = block.rfind('/');
     block = block.substr(0, slash == block.npos ? 0 : slash);
   }
-  return path_below(block, dimension);
+  return joined_path(block, dimension);
 }
 
 std::shared_ptr<const Dataset> dataset_keeping(std::shared_ptr<const Dataset> of, Dataset dataset) {

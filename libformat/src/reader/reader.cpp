@@ -13,6 +13,7 @@
 #include "format/table/statistics_row.h"
 #include "format/table/tag_row.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 #include "model/sections.h"
 #include "nmb/files.h"
 #include "parallel/shared_reads.h"
@@ -448,7 +449,7 @@ Result<std::shared_ptr<const Block>> Reader::block(const BlockEntry& entry,
 }
 
 Result<Object> Reader::object(std::string_view full_name) const {
-  const auto [block_name, variable] = split_full_name(full_name);
+  const auto [block_name, variable] = split_path(full_name);
   NMB_ASSIGN(std::shared_ptr<const Block> found, block(block_name));
   std::optional<VarId> id = found->metadata.find_variable(variable);
   if (!id)

@@ -1,4 +1,4 @@
-// joined_text(): texts of several parts, as messages have them; failures and paths made of parts.
+// joined_text(): texts of several parts, as messages have them; failures made of parts.
 #pragma once
 
 #include <concepts>
@@ -18,11 +18,6 @@ std::string joined_text(const auto&... parts) {
   std::string text;
   (text.append(part_of_text(parts)), ...);
   return text;
-}
-
-// The path, without the first '/', of an object in a group; the root group's is empty.
-inline std::string path_below(std::string_view group, std::string_view name) {
-  return joined_text(group, group.empty() ? "" : "/", name);
 }
 
 // A status whose message has these parts.

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "model/name_rules.h"
+#include "model/paths.h"
 #include "parallel/message_codec.h"
 #include "parallel/shared_output.h"
 #include "wire/dry_output.h"
@@ -329,7 +330,7 @@ Result<Metadata*> searchable(Metadata& metadata) {
 }  // namespace
 
 Result<Writer::FullId> Writer::def_dim(std::string_view full_name, std::uint64_t length) {
-  auto [block_name, name] = split_full_name(full_name);
+  auto [block_name, name] = split_path(full_name);
   NMB_ASSIGN(const BlockId block, find_or_define(*impl_, block_name));
   NMB_ASSIGN(DimId id, def_dim(block, name, length));
   return FullId{block, id};
@@ -337,7 +338,7 @@ Result<Writer::FullId> Writer::def_dim(std::string_view full_name, std::uint64_t
 
 Result<Writer::FullId> Writer::def_var(std::string_view full_name, Type type,
                                        std::span<const std::string_view> dimensions) {
-  auto [block_name, name] = split_full_name(full_name);
+  auto [block_name, name] = split_path(full_name);
   NMB_ASSIGN(const BlockId block, find_or_define(*impl_, block_name));
   NMB_ASSIGN(BlockState * state, Definitions(*impl_).defining(block));
   NMB_ASSIGN(const Metadata* metadata, searchable(*state->metadata));
@@ -355,7 +356,7 @@ Result<Writer::FullId> Writer::def_var(std::string_view full_name, Type type,
 
 Status Writer::put_att_text(std::string_view full_name, std::string_view attribute,
                             std::string_view text) {
-  auto [block_name, name] = split_full_name(full_name);
+  auto [block_name, name] = split_path(full_name);
   NMB_ASSIGN(BlockId block, nmb::find_block(*impl_, block_name));
   NMB_ASSIGN(BlockState * state, nmb::readable(*impl_, block));
   NMB_ASSIGN(const Metadata* metadata, searchable(*state->metadata));

@@ -7,6 +7,7 @@
 
 #include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 #include "netcdf/group_order.h"
 #include "netcdf/shared_dimensions.h"
 #include "wire/endian.h"
@@ -36,7 +37,7 @@ Result<std::vector<std::string>> group_order(const Reader& reader) {
 constexpr std::int64_t kMostDimensions = std::numeric_limits<std::int32_t>::max();
 
 // Returns the name of the group above; not for the root group.
-std::string_view parent_of(std::string_view block) { return split_full_name(block).first; }
+std::string_view parent_of(std::string_view block) { return split_path(block).parent; }
 
 // Returns the numbers in the type and shape of an attribute, instead of its values.
 std::vector<std::byte> as_stored(const Metadata& metadata, const Attribute& attribute,
@@ -118,14 +119,14 @@ void DimensionIds::take_counted(const Block& block) {
   const Metadata& metadata = block.metadata;
   std::map<std::string, Scale*> uncounted;
   for (Scale& scale : known->second.scales)
-    if (!scale.own) uncounted.emplace("/" + path_below(block.name, scale.name), &scale);
+    if (!scale.own) uncounted.emplace("/" + joined_path(block.name, scale.name), &scale);
   for (VarId v = 0; v < metadata.variable_count(); ++v) {
     const std::size_t rank = metadata.variable(v).dimensions.size();
     const std::vector<std::int64_t> ids = integers(metadata, v, kCoordinates, rank);
     if (ids.empty()) continue;
     std::vector<std::string> paths = scale_paths(metadata, v, rank);
     if (is_dimension_scale(metadata, v))
-      paths[0] = "/" + path_below(block.name, metadata.variable(v).name);
+      paths[0] = "/" + joined_path(block.name, metadata.variable(v).name);
     for (std::size_t i = 0; i < rank; ++i)
       if (const auto at = uncounted.find(paths[i]); at != uncounted.end() && ids[i] >= 0)
         at->second->counted = ids[i];
@@ -334,13 +335,13 @@ std::optional<DimensionIds::Dimension> DimensionIds::in_source(const std::string
       nearest = &place;
   if (!nearest) return std::nullopt;
   const Scale& scale = blocks_.find(nearest->first)->second.scales[nearest->second];
-  return Dimension{path_below(nearest->first, scale.name), scale.length, scale.id};
+  return Dimension{joined_path(nearest->first, scale.name), scale.length, scale.id};
 }
 
 Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string_view path) const {
   const auto kNone = std::optional<Dimension>();
   if (path.starts_with('/')) path.remove_prefix(1);
-  const auto [block, name] = split_full_name(path);
+  const auto [block, name] = split_path(path);
   const auto known = blocks_.find(block);
   if (known == blocks_.end()) return kNone;
   if (const auto place = known->second.places.find(std::string(name));
@@ -369,7 +370,7 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_name(const Block
     above = parent_of(above);
     const auto known = blocks_.find(above);
     if (known == blocks_.end() || known->second.classic_count == 0) continue;
-    NMB_ASSIGN(std::optional<Dimension> found, by_path(path_below(above, used.name)));
+    NMB_ASSIGN(std::optional<Dimension> found, by_path(joined_path(above, used.name)));
     if (found && (found->is_record || found->length == used.length)) return found;
   }
   return std::optional<Dimension>();
@@ -397,7 +398,7 @@ Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimens
       NMB_ASSIGN(dimensions[i], by_path(paths[i]));
     }
     if (!dimensions[i] && i == 0 && is_dimension_scale(metadata, variable)) {
-      NMB_ASSIGN(dimensions[i], by_path(path_below(block.name, v.name)));
+      NMB_ASSIGN(dimensions[i], by_path(joined_path(block.name, v.name)));
     }
     if (!dimensions[i] && !ids.empty()) dimensions[i] = in_source(block.name, ids[i]);
     if (!dimensions[i] && !ids.empty()) {
@@ -416,7 +417,7 @@ Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable
   const Variable v = block.metadata.variable(variable);
   const nmb::Dimension used = block.metadata.dimension(v.dimensions[place]);
   const auto conflict = [&](const std::string& what) {
-    return Status(Code::kConflict, "variable " + in_quotes(path_below(block.name, v.name)) + ": " +
+    return Status(Code::kConflict, "variable " + in_quotes(joined_path(block.name, v.name)) + ": " +
                                        what + "; a group above has no such dimension");
   };
   if (!dimension) {

@@ -9,6 +9,7 @@
 #include "hdf5/model/hdf5_section.h"
 #include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 #include "netcdf/shared_dimensions.h"
 #include "wire/joined_text.h"
 
@@ -38,7 +39,7 @@ Status check_attributes(const Block& block, std::uint32_t owner) {
     const std::string_view object = owner == kGlobal ? "" : block.metadata.variable(owner).name;
     if (status.ok())
       status =
-          check_name("attribute", path_below(block.name, joined_text(object, "@", attribute.name)),
+          check_name("attribute", joined_path(block.name, joined_text(object, "@", attribute.name)),
                      attribute.name, 0);
   });
   return status;
@@ -58,7 +59,7 @@ Status check_netcdf_names(const Reader& reader) {
     const Metadata& metadata = block->metadata;
     const bool is_classic = is_classic_dataset(metadata);
     for (DimId d = 0; is_classic && d < metadata.dimension_count(); ++d)
-      NMB_TRY(check_name("dimension", path_below(block->name, metadata.dimension(d).name),
+      NMB_TRY(check_name("dimension", joined_path(block->name, metadata.dimension(d).name),
                          metadata.dimension(d).name, 0));
     for (VarId v = 0; v < metadata.variable_count(); ++v) {
       const Variable variable = metadata.variable(v);
@@ -67,7 +68,7 @@ Status check_netcdf_names(const Reader& reader) {
           is_classic ? metadata.find_dimension(variable.name) : std::nullopt;
       const bool is_hidden =
           same && (variable.dimensions.empty() || variable.dimensions[0] != *same);
-      NMB_TRY(check_name("variable", path_below(block->name, variable.name), variable.name,
+      NMB_TRY(check_name("variable", joined_path(block->name, variable.name), variable.name,
                          is_hidden ? kNonCoordinate.size() : 0));
       NMB_TRY(check_attributes(*block, v));
     }
@@ -78,7 +79,7 @@ Status check_netcdf_names(const Reader& reader) {
                decode_properties(metadata.extension()->hdf5, kWanted));
     for (const Property& property : properties)
       for (const Link& link : property.links)
-        NMB_TRY(check_name("link", path_below(block->name, link.name), link.name, 0));
+        NMB_TRY(check_name("link", joined_path(block->name, link.name), link.name, 0));
     return true;
   });
 }
@@ -90,7 +91,7 @@ void NetcdfCheck::add(const Block& written) {
     const std::vector<std::int64_t> own = integers(metadata, v, kDimensionId, 1);
     const std::int64_t id = own.empty() || own[0] < 0 ? next_ : own[0];
     next_ = std::max(next_, id + 1);
-    scales_[id] = path_below(written.name, metadata.variable(v).name);
+    scales_[id] = joined_path(written.name, metadata.variable(v).name);
   }
 }
 
@@ -101,12 +102,12 @@ Status NetcdfCheck::add_classic(const Block& written, const Block& source, bool 
   std::vector<std::string> dimensions;
   for (DimId d = 0; d < expected.dimension_count(); ++d)
     dimensions.push_back(above[d] ? above[d]->path
-                                  : path_below(source.name, expected.dimension(d).name));
+                                  : joined_path(source.name, expected.dimension(d).name));
   for (VarId v = 0; v < expected.variable_count(); ++v) {
     const Variable variable = expected.variable(v);
     const std::size_t rank = variable.dimensions.size();
     if (rank == 0) continue;
-    const std::string path = path_below(source.name, variable.name);
+    const std::string path = joined_path(source.name, variable.name);
     std::optional<VarId> there = metadata.find_variable(joined_text(kNonCoordinate, variable.name));
     if (!there) there = metadata.find_variable(variable.name);
     if (!there) return seen_otherwise(path, "no such variable", "none");
@@ -161,7 +162,7 @@ Status NetcdfCheck::check_block(const std::shared_ptr<const Block>& block) const
       if (is_told) paths.push_back(as_before || !expected[i] ? in_source->path : expected[i]->path);
     }
     if (!is_told) continue;
-    NMB_TRY(check_numbers(path_below(source.name, source.metadata.variable(v).name), ids, paths));
+    NMB_TRY(check_numbers(joined_path(source.name, source.metadata.variable(v).name), ids, paths));
   }
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include "hdf5/bytes/chunk_tree.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 #include "nmb/text.h"
 #include "nmb/values.h"
 #include "wire/joined_text.h"
@@ -32,7 +33,7 @@ constexpr unsigned kAllocateLate = 2, kAllocateByChunk = 3;
 }  // namespace
 
 std::string BlockEncoder::object(std::string_view kind, std::string_view name) const {
-  return joined_text(kind, " \"", printable(path_below(entry_.name, name)), "\"");
+  return joined_text(kind, " \"", printable(joined_path(entry_.name, name)), "\"");
 }
 
 Status BlockEncoder::refused(const std::string& object, const std::string& found,

@@ -9,6 +9,7 @@
 #include "format/superblock/view_header.h"
 #include "hdf5/view/block_encoder.h"
 #include "model/name_rules.h"
+#include "model/paths.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/text.h"
 #include "wire/joined_text.h"
@@ -156,7 +157,7 @@ class ViewEncoder {
     const ViewGroup group = std::move(open_groups_.back());
     open_groups_.pop_back();
     NMB_ASSIGN(const std::uint64_t address, encode_group(group, out));
-    const auto [parent, own] = split_full_name(group.name);
+    const auto [parent, own] = split_path(group.name);
     for (auto at = open_groups_.rbegin(); at != open_groups_.rend(); ++at)
       if (at->is_root ? parent.empty() : at->name == parent) {
         at->links.add(own, address);

@@ -53,6 +53,9 @@ Status check_options(const PackOptions& options, const PackOptionNames& names) {
            {dry_run && !is_nmb, needs_kind(names.dry_run, "nmb")},
            {dry_run && counts, exclude(names.dry_run, names.statistics) +
                                    ": the length of statistics depends on values"},
+           {counts && !is_nmb, needs_kind(names.statistics, "nmb")},
+           {options.writer.hdf5_view == Hdf5View::kOn && !is_nmb,
+            needs_kind(names.hdf5_view + " on", "nmb")},
            {resumes && !is_nmb, needs_kind(names.resume, "nmb")},
            {resumes && dry_run, exclude(names.resume, names.dry_run)},
            {options.append && !is_nmb, needs_kind(names.append, "nmb")},
