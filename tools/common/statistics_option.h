@@ -28,8 +28,7 @@ inline StatisticsLevel statistics_level(std::string_view text) {
 inline std::string without_statistics_text(const std::string& file, std::uint64_t count) {
   return file + ": " + std::to_string(count) + (count == 1 ? " variable" : " variables") +
          " without statistics: neither numbers nor text, stored in other files, or in chunks that "
-         "are "
-         "not decoded";
+         "are not decoded";
 }
 
 }  // namespace nmb::tools

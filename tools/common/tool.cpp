@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <string_view>
 
@@ -17,11 +18,13 @@
 namespace nmb::tools {
 
 CLI::Validator one_of(std::vector<std::string> words) {
-  const auto check = [words = std::move(words)](std::string& found) -> std::string {
-    if (std::find(words.begin(), words.end(), found) != words.end()) return "";
-    std::string expected = words[0];
-    for (std::size_t i = 1; i < words.size(); ++i)
-      expected += (i + 1 < words.size() ? ", " : " or ") + words[i];
+  // Shared, because CLI11 copies a validator several times.
+  const auto shared = std::make_shared<const std::vector<std::string>>(std::move(words));
+  const auto check = [shared](std::string& found) -> std::string {
+    if (std::ranges::find(*shared, found) != shared->end()) return "";
+    std::string expected = shared->front();
+    for (std::size_t i = 1; i < shared->size(); ++i)
+      expected += (i + 1 < shared->size() ? ", " : " or ") + (*shared)[i];
     return "found \"" + found + "\", expected " + expected;
   };
   return CLI::Validator(check, "");

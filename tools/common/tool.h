@@ -44,15 +44,17 @@ void offer_word(CLI::App& command, const std::string& option, std::string* word,
 // must outlive the command.
 template <class T, class Value>
 void offer_choice(CLI::App& command, const std::string& option, Value* value,
-                  const std::string& type_name, const std::vector<std::pair<std::string, T>>& words,
+                  const std::string& type_name, std::vector<std::pair<std::string, T>> words,
                   const std::string& help) {
   std::vector<std::string> names;
+  names.reserve(words.size());
   for (const auto& [name, meant] : words) names.push_back(name);
-  const auto take = [value, words](const std::string& word) {
+  CLI::callback_t take = [value, words = std::move(words)](const CLI::results_t& found) {
     for (const auto& [name, meant] : words)
-      if (name == word) *value = meant;
+      if (name == found.front()) *value = meant;
+    return true;
   };
-  command.add_option_function<std::string>(option, take, help)
+  command.add_option(option, std::move(take), help)
       ->type_name(type_name)
       ->check(one_of(std::move(names)));
 }

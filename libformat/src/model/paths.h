@@ -20,7 +20,9 @@ inline SplitPath split_path(std::string_view path) {
 
 // "a/b" and "c": "a/b/c". Either may be empty.
 inline std::string joined_path(std::string_view group, std::string_view name) {
-  std::string path(group);
+  std::string path;
+  path.reserve(group.size() + 1 + name.size());
+  path.append(group);
   if (!group.empty() && !name.empty()) path += '/';
   return path.append(name);
 }
