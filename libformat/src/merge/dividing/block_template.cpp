@@ -67,7 +67,8 @@ Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t ind
   std::string out;
   bool drop_slash = false;
   for (const Part& part : parts_) {
-    std::string piece;
+    std::string made;
+    std::string_view piece;
     switch (part.field) {
       case Field::kText:
         piece = part.text;
@@ -76,11 +77,13 @@ Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t ind
         piece = stem_of(path);
         break;
       case Field::kPath: {
-        NMB_ASSIGN(piece, steps_of(path));
+        NMB_ASSIGN(made, steps_of(path));
+        piece = made;
         break;
       }
       case Field::kIndex:
-        piece = std::to_string(index);
+        made = std::to_string(index);
+        piece = made;
         break;
       case Field::kGroup:
         piece = group;
@@ -94,7 +97,7 @@ Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t ind
         break;
     }
     if (drop_slash && !piece.empty()) {
-      if (piece.front() == '/') piece.erase(0, 1);
+      if (piece.front() == '/') piece.remove_prefix(1);
       drop_slash = false;
     }
     out += piece;

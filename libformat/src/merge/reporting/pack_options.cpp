@@ -1,5 +1,4 @@
 // Which options of pack() go together (see nmb/merge.h).
-#include <initializer_list>
 #include <string>
 
 #include "nmb/merge.h"
@@ -20,59 +19,59 @@ std::string kind_word(const PackOptions& options) {
 
 Status check_options(const PackOptions& options, const PackOptionNames& names) {
   constexpr const char* kModes[] = {"pack", "union", "join", "tiles"};
-  const std::string mode = kModes[static_cast<int>(options.mode)];
+  const char* const mode = kModes[static_cast<int>(options.mode)];
   const bool packs = options.mode == MergeMode::kPack;
   const bool is_nmb = !options.classic && !options.hdf5;
   const bool divides = options.block_by.by != BlockRule::By::kGroup;
   const bool resumes = !options.resume.empty();
   const bool counts = options.writer.statistics != StatisticsLevel::kNone;
   const bool dry_run = options.writer.dry_run;
+  const bool has_view = options.writer.hdf5_view == Hdf5View::kOn;
   const auto needs_kind = [&](const std::string& option, const char* kinds) {
-    return option + " needs an output of kind " + kinds + "; " + names.output + " is " +
-           kind_word(options);
+    return Status(Code::kUsage, option + " needs an output of kind " + kinds + "; " + names.output +
+                                    " is " + kind_word(options));
   };
   const auto needs_pack = [&](const std::string& option) {
-    return option + " needs " + names.mode + " pack; the mode is " + mode;
+    return Status(Code::kUsage, option + " needs " + names.mode + " pack; the mode is " + mode);
   };
   const auto exclude = [](const std::string& option, const std::string& other) {
     return option + " and " + other + " exclude each other";
   };
-  struct Rule {
-    bool is_broken;
-    std::string text;
-  };
-  for (const Rule& rule : std::initializer_list<Rule>{
-           {options.inputs.empty(), "no inputs; name " + names.inputs},
-           {options.samples.variables == 0, "found samples of 0 variables, expected 1 or more"},
-           {!options.key.empty() && options.mode != MergeMode::kJoin,
-            names.key + " needs " + names.mode + " join"},
-           {options.classic && packs,
-            needs_kind(names.mode + " " + mode, "nc4, hdf5 or nmb, which have groups")},
-           {options.classic && options.compression,
-            needs_kind(names.compression, "nmb, nc4 or hdf5")},
-           {dry_run && !is_nmb, needs_kind(names.dry_run, "nmb")},
-           {dry_run && counts, exclude(names.dry_run, names.statistics) +
-                                   ": the length of statistics depends on values"},
-           {counts && !is_nmb, needs_kind(names.statistics, "nmb")},
-           {options.writer.hdf5_view == Hdf5View::kOn && !is_nmb,
-            needs_kind(names.hdf5_view + " on", "nmb")},
-           {resumes && !is_nmb, needs_kind(names.resume, "nmb")},
-           {resumes && dry_run, exclude(names.resume, names.dry_run)},
-           {options.append && !is_nmb, needs_kind(names.append, "nmb")},
-           {options.append && !packs, needs_pack(names.append)},
-           {options.append && dry_run, exclude(names.append, names.dry_run)},
-           {options.append && resumes, exclude(names.append, names.resume)},
-           {options.link && !is_nmb, needs_kind(names.link, "nmb")},
-           {options.link && !packs, needs_pack(names.link)},
-           {options.link && divides, exclude(names.link, names.block_by)},
-           {options.link && options.compression, exclude(names.link, names.compression)},
-           {options.link && options.writer.hdf5_view == Hdf5View::kOn,
-            exclude(names.link, names.hdf5_view + " on") +
-                ": a view cannot show values in other files"},
-           {options.link && options.external == ExternalPaths::kNone,
-            names.link + " needs " + names.external + " beneath or any"},
-       })
-    if (rule.is_broken) return Status(Code::kUsage, rule.text);
+  const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
+  if (options.inputs.empty()) return usage("no inputs; name " + names.inputs);
+  if (options.samples.variables == 0)
+    return usage("found samples of 0 variables, expected 1 or more");
+  if (!options.key.empty() && options.mode != MergeMode::kJoin)
+    return usage(names.key + " needs " + names.mode + " join");
+  if (options.classic && packs)
+    return needs_kind(names.mode + " " + mode, "nc4, hdf5 or nmb, which have groups");
+  if (options.classic && options.compression)
+    return needs_kind(names.compression, "nmb, nc4 or hdf5");
+  if (dry_run && !is_nmb) return needs_kind(names.dry_run, "nmb");
+  if (dry_run && counts)
+    return usage(exclude(names.dry_run, names.statistics) +
+                 ": the length of statistics depends on values");
+  if (counts && !is_nmb) return needs_kind(names.statistics, "nmb");
+  if (has_view && !is_nmb) return needs_kind(names.hdf5_view + " on", "nmb");
+  if (resumes && !is_nmb) return needs_kind(names.resume, "nmb");
+  if (resumes && dry_run) return usage(exclude(names.resume, names.dry_run));
+  if (options.append) {
+    if (!is_nmb) return needs_kind(names.append, "nmb");
+    if (!packs) return needs_pack(names.append);
+    if (dry_run) return usage(exclude(names.append, names.dry_run));
+    if (resumes) return usage(exclude(names.append, names.resume));
+  }
+  if (options.link) {
+    if (!is_nmb) return needs_kind(names.link, "nmb");
+    if (!packs) return needs_pack(names.link);
+    if (divides) return usage(exclude(names.link, names.block_by));
+    if (options.compression) return usage(exclude(names.link, names.compression));
+    if (has_view)
+      return usage(exclude(names.link, names.hdf5_view + " on") +
+                   ": a view cannot show values in other files");
+    if (options.external == ExternalPaths::kNone)
+      return usage(names.link + " needs " + names.external + " beneath or any");
+  }
   return {};
 }
 
