@@ -239,9 +239,7 @@ PackedBlock packed_block(const std::string& name, const ModelBlock& block, Kind 
   PackedBlock packed;
   packed.name = name;
   packed.kind = kind;
-  packed.dimensions = metadata.dimension_count();
-  packed.variables = metadata.variable_count();
-  packed.attributes = metadata.attribute_count();
+  metadata.count(&packed);
   packed.records = block.records;
   packed.samples = block.samples;
   packed.extent_length = extent.size();

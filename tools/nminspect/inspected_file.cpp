@@ -17,9 +17,7 @@ BlockEntry entry_of(const Dataset& dataset) {
   entry.stored_length = entry.raw_length = dataset.layout.header_length;
   entry.extent_position = dataset.layout.header_length;
   entry.extent_length = dataset.extent->size();
-  entry.dimensions = dataset.metadata.dimension_count();
-  entry.variables = dataset.metadata.variable_count();
-  entry.attributes = dataset.metadata.attribute_count();
+  dataset.metadata.count(&entry);
   entry.records = dataset.records;
   entry.samples = default_samples(entry.variables);
   return entry;

@@ -9,14 +9,26 @@
 
 namespace nmb {
 
-// The counts that the index keeps for every block, subtree and file.
-struct Totals {
-  std::uint64_t blocks = 0;
+// How many of each a block has.
+struct BlockCounts {
   std::uint64_t dimensions = 0;
   std::uint64_t variables = 0;
   std::uint64_t attributes = 0;
-  std::uint64_t records = 0;
+  std::uint64_t records = 0;  // 0 without a record dimension
   std::uint64_t samples = 0;
+
+  // Calls visit with each count, in the order of the index's columns.
+  template <class Counts, class Visit>
+  static void for_each(Counts& counts, Visit visit) {
+    visit(counts.dimensions), visit(counts.variables), visit(counts.attributes);
+    visit(counts.records), visit(counts.samples);
+  }
+  friend bool operator==(const BlockCounts&, const BlockCounts&) = default;
+};
+
+// The sums over all blocks of a subtree or a file.
+struct Totals : BlockCounts {
+  std::uint64_t blocks = 0;
 
   Totals& operator+=(const Totals& other) {
     blocks += other.blocks;
@@ -30,7 +42,16 @@ struct Totals {
   friend bool operator==(const Totals&, const Totals&) = default;
 };
 
-struct BlockEntry {
+// Where a block and its body are in the file.
+struct StoredBody {
+  std::uint64_t position = 0;       // of the block's header
+  std::uint64_t stored_length = 0;  // of the body, in bytes
+  std::uint64_t raw_length = 0;
+  Digest digest;  // of the raw body
+  std::uint16_t codec = 0;
+};
+
+struct BlockEntry : BlockCounts, StoredBody {
   // Position, length and checksum of a structure of the file (spec/format.md, section 5).
   struct Place {
     std::uint64_t position = 0;
@@ -42,21 +63,11 @@ struct BlockEntry {
 
   std::string name;
   std::uint16_t kind = 0;
-  std::uint16_t codec = 0;
-  bool hole = false;                // the extent is not empty, but no byte of it is stored
-  std::uint64_t position = 0;       // of the block's header
-  std::uint64_t stored_length = 0;  // of the body, in bytes
-  std::uint64_t raw_length = 0;
-  Digest digest;                      // of the raw body
+  bool hole = false;                  // the extent is not empty, but no byte of it is stored
   std::uint64_t sum = 0;              // of header and name
   std::uint64_t extent_position = 0;  // 0: not in one run
   std::uint64_t extent_length = 0;
   std::uint64_t extent_sum = 0;
-  std::uint64_t dimensions = 0;
-  std::uint64_t variables = 0;
-  std::uint64_t attributes = 0;
-  std::uint64_t records = 0;
-  std::uint64_t samples = 0;
   Place map;  // root page of the data map
   Place storage;
   std::uint64_t order = 0;
@@ -66,7 +77,7 @@ struct BlockEntry {
   // their records. records and extent_length include them; the other fields do not.
   std::uint64_t growth = 0, grown_records = 0;
 
-  Totals totals() const { return {1, dimensions, variables, attributes, records, samples}; }
+  Totals totals() const { return {*this, 1}; }
   bool has_map() const { return map.position != 0; }
   // Bytes of the extent that position, sum, hole and map describe: all except growth.
   std::uint64_t settled_length() const { return extent_length - growth; }

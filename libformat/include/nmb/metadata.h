@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "nmb/block_entry.h"
 #include "nmb/detail/grow_array.h"
 #include "nmb/detail/name_table.h"
 #include "nmb/extension.h"
@@ -104,6 +105,12 @@ class Metadata {
   // Number of attributes of the block and all variables together.
   std::uint32_t attribute_count() const { return atts_.size(); }
   NMB_EXPORT std::uint32_t attribute_count(VarId owner) const;
+  // Sets the numbers of dimensions, variables and attributes.
+  void count(BlockCounts* counts) const {
+    counts->dimensions = dimension_count();
+    counts->variables = variable_count();
+    counts->attributes = attribute_count();
+  }
 
   Dimension dimension(DimId id) const {
     const DimensionRecord& record = dims_[id];

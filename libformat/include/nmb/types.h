@@ -47,6 +47,19 @@ constexpr bool is_classic(Kind kind) {
   return kind == Kind::kCdf1 || kind == Kind::kCdf2 || kind == Kind::kCdf5;
 }
 
+// How the bytes of a stored piece of values are coded (spec/format.md, section 8.2).
+enum class PieceCodec : std::uint8_t { kNone = 0, kZstd = 1, kDeflate = 3 };
+
+// A codec's name in options, and its levels: from 1 to the highest; 0: it has none.
+struct PieceCodecWord {
+  PieceCodec codec;
+  std::string_view name;
+  int usual_level, highest_level;
+};
+inline constexpr PieceCodecWord kPieceCodecs[] = {{PieceCodec::kNone, "none", 0, 0},
+                                                  {PieceCodec::kDeflate, "deflate", 6, 9},
+                                                  {PieceCodec::kZstd, "zstd", 1, 19}};
+
 using DimId = std::uint32_t;
 using VarId = std::uint32_t;
 

@@ -248,12 +248,9 @@ NMB_EXPORT Status read_hyperslab(const Metadata& metadata, const VariableShape& 
 // GetRequests::iget). Valid for its writer or GetRequests only, which never uses an ID twice.
 using RequestId = std::uint64_t;
 
-// kKeep: the codec that the values have already.
-enum class ValueCodec : std::uint8_t { kKeep, kNone, kDeflate, kZstd };
-
 // How newly written values are stored.
 struct Compression {
-  ValueCodec codec = ValueCodec::kKeep;
+  std::optional<PieceCodec> codec{};  // nullopt: the codec that the values have already
   int level = 0;
   // Shuffles bytes before compression. Chunks that were shuffled before stay shuffled.
   bool shuffle = false;
@@ -265,8 +262,7 @@ struct Compression {
   };
   std::vector<ChunkLength> chunk;
 
-  // Sets codec and level from text: "none", "deflate" (level 6), "deflate:1" to "deflate:9", "zstd"
-  // (level 1), "zstd:1" to "zstd:19". kUsage.
+  // Sets codec and level from text: the name of a codec (kPieceCodecs), or NAME:LEVEL. kUsage.
   NMB_EXPORT Status set_codec(std::string_view text);
   // Sets `chunk` from "DIM:LEN,...". kUsage.
   NMB_EXPORT Status set_chunk(std::string_view text);

@@ -154,12 +154,9 @@ struct FilePlan {
 };
 
 // A block that is copied unchanged: its header and everything after it.
-struct PackedBlock {
+struct PackedBlock : BlockCounts {
   std::string name;
   Kind kind = Kind::kCdf5;
-  std::uint64_t dimensions = 0, variables = 0, attributes = 0;
-  std::uint64_t records = 0;  // 0 without a record dimension
-  std::uint64_t samples = 0;
   std::shared_ptr<const ByteSource> body;  // the header, exactly
   std::shared_ptr<const ByteSource>
       extent;  // all bytes after the header; nullptr: a hole of extent_length bytes

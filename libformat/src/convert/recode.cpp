@@ -315,25 +315,24 @@ class Recoder {
   std::vector<Filter> filters(const Storage* now, std::uint64_t value_size) const {
     const Compression& wanted = options_.compression;
     bool shuffle = wanted.shuffle, sum = false;
-    ValueCodec codec = wanted.codec;
+    std::optional<PieceCodec> codec = wanted.codec;
     auto level = static_cast<std::uint32_t>(wanted.level);
     if (now) {
       for (const Filter& f : now->filters) {
         shuffle = shuffle || f.id == kShuffle;
         sum = sum || f.id == kFletcher32;
-        if (wanted.codec != ValueCodec::kKeep || (f.id != kDeflate && f.id != kZstd)) continue;
-        codec = f.id == kDeflate ? ValueCodec::kDeflate : ValueCodec::kZstd;
+        if (wanted.codec || (f.id != kDeflate && f.id != kZstd)) continue;
+        codec = f.id == kDeflate ? PieceCodec::kDeflate : PieceCodec::kZstd;
         level = std::clamp(f.parameters.empty() ? 1u : f.parameters.front(), 1u,
                            f.id == kDeflate ? 9u : 19u);
       }
     }
     std::vector<Filter> out;
     constexpr std::uint32_t kOptional = 1;
-    const bool compressed = codec == ValueCodec::kDeflate || codec == ValueCodec::kZstd;
-    if (shuffle && compressed && value_size > 1)
+    if (shuffle && codec.value_or(PieceCodec::kNone) != PieceCodec::kNone && value_size > 1)
       out.push_back({kShuffle, kOptional, "shuffle", {static_cast<std::uint32_t>(value_size)}});
-    if (codec == ValueCodec::kDeflate) out.push_back({kDeflate, kOptional, "deflate", {level}});
-    if (codec == ValueCodec::kZstd) out.push_back({kZstd, kOptional, "zstd", {level}});
+    if (codec == PieceCodec::kDeflate) out.push_back({kDeflate, kOptional, "deflate", {level}});
+    if (codec == PieceCodec::kZstd) out.push_back({kZstd, kOptional, "zstd", {level}});
     if (sum) out.push_back({kFletcher32, 0, "fletcher32", {}});
     return out;
   }

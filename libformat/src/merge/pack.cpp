@@ -59,7 +59,7 @@ ConvertOptions extract_options(const PackOptions& options) {
   extract.on_losses = options.hdf5->on_losses;
   if (!options.compression) return extract;
   extract.chunk = options.compression->chunk;
-  if (options.compression->codec != ValueCodec::kDeflate) return extract;
+  if (options.compression->codec != PieceCodec::kDeflate) return extract;
   extract.deflate = options.compression->level;
   extract.shuffle = options.compression->shuffle;
   return extract;

@@ -3,10 +3,9 @@
 
 #include <cstdint>
 
-namespace nmb {
+#include "nmb/types.h"
 
-// How the bytes of a stored piece are coded (spec/format.md, section 8.2).
-enum class PieceCodec : std::uint8_t { kNone = 0, kZstd = 1, kDeflate = 3 };
+namespace nmb {
 
 struct StoredPiece {
   std::uint64_t length = 0;  // of the values

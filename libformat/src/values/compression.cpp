@@ -1,4 +1,6 @@
 // Parses options of compression (see nmb/values.h).
+#include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "model/name_rules.h"
@@ -10,24 +12,15 @@ namespace nmb {
 
 Status Compression::set_codec(std::string_view text) {
   const std::size_t colon = text.find(':');
-  const std::string_view name = text.substr(0, colon);
-  std::uint64_t most = 0;
-  if (name == "none") {
-    codec = ValueCodec::kNone;
-    level = 0;
-  } else if (name == "deflate") {
-    codec = ValueCodec::kDeflate;
-    level = 6;
-    most = 9;
-  } else if (name == "zstd") {
-    codec = ValueCodec::kZstd;
-    level = 1;
-    most = 19;
-  } else {
+  const auto* const known =
+      std::ranges::find(kPieceCodecs, text.substr(0, colon), &PieceCodecWord::name);
+  if (known == std::end(kPieceCodecs))
     return Status(Code::kUsage,
                   "found codec " + in_quotes(text) + ", expected none, deflate or zstd");
-  }
+  codec = known->codec;
+  level = known->usual_level;
   if (colon == text.npos) return {};
+  const auto most = static_cast<std::uint64_t>(known->highest_level);
   const std::optional<std::uint64_t> found = whole_number(text.substr(colon + 1));
   if (!found || *found < 1 || *found > most)
     return Status(Code::kUsage,

@@ -18,33 +18,14 @@ namespace nmb {
 
 // The contents of the block's index entry after the next commit, except those about its values.
 // end_define() fills it; puts add records.
-struct NextEntry {
-  std::uint64_t position = 0;
-  std::uint64_t stored_length = 0, raw_length = 0;  // of the body
+struct NextEntry : BlockCounts, StoredBody {
   std::uint64_t body_sum = 0;
-  Digest digest;
-  std::uint64_t dimensions = 0, variables = 0, attributes = 0;
-  std::uint64_t records = 0, samples = 0, order = 0;
+  std::uint64_t order = 0;
   std::uint64_t extent_length = 0;
   Kind kind = Kind::kCdf5;
-  std::uint8_t codec = 0;
 
   static NextEntry of(const BlockEntry& entry) {
-    NextEntry next;
-    next.position = entry.position;
-    next.stored_length = entry.stored_length;
-    next.raw_length = entry.raw_length;
-    next.digest = entry.digest;
-    next.dimensions = entry.dimensions;
-    next.variables = entry.variables;
-    next.attributes = entry.attributes;
-    next.records = entry.records;
-    next.samples = entry.samples;
-    next.order = entry.order;
-    next.extent_length = entry.extent_length;
-    next.kind = static_cast<Kind>(entry.kind);
-    next.codec = static_cast<std::uint8_t>(entry.codec);
-    return next;
+    return {entry, entry, 0, entry.order, entry.extent_length, static_cast<Kind>(entry.kind)};
   }
 };
 
@@ -147,11 +128,7 @@ struct BlockState {
     assert(stage == BlockStage::kDefined);
     metadata.reset();
     next.kind = block->kind;
-    next.dimensions = block->dimensions;
-    next.variables = block->variables;
-    next.attributes = block->attributes;
-    next.records = block->records;
-    next.samples = block->samples;
+    static_cast<BlockCounts&>(next) = *block;
     next.extent_length = block->extent_length;
     body = std::move(block);
   }

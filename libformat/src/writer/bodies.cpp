@@ -73,9 +73,7 @@ Status Bodies::lay_out_definitions(BlockId id) {
   NMB_ASSIGN(block.layout, layout_classic(*block.metadata, next.kind));
   const Metadata& metadata = *block.metadata;
   next.raw_length = block.layout.header_length;
-  next.dimensions = metadata.dimension_count();
-  next.variables = metadata.variable_count();
-  next.attributes = metadata.attribute_count();
+  metadata.count(&next);
   block.layout.records = next.records;
   std::uint64_t end = block.layout.fixed_end;
   if (block.layout.record_size != 0 && next.records != 0 &&

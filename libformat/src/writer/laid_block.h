@@ -9,21 +9,23 @@ namespace nmb {
 
 struct LaidBlock {
   ClassicLayout layout;
+  BlockCounts counts;
   Digest digest;
-  std::uint64_t order, records, samples, extent_length, run_position, run_length;
+  std::uint64_t order, extent_length, run_position, run_length;
   bool inline_run;
 
   static LaidBlock of(const BlockState& block) {
     const NextEntry& next = block.next;
-    return {block.layout,       next.digest,        next.order,       next.records,    next.samples,
-            next.extent_length, block.run_position, block.run_length, block.inline_run};
+    return {block.layout,       next,
+            next.digest,        next.order,
+            next.extent_length, block.run_position,
+            block.run_length,   block.inline_run};
   }
   void put_into(BlockState& block) const {
     block.layout = layout;
+    static_cast<BlockCounts&>(block.next) = counts;
     block.next.digest = digest;
     block.next.order = order;
-    block.next.records = records;
-    block.next.samples = samples;
     block.next.extent_length = extent_length;
     block.run_position = run_position;
     block.run_length = run_length;

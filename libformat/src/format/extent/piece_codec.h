@@ -2,6 +2,7 @@
 // sections 8.2 and 10.1).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,7 +15,9 @@ namespace nmb {
 
 // codec: a number in a data map.
 constexpr bool is_piece_codec(std::uint64_t codec) {
-  return codec == 0 || codec == 1 || codec == 3;
+  return std::ranges::any_of(kPieceCodecs, [&](const PieceCodecWord& known) {
+    return static_cast<std::uint64_t>(known.codec) == codec;
+  });
 }
 // Returns whether a piece with a codec other than 0 may have these lengths (R-EX-4).
 bool is_piece_length(std::uint64_t stored, std::uint64_t raw);

@@ -28,6 +28,22 @@ static Place place_at(const Page& leaf, std::uint32_t row, Column first) {
           leaf.value(row, static_cast<Column>(first + 2))};
 }
 
+// BlockCounts take consecutive columns.
+static void set_counts(PageBuilder& page, const BlockCounts& counts) {
+  std::uint16_t column = kDimensions;
+  BlockCounts::for_each(
+      counts, [&](std::uint64_t count) { page.set(static_cast<Column>(column++), count); });
+}
+
+static BlockCounts counts_at(const Page& page, std::uint32_t row) {
+  BlockCounts counts;
+  std::uint16_t column = kDimensions;
+  BlockCounts::for_each(counts, [&](std::uint64_t& count) {
+    count = page.value(row, static_cast<Column>(column++));
+  });
+  return counts;
+}
+
 void add_entry(PageBuilder& leaf, const BlockEntry& e) {
   leaf.add_row(e.name);
   leaf.set(kKind, e.kind);
@@ -41,11 +57,7 @@ void add_entry(PageBuilder& leaf, const BlockEntry& e) {
   leaf.set(kExtentPosition, e.extent_position);
   leaf.set(kExtentLength, e.extent_length);
   leaf.set(kExtentSum, e.extent_sum);
-  leaf.set(kDimensions, e.dimensions);
-  leaf.set(kVariables, e.variables);
-  leaf.set(kAttributes, e.attributes);
-  leaf.set(kRecords, e.records);
-  leaf.set(kSamples, e.samples);
+  set_counts(leaf, e);
   set_place(leaf, kMapPosition, e.map);
   set_place(leaf, kStoragePosition, e.storage);
   leaf.set(kOrder, e.order);
@@ -66,11 +78,7 @@ BlockEntry entry_at(const Page& leaf, std::uint32_t row) {
   e.extent_position = leaf.value(row, kExtentPosition);
   e.extent_length = leaf.value(row, kExtentLength);
   e.extent_sum = leaf.value(row, kExtentSum);
-  e.dimensions = leaf.value(row, kDimensions);
-  e.variables = leaf.value(row, kVariables);
-  e.attributes = leaf.value(row, kAttributes);
-  e.records = leaf.value(row, kRecords);
-  e.samples = leaf.value(row, kSamples);
+  static_cast<BlockCounts&>(e) = counts_at(leaf, row);
   e.map = place_at(leaf, row, kMapPosition);
   e.storage = place_at(leaf, row, kStoragePosition);
   e.order = leaf.value(row, kOrder);
@@ -83,13 +91,8 @@ void add_child(PageBuilder& node, const ChildRow& child) {
   node.set(kPosition, child.position);
   node.set(kStoredLength, child.length);
   node.set(kSum, child.sum);
-  const Totals& totals = child.holds.totals;
-  node.set(kBlocks, totals.blocks);
-  node.set(kDimensions, totals.dimensions);
-  node.set(kVariables, totals.variables);
-  node.set(kAttributes, totals.attributes);
-  node.set(kRecords, totals.records);
-  node.set(kSamples, totals.samples);
+  node.set(kBlocks, child.holds.totals.blocks);
+  set_counts(node, child.holds.totals);
   node.set(kNeeds, child.holds.needs);
   node.keep(child.unknown);
 }
@@ -115,9 +118,7 @@ ChildRow child_at(const Page& node, std::uint32_t row) {
 }
 
 Holdings holdings_at(const Page& page, std::uint32_t row) {
-  return {{page.level() == 0 ? 1 : page.value(row, kBlocks), page.value(row, kDimensions),
-           page.value(row, kVariables), page.value(row, kAttributes), page.value(row, kRecords),
-           page.value(row, kSamples)},
+  return {{counts_at(page, row), page.level() == 0 ? 1 : page.value(row, kBlocks)},
           page.value(row, kNeeds)};
 }
 

@@ -12,9 +12,9 @@ template <class Entry, class Visit>
 void for_each_field(Entry& e, Visit visit) {
   visit(e.kind), visit(e.codec), visit(e.hole), visit(e.position), visit(e.stored_length);
   visit(e.raw_length), visit(e.digest), visit(e.sum), visit(e.extent_position);
-  visit(e.extent_length), visit(e.extent_sum), visit(e.dimensions), visit(e.variables);
-  visit(e.attributes), visit(e.records), visit(e.samples), visit(e.map), visit(e.storage);
+  visit(e.extent_length), visit(e.extent_sum), visit(e.map), visit(e.storage);
   visit(e.order), visit(e.needs);
+  BlockCounts::for_each(e, visit);
 }
 
 inline void put_row(MessageWriter& out, const BlockEntry& entry) {

@@ -24,9 +24,7 @@ Result<std::shared_ptr<const Block>> decode_group(GroupBlock group, const std::s
   entry.kind = static_cast<std::uint16_t>(header.layout.kind);
   entry.stored_length = entry.raw_length = group.body.size();
   entry.extent_length = group.extent_length;
-  entry.dimensions = header.metadata.dimension_count();
-  entry.variables = header.metadata.variable_count();
-  entry.attributes = header.metadata.attribute_count();
+  header.metadata.count(&entry);
   entry.records = header.metadata.record_count(header.layout.records);
   entry.samples = default_samples(entry.variables);
   const std::uint64_t values = values_end(header, entry.records) - header.layout.header_length;

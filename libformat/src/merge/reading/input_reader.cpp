@@ -64,9 +64,7 @@ FileBlocks file_blocks(const std::shared_ptr<const Reader>& reader) {
 
 void count_objects(const Dataset& dataset, PackedBlock* block) {
   block->kind = dataset.layout.kind;
-  block->dimensions = dataset.metadata.dimension_count();
-  block->variables = dataset.metadata.variable_count();
-  block->attributes = dataset.metadata.attribute_count();
+  dataset.metadata.count(block);
   block->records = dataset.records;
 }
 

@@ -126,9 +126,7 @@ Status ClassicOutput::describe(PackReport* report) const {
   const Metadata& metadata = only_->metadata;
   Totals& totals = report->totals;
   totals.blocks = 1;
-  totals.dimensions = metadata.dimension_count();
-  totals.variables = metadata.variable_count();
-  totals.attributes = metadata.attribute_count();
+  metadata.count(&totals);
   totals.records = only_->records;
   report->value_bytes = only_->extent->size();
   NMB_ASSIGN(const std::unique_ptr<FileSource> result, FileSource::open(options_.output));

@@ -17,7 +17,9 @@ namespace {
 // Index of a source of CodedValues::stored.
 enum StoredIn : std::uint32_t { kValues, kSpool, kFiles };
 
-int usual_level(PieceCodec codec) { return codec == PieceCodec::kDeflate ? 6 : 1; }
+int usual_level(PieceCodec codec) {
+  return std::ranges::find(kPieceCodecs, codec, &PieceCodecWord::codec)->usual_level;
+}
 
 }  // namespace
 

@@ -29,10 +29,8 @@ void ValueStorage::begin_input(Source file) {
 // Returns the codec of pieces.
 PieceCodec ValueStorage::codec() const {
   if (options_.hdf5) return PieceCodec::kNone;
-  const ValueCodec wanted = options_.compression ? options_.compression->codec : ValueCodec::kKeep;
-  return wanted == ValueCodec::kZstd      ? PieceCodec::kZstd
-         : wanted == ValueCodec::kDeflate ? PieceCodec::kDeflate
-                                          : PieceCodec::kNone;
+  if (!options_.compression) return PieceCodec::kNone;
+  return options_.compression->codec.value_or(PieceCodec::kNone);
 }
 
 // For a classic dataset.
@@ -57,10 +55,10 @@ Status ValueStorage::check_codec(const Metadata& metadata) {
   if (!options_.compression || std::exchange(is_codec_checked_, true)) return {};
   const std::string& path = file_->name();
   const Compression& wanted = *options_.compression;
-  if (options_.hdf5 && wanted.codec == ValueCodec::kZstd)
+  if (options_.hdf5 && wanted.codec == PieceCodec::kZstd)
     return Status(Code::kUnsupported, path, kNoOffset, "",
                   "a classic dataset becomes HDF5 with deflate alone; use --compress deflate");
-  if (wanted.codec == ValueCodec::kKeep && (!options_.hdf5 || wanted.shuffle))
+  if (!wanted.codec && (!options_.hdf5 || wanted.shuffle))
     return Status(Code::kUnsupported, path, kNoOffset, "",
                   options_.hdf5
                       ? "found a classic dataset to be shuffled, expected one that came from HDF5, "
@@ -109,7 +107,7 @@ Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> 
   if (!*recoded) return {};
   RecodedBlock& coded = **recoded;
   has_zstd_chunks_ =
-      has_zstd_chunks_ || (coded.has_zstd && options_.compression->codec == ValueCodec::kZstd);
+      has_zstd_chunks_ || (coded.has_zstd && options_.compression->codec == PieceCodec::kZstd);
   block->body = owned_bytes(std::move(coded.body), file_->name());
   block->extent_length = coded.extent_length;
   block->extent = coded.extent_length > 0 ? std::move(coded.extent) : nullptr;
