@@ -53,40 +53,14 @@ Result<StoredBlock> ReaderCore::load(const BlockEntry& entry, bool with_inline) 
   return std::move(*block);
 }
 
-Result<std::optional<StoredBlock>> ReaderCore::check(
-    const BlockEntry& entry, bool with_inline, Findings& findings,
-    std::optional<BlockHeader>* header_read) const {
-  const std::string object = "block \"" + entry.name + "\"";
+namespace {
+
+// Compares a block's header with its entry (R-BK-3), and checks its own fields (R-BK-4, R-BK-7).
+// Returns whether the body can be read.
+template <class Report>
+bool is_header_of(const BlockEntry& entry, const BlockHeader& header, std::string_view name,
+                  const Superblock& superblock, const Report& report) {
   const std::uint64_t at = entry.position;
-  auto report = [&](const char* rule, std::uint64_t offset, std::string found,
-                    std::string expected) {
-    findings.report({rule, offset, object, std::move(found), std::move(expected)});
-  };
-  const Superblock& superblock = head_.superblock;
-  std::uint64_t end;
-  if (entry.stored_length >> 62 || at < kBodyStart || at % 8 != 0 ||
-      !checked_add(at, block_length(entry.name.size(), entry.stored_length), &end) ||
-      end > superblock.file_length) {
-    report("R-FL-5", at, joined_text("a block at ", at), "one within the file, at a multiple of 8");
-    return std::optional<StoredBlock>();
-  }
-  const std::uint64_t block_bytes = end - at;
-  // With a map, the pieces are checked instead.
-  const bool inline_extent = with_inline && entry.growth == 0 && !entry.has_map() &&
-                             entry.extent_position == end &&
-                             entry.extent_length <= superblock.inline_limit &&
-                             entry.extent_length <= superblock.file_length - end;
-  std::vector<std::byte> bytes(block_bytes + (inline_extent ? entry.extent_length : 0));
-  NMB_TRY(file_.read_at(at, bytes));
-  StoredBlock block;
-  std::string_view name;
-  if (!BlockHeader::decode(bytes, at, &block.header, &name, findings))
-    return std::optional<StoredBlock>();
-  const BlockHeader& header = block.header;
-  if (header.sum != entry.sum) {
-    report("R-BK-2", at, sum_text(header.sum), sum_text(entry.sum));
-    return std::optional<StoredBlock>();
-  }
   auto expect = [&](std::uint64_t offset, std::uint64_t found, std::uint64_t expected,
                     const char* what) {
     if (found == expected) return true;
@@ -123,7 +97,7 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
   if (header.flags & ~kFlagHole & (superblock.all_known() ? 0xffff : kFlagTombstone))
     report("R-BK-4", at + in_block_header::kFlags, joined_text("flags ", header.flags),
            "0 or hole");
-  const std::uint16_t codecs = head_.superblock.dictionary.absent() ? 1 : 2;
+  const std::uint16_t codecs = superblock.dictionary.absent() ? 1 : 2;
   if (header.codec > codecs) {
     report("R-BK-7", at + in_block_header::kCodec, joined_text("codec ", header.codec),
            codecs == 1 ? "0 or 1 without a dictionary" : "0, 1 or 2");
@@ -134,7 +108,46 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
            "1, 2, 5 or 6");
     same = false;
   }
-  if (!same) return std::optional<StoredBlock>();
+  return same;
+}
+
+}  // namespace
+
+Result<std::optional<StoredBlock>> ReaderCore::check(
+    const BlockEntry& entry, bool with_inline, Findings& findings,
+    std::optional<BlockHeader>* header_read) const {
+  const std::string object = "block \"" + entry.name + "\"";
+  const std::uint64_t at = entry.position;
+  auto report = [&](const char* rule, std::uint64_t offset, std::string found,
+                    std::string expected) {
+    findings.report({rule, offset, object, std::move(found), std::move(expected)});
+  };
+  const Superblock& superblock = head_.superblock;
+  std::uint64_t end;
+  if (entry.stored_length >> 62 || at < kBodyStart || at % 8 != 0 ||
+      !checked_add(at, block_length(entry.name.size(), entry.stored_length), &end) ||
+      end > superblock.file_length) {
+    report("R-FL-5", at, joined_text("a block at ", at), "one within the file, at a multiple of 8");
+    return std::optional<StoredBlock>();
+  }
+  const std::uint64_t block_bytes = end - at;
+  // With a map, the pieces are checked instead.
+  const bool inline_extent = with_inline && entry.growth == 0 && !entry.has_map() &&
+                             entry.extent_position == end &&
+                             entry.extent_length <= superblock.inline_limit &&
+                             entry.extent_length <= superblock.file_length - end;
+  std::vector<std::byte> bytes(block_bytes + (inline_extent ? entry.extent_length : 0));
+  NMB_TRY(file_.read_at(at, bytes));
+  StoredBlock block;
+  std::string_view name;
+  if (!BlockHeader::decode(bytes, at, &block.header, &name, findings))
+    return std::optional<StoredBlock>();
+  const BlockHeader& header = block.header;
+  if (header.sum != entry.sum) {
+    report("R-BK-2", at, sum_text(header.sum), sum_text(entry.sum));
+    return std::optional<StoredBlock>();
+  }
+  if (!is_header_of(entry, header, name, superblock, report)) return std::optional<StoredBlock>();
   if (header_read) *header_read = header;
   const std::uint64_t body = at + block_body_offset(entry.name.size());
   auto stored = std::span(bytes).subspan(body - at, block_bytes - (body - at));

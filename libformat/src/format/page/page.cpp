@@ -201,179 +201,202 @@ std::vector<Place> later_places_of(std::span<const UnknownValue> values) {
   return out;
 }
 
-std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpectation& expect,
-                                 Findings& findings) {
-  const std::string object = joined_text(kMagic[static_cast<int>(expect.use)] + 4, " page");
-  const std::uint64_t at = expect.position;
-  auto report = [&](const char* rule, std::uint64_t offset, std::string found,
-                    std::string expected) {
-    findings.report({rule, at + offset, object, std::move(found), std::move(expected)});
-  };
-  const std::byte* p = bytes.data();
-  if (bytes.size() < kPageHeaderSize) {
-    report("R-PG-3", 20, joined_text(bytes.size(), " bytes"), "at least 88");
-    return std::nullopt;
+// Decodes one page, in the order of checks that section 16 lists.
+class Page::Decoder {
+ public:
+  Decoder(std::vector<std::byte> bytes, const PageExpectation& expect, Findings& findings)
+      : expect_(expect),
+        findings_(findings),
+        object_(joined_text(kMagic[static_cast<int>(expect.use)] + 4, " page")) {
+    page_.bytes_ = std::move(bytes);
+    page_.position_ = expect.position;
   }
-  if (std::memcmp(p, kMagic[static_cast<int>(expect.use)], 8) != 0 ||
-      load_le<std::uint16_t>(p + 8) != 1) {
-    report("R-PG-1", 0, "another magic or version", "the page's");
-    return std::nullopt;
-  }
-  if (const std::uint32_t length = load_le<std::uint32_t>(p + 20); length != expect.length) {
-    report("R-PG-3", 20, joined_text("length ", length), std::to_string(expect.length));
-    return std::nullopt;
-  }
-  // The parent's sum, the page's own and that of its bytes must be the same.
-  const std::uint64_t own_sum = load_le<std::uint64_t>(p + kPageSumOffset);
-  const std::uint64_t expected_sum = expect.sum.value_or(own_sum);
-  const std::uint64_t sum = own_sum != expected_sum ? own_sum : page_sum(bytes);
-  if (sum != expected_sum) {
-    report("R-PG-2", 0, sum_text(sum), sum_text(expected_sum));
-    return std::nullopt;
-  }
-  auto expect_field = [&](const char* rule, std::size_t offset, std::uint64_t found,
-                          std::uint64_t expected, const char* what) {
-    if (found == expected) return true;
-    report(rule, offset, joined_text(what, " ", found), std::to_string(expected));
-    return false;
-  };
-  auto expect_zero = [&](std::size_t offset, std::size_t length, const char* what) {
-    if (std::size_t bad = first_nonzero(std::span(bytes).subspan(offset, length)); bad != kAllZero)
-      report("R-PG-5", offset + bad, joined_text(what, " other than zero"), "0");
-  };
-  const std::uint16_t level = load_le<std::uint16_t>(p + 10);
-  const bool level_right = (expect.any_level && level <= kMaxMapLevel) ||
-                           expect_field("R-PG-4", 10, level, expect.level, "level");
-  if (Digest{load_le<std::uint64_t>(p + 32), load_le<std::uint64_t>(p + 40)} !=
-      expect.newest.file_id) {
-    report("R-PG-4", 32, "another file id", "the file's");
-  }
-  expect_field("R-PG-4", 48, load_le<std::uint64_t>(p + 48), expect.position, "own position");
-  const std::uint64_t generation = load_le<std::uint64_t>(p + 56);
-  if (generation == 0 || generation > expect.newest.generation) {
-    report("R-PG-4", 56, joined_text("generation ", generation),
-           joined_text("1 to ", expect.newest.generation));
-  }
-  expect_field("R-PG-4", 64, load_le<std::uint64_t>(p + 64), expect.owner, "owner");
-  if (generation == expect.newest.generation)
-    expect_field("R-PG-4", 72, load_le<std::uint64_t>(p + 72), expect.newest.stamp, "stamp");
-  if (!expect.reserved_in_use) {
-    expect_zero(12, 4, "flags");
-    expect_zero(26, 2, "reserved bytes");
-  }
-  if (!level_right) return std::nullopt;
 
-  Page page;
-  page.level_ = level;
-  page.rows_ = load_le<std::uint32_t>(p + 16);
-  page.generation_ = generation;
-  page.position_ = at;
-  page.sum_ = sum;
-  const bool leaf = level == 0;
-  const std::uint32_t max_rows =
-      expect.max_rows == 0 ? expect.length : std::min(expect.max_rows, expect.length);
-  if (page.rows_ == 0 || page.rows_ > max_rows)
-    report("R-PG-8", 16, joined_text(page.rows_, " rows"), joined_text("1 to ", max_rows));
-  if (page.rows_ == 0 || page.rows_ > expect.length) return std::nullopt;
-  const std::uint16_t columns = load_le<std::uint16_t>(p + 24);
-  const std::uint64_t heap_length = load_le<std::uint32_t>(p + 28);
-  std::uint64_t offset = kPageHeaderSize + std::uint64_t{columns} * 4;
-  if (offset > bytes.size()) {
-    report("R-PG-3", 20, joined_text(columns, " columns"), "as many as the page holds");
-    return std::nullopt;
+  std::optional<Page> decode() {
+    if (!is_whole() || !read_header() || !place_columns()) return std::nullopt;
+    check_widths();
+    if (!check_names()) return std::nullopt;
+    return std::move(page_);
   }
-  std::uint16_t previous = 0;
-  struct Found {
-    std::uint16_t id, width;
-    std::uint64_t offset;
-    std::size_t entry;
-  };
-  std::vector<Found> found;
-  for (std::uint16_t c = 0; c < columns; ++c) {
-    const std::size_t entry = kPageHeaderSize + std::size_t{c} * 4;
-    const std::uint16_t id = load_le<std::uint16_t>(p + entry);
-    const std::uint16_t width = load_le<std::uint16_t>(p + entry + 2);
-    const bool known = is_known(id);
-    const bool width_ok =
-        id == kDigest ? width == 16
-                      : (width >= 1 && width <= 8) || (!known && !is_of_place(id) && width == 16);
-    if (id <= previous || (known && !defined(expect.use, leaf, id)) || !width_ok) {
-      report("R-PG-6", entry, joined_text("column ", id, " of width ", width),
-             "ascending ids defined for the page, width 1 to 8, 16 for digests");
-      return std::nullopt;
-    }
-    if (!known && (id & kCriticalForReading)) {
-      findings.report({"R-PG-6", at + entry, object, joined_text("critical column ", id),
-                       "one that this version knows", Severity::kUnsupported});
-      return std::nullopt;
-    }
-    previous = id;
-    found.push_back({id, width, offset, entry});
-    offset += std::uint64_t{width} * page.rows_;
+
+ private:
+  template <class T>
+  T field(std::size_t offset) const {
+    return load_le<T>(page_.bytes_.data() + offset);
   }
-  if (offset > bytes.size() || round_up(offset + heap_length, 8) != bytes.size()) {
-    report("R-PG-3", 20, joined_text(bytes.size(), " bytes"),
-           "what follows from rows, columns and heap");
-    return std::nullopt;
+  void report(const char* rule, std::uint64_t offset, std::string found, std::string expected,
+              Severity severity = Severity::kFinding) {
+    findings_.report(
+        {rule, page_.position_ + offset, object_, std::move(found), std::move(expected), severity});
   }
-  for (const Found& column : found) {
-    if (is_known(column.id))
-      page.columns_[column.id] = {static_cast<std::uint32_t>(column.offset), column.width};
-    else
-      page.unknown_.push_back({column.id, column.width, static_cast<std::uint32_t>(column.offset)});
-    std::uint64_t all = 0;
-    for (std::uint64_t i = 0; i < page.rows_; ++i) {
-      const std::byte* from = p + column.offset + i * column.width;
-      all |= column.width == 16 ? load_le<std::uint64_t>(from) | load_le<std::uint64_t>(from + 8)
-                                : load_width(from, column.width);
-    }
-    if (all == 0 || (column.width <= 8 && smallest_width(all) != column.width)) {
-      report("R-PG-7", column.entry, joined_text("column ", column.id, " of width ", column.width),
-             all == 0 ? "no column of zeros" : joined_text("width ", smallest_width(all)));
-    }
+  bool fails(const char* rule, std::uint64_t offset, std::string found, std::string expected) {
+    report(rule, offset, std::move(found), std::move(expected));
+    return false;
   }
-  page.heap_ = static_cast<std::uint32_t>(offset);
-  const std::uint64_t used = offset + heap_length;
-  expect_zero(used, bytes.size() - used, "padding");
-  page.bytes_ = std::move(bytes);
-  std::uint64_t end = 0;
-  // Without the column there may be more rows than bytes; all their names are empty.
-  const std::uint32_t named_rows = page.columns_[kNameEnd].width == 0 ? 0 : page.rows_;
-  for (std::uint32_t row = 0; row < named_rows; ++row) {
-    std::uint64_t next = page.value(row, kNameEnd);
-    if (next < end || next > heap_length) {
-      findings.report({"R-IX-1", page.value_offset(row, kNameEnd), object,
-                       joined_text("name end ", next), joined_text(end, " to ", heap_length)});
-      return std::nullopt;
-    }
-    if (next - end > 65535) {
-      findings.report({"R-IX-3", at + offset + end, object,
-                       joined_text("a name of ", next - end, " bytes"), "at most 65535"});
-    }
-    end = next;
+  bool expect_field(std::size_t offset, std::uint64_t found, std::uint64_t expected,
+                    const char* what) {
+    return found == expected ||
+           fails("R-PG-4", offset, joined_text(what, " ", found), std::to_string(expected));
   }
-  page.row_bytes_ = static_cast<std::uint32_t>(page.heap_ + end);
-  std::uint64_t bytes_end = 0;
-  if (page.has(kBytesEnd)) {
-    for (std::uint32_t row = 0; row < page.rows_; ++row) {
-      const std::uint64_t next = page.value(row, kBytesEnd);
-      if (next < bytes_end || next > heap_length - end) {
-        findings.report({"R-IX-1", page.value_offset(row, kBytesEnd), object,
-                         joined_text("bytes end ", next),
-                         joined_text(bytes_end, " to ", heap_length - end)});
-        return std::nullopt;
+  void expect_zero(std::size_t offset, std::size_t length, const char* what) {
+    const std::size_t bad = first_nonzero(std::span(page_.bytes_).subspan(offset, length));
+    if (bad != kAllZero) report("R-PG-5", offset + bad, joined_text(what, " other than zero"), "0");
+  }
+
+  // Returns whether these are the bytes of the expected page.
+  bool is_whole() {
+    const std::size_t size = page_.bytes_.size();
+    if (size < kPageHeaderSize)
+      return fails("R-PG-3", kPageLengthOffset, joined_text(size, " bytes"), "at least 88");
+    if (std::memcmp(page_.bytes_.data(), kMagic[static_cast<int>(expect_.use)], 8) != 0 ||
+        field<std::uint16_t>(8) != 1)
+      return fails("R-PG-1", 0, "another magic or version", "the page's");
+    const auto length = field<std::uint32_t>(kPageLengthOffset);
+    if (length != expect_.length)
+      return fails("R-PG-3", kPageLengthOffset, joined_text("length ", length),
+                   std::to_string(expect_.length));
+    // The parent's sum, the page's own and that of its bytes must be the same.
+    const auto own_sum = field<std::uint64_t>(kPageSumOffset);
+    const std::uint64_t expected = expect_.sum.value_or(own_sum);
+    page_.sum_ = own_sum != expected ? own_sum : page_sum(page_.bytes_);
+    return page_.sum_ == expected || fails("R-PG-2", 0, sum_text(page_.sum_), sum_text(expected));
+  }
+
+  bool read_header() {
+    page_.level_ = field<std::uint16_t>(10);
+    const bool level_right = (expect_.any_level && page_.level_ <= kMaxMapLevel) ||
+                             expect_field(10, page_.level_, expect_.level, "level");
+    const Origin& newest = expect_.newest;
+    if (Digest{field<std::uint64_t>(32), field<std::uint64_t>(40)} != newest.file_id)
+      report("R-PG-4", 32, "another file id", "the file's");
+    expect_field(48, field<std::uint64_t>(48), expect_.position, "own position");
+    page_.generation_ = field<std::uint64_t>(kPageGenerationOffset);
+    if (page_.generation_ == 0 || page_.generation_ > newest.generation)
+      report("R-PG-4", kPageGenerationOffset, joined_text("generation ", page_.generation_),
+             joined_text("1 to ", newest.generation));
+    expect_field(64, field<std::uint64_t>(64), expect_.owner, "owner");
+    if (page_.generation_ == newest.generation)
+      expect_field(72, field<std::uint64_t>(72), newest.stamp, "stamp");
+    if (!expect_.reserved_in_use) {
+      expect_zero(12, 4, "flags");
+      expect_zero(26, 2, "reserved bytes");
+    }
+    if (!level_right) return false;
+    page_.rows_ = field<std::uint32_t>(16);
+    const std::uint32_t max_rows =
+        expect_.max_rows == 0 ? expect_.length : std::min(expect_.max_rows, expect_.length);
+    if (page_.rows_ == 0 || page_.rows_ > max_rows)
+      report("R-PG-8", 16, joined_text(page_.rows_, " rows"), joined_text("1 to ", max_rows));
+    heap_length_ = field<std::uint32_t>(28);
+    return page_.rows_ != 0 && page_.rows_ <= expect_.length;
+  }
+
+  // Reads the table of columns.
+  bool place_columns() {
+    const std::size_t size = page_.bytes_.size();
+    const auto columns = field<std::uint16_t>(24);
+    std::uint64_t offset = kPageHeaderSize + std::uint64_t{columns} * 4;
+    if (offset > size)
+      return fails("R-PG-3", kPageLengthOffset, joined_text(columns, " columns"),
+                   "as many as the page holds");
+    std::uint16_t previous = 0;
+    for (std::size_t entry = kPageHeaderSize, c = 0; c < columns; ++c, entry += 4) {
+      const auto id = field<std::uint16_t>(entry), width = field<std::uint16_t>(entry + 2);
+      const bool known = is_known(id);
+      const bool width_ok =
+          id == kDigest ? width == 16
+                        : (width >= 1 && width <= 8) || (!known && !is_of_place(id) && width == 16);
+      if (id <= previous || (known && !defined(expect_.use, page_.level_ == 0, id)) || !width_ok)
+        return fails("R-PG-6", entry, joined_text("column ", id, " of width ", width),
+                     "ascending ids defined for the page, width 1 to 8, 16 for digests");
+      if (!known && (id & kCriticalForReading)) {
+        report("R-PG-6", entry, joined_text("critical column ", id), "one that this version knows",
+               Severity::kUnsupported);
+        return false;
       }
+      previous = id;
+      columns_.push_back({id, width, offset, entry});
+      offset += std::uint64_t{width} * page_.rows_;
+    }
+    if (offset > size || round_up(offset + heap_length_, 8) != size)
+      return fails("R-PG-3", kPageLengthOffset, joined_text(size, " bytes"),
+                   "what follows from rows, columns and heap");
+    page_.heap_ = static_cast<std::uint32_t>(offset);
+    return true;
+  }
+
+  // Checks that columns are as narrow as their values allow, and that padding is 0.
+  void check_widths() {
+    for (const auto& [id, width, offset, entry] : columns_) {
+      if (is_known(id))
+        page_.columns_[id] = {static_cast<std::uint32_t>(offset), width};
+      else
+        page_.unknown_.push_back({id, width, static_cast<std::uint32_t>(offset)});
+      std::uint64_t all = 0;
+      for (std::uint64_t i = 0; i < page_.rows_; ++i) {
+        const std::byte* from = page_.bytes_.data() + offset + i * width;
+        all |= width == 16 ? load_le<std::uint64_t>(from) | load_le<std::uint64_t>(from + 8)
+                           : load_width(from, width);
+      }
+      if (all == 0 || (width <= 8 && smallest_width(all) != width))
+        report("R-PG-7", entry, joined_text("column ", id, " of width ", width),
+               all == 0 ? "no column of zeros" : joined_text("width ", smallest_width(all)));
+    }
+    const std::uint64_t used = page_.heap_ + heap_length_;
+    expect_zero(used, page_.bytes_.size() - used, "padding");
+  }
+
+  // Checks that the names, and then the bytes of rows, take the whole heap.
+  bool check_names() {
+    std::uint64_t end = 0;
+    // Without the column there may be more rows than bytes; all their names are empty.
+    const std::uint32_t named_rows = page_.has(kNameEnd) ? page_.rows_ : 0;
+    for (std::uint32_t row = 0; row < named_rows; ++row) {
+      const std::uint64_t next = page_.value(row, kNameEnd);
+      if (next < end || next > heap_length_)
+        return fails_at(row, kNameEnd, joined_text("name end ", next),
+                        joined_text(end, " to ", heap_length_));
+      if (next - end > 65535)
+        report("R-IX-3", page_.heap_ + end, joined_text("a name of ", next - end, " bytes"),
+               "at most 65535");
+      end = next;
+    }
+    page_.row_bytes_ = static_cast<std::uint32_t>(page_.heap_ + end);
+    std::uint64_t bytes_end = 0;
+    const bool has_bytes = page_.has(kBytesEnd);
+    for (std::uint32_t row = 0; has_bytes && row < page_.rows_; ++row) {
+      const std::uint64_t next = page_.value(row, kBytesEnd);
+      if (next < bytes_end || next > heap_length_ - end)
+        return fails_at(row, kBytesEnd, joined_text("bytes end ", next),
+                        joined_text(bytes_end, " to ", heap_length_ - end));
       bytes_end = next;
     }
+    return end + bytes_end == heap_length_ ||
+           fails_at(page_.rows_ - 1, has_bytes ? kBytesEnd : kNameEnd,
+                    joined_text("names and bytes of rows of ", end + bytes_end, " bytes"),
+                    std::to_string(heap_length_));
   }
-  if (end + bytes_end != heap_length) {
-    const Column last = page.has(kBytesEnd) ? kBytesEnd : kNameEnd;
-    findings.report({"R-IX-1", page.value_offset(page.rows_ - 1, last), object,
-                     joined_text("names and bytes of rows of ", end + bytes_end, " bytes"),
-                     std::to_string(heap_length)});
-    return std::nullopt;
+  bool fails_at(std::uint32_t row, Column column, std::string found, std::string expected) {
+    return fails("R-IX-1", page_.value_offset(row, column) - page_.position_, std::move(found),
+                 std::move(expected));
   }
-  return page;
+
+  struct PlacedColumn {
+    std::uint16_t id, width;
+    std::uint64_t offset;
+    std::size_t entry;  // offset in the table of columns
+  };
+  const PageExpectation& expect_;
+  Findings& findings_;
+  std::string object_;
+  Page page_;
+  std::vector<PlacedColumn> columns_;
+  std::uint64_t heap_length_ = 0;
+};
+
+std::optional<Page> Page::decode(std::vector<std::byte> bytes, const PageExpectation& expect,
+                                 Findings& findings) {
+  return Decoder(std::move(bytes), expect, findings).decode();
 }
 
 void PageBuilder::add_row(std::string_view name) {

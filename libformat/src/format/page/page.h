@@ -155,6 +155,7 @@ class Page {
   std::vector<LaterPlace> later_places(std::uint32_t row) const;
 
  private:
+  class Decoder;
   struct ColumnPlace {
     std::uint32_t offset = 0;
     std::uint32_t width = 0;
