@@ -174,7 +174,7 @@ Status Bodies::encode_bodies(const std::vector<BlockId>& ids) {
     block.next.digest = digest_of(raw);
     block.next.body_sum = padded_sum(stored);
     block.next.stored_length = stored.size();
-    block.next.codec = static_cast<std::uint8_t>(codec);
+    block.next.codec = static_cast<std::uint16_t>(codec);
     block.retained = BlockState::kNotRetained;
     const bool small = block.metadata && codec != BodyCodec::kNone;
     if (w_.retained.size() + stored.size() <= (small ? kRetainCompressedLimit : kRetainLimit)) {

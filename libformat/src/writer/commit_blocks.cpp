@@ -45,7 +45,7 @@ Status write_block(WriterCore& w, BlockCommit& c) {
   }
   BlockHeader header;
   header.kind = static_cast<std::uint16_t>(block.next.kind);
-  header.codec = block.next.codec;
+  header.codec = static_cast<std::uint8_t>(block.next.codec);
   header.flags = c.hole ? kFlagHole : 0;
   header.origin = w.new_origin();
   header.position = block.next.position;
