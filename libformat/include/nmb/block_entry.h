@@ -17,6 +17,9 @@ struct BlockCounts {
   std::uint64_t records = 0;  // 0 without a record dimension
   std::uint64_t samples = 0;
 
+  // Also of what inherits it: copied alone.
+  BlockCounts& counts() { return *this; }
+  const BlockCounts& counts() const { return *this; }
   // Calls visit with each count, in the order of the index's columns.
   template <class Counts, class Visit>
   static void for_each(Counts& counts, Visit visit) {
@@ -49,6 +52,10 @@ struct StoredBody {
   std::uint64_t raw_length = 0;
   Digest digest;  // of the raw body
   std::uint16_t codec = 0;
+
+  // Also of what inherits it: copied alone.
+  StoredBody& stored_body() { return *this; }
+  const StoredBody& stored_body() const { return *this; }
 };
 
 struct BlockEntry : BlockCounts, StoredBody {
@@ -77,7 +84,7 @@ struct BlockEntry : BlockCounts, StoredBody {
   // their records. records and extent_length include them; the other fields do not.
   std::uint64_t growth = 0, grown_records = 0;
 
-  Totals totals() const { return {*this, 1}; }
+  Totals totals() const { return {counts(), 1}; }
   bool has_map() const { return map.position != 0; }
   // Bytes of the extent that position, sum, hole and map describe: all except growth.
   std::uint64_t settled_length() const { return extent_length - growth; }

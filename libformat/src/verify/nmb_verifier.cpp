@@ -22,7 +22,7 @@ Result<VerifySummary> NmbVerifier::run() {
     Finding finding = finding_of(choice.status());
     if (code == Code::kUnsupported) finding.severity = Severity::kUnsupported;
     findings_.report(std::move(finding));
-  } else if (read_head(std::move(*choice)) && check_superblock()) {
+  } else if (read_head(*choice) && check_superblock()) {
     check_places();
     check_growth_pages();
     check_table(PageUse::kStatistics);

@@ -25,7 +25,8 @@ struct NextEntry : BlockCounts, StoredBody {
   Kind kind = Kind::kCdf5;
 
   static NextEntry of(const BlockEntry& entry) {
-    return {entry, entry, 0, entry.order, entry.extent_length, static_cast<Kind>(entry.kind)};
+    return {entry.counts(), entry.stored_body(), 0,
+            entry.order,    entry.extent_length, static_cast<Kind>(entry.kind)};
   }
 };
 
@@ -128,7 +129,7 @@ struct BlockState {
     assert(stage == BlockStage::kDefined);
     metadata.reset();
     next.kind = block->kind;
-    static_cast<BlockCounts&>(next) = *block;
+    next.counts() = block->counts();
     next.extent_length = block->extent_length;
     body = std::move(block);
   }

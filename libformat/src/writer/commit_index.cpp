@@ -17,8 +17,8 @@ BlockEntry entry_of(const WriterCore& w, const BlockCommit& c) {
   if (block.committed) entry = *block.committed;
   entry.name = w.blocks.name(c.id);
   entry.kind = static_cast<std::uint16_t>(block.next.kind);
-  static_cast<BlockCounts&>(entry) = block.next;
-  static_cast<StoredBody&>(entry) = block.next;
+  entry.counts() = block.next.counts();
+  entry.stored_body() = block.next.stored_body();
   entry.hole = c.hole;
   if (c.rewritten) entry.sum = c.header_sum;
   entry.extent_position = c.extent_position;

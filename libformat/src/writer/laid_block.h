@@ -16,14 +16,12 @@ struct LaidBlock {
 
   static LaidBlock of(const BlockState& block) {
     const NextEntry& next = block.next;
-    return {block.layout,       next,
-            next.digest,        next.order,
-            next.extent_length, block.run_position,
-            block.run_length,   block.inline_run};
+    return {block.layout,       next.counts(),      next.digest,      next.order,
+            next.extent_length, block.run_position, block.run_length, block.inline_run};
   }
   void put_into(BlockState& block) const {
     block.layout = layout;
-    static_cast<BlockCounts&>(block.next) = counts;
+    block.next.counts() = counts;
     block.next.digest = digest;
     block.next.order = order;
     block.next.extent_length = extent_length;

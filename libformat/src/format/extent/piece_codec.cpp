@@ -22,11 +22,32 @@ Status does_not_decode(std::uint64_t length) {
 // length: the expected decoded length.
 Decoded decode_into(PieceCodec codec, std::span<const std::byte> stored, std::uint64_t length,
                     std::span<std::byte> out) {
-  if (codec == PieceCodec::kZstd)
-    return is_allowed_frame(stored, length) ? decode_zstd(stored, out) : Decoded{};
-  std::size_t used = 0;
-  const Decoded decoded = inflate_zlib(stored, out, &used);
-  return decoded.length && used != stored.size() ? Decoded{} : decoded;
+  switch (codec) {
+    case PieceCodec::kNone:
+      break;
+    case PieceCodec::kZstd:
+      return is_allowed_frame(stored, length) ? decode_zstd(stored, out) : Decoded{};
+    case PieceCodec::kDeflate: {
+      std::size_t used = 0;
+      const Decoded decoded = inflate_zlib(stored, out, &used);
+      return decoded.length && used != stored.size() ? Decoded{} : decoded;
+    }
+  }
+  return {};
+}
+
+// Returns the length in `out`; 0: `out` is too short.
+std::size_t encode_into(PieceCodec codec, int level, std::span<const std::byte> bytes,
+                        std::span<std::byte> out) {
+  switch (codec) {
+    case PieceCodec::kNone:
+      break;
+    case PieceCodec::kZstd:
+      return encode_zstd(bytes, out, level);
+    case PieceCodec::kDeflate:
+      return deflate_zlib(bytes, out, level);
+  }
+  return 0;
 }
 
 }  // namespace
@@ -48,8 +69,7 @@ Result<std::vector<std::byte>> decode_piece(PieceCodec codec, std::span<const st
 
 std::vector<std::byte> encode_piece(PieceCodec codec, int level, std::span<const std::byte> bytes) {
   std::vector<std::byte> out(bytes.size() - (bytes.size() + 15) / 16);
-  std::size_t length = codec == PieceCodec::kDeflate ? deflate_zlib(bytes, out, level)
-                                                     : encode_zstd(bytes, out, level);
+  std::size_t length = encode_into(codec, level, bytes, out);
   if (!is_piece_length(length, bytes.size())) length = 0;
   out.resize(length);
   return out;

@@ -2,6 +2,7 @@
 #include "format/index/entry_codec.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "format/superblock/superblock.h"
 #include "wire/joined_text.h"
@@ -28,7 +29,10 @@ static Place place_at(const Page& leaf, std::uint32_t row, Column first) {
           leaf.value(row, static_cast<Column>(first + 2))};
 }
 
-// BlockCounts take consecutive columns.
+// The columns of BlockCounts, in the order of for_each().
+static constexpr Column kCounts[] = {kDimensions, kVariables, kAttributes, kRecords, kSamples};
+static_assert(sizeof(BlockCounts) == std::size(kCounts) * sizeof(std::uint64_t));
+
 static void set_counts(PageBuilder& page, const BlockCounts& counts) {
   std::uint16_t column = kDimensions;
   BlockCounts::for_each(
@@ -37,10 +41,8 @@ static void set_counts(PageBuilder& page, const BlockCounts& counts) {
 
 static BlockCounts counts_at(const Page& page, std::uint32_t row) {
   BlockCounts counts;
-  std::uint16_t column = kDimensions;
-  BlockCounts::for_each(counts, [&](std::uint64_t& count) {
-    count = page.value(row, static_cast<Column>(column++));
-  });
+  const Column* column = kCounts;
+  BlockCounts::for_each(counts, [&](std::uint64_t& count) { count = page.value(row, *column++); });
   return counts;
 }
 
@@ -78,7 +80,7 @@ BlockEntry entry_at(const Page& leaf, std::uint32_t row) {
   e.extent_position = leaf.value(row, kExtentPosition);
   e.extent_length = leaf.value(row, kExtentLength);
   e.extent_sum = leaf.value(row, kExtentSum);
-  static_cast<BlockCounts&>(e) = counts_at(leaf, row);
+  e.counts() = counts_at(leaf, row);
   e.map = place_at(leaf, row, kMapPosition);
   e.storage = place_at(leaf, row, kStoragePosition);
   e.order = leaf.value(row, kOrder);

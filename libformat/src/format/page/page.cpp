@@ -201,7 +201,7 @@ std::vector<Place> later_places_of(std::span<const UnknownValue> values) {
   return out;
 }
 
-// Decodes one page, in the order of checks that section 16 lists.
+// Decodes one page, in the order of checks that section 18.4 lists.
 class Page::Decoder {
  public:
   Decoder(std::vector<std::byte> bytes, const PageExpectation& expect, Findings& findings)
