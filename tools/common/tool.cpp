@@ -165,9 +165,9 @@ int Tool::finish() {
   diagnostics_.finish();
   // A signal that arrived after everything was done, including the publication of an output,
   // changed nothing.
-  const int interrupted = interrupted_exit();
-  return interrupted != 0 && diagnostics_.exit() != Exit::kDone
-             ? interrupted
+  const int by_signal = interrupted_exit();
+  return by_signal != 0 && diagnostics_.exit() != Exit::kDone
+             ? by_signal
              : static_cast<int>(diagnostics_.exit());
 }
 
