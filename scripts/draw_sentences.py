@@ -53,9 +53,12 @@ def tracked(folders):
 
 
 def cpp_texts(lines):
-    """Comments (consecutive lines together) and string literals (neighbours together), each with its line."""
+    """Comments (consecutive lines together) and the literals of each statement, each with its line.
+
+    "{}" stands for a value between two literals.
+    """
     block, block_line, block_column = [], 0, -1
-    strings, strings_line = [], 0
+    literals, literals_line = "", 0
     for number, line in enumerate(lines, 1):
         comment = CPP_COMMENT.match(line)
         code = comment["code"] if comment else line
@@ -67,17 +70,30 @@ def cpp_texts(lines):
             if not block:
                 block_line, block_column = number, column
             block.append(comment["text"].strip())
-        found = [] if code.lstrip().startswith("#") else CPP_STRING.findall(code)
-        if strings and not (found and code.lstrip().startswith('"')):
-            yield strings_line, "".join(strings)
-            strings = []
-        if found:
-            strings_line = strings_line if strings else number
-            literals = " ".join(found)
-            strings.append(re.sub(r"\\[nt]", " ", literals).replace('\\"', '"').replace("\\\\", "\\"))
-    for at, texts, between in ((block_line, block, " "), (strings_line, strings, "")):
-        if texts:
-            yield at, between.join(texts)
+        if code.lstrip().startswith("#"):
+            continue
+        position = 0
+        for match in [*CPP_STRING.finditer(code), None]:
+            between = code[position : match.start() if match else len(code)]
+            if literals and re.search(r"[;{}?]", between):
+                yield literals_line, message(literals)
+                literals = ""
+            elif literals and between.strip():
+                literals += "{}"
+            if match:
+                literals_line = literals_line if literals else number
+                literals += match[1]
+                position = match.end()
+    if literals:
+        yield literals_line, message(literals)
+    if block:
+        yield block_line, " ".join(block)
+
+
+def message(literals):
+    """The text that a user sees: without rule and escapes."""
+    literals = re.sub(r"^R-[A-Z]+-\d+(?:\{\})+|(?<! )(?<!\})(?:\{\})+$", "", literals)
+    return re.sub(r"\\[nt]", " ", re.sub(r"(?:\{\})+", "{}", literals)).replace('\\"', '"').replace("\\\\", "\\")
 
 
 def python_texts(text):
@@ -97,6 +113,8 @@ def markdown_texts(lines):
         if fenced or line.startswith(("    ", "#", "<!--")):
             continue
         if line.startswith("|"):
+            if number < len(lines) and lines[number].startswith("|--"):
+                continue  # the names of columns
             for cell in re.split(r"(?<!\\)\|", line.strip("| ")):
                 if re.search("[A-Za-z]", cell):
                     yield number, cell.strip()
