@@ -50,15 +50,17 @@ constexpr bool is_classic(Kind kind) {
 // How the bytes of a stored piece of values are coded (spec/format.md, section 8.2).
 enum class PieceCodec : std::uint8_t { kNone = 0, kZstd = 1, kDeflate = 3 };
 
-// A codec's name in options, and its levels: from 1 to the highest; 0: it has none.
+// A codec's name in options, its levels (from 1 to the highest; 0: the codec has no levels), and
+// the registered number of the HDF5 filter that codes chunks in the same way (0: none).
 struct PieceCodecWord {
   PieceCodec codec;
   std::string_view name;
   int usual_level, highest_level;
+  std::uint32_t hdf5_filter;
 };
-inline constexpr PieceCodecWord kPieceCodecs[] = {{PieceCodec::kNone, "none", 0, 0},
-                                                  {PieceCodec::kDeflate, "deflate", 6, 9},
-                                                  {PieceCodec::kZstd, "zstd", 1, 19}};
+inline constexpr PieceCodecWord kPieceCodecs[] = {{PieceCodec::kNone, "none", 0, 0, 0},
+                                                  {PieceCodec::kDeflate, "deflate", 6, 9, 1},
+                                                  {PieceCodec::kZstd, "zstd", 1, 19, 32015}};
 
 using DimId = std::uint32_t;
 using VarId = std::uint32_t;

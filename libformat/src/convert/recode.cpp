@@ -315,24 +315,26 @@ class Recoder {
   std::vector<Filter> filters(const Storage* now, std::uint64_t value_size) const {
     const Compression& wanted = options_.compression;
     bool shuffle = wanted.shuffle, sum = false;
-    std::optional<PieceCodec> codec = wanted.codec;
+    auto codec = std::ranges::find(kPieceCodecs, wanted.codec.value_or(PieceCodec::kNone),
+                                   &PieceCodecWord::codec);
     auto level = static_cast<std::uint32_t>(wanted.level);
     if (now) {
       for (const Filter& f : now->filters) {
         shuffle = shuffle || f.id == kShuffle;
         sum = sum || f.id == kFletcher32;
-        if (wanted.codec || (f.id != kDeflate && f.id != kZstd)) continue;
-        codec = f.id == kDeflate ? PieceCodec::kDeflate : PieceCodec::kZstd;
+        const auto used = std::ranges::find(kPieceCodecs, f.id, &PieceCodecWord::hdf5_filter);
+        if (wanted.codec || f.id == 0 || used == std::end(kPieceCodecs)) continue;
+        codec = used;
         level = std::clamp(f.parameters.empty() ? 1u : f.parameters.front(), 1u,
-                           f.id == kDeflate ? 9u : 19u);
+                           static_cast<std::uint32_t>(used->highest_level));
       }
     }
     std::vector<Filter> out;
     constexpr std::uint32_t kOptional = 1;
-    if (shuffle && codec.value_or(PieceCodec::kNone) != PieceCodec::kNone && value_size > 1)
+    if (shuffle && codec->hdf5_filter && value_size > 1)
       out.push_back({kShuffle, kOptional, "shuffle", {static_cast<std::uint32_t>(value_size)}});
-    if (codec == PieceCodec::kDeflate) out.push_back({kDeflate, kOptional, "deflate", {level}});
-    if (codec == PieceCodec::kZstd) out.push_back({kZstd, kOptional, "zstd", {level}});
+    if (codec->hdf5_filter)
+      out.push_back({codec->hdf5_filter, kOptional, std::string(codec->name), {level}});
     if (sum) out.push_back({kFletcher32, 0, "fletcher32", {}});
     return out;
   }

@@ -34,9 +34,8 @@ static constexpr Column kCounts[] = {kDimensions, kVariables, kAttributes, kReco
 static_assert(sizeof(BlockCounts) == std::size(kCounts) * sizeof(std::uint64_t));
 
 static void set_counts(PageBuilder& page, const BlockCounts& counts) {
-  std::uint16_t column = kDimensions;
-  BlockCounts::for_each(
-      counts, [&](std::uint64_t count) { page.set(static_cast<Column>(column++), count); });
+  const Column* column = kCounts;
+  BlockCounts::for_each(counts, [&](std::uint64_t count) { page.set(*column++, count); });
 }
 
 static BlockCounts counts_at(const Page& page, std::uint32_t row) {

@@ -55,7 +55,8 @@ Status ValueStorage::check_codec(const Metadata& metadata) {
   if (!options_.compression || std::exchange(is_codec_checked_, true)) return {};
   const std::string& path = file_->name();
   const Compression& wanted = *options_.compression;
-  if (options_.hdf5 && wanted.codec == PieceCodec::kZstd)
+  if (options_.hdf5 && wanted.codec && wanted.codec != PieceCodec::kNone &&
+      wanted.codec != PieceCodec::kDeflate)
     return Status(Code::kUnsupported, path, kNoOffset, "",
                   "a classic dataset becomes HDF5 with deflate alone; use --compress deflate");
   if (!wanted.codec && (!options_.hdf5 || wanted.shuffle))
