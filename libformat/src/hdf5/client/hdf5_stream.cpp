@@ -1,4 +1,4 @@
-// Encodes failures in messages of nmb-hdf5 (see hdf5_stream.h).
+// Encodes and decodes failures in messages of nmb-hdf5 (see hdf5_stream.h).
 #include "hdf5/client/hdf5_stream.h"
 
 #include <string>
