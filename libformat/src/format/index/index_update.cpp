@@ -656,8 +656,7 @@ class Update {
   Communicator* ranks_;
   const IndexTree& tree_;
   OldPages old_;
-  std::uint64_t
-      position_;  // position of the next level, or of the next page if there is only one rank
+  std::uint64_t position_;  // position of the next level or, for a single rank, of the next page
   const WritePages* write_;
   DeadPages& dead_;
   Origin origin_;

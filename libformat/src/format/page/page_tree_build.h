@@ -254,8 +254,7 @@ class PageTreeBuild {
 
   Tree& tree_;
   Communicator* ranks_;
-  std::uint64_t
-      position_;  // position of the next level, or of the next page if there is only one rank
+  std::uint64_t position_;  // position of the next level or, for a single rank, of the next page
   const WritePages* write_;
   Origin origin_;
   std::uint64_t few_pages_;
