@@ -1,4 +1,4 @@
-// AskedChunks: finds which chunk length of Compression::chunk applies to a dimension of a variable.
+// AskedChunks finds which chunk length of Compression::chunk applies to a dimension of a variable.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@ class AskedChunks {
  public:
   // Compares each name in `asked` with the view's names of dimensions if netCDF or dimension scales
   // left marks in the file. In the view, data sets of several lengths can share one dimension.
-  // Without marks, or if the view has no such name, it compares the stored names. `view` is the
-  // view of `dataset`. `is_numbered` says whether the view names dimensions without a scale like
-  // netCDF-C does (phony_dim_N). The object keeps no reference to the arguments.
+  // Without marks, or if the view has no such name, the name is compared with the stored names.
+  // `view` is the view of `dataset`. `is_numbered` says whether the view names dimensions without a
+  // scale like netCDF-C does (phony_dim_N). The object keeps no reference to the arguments.
   AskedChunks(const Dataset& dataset, const NetcdfView& view, bool is_numbered,
               const std::vector<Compression::ChunkLength>& asked);
 

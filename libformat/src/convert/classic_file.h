@@ -43,8 +43,8 @@ class ClassicFile {
   // Returns the range of values that `rank` writes, if the values have `length` bytes in all.
   static ByteRange share_of(int rank, int ranks, std::uint64_t length);
 
-  // Sets this rank's own check. It is called after all values are written and before the file gets
-  // its final name.
+  // Sets this rank's own check. The check is called after all values are written and before the
+  // file gets its final name.
   void set_check(std::function<Status()> check) { check_ = std::move(check); }
 
   struct Values {

@@ -32,7 +32,7 @@ Status patch_records(const Block& block, std::vector<std::byte>& body) {
   return {};
 }
 
-// Writes a classic file whose values every rank can read. Each rank writes its share of them.
+// Writes a classic file whose values every rank can read. Each rank writes its share of the values.
 Status write_shares(std::span<const std::byte> header, std::shared_ptr<const ByteSource> values,
                     std::uint64_t length, const std::string& path, const ConvertOptions& options,
                     Communicator& ranks) {

@@ -126,12 +126,12 @@ class ValueMover {
     return {};
   }
 
-  // Returns the bytes to which the values moved since the last call refer. Bytes of later calls
-  // follow them in the region.
+  // Returns the bytes to which values refer, for all values that were moved since the last call. In
+  // the region, the bytes of the next call follow these bytes.
   std::vector<std::byte> take() { return std::exchange(led_to_, {}); }
   std::uint64_t end() const { return end_; }
   std::size_t held() const { return led_to_.size(); }
-  // Returns whether a value moved since the last call had a reference to a removed object.
+  // Returns whether move() has found a reference to a removed object since the last call.
   bool take_lost() { return std::exchange(is_lost_, false); }
 
  private:
@@ -333,8 +333,9 @@ class BlockMover {
   }
 
   // Returns the changed values of an attribute, followed by the bytes to which they refer.
-  // `is_list` is set for HDF5's lists of the users of dimension scales. From these, elements that
-  // refer to removed objects are left out, and *count becomes the number of remaining elements.
+  // `is_list` is set for HDF5's lists of the users of dimension scales. From such lists, elements
+  // that refer to removed objects are left out, and *count becomes the number of remaining
+  // elements.
   Result<std::vector<std::byte>> moved_values(Type type, std::uint64_t* count,
                                               std::span<const std::byte> values, bool is_list,
                                               bool* is_lost) const {
@@ -365,8 +366,8 @@ class BlockMover {
     std::vector<bool> leads_nowhere;
     NMB_ASSIGN(std::vector<std::byte> out, move_all(*count, &leads_nowhere));
     if (!is_list || is_sequence || !*is_lost) return out;
-    // The bytes to which elements refer begin after the last element. Fewer elements change that
-    // position, so move the remaining elements again.
+    // The bytes to which elements refer begin after the last element. With fewer elements, that
+    // position is different, so the remaining elements are moved again.
     const auto left = static_cast<std::uint64_t>(std::ranges::count(leads_nowhere, false));
     NMB_ASSIGN(out, move_all(left, &leads_nowhere));
     *count = left;
@@ -409,8 +410,8 @@ class BlockMover {
     return to->def_extended_att(owner, attribute.name, attribute.type, count, *values);
   }
 
-  // Writes regions in the order of variables, each at a multiple of 8. nmb-hdf5 uses the same
-  // layout.
+  // Writes regions in the order of variables, each at a multiple of 8. This is also the layout of
+  // nmb-hdf5.
   Result<std::shared_ptr<const ByteSource>> move_values(Metadata* metadata, Extension* extension) {
     const Metadata& was = block_.metadata;
     bool any = false;
@@ -484,8 +485,8 @@ class BlockMover {
     end_ = run.end();
   }
 
-  // An attribute from which elements were left out, by its number among the attributes of its
-  // owner.
+  // An attribute from which elements were left out. `attribute` is its number among the attributes
+  // of the owner.
   struct Shortened {
     VarId owner = 0;
     std::uint32_t attribute = 0;

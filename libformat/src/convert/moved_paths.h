@@ -32,9 +32,9 @@ using PathMap = std::function<std::optional<std::string>(std::string_view path)>
 
 struct MovedBlock {
   std::vector<std::byte> body;  // of kind 6
-  // The new extent; nullptr if no values refer to objects, because the block's extent then stays.
+  // The new extent. It is nullptr if no values refer to objects: the block then keeps its extent.
   std::shared_ptr<const ByteSource> extent;
-  // Names, for messages, of links that were left out, and of variables and attributes with
+  // Texts for messages. They name links that were left out, and variables and attributes with
   // references to removed objects. Links to groups, REFERENCE_LIST and DIMENSION_LIST are not
   // listed.
   std::vector<std::string> lost;

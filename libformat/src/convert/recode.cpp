@@ -23,8 +23,8 @@ namespace {
 
 // Arrays of at most this many bytes are not divided into chunks.
 constexpr std::uint64_t kSmallArray = 64 << 10;
-// kUsualChunk is the approximate size in bytes of a chunk whose shape is chosen here. kCodedAtOnce
-// is the most bytes of all chunks that are encoded at the same time.
+// `kUsualChunk` is the approximate size in bytes of a chunk whose shape is chosen here.
+// `kCodedAtOnce` is the most bytes of all chunks that are encoded at the same time.
 constexpr std::uint64_t kUsualChunk = 1 << 20, kCodedAtOnce = 64 << 20;
 constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
 
@@ -32,7 +32,8 @@ std::uint64_t chunks_along(std::uint64_t length, std::uint64_t chunk) {
   return length / chunk + (length % chunk != 0);
 }
 
-// Copies chunks, before filters, out of an array with dimensions of these `lengths`.
+// Copies chunks out of an array and applies no filters. `lengths` are the lengths of the array's
+// dimensions.
 class ChunkCutter {
  public:
   // `fill` is one fill value.
@@ -146,7 +147,7 @@ class Recoder {
       any = any || is_cut_later;
       if (storage) extension.storage.push_back(*storage);
       const std::uint64_t length = block_.metadata.slice_bytes(v).value_or(0);
-      // Regions with chunks begin at a multiple of 8, even if there is no chunk.
+      // A region for chunks begins at a multiple of 8, even if it contains no chunk.
       const bool is_empty = length == 0 && !(storage && storage->kind == StorageKind::kChunked);
       metadata.set_begin(v, is_empty ? end_ : begin);
       if (!is_empty) end_ = begin;

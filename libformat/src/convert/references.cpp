@@ -48,7 +48,7 @@ std::string numbered(std::string_view name, std::uint64_t n, bool* has_number) {
 // Finds the files that a file names, by the HDF5 library's rules.
 class Hdf5Names {
  public:
-  // `input` is the input file, for messages, from which `file` was reached. *nested receives the
+  // `input` is the input file from which `file` was reached; messages name it. *nested receives the
   // existing files that may refer to further files.
   Hdf5Names(const OutputSet& outputs, const std::string& file, const std::string& input,
             std::vector<std::string>* nested)
@@ -241,9 +241,9 @@ class ReferenceWalk {
     return status;
   }
 
-  // Returns the same path for all spellings of a path, or nullopt if it is not a regular file. HDF5
-  // searches the folder where a file was found for the files that it names. Therefore the last part
-  // of the path is kept, even if it is a link.
+  // Returns the same path for all spellings of a path, or nullopt if there is no regular file at
+  // the path. If a file names other files, HDF5 searches for them in the folder where the first
+  // file was found. Therefore the last part of the path is kept, even if it is a link.
   static std::optional<std::string> in_its_folder(const fs::path& path) {
     std::error_code none;
     if (!fs::is_regular_file(path, none)) return std::nullopt;

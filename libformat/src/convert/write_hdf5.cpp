@@ -320,7 +320,7 @@ class ResultCheck {
   const bool plain_;  // ConvertOptions::plain
   hdf5::NetcdfCheck netcdf_;
   std::map<std::string, std::string>
-      unlinked_;  // for named datatypes without a link: from found name to expected name
+      unlinked_;  // expected name of each named datatype without a link, by its found name
   std::uint64_t groups_ = 0;
 };
 

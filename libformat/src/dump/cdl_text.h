@@ -18,8 +18,8 @@ void put_cdl_name(TextOut& out, std::string_view name, bool is_dataset = false);
 class CdlString {
  public:
   // `line_break` is the text to write after each line feed except one at the end: it closes and
-  // reopens the quotation marks. If it is empty, the string stays on one line. With `keep_nuls`,
-  // NULs at the end are written too.
+  // reopens the quotation marks. If `line_break` is empty, the string stays on one line. With
+  // `keep_nuls`, NULs at the end are written too.
   CdlString(TextOut& out, std::string_view line_break, bool keep_nuls)
       : out_(out), line_break_(line_break), keep_nuls_(keep_nuls) {
     out_.put('"');

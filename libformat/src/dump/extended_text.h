@@ -17,8 +17,8 @@ namespace nmb {
 
 class ExtendedText {
  public:
-  // `region` holds the bytes of values of variable length. It is nullptr if there are no such
-  // values.
+  // `region` holds the bytes of values of variable length. If there are no such values, `region` is
+  // nullptr.
   ExtendedText(TextOut& out, const TypeTable& types, const ByteSource* region, ValueFormat format)
       : out_(out), types_(types), region_(region), format_(format) {}
 
@@ -50,7 +50,7 @@ class WholeValues {
   WholeValues(const WholeValues&) = delete;
   WholeValues& operator=(const WholeValues&) = delete;
 
-  // Formats one value like ExtendedText::put(). text() then returns the text.
+  // Formats one value like ExtendedText::put(). After this, text() returns the text.
   Status read(Type type, const std::byte* value) {
     text_.clear();
     NMB_TRY(value_.put(type, value));

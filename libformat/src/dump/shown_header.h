@@ -1,5 +1,5 @@
-// ShownHeader gives the definitions of a dataset that a text shows: all of them, or only those of a
-// netCDF view.
+// ShownHeader selects the definitions that the text of a dataset shows: all definitions, or only
+// those of a netCDF view.
 #pragma once
 
 #include <cstdint>

@@ -17,10 +17,10 @@ inline bool has_same_value(const Attribute& a, const Attribute& b) {
 
 // Compares the attributes of two owners, but only those for whose names counts(name) is true. Calls
 // differ(const Attribute* found, const Attribute* expected) for each attribute of both owners for
-// which same(*found, *expected) is false. Also calls it for each attribute that only one owner has;
-// the other pointer is then nullptr. Attributes of the found owner come first, in their order; then
-// come attributes that only the expected owner has. differ() may add found attributes to
-// `expected`.
+// which same(*found, *expected) is false. Also calls differ() for each attribute that only one
+// owner has; the other pointer is then nullptr. Attributes of the found owner come first, in their
+// order; then come attributes that only the expected owner has. The function differ() may add found
+// attributes to `expected`.
 template <class Counts, class Same, class Differ>
 void for_each_difference(const Metadata& found, VarId found_owner, const Metadata& expected,
                          VarId expected_owner, Counts counts, Same same, Differ differ) {

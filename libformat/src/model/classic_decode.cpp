@@ -42,7 +42,8 @@ class ClassicDecoder {
     if (!header_.metadata.settle_names().ok()) found_duplicate_ = true;
     return std::move(failure_);
   }
-  // Returns whether a duplicate name ended decoding. Decoding may have continued past its place.
+  // Returns whether a duplicate name ended decoding. Decoding may have continued past the place of
+  // the duplicate.
   bool found_duplicate() const { return found_duplicate_; }
 
  private:
@@ -67,7 +68,7 @@ class ClassicDecoder {
     failure_ = Status(status.code(), source_.name(), offset, {}, status.message());
     return false;
   }
-  // Counts a remark. Calls the functions that make its texts only if the remark is kept.
+  // Counts a remark. Calls the functions that make the remark's texts only if the remark is kept.
   template <class Object, class Found, class Expected>
   void remark(const char* rule, std::uint64_t offset, Object object, Found found,
               Expected expected) {
@@ -130,8 +131,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Reads the sections that follow the header in a body of kind 6. They are read first, because the
-  // header depends on them.
+  // Reads the sections that follow the header in a body of kind 6. The sections are read before the
+  // header, because the header depends on them.
   bool read_sections() {
     const std::byte* bytes = peek(widths_.count);
     if (!bytes) return false;
@@ -165,7 +166,7 @@ class ClassicDecoder {
     header_.metadata.set_extension(extension_);
     return true;
   }
-  // Checks that all dimensions and variables exist to which the sections refer.
+  // Checks that the sections refer only to dimensions and variables that exist.
   bool check_ids() {
     const Metadata& metadata = header_.metadata;
     const std::uint64_t at = 4 + widths_.count;
@@ -439,7 +440,7 @@ class ClassicDecoder {
     return true;
   }
 
-  // Checks that the storage of a variable, according to the storage section, suits the variable.
+  // Checks that a variable's entry in the storage section fits the variable.
   bool check_storage(VarId id, std::uint64_t at, std::uint64_t vsize, std::uint64_t region) {
     const Variable variable = header_.metadata.variable(id);
     const Storage* const storage = extension_->storage_of(id);

@@ -146,7 +146,7 @@ Result<std::vector<std::byte>> encode_extended_body(const Metadata& metadata,
     return Status();
   };
   NMB_TRY(ClassicEncoder(metadata, Kind::kExtended, emit).encode(records));
-  constexpr std::size_t kLengthField = 12;  // offset after magic and numrecs
+  constexpr std::size_t kLengthField = 12;  // offset of the length, after magic and numrecs
   store_be(body.data() + kLengthField, std::uint64_t{body.size()});
   body.resize(round_up(body.size(), 8));
   append_sections(*metadata.extension(), &body);

@@ -58,9 +58,9 @@ void append_section(std::uint16_t type, std::uint16_t flags, std::vector<std::by
   out.pad();
 }
 
-// The place of the earlier sequence that a sequence continues, as the first section says. It is
-// absent if the sequence continues no other. If the place is invalid (R-SC-1), `wrong` describes
-// the value.
+// The place of the earlier sequence that a sequence continues. The first section of the sequence
+// states it. The place is absent if the sequence continues no other sequence. If the place is
+// invalid (R-SC-1), `wrong` describes its value.
 struct EarlierSections {
   Place place;
   std::string wrong;
@@ -73,9 +73,9 @@ void append_earlier(const Place& place, std::vector<std::byte>* sections);
 inline constexpr std::uint64_t kMostSections = std::uint64_t{1} << 26;
 
 // Calls `visit` for each section of the sequence at a place. Sections of the earlier sequences that
-// it continues come first. Stops if `visit` fails. Skips sections of type kSectionEarlier. `most`
-// is the largest number of bytes of all these sequences together. For `flags_in_use`, see
-// walk_sections(). Errors: kDamaged (R-SB-9, R-SC-1), kLimit, kIo.
+// the sequence continues come first. Stops if `visit` fails. Skips sections of type
+// kSectionEarlier. `most` is the largest number of bytes of all these sequences together. For
+// `flags_in_use`, see walk_sections(). Errors: kDamaged (R-SB-9, R-SC-1), kLimit, kIo.
 Status read_sections(
     const ByteSource& file, Place place, std::uint64_t most, bool flags_in_use,
     const std::function<Status(const SectionFrame&, std::string_view payload)>& visit);

@@ -17,7 +17,8 @@ void put_hex(std::string* out, std::string_view bytes) {
   }
 }
 
-// Returns whether the character is U+061C, U+200E, U+200F, U+2028 to U+202E or U+2066 to U+2069.
+// Returns whether the character can change the order of text or break a line: U+061C, U+200E,
+// U+200F, U+2028 to U+202E, U+2066 to U+2069.
 bool rearranges_text(std::string_view character) {
   if (character == "\u061c") return true;
   if (character.size() != 3 || character[0] != '\xe2') return false;

@@ -55,7 +55,7 @@ struct BlockHeader {
   std::uint64_t order = 0;
   Digest digest;
   std::uint64_t body_sum = 0;
-  std::uint64_t sum = 0;  // set by encode and decode
+  std::uint64_t sum = 0;  // set by encode() and decode()
 
   // Writes header, name and padding to `out`, and sets name_length and sum. `name` has at most
   // 65,535 bytes. `out` has block_body_offset(name.size()) bytes.

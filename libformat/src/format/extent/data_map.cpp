@@ -255,7 +255,8 @@ struct OldPages {
   }
 };
 
-// Marks a page of the map as no longer used, and the row that leads to it.
+// Reports that a page of the map is no longer used. Also drops the structures of later versions to
+// which the row in the parent leads.
 Status retire(const OldPage& old, const ByteSource& file, PageSink& sink) {
   NMB_TRY(check_may_change(*old.page, file));
   if (old.parent) drop_later_places(*old.parent, old.row, sink);
@@ -271,8 +272,8 @@ bool same_rows(const Page& leaf, const std::vector<Piece>& pieces, std::size_t f
   return true;
 }
 
-// Rows, with columns that this version does not know, of leaves that are no longer used. If the
-// piece of a row stays, so do these columns; otherwise they are dropped.
+// Holds the rows of old leaves that have columns which this version does not know. If the piece of
+// a row stays, its values in these columns are copied to the new leaf; otherwise they are dropped.
 class UnknownRows {
  public:
   void add(const std::shared_ptr<const Page>& leaf) {
@@ -436,8 +437,8 @@ Result<DataMapEdge> right_edge(const DataMap& map, std::uint64_t extent_length) 
 Result<Place> append_to_data_map(const std::vector<Piece>& pieces, const DataMapEdge& edge,
                                  std::uint32_t map_rows, PageSink& sink, const Origin& origin,
                                  std::uint64_t owner) {
-  // New pages of one level. If the edge's page of that level has room for rows, the first new page
-  // replaces it.
+  // New pages of one level. If the edge's page of that level has room for more rows, the first new
+  // page replaces that page.
   std::vector<MapRow> rows;
   const Page& leaf = *edge.back();
   bool replaces = leaf.rows() < map_rows;

@@ -40,7 +40,7 @@ struct Piece {
 // checks it only once. Not thread-safe.
 class DataMap {
  public:
-  // `owner` is the position of the block's header. root.sum is the `sum` field of the root page.
+  // `owner` is the position of the block's header. `root.sum` is the `sum` field of the root page.
   // `external` opens the file's external files. It is nullptr if the map belongs to an original,
   // because then all pieces lie in this file. `file`, `external` and `superblock` must outlive this
   // object.
@@ -102,8 +102,8 @@ using DataMapEdge = std::vector<std::shared_ptr<const Page>>;
 // Reads and checks the right edge of a map. The extent must not be empty. Errors: kUnsupported if a
 // page forbids changes.
 Result<DataMapEdge> right_edge(const DataMap& map, std::uint64_t extent_length);
-// Adds pieces after the last piece of a map. Writes only pages of the edge again, and new pages. A
-// page has at most `map_rows` rows. Errors: kLimit, as for write_data_map().
+// Adds pieces after the last piece of a map. Apart from new pages, only pages of the edge are
+// written again. A page has at most `map_rows` rows. Errors: kLimit, as for write_data_map().
 Result<Place> append_to_data_map(const std::vector<Piece>& pieces, const DataMapEdge& edge,
                                  std::uint32_t map_rows, PageSink& sink, const Origin& origin,
                                  std::uint64_t owner);

@@ -40,17 +40,18 @@ class ExtentSource final : public ByteSource {
   std::size_t memory() const { return inline_bytes_ ? inline_bytes_->size() : 0; }
 
   // --- for reading these values from the file together with those of other blocks --- Bytes
-  // [begin, end) of the extent. They are whole pieces, contiguous in the file from `position` on.
-  // `position` is 0 if the bytes are in memory, coded, in another file, or not stored.
+  // [begin, end) of the extent. These bytes are whole pieces, and are contiguous in the file from
+  // `position` on. `position` is 0 if the bytes are in memory, coded, in another file, or not
+  // stored.
   struct Stretch {
     std::uint64_t begin = 0, end = 0, position = 0;
   };
   // Returns the stretch that holds `offset`.
   Result<Stretch> stretch_at(std::uint64_t offset) const;
   // Checks `bytes`, which were read from `position` of the file and begin at `offset` of the
-  // extent. `offset` must be the begin of a stretch; the bytes may continue into later stretches.
-  // Calls bad(piece, why) for each damaged piece that lies completely within `bytes`. Fails if a
-  // map cannot be read.
+  // extent. A stretch must begin at `offset`; the bytes may continue into later stretches. Calls
+  // bad(piece, why) for each damaged piece that lies completely within `bytes`. Fails if a map
+  // cannot be read.
   Status check(std::uint64_t offset, std::uint64_t position, std::span<const std::byte> bytes,
                const std::function<void(const Piece&, const Status&)>& bad) const;
   const ByteSource& file() const { return file_; }

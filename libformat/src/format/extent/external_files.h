@@ -16,11 +16,12 @@
 
 namespace nmb {
 
-// Thread-safe. Reads the file table when it is needed first, and opens a file when its values are
+// Thread-safe. Reads the file table when it is first needed, and opens a file when its values are
 // read. The process has only a few such files open at a time, for all NMB files together.
 class ExternalFiles {
  public:
-  // `file` must outlive this object. file.path() determines where external files are searched for.
+  // `file` must outlive this object. `file.path()` determines where external files are searched
+  // for.
   ExternalFiles(const ByteSource& file, const Superblock& superblock, ExternalPaths allowed)
       : file_(file), superblock_(superblock), allowed_(allowed) {}
 

@@ -19,7 +19,7 @@
 
 namespace nmb {
 
-// Immutable, so safe to share between threads.
+// A file table is immutable, so threads may share it.
 class FileTable {
  public:
   FileTable() = default;  // for a file without a file table
@@ -68,8 +68,8 @@ Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file,
                                                          const Superblock& superblock);
 
 // Returns a page with a row for each file; none may be an original. `before` is the place of the
-// page that this page continues, with that page's `sum` field as the sum. It is absent if there is
-// no such page.
+// page that this page continues, with that page's `sum` field as the sum. If this page continues no
+// other, `before` is absent.
 PageBuilder file_table_page(std::span<const ExternalFile> files, const Place& before = {});
 
 }  // namespace nmb

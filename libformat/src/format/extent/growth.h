@@ -32,8 +32,8 @@ struct GrowthRow {
 // The growth rows of each block, by the block's order of creation.
 using GrowthRows = std::map<std::uint64_t, std::vector<GrowthRow>>;
 
-// Checks R-GR-1, except that a block with each order exists. Returns the number after the last row
-// that counts.
+// Checks R-GR-1, but not whether each order belongs to a block. Returns the number of the first row
+// that does not count, or the number of rows if all rows count.
 std::uint32_t check_growth_page(const Page& page, Findings& findings);
 // Checks a page like check_growth_page(), and adds the page's rows to *rows. Returns false if some
 // rows of the page cannot be read.
@@ -79,8 +79,8 @@ class Growth {
  private:
   Status load() const;
   // Returns all growth rows of a block by a search in every page. A table of the rows of all blocks
-  // would take several times the memory of the pages. To make it would take several times as long
-  // as to read the pages.
+  // would need several times as much memory as the pages, and several times as much time as it
+  // takes to read them.
   std::vector<GrowthRow> gather(std::uint64_t order) const;
 
   const ByteSource& file_;

@@ -11,7 +11,7 @@ namespace nmb {
 
 namespace {
 
-// The functions of PageTreeBuild's parameter Tree for the index.
+// Implements the parameter Tree of PageTreeBuild for the index.
 class EntryTree {
  public:
   using Rows = IndexChanges;

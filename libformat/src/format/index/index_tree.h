@@ -19,8 +19,8 @@
 
 namespace nmb {
 
-// The names that are not less than `first` and less than `end`. If `end` is nullopt, the range has
-// no upper bound.
+// The names from `first` on, up to `end` but without it. If `end` is nullopt, the range has no
+// upper bound.
 struct NameRange {
   std::string first;
   std::optional<std::string> end;
@@ -29,8 +29,8 @@ struct NameRange {
 // Returns the range of names that begin with `prefix`.
 NameRange prefix_range(std::string_view prefix);
 
-// Entries and totals include the growth in growth pages (section 10.4), although rows of the index
-// do not. Thread-safe.
+// Entries and totals include the records and lengths that growth pages add (section 10.4). Rows of
+// index pages do not include them. Thread-safe.
 class IndexTree {
  public:
   // `far` is the same file as `file` if it is on slow storage, otherwise nullptr.
@@ -53,8 +53,8 @@ class IndexTree {
   const Superblock& superblock() const { return superblock_; }
   const Growth& growth() const { return growth_; }
   std::uint32_t height() const { return superblock_.height; }
-  // Takes the pages that were read for the generation before. They are still right, because no page
-  // is ever overwritten. `before` must not be used afterwards.
+  // Takes the pages that were read for the generation before. These pages are still valid, because
+  // no page is ever overwritten. `before` must not be used afterwards.
   void continue_from(IndexTree& before) {
     cache_ = before.cache_;
     growth_.continue_from(before.growth_);

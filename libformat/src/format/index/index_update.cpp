@@ -45,9 +45,9 @@ struct Replaced {
   std::size_t end = 0;
 };
 
-// The end of a rank's work on a level. The next rank needs it to know where its own work begins.
-// Several ranks may work on one old page. Each of them handles its own changes and the kept rows
-// before these; the last of them also handles the kept rows at the end of the page.
+// The end of a rank's work on a level. The next rank's work begins there. Several ranks may work on
+// one old page. Each of these ranks handles its own changes and the kept rows before them; the last
+// rank also handles the kept rows at the end of the page.
 struct Edge {
   int rank = -1;  // -1: no rank has work so far
   PagePath path;  // path of the old page
@@ -186,8 +186,8 @@ class NodeWork : public Work {
       if (node) {
         const std::uint32_t changed = below_[i].path.back();
         for (; row < changed; ++row) NMB_TRY(visit(child_at(*node, row)));
-        // If row > changed, a lower rank or an earlier item handled this row: it replaced another
-        // part of the same page below.
+        // If row > changed, this row was already handled, because a lower rank or an earlier item
+        // replaced another part of the same page below.
         if (row == changed) {
           if (dead) drop_later_places(*node, row, *dead);
           ++row;
@@ -231,8 +231,8 @@ class NodeWork : public Work {
   std::vector<Replaced> nodes_;  // `end` is an index in `below_`
 };
 
-// Describes the last old page on which the ranks up to a given rank work, and the rows that they
-// make from it.
+// For all ranks up to a given rank: the last old page on which they work, and the rows that they
+// make from this page.
 struct Tail {
   bool any = false;
   bool all = false;  // whether these ranks work on no other page
@@ -320,8 +320,8 @@ class Update {
     std::uint64_t sum = 0;
     std::uint32_t length = 0;
     std::uint16_t level = 0;
-    bool only_child = false;  // whether it replaced a root whose only child it was; it may have
-                              // only one child itself
+    bool only_child = false;  // whether this page was the only child of a former root; such a page
+                              // may have only one child, too
     Holdings holds;
     Digest digest;
   };
@@ -366,7 +366,8 @@ class Update {
     return {};
   }
 
-  // Exchanges with the neighbouring ranks where the work of each rank begins and ends.
+  // Exchanges messages with neighbouring ranks, so that each rank knows where their work begins and
+  // ends.
   template <class Level>
   Status meet_neighbours(Level& work) {
     std::string text;
@@ -599,8 +600,8 @@ class Update {
     return expect;
   }
 
-  // Finds the root, which is the only page of the level that was written last. One rank has it, or
-  // none if the index is empty. Collective.
+  // Finds the root, which is the only page of the level that was written last. One rank has this
+  // page; if the index is empty, no rank has it. Collective.
   Result<BuiltIndex> find_root() {
     NMB_ASSIGN(const int holder,
                ranks_->all_reduce(pages_.count() == 0 ? -1 : ranks_->rank(), highest));

@@ -51,7 +51,7 @@ class OldPages {
     return pages_[path.size() - 1];
   }
 
-  // Returns the separator of a page, which its parent has.
+  // Returns the separator that a page has in its parent.
   Result<std::string> separator_of(const PagePath& path) {
     if (path.size() < 2) return std::string();
     NMB_ASSIGN(const std::shared_ptr<const Page> parent, at(parent_of(path)));

@@ -43,7 +43,7 @@ class LevelPages {
     return {};
   }
 
-  // Places the pages one after another from `position` on, and writes them. last(child, bytes)
+  // Places the pages one after another from `position` on, and writes them. `last(child, bytes)`
   // receives the last page.
   template <class Last>
   Status place(std::uint64_t position, const WritePages& write, Last last) {
@@ -63,8 +63,8 @@ class LevelPages {
     return status;
   }
 
-  // Places and writes the collected pages if they are large enough. Only for a rank that makes the
-  // level alone, because it knows *position, where the next page begins.
+  // Places and writes the collected pages if they are large enough. Call this only on a rank that
+  // makes the level alone, because only such a rank knows *position, where its next page begins.
   template <class Last>
   Status place_alone(std::uint64_t* position, const WritePages& write, Last last) {
     constexpr std::size_t kEnough = 1 << 20;
@@ -81,7 +81,7 @@ class LevelPages {
   std::vector<std::byte> bytes_;  // bytes of the pages without position
 };
 
-// Calls make(ranks, write) on rank 0 only, which makes pages from *position on and advances
+// Calls make(ranks, write) on rank 0 only. `make` makes pages from *position on and advances
 // *position. Then all ranks write these pages together, as if several ranks had made them. Returns
 // the result of `make`, which must be trivially copyable. Collective.
 template <class Outcome, class Make>

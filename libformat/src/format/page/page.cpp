@@ -114,7 +114,7 @@ std::string_view Page::name(std::uint32_t row) const {
 }
 
 std::string_view Page::shared_name(std::uint32_t row) const {
-  // All rows with the same name end have the name of the first of these rows.
+  // Rows with equal name ends share a name; only the first of these rows stores it.
   const std::uint64_t end = value(row, kNameEnd);
   std::uint32_t low = 0, high = row;
   while (low < high) {

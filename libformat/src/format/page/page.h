@@ -76,15 +76,15 @@ inline constexpr std::uint64_t kStateAbandoned = 2;   // only in dead-space segm
 
 inline constexpr std::size_t kPageHeaderSize = 88;
 inline constexpr std::size_t kPageSumOffset = 80;
-// By default, the most rows of a leaf and of a node of the index. A page of a data map has at most
-// as many rows as a node.
+// Default limits for the number of rows of a leaf and of a node of the index. A page of a data map
+// has at most as many rows as a node.
 inline constexpr std::uint32_t kLeafRows = 64;
 inline constexpr std::uint32_t kNodeRows = 128;
 inline constexpr std::size_t kPageLengthOffset = 20;
 inline constexpr std::size_t kPageGenerationOffset = 56;
 inline constexpr std::uint16_t kMaxMapLevel = 8;
 
-// The properties that a page must have, as the place that leads to it says.
+// The properties that a page must have. They follow from the place that leads to the page.
 struct PageExpectation {
   PageUse use = PageUse::kIndex;
   std::uint16_t level = 0;
@@ -107,15 +107,15 @@ struct UnknownValue {
   Digest value;       // if the value is not wide, only the low half is used
 };
 
-// Returns the places of structures of later versions in the unknown values of a row, by ascending
-// ids.
+// Finds places of structures of later versions among a row's unknown values. Returns the places by
+// ascending ids.
 std::vector<Place> later_places_of(std::span<const UnknownValue> values);
 
 // A structure of a later version to which a row leads.
 struct LaterPlace {
   Place place;
-  std::uint64_t placed_at = 0;  // position in the file of the value that gives the structure's
-                                // position, or of the page if that column is missing
+  std::uint64_t placed_at = 0;  // where the row states the structure's position: offset of this
+                                // value in the file, or of the page if the column is missing
 };
 
 // A decoded page. It owns its bytes. It is immutable, so threads may share it.
@@ -153,7 +153,7 @@ class Page {
   std::vector<std::uint16_t> unknown_columns() const;
   // Returns whether an unknown column forbids changes of the page's rows.
   bool forbids_changes() const;
-  // Returns the values other than 0 that a row has in unknown columns, by ascending ids.
+  // Returns a row's values in unknown columns by ascending ids, without values of 0.
   std::vector<UnknownValue> unknown_values(std::uint32_t row) const;
   // Returns the structures of later versions to which a row leads.
   std::vector<LaterPlace> later_places(std::uint32_t row) const;
@@ -198,14 +198,14 @@ class PageBuilder {
   void set_digest(Digest digest);
   // Sets the bytes that the row has after the names (column kBytesEnd).
   void set_bytes(std::span<const std::byte> bytes);
-  // Adds values of columns that this version does not know. They come from another page.
+  // Adds values of columns that this version does not know. These values come from another page.
   void keep(std::span<const UnknownValue> values);
   std::uint32_t rows() const { return rows_; }
   std::string_view last_name() const;
   void clear();
 
-  // Returns the number of bytes of the encoded page. It does not depend on the page's position.
-  // Errors: kLimit if it is 2^32 or more.
+  // Returns the number of bytes of the encoded page. The length does not depend on the page's
+  // position. Errors: kLimit if the length is 2^32 or more.
   Result<std::uint32_t> length() const;
   struct Encoded {
     std::vector<std::byte> bytes;

@@ -28,21 +28,21 @@ namespace nmb {
 // Rank 0 alone makes the nodes above a level of at most `few_pages` pages. Memory: a rank's pages
 // of one level; if there is only one rank, it writes pages in parts of 1 MiB.
 //
-// Tree is a class that defines the differences between trees:
-//   use(), leaf_rows(), node_rows()
-//   Status check_level(level): returns a failure if the tree must not have nodes of this level
-//   Rows: this rank's rows, sorted, with count(); a higher rank has only greater rows
-//   Row: a row that another rank sent; put(MessageWriter&, const Rows&, i), get(MessageReader&)
-//   Child: the row that leads to a page, with position, length and sum; put_row() and get_row()
-//   Total total(const Child&): returns the total of all rows below the child
-//   Status begin(Communicator&, const Rows&, leading): is called before the leaves are written, and
-//     is collective; `leading` is the number of rows that this rank sends to another rank
-//   add(PageBuilder&, const Rows&, i, Child*) and add(PageBuilder&, const Row&, Child*): add a row
-//     to a leaf and to the Child that leads to this leaf
-//   end_leaf(const PageBuilder&)
-//   std::size_t fill_node(PageBuilder&, std::span<const Child>, Child*): adds children to a node
-//   and
-//     returns the number of children that it added
+// Tree is a class that defines the differences between trees. It has these members:
+//   `use()`, `leaf_rows()` and `node_rows()` return the use of the pages and their most rows.
+//   `Status check_level(level)` returns a failure if the tree must not have nodes of this level.
+//   `Rows` are this rank's rows, sorted, with count(). A higher rank has only greater rows.
+//   `Row` is a row that another rank sent.
+//   `put(MessageWriter&, const Rows&, i)` and `get(MessageReader&, Row*)` write and read a row.
+//   `Child` is the row that leads to a page, with position, length, sum, put_row() and get_row().
+//   `Total total(const Child&)` returns the total of all rows below the child.
+//   `Status begin(Communicator&, const Rows&, leading)` is called before the leaves are written. It
+//     is collective. `leading` is the number of rows that this rank sends to another rank.
+//   `add(PageBuilder&, const Rows&, i, Child*)` and `add(PageBuilder&, const Row&, Child*)` add a
+//     row to a leaf and to the Child that leads to this leaf.
+//   `end_leaf(const PageBuilder&)` is called after each leaf.
+//   `std::size_t fill_node(PageBuilder&, std::span<const Child>, Child*)` adds children to a node
+//     and returns the number of children that it added.
 template <class Tree>
 class PageTreeBuild {
  public:

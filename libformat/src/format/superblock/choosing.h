@@ -21,7 +21,7 @@ struct Choice {
   // Whether `newest` was found by a search: as the superblock that follows the newest slot, or as
   // the last superblock of the file. No mark shows that it was committed.
   bool found_by_search = false;
-  std::optional<FoundSuperblock> pending;  // follows `newest`, and is not used
+  std::optional<FoundSuperblock> pending;  // superblock that follows `newest` and is not used
 };
 
 // Chooses the newest generation. Reads the head again while a commit may be in progress. If the

@@ -27,9 +27,9 @@ struct Head {
   }
 };
 
-// Makes a head from a choice. Checks the superblock's fields, and that the file is not cut. Reports
-// problems that do not prevent reading to `findings`. Errors: kDamaged; kUnsupported, with the bit
-// of an incompatible feature; kIo.
+// Makes a head from a choice of the newest generation. Checks the superblock's fields, and that the
+// file is not cut. Reports problems that do not prevent reading to `findings`. Errors: kDamaged;
+// kUnsupported, with the bit of an incompatible feature; kIo.
 Result<Head> head_of(const ByteSource& file, Choice choice, Findings& findings);
 
 // Chooses the newest generation like a reader, and makes its head. Reports as warnings to

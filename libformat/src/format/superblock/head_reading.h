@@ -35,7 +35,7 @@ struct HeadReading {
   std::vector<std::byte> bytes;  // the first 16 KiB
   std::uint64_t size = 0;        // length of the file, queried after the head was read
   // The file id: from the identity at 512 if its sum is right, otherwise from the copy in the
-  // cover, the mark or a slot. nullopt if all of these are damaged.
+  // cover, the mark or a slot. Is nullopt if all of these are damaged.
   std::optional<Digest> file_id;
   std::optional<Mark> mark;  // nullopt if the mark is not valid
   std::array<SlotReading, 2> slots;

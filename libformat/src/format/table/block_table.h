@@ -1,4 +1,5 @@
-// BlockTable reads the rows of statistics or tags that count (spec/format.md, section 9.2).
+// BlockTable reads rows of statistics or tags. It leaves out rows that a newer tree replaces
+// (spec/format.md, section 9.2).
 #pragma once
 
 #include <cstdint>

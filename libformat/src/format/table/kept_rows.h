@@ -20,9 +20,9 @@ namespace nmb {
 class KeptRows {
  public:
   using Wants = std::function<Result<bool>(std::uint64_t order)>;
-  // Reads the rows that count in a table, for all blocks for which `wants` returns true. `use` is
-  // kStatistics or kTags. Errors: kIo; kDamaged, with the position in `file`. After a failure, no
-  // row of the table is kept.
+  // Reads the rows of a table for all blocks for which `wants` returns true, without rows that a
+  // newer tree replaces. `use` is kStatistics or kTags. Errors: kIo; kDamaged, with the position in
+  // `file`. After a failure, no row of the table is kept.
   Status read(PageUse use, const BlockTable& table, const ByteSource& file, const Wants& wants);
 
   // Returns the number of rows of a block. `order` is the block's order of creation in the file

@@ -28,10 +28,10 @@ Result<TagValue> row_tag(const TableRow& row) {
   if (row.kind == kTextTag) {
     const std::string text(reinterpret_cast<const char*>(row.bytes.data()), row.bytes.size());
     if (row.minimum != 0 || !is_text(text))
-      return wrong("found a tag of text that has a number, is not UTF-8, or contains NUL");
+      return wrong("found a text tag that has a number, is not UTF-8, or contains NUL");
     return TagValue(text);
   }
-  if (!row.bytes.empty()) return wrong("found a tag of a number that has text");
+  if (!row.bytes.empty()) return wrong("found a numeric tag with text");
   if (row.kind == kInt64Tag) return TagValue(std::bit_cast<std::int64_t>(row.minimum));
   if (row.kind == kUInt64Tag) return TagValue(row.minimum);
   return TagValue(std::bit_cast<double>(row.minimum));

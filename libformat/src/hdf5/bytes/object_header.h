@@ -35,9 +35,10 @@ class ObjectHeader {
   ObjectHeader() { start(); }
   // Starts an empty header.
   void start();
-  // Begins a message. Append its contents to bytes() before end() is called.
+  // Begins a message. Append the message's contents to bytes() before end() is called.
   void begin(HeaderMessage type, unsigned flags = 0);
-  // Ends a message. Returns false if it is longer than 65,535 bytes, the most that HDF5 allows.
+  // Ends a message. Returns false if the message is longer than 65,535 bytes, the most that HDF5
+  // allows.
   [[nodiscard]] bool end();
   Hdf5Bytes& bytes() { return bytes_; }
   // Returns the complete header. Call start() before the next header.

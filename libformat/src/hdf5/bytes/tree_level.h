@@ -26,8 +26,8 @@ struct TreeShape {
 };
 
 // Writes the nodes above `children` level by level, and returns the root's address. There must be
-// at least one child. All nodes are full, except the last node of each level. put_key(Hdf5Bytes&,
-// key, is_last) writes a key; is_last is true for the key after all children.
+// at least one child. All nodes are full, except the last node of each level. `put_key(Hdf5Bytes&,
+// key, is_last)` writes a key; is_last is true for the key after all children.
 template <class PutKey>
 Result<std::uint64_t> append_tree(std::vector<TreeChild> children, const TreeShape& shape,
                                   std::uint64_t last_key, PutKey put_key, ViewOutput& out) {

@@ -11,7 +11,7 @@
 
 namespace nmb {
 
-// Receives the bytes of a view. It may be a file, or code that compares the bytes with a file.
+// Receives the bytes of a view. A sink may be a file, or code that compares the bytes with a file.
 class ViewSink {
  public:
   virtual ~ViewSink() = default;

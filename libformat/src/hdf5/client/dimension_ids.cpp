@@ -110,8 +110,8 @@ Status DimensionIds::gather() {
 }
 
 // Finds the numbers that netCDF-C gave to scales without a number in their source files. A variable
-// that uses such a scale may still state the number. To count again would not give the same
-// numbers, because some groups of the source file may be absent here.
+// that uses such a scale may still state the number. A new count might give other numbers, because
+// some groups of the source file may be absent here.
 void DimensionIds::take_counted(const Block& block) {
   const auto known = blocks_.find(block.name);
   if (known == blocks_.end() ||
@@ -145,8 +145,8 @@ Status DimensionIds::find_shared() {
   return {};
 }
 
-// Counts the dimensions that classic datasets define themselves. netCDF-C does not number a
-// dimension again if it belongs to a group above.
+// Counts the dimensions that classic datasets define themselves. A dimension that belongs to a
+// group above does not get another number from netCDF-C.
 Status DimensionIds::count_own() {
   for (auto& [name, scales] : blocks_) {
     if (scales.levels.empty()) continue;
@@ -219,8 +219,7 @@ Status DimensionIds::keep_numbers(bool* are_unique) {
       *are_unique = *are_unique && taken.insert(scale.id).second;
     }
   });
-  // If netCDF-C gives a dimension its number, this may be the number of a classic block's
-  // dimension.
+  // If netCDF-C gives a dimension its number, a classic block's dimension may have the same number.
   const auto at = taken.lower_bound(first_classic);
   *are_unique = *are_unique && (at == taken.end() || *at >= classic);
   *are_unique = *are_unique && classic <= kMostDimensions && next <= kMostDimensions;
@@ -254,9 +253,9 @@ Status DimensionIds::count_anew() {
 }
 
 // Numbers the dimensions of one source from `first` on and returns the next free number. Scales
-// without numbers get theirs from netCDF-C when it reads the result. If these would not be the
-// numbers chosen here, all dimensions of the source are numbered in the order in which netCDF-C
-// reads them.
+// without numbers get theirs from netCDF-C when it reads the result. If netCDF-C's numbers would
+// differ from those chosen here, all dimensions of the source are numbered in the order in which
+// netCDF-C reads them.
 std::int64_t DimensionIds::count_source(const std::vector<Scales*>& blocks, std::int64_t first) {
   struct Item {
     std::int64_t in_source;

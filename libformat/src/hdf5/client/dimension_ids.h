@@ -1,9 +1,10 @@
 // DimensionIds chooses the numbers by which netCDF identifies dimensions, when an NMB file is
 // written as HDF5. A scale has its number in _Netcdf4Dimid; variables that use it repeat the number
-// in _Netcdf4Coordinates. netCDF takes two dimensions with the same number for one dimension.
+// in _Netcdf4Coordinates. For netCDF, two dimensions with the same number are one dimension.
 // Dimensions from several sources therefore get new numbers. A block below a classic block may use
-// dimensions of the classic block, whose numbers are not those of the source. If a scale has no
-// number, netCDF-C gives it the number after the largest number that it has read so far.
+// dimensions of the classic block. These dimensions have other numbers than in the source. If a
+// scale has no number, netCDF-C gives it the number after the largest number that it has read so
+// far.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // Defines the messages that nmb-hdf5 writes to its standard output. A message has the fields u32
-// kind, u32 0, u64 length of the content, content. nmb-hdf5 writes values that the HDF5 file does
-// not store in the same form to the spool, a file whose descriptor it gets.
+// kind, u32 0, u64 length of the content, content. Values that the HDF5 file does not store in the
+// same form are not part of a message. The process writes them to the spool, a file whose
+// descriptor it gets.
 #pragma once
 
 #include <cstddef>

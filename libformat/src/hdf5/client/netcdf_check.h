@@ -32,8 +32,7 @@ class NetcdfCheck {
   // other dimensions in the group than in `source`.
   Status add_classic(const Block& written, const Block& source, bool plain);
   // Makes the checks that need all groups. Call it after all groups were added. Errors: kIo;
-  // kDamaged if netCDF sees other dimensions, with the name of the first variable for which it
-  // does.
+  // kDamaged, with the name of the variable, if netCDF sees other dimensions of a variable.
   Status finish() const;
 
  private:

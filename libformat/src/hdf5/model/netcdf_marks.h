@@ -23,8 +23,8 @@ inline constexpr std::string_view kNotAVariable =
 // dimension's scale.
 inline constexpr std::string_view kNonCoordinate = "_nc4_non_coord_";
 
-// Returns whether a name has the form phony_dim_N. netCDF gives such names to dimensions without a
-// scale in HDF5 files.
+// Returns whether a name has the form phony_dim_N. In netCDF, dimensions of HDF5 files have such
+// names if they have no scale.
 bool is_made_up(std::string_view dimension);
 
 // Returns the text of an attribute that is a string of fixed length, up to the first NUL. This
@@ -38,7 +38,7 @@ bool is_scale_alone(const Metadata& metadata, VarId variable);
 // Returns the values of an attribute of four-byte integers, or no values if the attribute has
 // another type.
 std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::string_view name);
-// Returns these values only if the attribute has exactly `count` of them.
+// Returns the values like the function above, but only if there are exactly `count` values.
 std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::string_view name,
                                    std::size_t count);
 // Returns whether an attribute has the type of DIMENSION_LIST.

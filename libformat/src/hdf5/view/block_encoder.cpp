@@ -299,7 +299,7 @@ Status BlockEncoder::add_attributes(VarId owner, ObjectHeader& header) const {
     else if (owner != kGlobal && std::ranges::count(kReserved, attribute.name) > 0)
       status = refused(what(), "a name that netCDF-4 uses for dimensions", "another name");
     else if (!is_type(static_cast<std::uint32_t>(attribute.type)))
-      status = refused(what(), "a type of HDF5", "one of classic netCDF");
+      status = refused(what(), "a type of HDF5", "a type of classic netCDF");
     else if (const bool fits =
                  attribute.type == Type::kChar
                      ? add_text_attribute(header, attribute.name,
