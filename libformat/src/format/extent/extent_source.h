@@ -39,9 +39,9 @@ class ExtentSource final : public ByteSource {
   // Returns the number of bytes of values that are in memory.
   std::size_t memory() const { return inline_bytes_ ? inline_bytes_->size() : 0; }
 
-  // --- for reading these values from the file together with those of other blocks --- Bytes
-  // [begin, end) of the extent. These bytes are whole pieces, and are contiguous in the file from
-  // `position` on. `position` is 0 if the bytes are in memory, coded, in another file, or not
+  // --- for reading these values from the file together with those of other blocks ---
+  // Bytes [begin, end) of the extent. These bytes are whole pieces, and are contiguous in the file
+  // from `position` on. `position` is 0 if the bytes are in memory, coded, in another file, or not
   // stored.
   struct Stretch {
     std::uint64_t begin = 0, end = 0, position = 0;
