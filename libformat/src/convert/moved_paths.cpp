@@ -267,8 +267,8 @@ class BlockMover {
     return {};
   }
 
-  // Adds a property to attributes that were shortened to one value: without it, they would be
-  // scalar.
+  // Without a property, an attribute of one value is scalar. Adds the property to attributes that
+  // were shortened to one value, so that they stay arrays.
   void add_spaces(std::vector<hdf5::Property>* properties) const {
     using PropertyNumber = hdf5::Property::Number;
     for (const Shortened& one : shortened_) {
@@ -410,8 +410,8 @@ class BlockMover {
     return to->def_extended_att(owner, attribute.name, attribute.type, count, *values);
   }
 
-  // Writes regions in the order of variables, each at a multiple of 8. This is also the layout of
-  // nmb-hdf5.
+  // Writes regions in the order of variables, each at a multiple of 8. The layout of nmb-hdf5 is
+  // the same.
   Result<std::shared_ptr<const ByteSource>> move_values(Metadata* metadata, Extension* extension) {
     const Metadata& was = block_.metadata;
     bool any = false;

@@ -31,10 +31,11 @@ struct PathMove {
 using PathMap = std::function<std::optional<std::string>(std::string_view path)>;
 
 struct MovedBlock {
-  std::vector<std::byte> body;  // of kind 6
-  // The new extent. It is nullptr if no values refer to objects: the block then keeps its extent.
+  std::vector<std::byte> body;  // body of kind 6
+  // The new extent, or nullptr if no values refer to objects. In the second case, the block keeps
+  // its extent.
   std::shared_ptr<const ByteSource> extent;
-  // Texts for messages. They name links that were left out, and variables and attributes with
+  // Texts for messages, about links that were left out, and about variables and attributes with
   // references to removed objects. Links to groups, REFERENCE_LIST and DIMENSION_LIST are not
   // listed.
   std::vector<std::string> lost;
@@ -43,8 +44,8 @@ struct MovedBlock {
 // Returns whether anything in the block refers to an object by its path. Errors: kDamaged.
 Result<bool> has_paths(const Metadata& metadata);
 
-// Returns the block as if it had been read from the renamed file. The result has no body if the
-// block has no paths or none of them changes. Values that refer to objects are appended to `spool`.
+// Returns the block as if it had been read from the renamed file. The result has no body if no path
+// in the block changes. Values that refer to objects are appended to `spool`.
 // The result keeps block.extent and reads all other values from it. Memory: a window, and the bytes
 // to which one value refers, at most 256 MiB. Errors:
 // - kDamaged; kIo; kNoSpace;

@@ -123,7 +123,7 @@ class Recoder {
     if (!metadata.extension()) return kAsItIs;
     // Records of several variables are interleaved.
     if (metadata.record_dimension()) {
-      left_.push_back("values in records are kept as they are");
+      left_.push_back("values in records stay unchanged");
       return kAsItIs;
     }
     Extension extension = *metadata.extension();
@@ -188,7 +188,7 @@ class Recoder {
     if (has_chunks)
       if (const Status known = check_filters(now->filters); !known.ok()) {
         left_.push_back("variable " + std::string(v.name) + ": " + known.message() +
-                        "; its values are kept as they are");
+                        "; its values stay unchanged");
         return kAsItIs;
       }
     const std::uint64_t bytes = block_.metadata.array_bytes(variable).value_or(0);
@@ -340,8 +340,8 @@ class Recoder {
     return out;
   }
 
-  // Appends the chunk table and the chunks to the spool. They become a region that begins at
-  // `begin` in the extent.
+  // Appends the chunk table and the chunks to the spool. Table and chunks become a region that
+  // begins at `begin` in the extent.
   Status code(VarId variable, const Storage* now, Storage* storage, std::uint64_t begin) {
     const Status status = code_chunks(variable, now, storage, begin);
     return status.ok() || status.code() == Code::kNoSpace ? status : of_variable(variable, status);
@@ -462,7 +462,7 @@ class Recoder {
   std::vector<ChunkUse>& uses_;
   std::vector<bool> is_shown_;  // by VarId; false if netCDF shows the data set only as a dimension
   bool has_zstd_ = false;
-  std::vector<hdf5::Property> properties_;  // of the block
+  std::vector<hdf5::Property> properties_;  // properties of the block
   std::uint64_t end_ = 0;                   // length of the new extent so far
   std::vector<SplicedSource::Run> runs_;
 };

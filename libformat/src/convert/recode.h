@@ -17,13 +17,13 @@
 namespace nmb {
 
 struct RecodedBlock {
-  std::vector<std::byte> body;  // of kind 6
+  std::vector<std::byte> body;  // body of kind 6
   std::uint64_t extent_length = 0;
   std::shared_ptr<const ByteSource> extent;
   bool has_zstd = false;  // whether zstd is among the filters of chunks that were encoded again
 };
 
-// What became of one requested chunk length.
+// The outcome for one requested chunk length.
 struct ChunkUse {
   bool is_known = false;    // at least one variable has the dimension
   bool is_cut = false;      // at least one variable now has chunks of that length

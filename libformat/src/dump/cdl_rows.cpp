@@ -17,8 +17,8 @@ CdlRows::CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const V
     extended_.emplace(metadata.extension()->types, array.region.get(), ValueFormat::kCdl);
     return;
   }
-  // The default fill value has the variable's classic type. It does not apply to values that are
-  // shown with another type.
+  // The default fill value has the variable's classic type. This fill value does not apply to
+  // values that are shown with another type.
   if (type_ == metadata.variable(variable).type) fill_ = fill_value(metadata, variable);
   if (type_ == Type::kChar) {
     // ncgen extends a short string with the fill value.

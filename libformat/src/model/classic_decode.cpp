@@ -325,7 +325,7 @@ class ClassicDecoder {
       if (values > room / size || padded(values * size) > room)
         return fail("R-CH-4", start + used + 4, "attribute " + in_quotes(name),
                     number(values) + " values of " + type_text(type),
-                    "at most the " + number(room) + " bytes that are left");
+                    "only as many as fit into the " + number(room) + " bytes that are left");
       std::uint64_t value_bytes = values * size;
       if (is_extended) {
         bytes = peek(before);
@@ -384,7 +384,7 @@ class ClassicDecoder {
     if (rank > room / widths_.count)
       return fail("R-CH-4", start + used, "variable " + in_quotes(name),
                   number(rank) + " dimensions",
-                  "at most the " + number(room) + " bytes that are left");
+                  "only as many as fit into the " + number(room) + " bytes that are left");
     bytes = peek(before + rank * widths_.count);
     if (!bytes) return false;
     name = {reinterpret_cast<const char*>(bytes) + widths_.count, name.size()};

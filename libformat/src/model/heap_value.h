@@ -1,5 +1,5 @@
-// HeapValue is a value of variable length. It refers to bytes in another place (spec/format.md,
-// section 15.1).
+// HeapValue is a value of variable length. Such a value refers to bytes in another place
+// (spec/format.md, section 15.1).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Splits and joins paths and full names (spec/format.md, section 8.4). They consist of the names of
-// groups and of an object, with '/' between the names and no '/' at either end.
+// Splits and joins paths and full names (spec/format.md, section 8.4). A full name consists of the
+// names of groups and of an object, with '/' between the names and no '/' at either end.
 #pragma once
 
 #include <string>

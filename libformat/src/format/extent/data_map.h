@@ -41,9 +41,9 @@ struct Piece {
 class DataMap {
  public:
   // `owner` is the position of the block's header. `root.sum` is the `sum` field of the root page.
-  // `external` opens the file's external files. It is nullptr if the map belongs to an original,
-  // because then all pieces lie in this file. `file`, `external` and `superblock` must outlive this
-  // object.
+  // `external` opens the file's external files. For the map of an original, `external` is nullptr,
+  // because all pieces of an original lie in this file. `file`, `external` and `superblock` must
+  // outlive this object.
   DataMap(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
           std::uint64_t owner, Place root, std::uint64_t extent_length)
       : file_(file),
@@ -86,9 +86,9 @@ void check_piece_lengths(const char* length_rule, const char* codec_rule, const 
 // Checks R-FT-6 for a leaf of an original's map: all pieces must lie in this file, and none may be
 // a hole.
 void check_original_leaf(const Page& leaf, Findings& findings);
-// Checks R-EX-1 to R-EX-4, R-EX-8 and R-FT-3 for a leaf. Its pieces must begin at *next and end at
-// or before `end`. Sets *next to the end of the last piece. `files` is nullptr if the file table is
-// not known.
+// Checks R-EX-1 to R-EX-4, R-EX-8 and R-FT-3 for a leaf. The leaf's pieces must begin at *next and
+// end at or before `end`. Sets *next to the end of the last piece. `files` is nullptr if the file
+// table is not known.
 void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t end,
                          std::uint32_t piece_size, const FileTable* files, Findings& findings);
 Piece piece_at(const Page& leaf, std::uint32_t row);

@@ -48,8 +48,8 @@ Status ExtentSource::check_piece(const Piece& piece, std::span<const std::byte> 
                      "found values with " + sum_text(sum) + ", expected " + sum_text(piece.sum));
 }
 
-// Returns a failure about a piece. Its offset is the position of the piece, and its file is the
-// file that holds the piece.
+// Returns a failure about a piece. The failure has the position of the piece, and the name of the
+// file that holds it.
 Status ExtentSource::piece_error(const Piece& piece, Code code, const std::string& rule,
                                  const std::string& message) const {
   if (piece.file == 0) return Status(code, file_.name(), piece.position, rule, message);

@@ -14,8 +14,8 @@ namespace nmb {
 
 namespace {
 
-// Returns the process's pool of open external files. It holds half as many files as the pool for
-// inputs.
+// Returns the process's pool of open external files. The pool holds half as many files as the pool
+// for inputs.
 const std::shared_ptr<FilePool>& pool() {
   static const auto all =
       std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / 2));

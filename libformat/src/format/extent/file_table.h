@@ -23,7 +23,7 @@ namespace nmb {
 class FileTable {
  public:
   FileTable() = default;  // for a file without a file table
-  // `pages` come with the oldest first. Each was checked by check_file_table().
+  // `pages` come with the oldest first. Each page was checked by check_file_table().
   explicit FileTable(std::vector<std::shared_ptr<const Page>> pages);
 
   std::uint32_t rows() const { return rows_; }

@@ -78,7 +78,7 @@ class Growth {
 
  private:
   Status load() const;
-  // Returns all growth rows of a block by a search in every page. A table of the rows of all blocks
+  // Searches every page and returns all growth rows of a block. A table of the rows of all blocks
   // would need several times as much memory as the pages, and several times as much time as it
   // takes to read them.
   std::vector<GrowthRow> gather(std::uint64_t order) const;

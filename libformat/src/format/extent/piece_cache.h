@@ -12,8 +12,8 @@
 
 namespace nmb {
 
-// One cache serves all blocks of a file. It keeps the most recently used pieces: at most kCapacity
-// bytes in all, or one larger piece. Thread-safe.
+// One cache serves all blocks of a file. The cache keeps the most recently used pieces: at most
+// kCapacity bytes in all, or one larger piece. Thread-safe.
 class PieceCache {
  public:
   using Bytes = std::shared_ptr<const std::vector<std::byte>>;

@@ -325,8 +325,7 @@ class Update {
     Holdings holds;
     Digest digest;
   };
-  // What this rank must know about its first old page, because lower ranks may work on the same
-  // page.
+  // Facts about this rank's first old page. Lower ranks may work on the same page.
   struct Share {
     std::uint64_t before = 0;  // number of rows that lower ranks make from the page
     std::uint64_t leading =
@@ -536,7 +535,7 @@ class Update {
     return {};
   }
 
-  // Makes the few remaining pages on rank 0. They are the pages of all levels if `changes` is not
+  // Makes the few remaining pages on rank 0. These are the pages of all levels if `changes` is not
   // nullptr, otherwise the pages above the level that was written last.
   Result<Top> finish_on_first(const IndexChanges* changes) {
     if (!changes) {
@@ -580,8 +579,8 @@ class Update {
     return top;
   }
 
-  // Returns the bytes of the root. The root is the only page of its level. Therefore it is the page
-  // that this rank wrote last in that level, or a committed page.
+  // Returns the bytes of the root. The root is the only page of its level. It is therefore a
+  // committed page, or the last page that this rank wrote in that level.
   Result<std::vector<std::byte>> bytes_of(const Top& top) const {
     if (wrote(top)) return last_[top.level].bytes;
     PageExpectation expect = expectation(top);

@@ -84,7 +84,8 @@ inline constexpr std::size_t kPageLengthOffset = 20;
 inline constexpr std::size_t kPageGenerationOffset = 56;
 inline constexpr std::uint16_t kMaxMapLevel = 8;
 
-// The properties that a page must have. They follow from the place that leads to the page.
+// The properties that a page must have. These properties follow from the place that leads to the
+// page.
 struct PageExpectation {
   PageUse use = PageUse::kIndex;
   std::uint16_t level = 0;
@@ -118,7 +119,7 @@ struct LaterPlace {
                                 // value in the file, or of the page if the column is missing
 };
 
-// A decoded page. It owns its bytes. It is immutable, so threads may share it.
+// A decoded page. A page owns its bytes. A page is immutable, so threads may share it.
 class Page {
  public:
   // Decodes a page. Checks R-PG-1 to R-PG-8, and R-IX-1 and R-IX-3 for the names. `bytes` has

@@ -23,12 +23,12 @@ namespace nmb {
 
 // Pages are placed from `position` on, which is the same on all ranks: first the leaves, then each
 // level of nodes. Each rank passes the pages that begin in its slice of rows, and their position,
-// to `write`. `write` is collective and is called once for each level. It returns the same status
-// on all ranks, and gets no bytes on a rank without pages. The bytes do not depend on the slices.
-// Rank 0 alone makes the nodes above a level of at most `few_pages` pages. Memory: a rank's pages
-// of one level; if there is only one rank, it writes pages in parts of 1 MiB.
+// to `write`. `write` is collective and is called once for each level. `write` returns the same
+// status on all ranks, and gets no bytes on a rank without pages. The bytes do not depend on the
+// slices. Rank 0 alone makes the nodes above a level of at most `few_pages` pages. Memory: a rank's
+// pages of one level; if there is only one rank, it writes pages in parts of 1 MiB.
 //
-// Tree is a class that defines the differences between trees. It has these members:
+// Tree is a class that defines the differences between trees. Its members are:
 //   `use()`, `leaf_rows()` and `node_rows()` return the use of the pages and their most rows.
 //   `Status check_level(level)` returns a failure if the tree must not have nodes of this level.
 //   `Rows` are this rank's rows, sorted, with count(). A higher rank has only greater rows.

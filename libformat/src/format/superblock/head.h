@@ -1,5 +1,5 @@
-// Head describes the newest generation of a file. It is read from the first 16 KiB of the file and,
-// if needed, from the file's end (spec/format.md, sections 3 to 5).
+// Head describes the newest generation of a file. The head is read from the first 16 KiB of the
+// file and, if needed, from the file's end (spec/format.md, sections 3 to 5).
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// HeadReading is the result of one reading of the head. It says whether the head is settled; if
-// not, a commit may be in progress or something is damaged (spec/format.md, section 5.4).
+// HeadReading is the result of one reading of the head. The result says whether the head is
+// settled. If not, a commit may be in progress or something is damaged (spec/format.md, section
+// 5.4).
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// BlockTable reads rows of statistics or tags. It leaves out rows that a newer tree replaces
-// (spec/format.md, section 9.2).
+// BlockTable reads rows of statistics or tags. BlockTable leaves out rows that a newer tree
+// replaces (spec/format.md, section 9.2).
 #pragma once
 
 #include <cstdint>

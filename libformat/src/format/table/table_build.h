@@ -15,8 +15,8 @@
 
 namespace nmb {
 
-// The rows of a rank. It owns the names and bytes to which the rows point, and stores each name
-// only once.
+// The rows of a rank. TableRows owns the names and bytes to which the rows point, and stores each
+// name only once.
 class TableRows {
  public:
   // Adds a row. Copies the name and bytes to which the row points.

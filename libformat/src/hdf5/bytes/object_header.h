@@ -64,8 +64,8 @@ void put_reference_list_type(Hdf5Bytes& out);  // sequences of references to obj
 void put_attribute_prefix(Hdf5Bytes& out, std::string_view name, std::size_t type_bytes,
                           std::size_t space_bytes);
 
-// The next functions add whole messages. They return false if the message is too long, like
-// ObjectHeader::end().
+// The next functions add whole messages. The functions return false if the message is too long,
+// like ObjectHeader::end().
 [[nodiscard]] bool add_text_attribute(ObjectHeader& to, std::string_view name,
                                       std::string_view text, std::size_t bytes);
 [[nodiscard]] bool add_number_attribute(ObjectHeader& to, std::string_view name, Type type,

@@ -31,7 +31,7 @@ struct GroupBlock {
   std::vector<RunInFile> in_file;  // runs by ascending offset
 };
 
-// What happens to values of external and virtual data sets. `kLeft` leaves them in their files.
+// How values of external and virtual data sets are treated. `kLeft` leaves them in their files.
 // `kCopied` copies them to the spool; HDF5 then opens the other files without limits.
 enum class OtherFiles : std::uint8_t { kLeft, kCopied };
 

@@ -36,9 +36,9 @@ class BlockEncoder {
         layout_(header.layout),
         places_(places),
         shared_(shared) {}
-  // Writes the data sets. Adds links to them, and the attributes of the block, to `group`. Errors:
-  // kUnsupported for contents that a view cannot show; kDamaged if there are more dimensions than
-  // the superblock's totals say.
+  // Writes the data sets. Adds links to the data sets, and the attributes of the block, to `group`.
+  // Errors: kUnsupported for contents that a view cannot show; kDamaged if there are more
+  // dimensions than the superblock's totals say.
   Status encode(ViewGroup* group);
 
  private:

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::uint64_t kAddressBytes = 8, kLengthBytes = 8;
 
-// Returns half the number of children of a node in trees of chunks. It follows from the average
-// number of records of a block.
+// Returns half the number of children of a node in trees of chunks. The number follows from the
+// average number of records of a block.
 unsigned chunk_rank(const Totals& totals) {
   if (totals.blocks == 0) return 2;
   const std::uint64_t average = totals.records / totals.blocks;
