@@ -45,14 +45,12 @@ struct MovedBlock {
 Result<bool> has_paths(const Metadata& metadata);
 
 // Returns the block as if it had been read from the renamed file. The result has no body if no path
-// in the block changes. Values that refer to objects are appended to `spool`.
-// The result keeps block.extent and reads all other values from it. Memory: a window, and the bytes
-// to which one value refers, at most 256 MiB. Errors:
-// - kDamaged; kIo; kNoSpace;
-// - kLimit if values refer to far more bytes than the region has, or if one value refers to more
-//   than 256 MiB;
-// - kUnsupported for references in records, and for references in a block that has attributes of
-//   named datatypes.
+// in the block changes. Values that refer to objects are appended to `spool`. The result keeps
+// block.extent and reads all other values from it. Memory: a window, and the bytes to which one
+// value refers, at most 256 MiB. Errors: kDamaged; kIo; kNoSpace; kLimit; kUnsupported. The error
+// is kLimit if values refer to far more bytes than the region has, or if one value refers to more
+// than 256 MiB. The error is kUnsupported for references in records, and for references in a block
+// that has attributes of named datatypes.
 Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
                               const std::shared_ptr<SpoolFile>& spool);
 

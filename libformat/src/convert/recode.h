@@ -40,18 +40,16 @@ struct RecodeOptions {
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// Encodes these values again and writes them to `spool`:
-// - values that are stored in chunks;
-// - arrays of values of fixed length, if they are larger than 64 KiB or have a dimension that
-//   compression.chunk names.
-// Values of variable length and values that were never written get the requested chunks when HDF5
-// is written. All other variables stay unchanged, and so do chunks with filters that NMB does not
-// decode. If a variable stays unchanged although the options cover it, *left gets a line with the
-// reason. *uses has one element for each element of compression.chunk; the outcome is added to it.
-// Returns nullopt if nothing changes. The result keeps block.extent. The bytes do not depend on the
-// number of threads. Memory: chunks of 64 MiB in all, or as many chunks as there are threads.
-// Errors: kDamaged if chunks cannot be decoded; kUsage for a chunk of more than 2^32 - 1 bytes;
-// kIo; kNoSpace.
+// Encodes values again and writes them to `spool`. Does so for all values that are stored in
+// chunks, and for arrays of values of fixed length that are larger than 64 KiB or have a dimension
+// that compression.chunk names. Values of variable length and values that were never written get
+// the requested chunks when HDF5 is written. All other variables stay unchanged, and so do chunks
+// with filters that NMB does not decode. If a variable stays unchanged although the options cover
+// it, *left gets a line with the reason. *uses has one element for each element of
+// compression.chunk; the outcome is added to it. Returns nullopt if nothing changes. The result
+// keeps block.extent. The bytes do not depend on the number of threads. Memory: chunks of 64 MiB in
+// all, or as many chunks as there are threads. Errors: kDamaged if chunks cannot be decoded; kUsage
+// for a chunk of more than 2^32 - 1 bytes; kIo; kNoSpace.
 Result<std::optional<RecodedBlock>> recode_values(const Dataset& block,
                                                   const RecodeOptions& options,
                                                   std::shared_ptr<SpoolFile> spool,

@@ -252,8 +252,8 @@ class ResultCheck {
     return true;
   }
 
-  // Named datatypes without a link have numbers in place of paths. The numbers only show which of
-  // these types are the same.
+  // Named datatypes without a link have numbers in place of paths. Only equality of these numbers
+  // has a meaning: equal numbers mean the same type.
   Status compare_definitions(const hdf5::GroupBlock& written, const Block& expected,
                              const std::string& path) {
     NMB_ASSIGN(const std::shared_ptr<const Block> decoded, hdf5::decode_group(written, path));

@@ -39,8 +39,8 @@ bool is_utf8(std::string_view text) {
 namespace {
 
 // Returns true if a name is ASCII without NUL and '/', like nearly all names. This check is fast,
-// because it takes eight bytes at a time. If it returns false, the name may still be legal. `name`
-// must have at most kMaxNameBytes bytes.
+// because it takes eight bytes at a time. If the function returns false, the name may still be
+// legal. `name` must have at most kMaxNameBytes bytes.
 bool is_plain(std::string_view name) {
   constexpr std::uint64_t kOnes = 0x0101010101010101u, kHigh = 0x8080808080808080u;
   // The subtraction sets the high bit of a byte that is 0. Bytes from 0x80 on are refused in any

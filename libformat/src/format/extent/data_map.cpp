@@ -390,7 +390,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
   for (const OldPage& node : before.nodes) {
     NMB_TRY(check_may_change(*node.page, old->file()));
     sink.replaced(*node.page);
-    // All nodes are written again. The rows that lead to them are not kept.
+    // All nodes are written again. The rows that lead to nodes are not kept.
     if (node.parent) drop_later_places(*node.parent, node.row, sink);
   }
   std::vector<MapRow> rows;

@@ -26,8 +26,8 @@ bool is_windows_device(std::string_view part);
 const char* windows_path_error(std::string_view path);
 
 // Returns the folder to which the paths of external files are relative. `path` is the path of the
-// NMB file. If it is a symbolic link, the result is the folder of the link's target. The result is
-// "" or ends with '/'.
+// NMB file. If `path` is a symbolic link, the result is the folder of the link's target. The result
+// is "" or ends with '/'.
 std::string external_folder(const std::string& path);
 
 }  // namespace nmb

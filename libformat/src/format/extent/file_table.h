@@ -57,9 +57,9 @@ class FileTable {
 // Paths of external files in the pages that were checked so far.
 using TablePaths = std::unordered_set<std::string>;
 
-// Checks R-FT-1 to R-FT-3 for the rows of a page, and R-FT-6 without reading data maps. Call it
-// with the oldest page first. Returns false if the rows of the page cannot be read. Memory: a few
-// bytes for each row.
+// Checks R-FT-1 to R-FT-3 for the rows of a page, and R-FT-6 without reading data maps. Call this
+// function with the oldest page first. Returns false if the rows of the page cannot be read.
+// Memory: a few bytes for each row.
 bool check_file_table(const Page& page, TablePaths* paths, Findings& findings);
 
 // Reads and checks the file table to which the superblock leads. The result has no rows if there is

@@ -25,7 +25,7 @@ struct GrowthRow {
   std::uint64_t records = 0;  // number of records of the block, including those in this piece
   std::shared_ptr<const Page> page;  // page that has the row
   std::uint32_t row = 0;             // number of the row in the page
-  // Returns the position in the file of the row's value in a column, for findings.
+  // Returns where the row's value in a column lies in the file, for findings.
   std::uint64_t at(Column column) const { return page->value_offset(row, column); }
 };
 

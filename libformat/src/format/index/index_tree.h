@@ -30,7 +30,7 @@ struct NameRange {
 NameRange prefix_range(std::string_view prefix);
 
 // Entries and totals include the records and lengths that growth pages add (section 10.4). Rows of
-// index pages do not include them. Thread-safe.
+// index pages do not include this growth. Thread-safe.
 class IndexTree {
  public:
   // `far` is the same file as `file` if it is on slow storage, otherwise nullptr.

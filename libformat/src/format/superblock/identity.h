@@ -23,7 +23,7 @@ struct Identity {
   // cannot be used. `bytes` are kIdentitySize bytes, which lie at `position` in the file.
   static bool decode(std::span<const std::byte> bytes, std::uint64_t position, Identity* identity,
                      Findings& findings);
-  // Reports violations of R-ID-4. Call it only for a file whose features are all known.
+  // Reports violations of R-ID-4. Call this function only for a file whose features are all known.
   static void check_reserved(std::span<const std::byte> bytes, std::uint64_t position,
                              Findings& findings);
   static bool has_magic(std::span<const std::byte> bytes);

@@ -87,7 +87,7 @@ struct Superblock {
   }
   std::uint64_t trailer_position() const { return file_length - kSlotUnit; }
   std::array<std::byte, kSlotUnit> encode() const;
-  // Returns whether magic, version and sum are right. Call it before decode().
+  // Returns whether magic, version and sum are right. Call this function before decode().
   static bool valid(std::span<const std::byte> bytes);
   static bool has_magic(std::span<const std::byte> bytes);
   // Decodes a superblock. Reports all violations of R-SB-4, R-SB-5, R-SB-7 and R-SB-11, and those

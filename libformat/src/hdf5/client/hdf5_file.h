@@ -56,8 +56,8 @@ class StartedFile {
   // Ends the other process.
   ~StartedFile();
 
-  // Does the same as read_file(). Call it only once. `file` is the file at the path that start()
-  // got.
+  // Does the same as read_file(). Call this function only once. `file` is the file at the path that
+  // start() got.
   Status read(std::shared_ptr<const ByteSource> file,
               const std::function<Status(GroupBlock)>& visit);
 

@@ -31,8 +31,8 @@ class NetcdfCheck {
   // Adds a group that was made from the classic block `source`. Errors: kDamaged if a variable has
   // other dimensions in the group than in `source`.
   Status add_classic(const Block& written, const Block& source, bool plain);
-  // Makes the checks that need all groups. Call it after all groups were added. Errors: kIo;
-  // kDamaged, with the name of the variable, if netCDF sees other dimensions of a variable.
+  // Makes the checks that need all groups. Call this function after all groups were added. Errors:
+  // kIo; kDamaged, with the name of the variable, if netCDF sees other dimensions of a variable.
   Status finish() const;
 
  private:

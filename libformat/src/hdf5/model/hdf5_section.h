@@ -110,7 +110,7 @@ struct Property {
   std::vector<DimensionAbove> dimensions_above;  // by ascending dimension
 };
 
-// Appends a property to a section. Call it for properties in the order of the section.
+// Appends a property to a section. Append the properties in the order of the section.
 NMB_EXPORT void append_property(const Property& property, std::vector<std::byte>* section);
 
 // Returns all properties of a section. Errors: kDamaged (R-H5-1), with an offset in `section`.

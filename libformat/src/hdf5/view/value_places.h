@@ -16,9 +16,9 @@ class ValuePlaces {
   // Reads the pieces of a block. Errors: kUnsupported, with the reason, for pieces with a codec or
   // in other files.
   static Result<ValuePlaces> of(const ReaderCore& core, const BlockEntry& entry);
-  // Returns the position in the file of bytes [offset, offset + length) of the extent, or 0 if none
-  // of these bytes is stored. `length` must not be 0. Errors: kUnsupported if only some of the
-  // bytes are stored, or if they are not contiguous.
+  // Returns where bytes [offset, offset + length) of the extent lie in the file, or 0 if none of
+  // these bytes is stored. `length` must not be 0. Errors: kUnsupported if only some of the bytes
+  // are stored, or if they are not contiguous.
   Result<std::uint64_t> find(std::uint64_t offset, std::uint64_t length) const;
 
   // Returns the end, in the extent, of the run that contains `offset`.

@@ -31,8 +31,8 @@ struct EncodedView {
 
 // Encodes a view. Reads blocks through `core`, one at a time. Memory: the children of open groups,
 // and an address for each dimension. Errors: kUnsupported, with the name of the object that a view
-// cannot show; kDamaged; kIo, also if it was cancelled. After a failure, the sink may have received
-// some bytes.
+// cannot show; kDamaged; kIo, also if the caller cancelled the work. After a failure, the sink may
+// have received some bytes.
 Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how, ViewSink& sink);
 
 }  // namespace nmb
