@@ -23,8 +23,9 @@ class AskedChunks {
   AskedChunks(const Dataset& dataset, const NetcdfView& view, bool is_numbered,
               const std::vector<Compression::ChunkLength>& asked);
 
-  // Returns the index in `asked` of the length for dimension `i` of a variable. Returns nullopt if
-  // no length was requested for it, or if netCDF shows the data set only as a dimension.
+  // Returns which element of `asked` gives the length for dimension `i` of a variable, by its
+  // index. Returns nullopt if no length was requested for it, or if netCDF shows the data set only
+  // as a dimension.
   std::optional<std::size_t> find(VarId variable, std::size_t i) const;
 
  private:

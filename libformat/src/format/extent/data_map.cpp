@@ -224,7 +224,7 @@ struct MapRow {
   std::vector<UnknownValue> unknown{};  // used only if the row is copied from an old page
 };
 
-// A page of a committed map, its parent, and the row in the parent that leads to it. The root has
+// A page of a committed map, its parent, and the parent's row that leads to the page. The root has
 // no parent.
 struct OldPage {
   std::shared_ptr<const Page> page, parent;
