@@ -14,10 +14,11 @@ namespace nmb {
 namespace {
 
 constexpr std::uint64_t kRowsAtOnce = 4096;
-// The largest number of bytes of chunks that threads decode at a time, except a single larger
-// chunk.
+// Threads together decode at most this many bytes of chunks at a time. A single chunk may be
+// larger.
 constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
-// A few bytes may make a large chunk, and many rows of a table may lead to them.
+// Limits the decoded bytes: a few stored bytes may decode to a large chunk, and many rows of a
+// chunk table may refer to the same bytes.
 constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
 
 }  // namespace
@@ -87,7 +88,7 @@ std::vector<Status> ChunkChecker::load_all(const ChunkTable& table, std::uint64_
         outcomes[i] = decode ? table.load(first + i, rows[i]).status()
                              : table.stored(first + i, rows[i]).status();
       } catch (const std::bad_alloc&) {
-        outcomes[i] = Status(Code::kLimit, "found a chunk that takes more memory than there is");
+        outcomes[i] = Status(Code::kLimit, "not enough memory to decode a chunk");
       }
     };
   });

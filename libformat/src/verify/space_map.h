@@ -11,8 +11,8 @@ namespace nmb {
 
 class SpaceMap {
  public:
-  // Claims [begin, end), unless one of its bytes is already claimed: then it returns where the
-  // second of the two structures begins.
+  // Claims the bytes [begin, end). If another structure has already claimed a byte of them, claims
+  // nothing and returns where the second of the two structures begins.
   std::optional<std::uint64_t> claim(std::uint64_t begin, std::uint64_t end) {
     if (begin >= end) return std::nullopt;
     auto next = ends_.upper_bound(begin);
@@ -30,7 +30,7 @@ class SpaceMap {
     return std::nullopt;
   }
 
-  // Calls visit(begin, end) for the parts of [begin, end) that nothing has claimed, in order.
+  // Calls visit(begin, end) for each part of [begin, end) that no structure has claimed, in order.
   template <class Visit>
   void for_each_gap(std::uint64_t begin, std::uint64_t end, Visit visit) const {
     for (const auto& [taken, taken_end] : ends_) {

@@ -11,7 +11,7 @@ namespace nmb {
 
 namespace {
 
-// Checks only the sums of a header: its padding may be in use by a later version.
+// Reports only findings about the sums of a header, because a later version may use its padding.
 class SumsAlone final : public Findings {
  public:
   explicit SumsAlone(Findings& findings) : findings_(findings) {}
