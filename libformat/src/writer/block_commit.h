@@ -12,18 +12,21 @@ namespace nmb {
 
 struct BlockCommit {
   BlockId id = 0;
-  bool rewritten = false;  // header and body are written again
+  bool rewritten = false;  // the commit writes header and body again
   bool hole = false;
-  std::uint64_t extent_position = 0;  // if the values are in one run
-  std::uint64_t extent_sum = 0;       // if there is no map
+  // File position of the values if they are contiguous in the file.
+  std::uint64_t extent_position = 0;
+  // Sum of the values if there is no data map.
+  std::uint64_t extent_sum = 0;
   std::uint64_t header_sum = 0;
   Place map;
-  std::uint64_t needs = 0;  // those of the values
+  std::uint64_t needs = 0;  // the needs of the block's values
   std::vector<Piece> pieces;
-  bool appended = false;  // the pieces follow the committed pieces, which stay
-  bool grown = false;     // the pieces go to a growth page; entry and map stay as they are
-  DataMapEdge edge;       // end of the committed map to which they are added
-  std::vector<std::byte> inline_values;  // with padding; empty: not read yet
+  bool appended = false;  // the pieces follow the committed pieces, which do not change
+  // A growth page gets the pieces; the index entry and the data map do not change.
+  bool grown = false;
+  DataMapEdge edge;  // end of the committed data map, to which the pieces are added
+  std::vector<std::byte> inline_values;  // with padding; empty if not read yet
 };
 
 }  // namespace nmb
