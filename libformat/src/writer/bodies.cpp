@@ -18,8 +18,8 @@ constexpr std::size_t kTrainBlocks = 128;
 constexpr std::size_t kMinTrainBlocks = 16;
 constexpr std::uint64_t kMaxTrainBody = 16 << 10;
 
-// Limits in bytes of all stored bodies that are kept in memory. The second limit applies while a
-// compressed body is added, the first while another body is added.
+// A stored body is kept in memory if all kept bodies together have at most this many bytes. The
+// second limit is for compressed bodies of defined blocks.
 constexpr std::size_t kRetainLimit = 16 << 20, kRetainCompressedLimit = 1 << 30;
 
 std::uint64_t padded_sum(std::span<const std::byte> bytes) {

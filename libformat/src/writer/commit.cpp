@@ -130,7 +130,7 @@ class Commit {
     w_.next.slot_begun = false;
     if (closing) return {};
     const std::string fate =
-        joined_text("generation ", next.generation, " is committed all the same");
+        joined_text("generation ", next.generation, " is committed nevertheless");
     return w_.ranks.agree(settle(w_, blocks_).with(fate));
   }
 

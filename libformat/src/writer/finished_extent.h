@@ -1,4 +1,4 @@
-// FinishedExtent: the pieces that a commit makes of an extent.
+// FinishedExtent: the pieces that a commit makes from an extent.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 namespace nmb {
 
 struct FinishedExtent {
-  std::vector<Piece> pieces;  // empty and not appended: the extent is a hole
-  bool appended = false;      // all committed pieces stay, and these pieces follow them
+  std::vector<Piece> pieces;  // if empty and not `appended`, the extent is a hole
+  bool appended = false;      // all committed pieces stay, and `pieces` follow them
   // The values of an inline extent, with padding, if they are already known.
   std::vector<std::byte> inline_values{};
 };
