@@ -28,10 +28,11 @@ Status encode_view_of(WriterCore& w) {
   if (w.options.hdf5_view == Hdf5View::kAuto) {
     const std::uint64_t objects = next.totals.dimensions + next.totals.variables;
     if (objects > kMostAutoViewObjects)
-      return Status(Code::kUnsupported,
-                    joined_text("HDF5 view: the file has ", objects,
-                                " dimensions and variables; hdf5_view kAuto allows at most ",
-                                kMostAutoViewObjects));
+      return Status(
+          Code::kUnsupported,
+          joined_text("HDF5 view: the file has ", objects,
+                      " dimensions and variables; a view is made automatically for at most ",
+                      kMostAutoViewObjects));
     how.most_chunks = kMostAutoViewRecords;
   }
   Head head;
