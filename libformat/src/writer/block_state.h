@@ -49,8 +49,8 @@ struct Sharing {
   };
   Handle keeper{0, 0};
   std::vector<Handle> others;  // in the order of ranks; known only to the keeper
-  // For ranks whose definitions differ from the keeper's: the IDs of their variables. Used only
-  // while the keeper lays out the block.
+  // For each rank whose definitions differ from the keeper's definitions: its handle, and the IDs
+  // of its variables in the united block. Used only while the keeper lays out the block.
   std::vector<std::pair<Handle, std::vector<VarId>>> places;
 };
 

@@ -50,7 +50,7 @@ Result<LinkedPieces> LinkedPieces::make(LinkedValues values, std::uint32_t piece
     out.used_[piece.file] = true;
     out.linked_bytes_ += piece.stored_length;
   }
-  if (out.linked_bytes_ == 0) return wrong("nothing to link, expected a piece in another file,");
+  if (out.linked_bytes_ == 0) return wrong("no piece in another file");
   out.copied_.source = values.source;
   out.values_ = std::move(values);
   return out;
