@@ -50,11 +50,9 @@ Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> piece
 // Pieces that are not in a file are copied. They replace PackedBlock::extent, its holes and
 // Writer::take_values(). Errors:
 // - kUsage, also from end_define(), as for take_pieces(). Also if all pieces are copied, or if
-// R-FT-1
-//   forbids a path.
+//   R-FT-1 forbids a path.
 // - kDamaged from the commit if the sum of a piece is not the given sum, or if the file table
-// already
-//   has another size for a file.
+//   already has another size for a file.
 Status link_values(Writer& writer, BlockId block, LinkedValues values);
 
 }  // namespace nmb

@@ -15,8 +15,7 @@ namespace nmb {
 // occurrence: by rank, then in the order of definition on the rank. Objects with the same name must
 // agree:
 // - Dimensions have the same length. A record dimension agrees only with a record dimension, and
-// the
-//   record dimensions of all ranks have the same name.
+//   the record dimensions of all ranks have the same name.
 // - Variables have the same type, the same number and names of dimensions, and the same attributes
 //   in any order.
 // - Attributes have the same type and the same values, compared byte by byte.
