@@ -14,8 +14,8 @@ namespace nmb {
 namespace {
 
 constexpr std::uint64_t kRowsAtOnce = 4096;
-// Threads together decode at most this many bytes of chunks at a time. A single chunk may be
-// larger.
+// All threads together decode at most this many bytes at a time, unless a single chunk has more
+// bytes.
 constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
 // Limits the decoded bytes: a few stored bytes may decode to a large chunk, and many rows of a
 // chunk table may refer to the same bytes.
@@ -34,7 +34,7 @@ void NotDecoded::note(const Storage& storage, std::uint64_t chunks) {
 void NotDecoded::tell(
     const std::function<void(std::string found, std::string expected)>& warn) const {
   for (const auto& [filter, kept] : by_filter_)
-    warn(joined_text("chunks that are not decoded (filter ", filter, "): ", kept.chunks,
+    warn(joined_text("chunks that were not decoded (filter ", filter, "): ", kept.chunks,
                      ", variables: ", kept.variables),
          "deflate, shuffle, fletcher32 or zstd");
 }

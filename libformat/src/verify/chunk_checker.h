@@ -31,7 +31,7 @@ class NotDecoded {
 
 class ChunkChecker {
  public:
-  // row: the chunk's row in the chunk table. Its offset counts from the variable's begin.
+  // row: the chunk's row in the chunk table. The offset in a row counts from the variable's begin.
   using Tell = std::function<void(const ChunkRow& row, const Status& status)>;
 
   explicit ChunkChecker(unsigned threads) : threads_(threads) {}

@@ -44,7 +44,8 @@ class MeteredSource final : public ByteSourceLayer {
   std::uint64_t bytes() const { return bytes_; }
 
  private:
-  static constexpr double kLongestWait = 1e9;  // in seconds; a clock can count this many
+  static constexpr double kLongestWait =
+      1e9;  // longest wait in seconds; the clock can count at least this many seconds
   const std::uint64_t rate_;
   const std::function<void(std::uint64_t, std::uint64_t)>& progress_;
   mutable std::mutex telling_;

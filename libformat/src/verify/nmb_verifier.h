@@ -1,5 +1,6 @@
 // NmbVerifier: walks through an NMB file and reports each violation of a rule in spec/format.md.
-// The files verify_*.cpp contain its functions, one file for each part of the specification.
+// The functions of NmbVerifier are in the files verify_*.cpp, one file for each part of the
+// specification.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ class NmbVerifier {
     std::string_view name;
     std::uint64_t offset = 0;
   };
-  // A row of a leaf page of the index.
+  // A row in a leaf page of the index. It describes one block.
   struct EntryRow {
     const Page& page;
     std::uint32_t row;
@@ -55,7 +56,7 @@ class NmbVerifier {
     bool pages_only = false;  // true for a block with unknown needs
     std::uint64_t next = 0;
     std::uint64_t first_position = 0;
-    std::uint64_t run_end = 0;  // in the file
+    std::uint64_t run_end = 0;  // end in the file of the last piece
     bool any = false;
     bool one_run = true;
   };
@@ -179,7 +180,7 @@ class NmbVerifier {
 
   void report(const char* rule, std::uint64_t offset, std::string object, std::string found,
               std::string expected);
-  // Records that something could not be read or was too large to be checked.
+  // Records that a part of the file could not be read or was too large to be checked.
   void missed(const Status& status);
   bool at_least(VerifyLevel level) const { return options_.level >= level; }
 
@@ -198,7 +199,7 @@ class NmbVerifier {
   const VerifyOptions& options_;
   Counter findings_;
   VerifySummary summary_;
-  NotDecoded not_decoded_;  // in blocks whose values were checked
+  NotDecoded not_decoded_;  // counts chunks in blocks whose values were checked
   Head head_;
   const Superblock& superblock() const { return head_.superblock; }
   std::uint64_t field(std::size_t offset) const { return head_.position + offset; }
@@ -208,31 +209,31 @@ class NmbVerifier {
   std::vector<std::uint64_t> file_lengths_;
   SpaceMap space_;
   SpaceMap orders_;
-  std::uint64_t stamp_ = 0;  // computed from the pieces checked so far
-  bool view_sound_ = false;  // the HDF5 view has the recorded sum
+  std::uint64_t stamp_ = 0;  // the stamp computed from the pieces checked so far
+  bool view_sound_ = false;  // true if the HDF5 view has the recorded sum
   bool index_run_told_ = false;
   bool statistics_sound_ = false;
-  bool metadata_known_ = false;  // R-BK-1 to R-BK-12 hold for the current block
-  // Number of statistics rows in force, by the order of the block.
+  bool metadata_known_ = false;  // true if the current block obeys R-BK-1 to R-BK-12
+  // Number of valid statistics rows of each block, by the order of the block.
   std::unordered_map<std::uint64_t, std::uint64_t> statistics_rows_;
-  // Names of variables by the order of their block, for blocks with a statistics row that belongs
-  // to none of their variables.
+  // For blocks with a statistics row that belongs to no variable of the block: the names of the
+  // block's variables, by the block's order.
   std::unordered_map<std::uint64_t, std::set<std::string, std::less<>>> variables_of_;
   // True while all structures of the file are known: then all other bytes must be zero.
   bool all_walked_ = true;
-  bool index_whole_ = true;  // every page of the index could be read
+  bool index_whole_ = true;  // true if every page of the index could be read
   std::uint64_t used_compatible_ = 0, used_readonly_compatible_ = 0;
-  std::uint64_t used_needs_ = 0;     // in the current block
-  GrowthRows growth_;                // for blocks that are not checked yet
-  bool growth_known_ = true;         // every growth page could be read
+  std::uint64_t used_needs_ = 0;     // needs of the features found in the current block
+  GrowthRows growth_;                // growth rows of blocks that are not checked yet
+  bool growth_known_ = true;         // true if every growth page could be read
   std::vector<GrowthRow> grown_;     // growth rows of the current block
   BlockEntry whole_;                 // the entry of the current block, including growth
-  std::uint64_t grown_records_ = 0;  // in all blocks
+  std::uint64_t grown_records_ = 0;  // number of records added by growth, in all blocks
   // The last block name in the leaf pages checked so far.
   std::optional<std::string> last_name_;
   std::unique_ptr<ReaderCore> core_;
-  std::shared_ptr<const FileTable> files_;  // nullptr if the table is unknown
-  // The reason why an external file cannot be checked, by its file number.
+  std::shared_ptr<const FileTable> files_;  // file table, or nullptr if it is unknown
+  // For each external file, by number: the reason why the file cannot be checked.
   std::map<std::uint32_t, Status> external_;
   ValueChecker values_;
   std::shared_ptr<BlockVerdict> block_;                 // the current block

@@ -1,4 +1,4 @@
-// Checks whether a generation to which the head does not lead is free of errors (spec/format.md,
+// Checks whether a generation to which the head does not refer is free of errors (spec/format.md,
 // section 5.4).
 #pragma once
 

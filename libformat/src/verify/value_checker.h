@@ -23,10 +23,12 @@ struct BlockVerdict {
   std::string name;
   bool damaged = false;
   std::optional<BlockEntry>
-      chunked{};  // set: it has chunks, which are checked if the block is not damaged
+      // Set if the block has chunks. They are checked if the block is not damaged.
+      chunked{};
   std::optional<BlockEntry> counted{};  // set: it has statistics, which are compared if it is not
                                         // damaged
-  bool unsupported = false;             // it has unknown needs and is not checked completely
+  // True if the block has unknown needs and is not checked completely.
+  bool unsupported = false;
 };
 
 // A range of bytes with one recorded sum. The range lies inside its file. In the NMB file, padding
@@ -40,19 +42,20 @@ struct ValueRange {
   std::shared_ptr<BlockVerdict> block;  // nullptr for a dead range
   PieceCodec codec = PieceCodec::kNone;
   std::uint64_t raw_length = 0;  // set only if the range has a codec
-  // Source of the bytes. nullptr: the NMB file.
+  // Source of the bytes, or nullptr if the bytes are in the NMB file.
   std::shared_ptr<const ByteSource> external{};
-  // True: `external` reads an original in the NMB file.
+  // True if `external` reads an original that is in the NMB file.
   bool in_original = false;
-  const char* object = "dead range";  // names a range that belongs to no block
-  // The offsets that findings about the sum and the codec state. By default, findings state the
-  // offset of the range.
+  // Name in findings of a range that belongs to no block.
+  const char* object = "dead range";
+  // The offsets in findings about the sum and about the codec. If not set, findings have the offset
+  // of the range.
   std::optional<std::uint64_t> sum_at{}, codec_at{};
 };
 
 struct ValueOutcome {
   std::optional<std::uint64_t> wrong_sum;  // the computed sum if it is not the recorded sum
-  bool decodes = true;                     // checked only if the sum is right
+  bool decodes = true;  // false if the bytes do not decode; checked only if the sum is right
   // Offset of the first padding byte that is not zero.
   std::optional<std::uint64_t> dirty_padding;
   Status status;  // not ok if the bytes could not be read
@@ -70,7 +73,7 @@ class ValueChecker {
     batch_.push_back(std::move(range));
     return batch_.size() >= kBatch;
   }
-  // Checks the added ranges and reports each, in the order in which they were added.
+  // Checks the added ranges and reports each range, in the order in which the ranges were added.
   void run(const std::function<void(const ValueRange&, const ValueOutcome&)>& tell);
 
  private:

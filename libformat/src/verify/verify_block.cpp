@@ -1,4 +1,4 @@
-// Verifies blocks: header, body, sections (spec/format.md, sections 8 and 9).
+// Verifies the headers, bodies and storage sections of blocks (spec/format.md, sections 8 and 9).
 #include <algorithm>
 
 #include "format/block/block_header.h"
@@ -71,8 +71,8 @@ void NmbVerifier::check_block(const EntryRow& row) {
       }))
     block_->chunked = whole_;
   if (!grown_.empty()) check_grown_length(stored, (*header)->metadata);
-  // A verbatim body may differ from the canonical form as long as it can be read: differences are
-  // only warnings.
+  // A verbatim body may differ from the canonical form if it can be read, so differences are only
+  // warnings.
   const std::uint64_t body_at = e.position + block_body_offset(e.name.size());
   for (const HeaderRemark& remark : (*header)->remarks)
     findings_.report({remark.rule, e.codec == 0 ? body_at + remark.offset : body_at,

@@ -1,5 +1,6 @@
-// Verifies classic files: the header, the places of values, and that all values exist. Classic
-// files have no sums, so the values themselves cannot be checked (spec/classic_header.md).
+// Verifies the header of a classic file and the places of its values, and checks that all values
+// exist. Classic files have no sums, so the values themselves cannot be checked
+// (spec/classic_header.md).
 #include "verify/verify_classic.h"
 
 #include "nmb/classic.h"
@@ -12,7 +13,7 @@ namespace nmb {
 namespace {
 
 // Nonzero padding (R-CH-6) is a finding in a classic file, because no writer produces it. In a
-// block's body it is only a warning.
+// block's body, nonzero padding is only a warning.
 Severity severity_of(const HeaderRemark& remark) {
   return remark.rule == "R-CH-6" ? Severity::kFinding : Severity::kWarning;
 }

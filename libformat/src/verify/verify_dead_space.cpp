@@ -82,8 +82,8 @@ void NmbVerifier::check_abandoned(const Page& segment, std::uint32_t row, bool f
     return report("R-DS-3", at, "dead-space segment", "a second abandoned range", "at most one");
   if (segment.generation() == 1)
     return report("R-DS-3", at, "dead-space segment", "an abandoned range in generation 1", "none");
-  // Finds the generation before the generation of the segment. If it is unknown, a violation of
-  // R-SB-10 or R-PG-4 was reported.
+  // Finds the generation before the generation of the segment. If no such generation is known, a
+  // violation of R-SB-10 or R-PG-4 was reported.
   const std::uint64_t back = superblock().generation - segment.generation() + 1;
   if (segment.generation() > superblock().generation || back >= file_lengths_.size()) return;
   const std::uint64_t length = file_lengths_[back];

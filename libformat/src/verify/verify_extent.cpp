@@ -1,4 +1,4 @@
-// Verifies values: extents, data maps, pieces (spec/format.md, section 10).
+// Verifies extents, data maps and pieces of values (spec/format.md, section 10).
 #include "format/extent/data_map.h"
 #include "format/extent/needs.h"
 #include "format/extent/piece_codec.h"
@@ -49,7 +49,7 @@ void NmbVerifier::add_to_stamp(std::uint64_t position, std::uint64_t sum) {
   if (position >= from) stamp_ += sum;
 }
 
-// Checks the stamp if all pieces were found.
+// Checks the superblock's stamp. The check is possible only if all pieces were found.
 void NmbVerifier::check_stamp() {
   if (!all_walked_ || !at_least(VerifyLevel::kBlocks)) return;
   if (stamp_ != superblock().stamp)
@@ -68,7 +68,8 @@ void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at)
   if (values_.add(range)) tell_values();
 }
 
-// Schedules the check of a piece in another file. Opens that file for its first piece.
+// Schedules the check of a piece in another file. Opens the other file when its first piece is
+// checked.
 void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
   if (!at_least(VerifyLevel::kData)) return;
   range.in_original = files_->is_original(number - 1);
@@ -166,8 +167,8 @@ bool NmbVerifier::walk_map(const Place& place, std::uint64_t placed_at, MapWalk*
   return root && check_map_page(*root, walk);
 }
 
-// Returns false if a page of the map cannot be read. Then the caller cannot check the map as a
-// whole. Recurses at most kMaxMapLevel deep.
+// Checks a page of a data map and the pages below it. Returns false if a page cannot be read, so
+// that the map as a whole cannot be checked. Recurses at most kMaxMapLevel deep.
 bool NmbVerifier::check_map_page(const Page& page, MapWalk* walk) {
   if (page.level() == 0) {
     if (!walk->pages_only) check_pieces(page, walk);
@@ -234,8 +235,8 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
              stored <= piece.length && lies_in(*files_, piece.file, piece.position, stored))
       check_external(std::move(range), piece.file);
     else if (block_)
-      block_->damaged =
-          true;  // R-EX-4, R-EX-8, R-FT-3 or a finding about the file table was reported
+      block_->damaged = true;  // a violation of R-EX-4, R-EX-8 or R-FT-3 or an error in the file
+                               // table was reported
   }
 }
 

@@ -149,7 +149,7 @@ bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_
   const std::string object = "previous trailer";
   const Place& place = current.previous_trailer;
   const bool half = !place.absent() && (place.position == 0 || place.length == 0);
-  // For the newest superblock, Superblock::decode() reports this error.
+  // In the newest superblock, Superblock::decode() reports an incomplete place.
   if (half && placed_at != field(in_superblock::kPreviousTrailer))
     report("R-SB-9", placed_at, object, "a place without position or length",
            "position, length and sum, or none of them");
@@ -170,7 +170,7 @@ bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_
     good = Superblock::valid(bytes);
   }
   if (good) {
-    FirstFinding unused;  // invalid fields of an older superblock are not reported
+    FirstFinding unused;  // ignored: invalid fields of an older superblock are not reported
     Superblock::decode(bytes, place.position, previous, unused);
     good = previous->generation == current.generation - 1 && previous->file_id == current.file_id &&
            previous->file_length == place.position + kSlotUnit &&

@@ -331,8 +331,8 @@ void NmbVerifier::check_order(const EntryRow& row) {
            "an order that no other block has");
 }
 
-// Checks the needs of a block's entry. Called after the other checks of the block, which add the
-// needs of the block's values to used_needs_.
+// Checks the needs in a block's index entry. Must be called after the other checks of the block,
+// which add the needs of the block's values to used_needs_.
 void NmbVerifier::check_needs(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   const std::uint64_t used = used_needs_ | (e.needs & ~kSupportedNeeds ? 0 : needs_of_body(e));

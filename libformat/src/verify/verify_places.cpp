@@ -17,7 +17,7 @@ bool NmbVerifier::check_place(const Place& place, const char* rule, std::uint64_
                               const std::string& object) {
   if (place.position == 0 || place.length == 0) {
     all_walked_ = false;
-    return false;  // reported where the place itself is decoded
+    return false;  // an invalid place is reported where it is decoded
   }
   if (place.length >> 63) {
     report("R-FL-5", placed_at, object, joined_text(place.length, " bytes"),
@@ -125,7 +125,7 @@ void NmbVerifier::check_original_digests() {
   }
 }
 
-// Checks the newest global sections and, from there, all older global sections.
+// Checks the newest global sections, and then all older global sections to which they refer.
 void NmbVerifier::check_global_sections() {
   const std::string object = "global sections";
   Place place = superblock().global_sections;
@@ -150,7 +150,7 @@ void NmbVerifier::check_global_sections() {
   }
 }
 
-// Checks both copies of the dictionary. Later, bodies are decoded with an undamaged copy.
+// Checks both copies of the dictionary. Later checks decode bodies with an undamaged copy.
 void NmbVerifier::check_dictionary() {
   const Place place = superblock().dictionary;
   auto area = std::span(head_.bytes).subspan(kDictionaryPosition);

@@ -31,7 +31,7 @@ bool NmbVerifier::claim(std::uint64_t position, std::uint64_t length, std::uint6
     return false;
   }
   if (position + length <= file_.size()) return true;
-  // The file is too short; read_head() has reported this (R-FL-1).
+  // The file is too short; read_head() has reported the violation of R-FL-1.
   all_walked_ = false;
   if (block_) block_->damaged = true;
   return false;

@@ -28,8 +28,8 @@ std::string statistics_of(std::string_view block, std::string_view variable) {
 
 }  // namespace
 
-// Checks that each statistics row of a block belongs to one of the block's variables. The block's
-// header and body must have no errors.
+// Checks that each statistics row of a block belongs to one of the block's variables. Requires a
+// block whose header and body have no errors.
 void NmbVerifier::check_statistics(const EntryRow& row) {
   const BlockEntry& entry = row.entry;
   const auto rows = statistics_rows_.find(entry.order);
@@ -64,7 +64,7 @@ void NmbVerifier::check_statistics(const EntryRow& row) {
   findings_.report(std::move(finding));
 }
 
-// Finds and reports statistics rows of blocks whose names are not names of the block's variables.
+// Finds and reports statistics rows whose name is not the name of a variable of their block.
 void NmbVerifier::find_stray_statistics() {
   if (variables_of_.empty()) return;
   const Status status =
@@ -80,8 +80,8 @@ void NmbVerifier::find_stray_statistics() {
   if (!status.ok()) missed(status);
 }
 
-// Computes statistics of a block's values and compares them with the recorded statistics. The
-// values have the right sums.
+// Computes the statistics of a block's values and compares them with the recorded statistics.
+// Called only if all values of the block have the right sums.
 void NmbVerifier::count_again(const BlockEntry& entry) {
   const auto compare = [&]() -> Status {
     NMB_ASSIGN(StoredBlock stored, core_->load(entry, true));

@@ -12,7 +12,8 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kLastState = 2;  // largest state of a row; R-TB-1 reports others
+constexpr std::uint64_t kLastState =
+    2;  // largest valid state of a row; larger states violate R-TB-1
 
 const char* name_of(PageUse use) { return use == PageUse::kStatistics ? "statistics" : "tags"; }
 
@@ -25,7 +26,7 @@ struct NmbVerifier::TableWalk {
   std::shared_ptr<const Page> last_leaf;     // the page that contains the bytes of `last`
   std::optional<TableRow> last;              // the last row visited so far
   std::optional<Place> before;               // place of the previous (older) tree
-  std::uint64_t before_at = 0;               // file position of the field with this place
+  std::uint64_t before_at = 0;               // file position of the field that contains `before`
   std::unordered_set<std::uint64_t> newer;   // blocks that have rows in newer trees
   std::unordered_set<std::uint64_t> orders;  // blocks that have rows in this tree
 };

@@ -14,8 +14,8 @@ namespace nmb {
 namespace {
 
 constexpr const char* kObject = "HDF5 view";
-// Smallest number of bytes that a view stores for one chunk (a key and an address). It limits the
-// number of chunks for which a view is encoded.
+// Smallest number of bytes that a view stores for one chunk (a key and an address). A view is
+// encoded only if so many bytes for each chunk fit in its length.
 constexpr std::uint64_t kBytesOfChunk = 24;
 
 // Compares the written bytes with the bytes of the file, up to the first difference.
@@ -52,8 +52,8 @@ void NmbVerifier::check_hdf5_superblock() {
            "one if and only if there is a view");
 }
 
-// Checks the view. Compares its bytes with a newly encoded view only if the file has no findings,
-// because a view of damaged blocks cannot be encoded.
+// Checks the view. Compares the view's bytes with a newly encoded view only if the file has no
+// findings, because a view of damaged blocks cannot be encoded.
 void NmbVerifier::check_view() {
   if (!view_sound_) return;
   const Place& view = superblock().view;
@@ -65,8 +65,9 @@ void NmbVerifier::check_view() {
   if (summary_.findings == 0 && summary_.incomplete.ok()) compare_view(*shown);
 }
 
-// Returns the superblock of the generation that the view shows. Follows the trailers, which were
-// checked before. Returns nullopt if a finding about this generation or a trailer was reported.
+// Returns the superblock of the generation that the view shows. Finds the superblock by following
+// the trailers, which were checked before. Returns nullopt if a finding about the view's generation
+// or a trailer was reported.
 std::optional<Superblock> NmbVerifier::shown_generation(std::uint64_t generation) {
   const Place& view = superblock().view;
   const auto wrong = [&](std::string found, std::string expected) {

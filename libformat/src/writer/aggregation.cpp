@@ -38,9 +38,9 @@ Result<FileSystem> file_system_of(const std::string& path) {
   return found;
 }
 
-// Applies MPI-IO hints: the striping hints change *file_system, and "cb_nodes" sets *aggregators,
-// because the writer itself gathers values in place of MPI-IO. Ignores hints whose values are not
-// numbers.
+// Applies MPI-IO hints. The striping hints change *file_system. The hint "cb_nodes" sets
+// *aggregators, because the writer gathers values itself instead of MPI-IO. Hints whose values are
+// not numbers are ignored.
 void take_hints(const WriterOptions& options, FileSystem* file_system, int* aggregators) {
   for (const auto& [key, value] : options.hints) {
     std::uint32_t number = 0;
@@ -95,8 +95,7 @@ Result<std::vector<int>> spread_over_nodes(Communicator& ranks, int count) {
 }  // namespace
 
 void take_lustre_layout(std::span<const std::byte> layout, FileSystem* file_system) {
-  // The layout is a struct lov_user_md_v1 or lov_user_md_v3 of lustre_user.h, in little-endian byte
-  // order.
+  // The layout is a little-endian struct lov_user_md_v1 or lov_user_md_v3 (see lustre_user.h).
   constexpr std::uint32_t kPlain = 0x0BD10BD0, kPlainOfPool = 0x0BD30BD0;
   constexpr std::size_t kSizeAt = 24, kCountAt = 28, kNeeded = 32;
   constexpr std::uint16_t kAllTargets = 0xFFFF;

@@ -17,13 +17,13 @@ namespace nmb {
 struct FileSystem {
   std::uint64_t magic = 0;       // from statfs
   std::uint64_t block_size = 0;  // from statfs
-  // Length in bytes of a stripe, which lies on one storage target. 0: unknown.
+  // Length in bytes of a stripe, which lies on one storage target; 0 if unknown.
   std::uint32_t stripe_size = 0;
-  // Number of storage targets over which a file is distributed. 0: unknown.
+  // Number of storage targets over which a file is distributed; 0 if unknown.
   int stripes = 0;
 };
 
-// The ranks that write. Writer s % writers writes stripe s of the file.
+// The ranks that write. The writer with the number s % writers writes stripe s of the file.
 struct Aggregation {
   int writers = 1;
   std::uint64_t stripe = 64 << 10;  // bytes
@@ -38,7 +38,8 @@ struct Aggregation {
   int rank_of(std::uint64_t at, int ranks) const {
     return writer(static_cast<int>(at / stripe % static_cast<std::uint64_t>(writers)), ranks);
   }
-  // Returns the ranks that write metadata, in ascending order, or an empty vector if all ranks do.
+  // Returns the ranks that write metadata, in ascending order. Returns an empty vector if all ranks
+  // write metadata.
   std::vector<int> writer_ranks(int ranks) const {
     std::vector<int> all;
     for (int i = 0; writers < ranks && i < writers; ++i) all.push_back(writer(i, ranks));

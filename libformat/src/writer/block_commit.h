@@ -1,4 +1,4 @@
-// BlockCommit: how a commit writes one block.
+// BlockCommit: describes how a commit writes one block.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace nmb {
 
 struct BlockCommit {
   BlockId id = 0;
-  bool rewritten = false;  // the commit writes header and body again
+  bool rewritten = false;  // true if the commit writes the header and body again
   bool hole = false;
   // File position of the values if they are contiguous in the file.
   std::uint64_t extent_position = 0;
@@ -22,11 +22,12 @@ struct BlockCommit {
   Place map;
   std::uint64_t needs = 0;  // the needs of the block's values
   std::vector<Piece> pieces;
-  bool appended = false;  // the pieces follow the committed pieces, which do not change
-  // A growth page gets the pieces; the index entry and the data map do not change.
+  // True if the pieces follow the committed pieces, which do not change.
+  bool appended = false;
+  // True if a growth page gets the pieces. The index entry and the data map then do not change.
   bool grown = false;
   DataMapEdge edge;  // end of the committed data map, to which the pieces are added
-  std::vector<std::byte> inline_values;  // with padding; empty if not read yet
+  std::vector<std::byte> inline_values;  // inline values with padding; empty if not read yet
 };
 
 }  // namespace nmb

@@ -50,7 +50,7 @@ class BlockSet {
     (*this)[id].dirty = true;
   }
 
-  // Marks all blocks as written. Call it after a commit.
+  // Marks all blocks as written. Must be called after a commit.
   void settle() {
     for (const BlockId id : dirty) {
       (*this)[id].dirty = false;
@@ -66,8 +66,8 @@ class BlockSet {
   std::vector<BlockId> dirty;  // blocks that the next commit changes in the file
   // Names of committed blocks that were removed since the last commit.
   std::set<std::string, std::less<>> removed_names;
-  NamesLike names_like;  // for the newest block
-  // New blocks in the order of their names. The list is made when a global ID is requested.
+  NamesLike names_like;  // names used by the newest block
+  // New blocks in the order of their names. This list is made when a global ID is requested.
   std::vector<BlockId> by_name;
 
  private:
@@ -75,7 +75,8 @@ class BlockSet {
   HugePageResource huge_pages_;
 
  public:
-  std::pmr::monotonic_buffer_resource arena{64 << 10, &huge_pages_};  // memory of new small blocks
+  std::pmr::monotonic_buffer_resource arena{
+      64 << 10, &huge_pages_};  // memory for the metadata of new small blocks
 
  private:
   NameIndex names_;

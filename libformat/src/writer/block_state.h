@@ -17,7 +17,7 @@
 namespace nmb {
 
 // The fields of the block's index entry after the next commit, except the fields that describe the
-// values. end_define() sets them; puts add records.
+// values. end_define() sets these fields; puts add records.
 struct NextEntry : BlockCounts, StoredBody {
   std::uint64_t body_sum = 0;
   std::uint64_t order = 0;
@@ -30,8 +30,8 @@ struct NextEntry : BlockCounts, StoredBody {
   }
 };
 
-// A block's definitions and values before a redefinition. They are kept until the values have been
-// copied to their new places.
+// A block's definitions and values before a redefinition. The old values are kept until they have
+// been copied to their new places.
 struct OldContent {
   Metadata metadata;
   ClassicLayout layout;
@@ -39,18 +39,19 @@ struct OldContent {
   std::unique_ptr<ExtentState> extent;
 };
 
-// A block that several ranks define or have opened. One rank, the keeper, places and writes the
-// block and knows all of its definitions. Each other rank knows its own definitions and where their
-// values are.
+// The ranks that share a block, because several ranks define it or have opened it. One rank, the
+// keeper, places and writes the block and knows all definitions of the block. Each other rank knows
+// only its own definitions and the places of their values.
 struct Sharing {
   struct Handle {
     int rank;
     BlockId id;  // on that rank
   };
   Handle keeper{0, 0};
-  std::vector<Handle> others;  // in the order of ranks; known only to the keeper
-  // For each rank whose definitions differ from the keeper's definitions: its handle, and the IDs
-  // of its variables in the united block. Used only while the keeper lays out the block.
+  std::vector<Handle>
+      others;  // handles of the other ranks, in the order of ranks; set only on the keeper
+  // For each rank whose definitions differ from the keeper's definitions: the rank's handle, and
+  // the IDs of its variables in the united block. Used only while the keeper lays out the block.
   std::vector<std::pair<Handle, std::vector<VarId>>> places;
 };
 
@@ -61,7 +62,7 @@ struct Sharing {
 enum class BlockStage : std::uint8_t {
   kDefined,  // defined since the last end_define()
   kLaidOut,  // has a place in the file
-  kEdited,   // has a place, but its definitions have changed since
+  kEdited,   // has a place, but its definitions have changed since then
   kRemoved,
 };
 
@@ -87,24 +88,24 @@ struct BlockState {
 
   // Offset of the stored body in WriterCore::retained.
   std::uint64_t retained = kNotRetained;
-  // With several ranks: the number of names added minus the number of names removed by the last
-  // end_define(), counting only names that sort before the block's name.
+  // With several ranks: the number of names that the last end_define() added minus the number of
+  // names that it removed. Only names that sort before the block's name are counted.
   std::int64_t names_ahead = 0;
-  // With several ranks: the generation that this state describes. Another rank may have committed
-  // the block since then.
+  // With several ranks: the generation that this state describes. In a later generation, another
+  // rank may have committed the block.
   std::uint64_t known_at = 0;
-  // File position of the space that end_define() reserved for values. 0: none.
+  // File position of the space that end_define() reserved for values; 0 if there is none.
   std::uint64_t run_position = 0;
   std::uint64_t run_length = 0;  // length of the extent when the space was reserved
-  bool inline_run = false;       // the reserved space follows the block immediately
+  bool inline_run = false;       // true if the reserved space follows the block immediately
 
   BlockStage stage = BlockStage::kDefined;
   EntryFate fate = EntryFate::kStays;
-  bool kept = true;  // this rank places and writes the block
-  // `metadata` contains only this rank's definitions of a shared block.
+  bool kept = true;  // true if this rank places and writes the block
+  // True if `metadata` contains only this rank's definitions of a shared block.
   bool partial = false;
-  bool pending = false;  // the next end_define() encodes and places the block
-  bool dirty = false;    // the next commit changes the block in the file
+  bool pending = false;  // true if the next end_define() encodes and places the block
+  bool dirty = false;    // true if the next commit changes the block in the file
 
   static constexpr std::uint64_t kNotRetained = ~std::uint64_t{0};
 
@@ -122,7 +123,8 @@ struct BlockState {
   bool keeps_rows() const { return packed() && packed()->kept; }
 
   // --- what happens to a block ---
-  // Sets the state of a block in the file. `entry` is the block's index entry in that generation.
+  // Sets the state of a block that is in the file. `entry` is the block's index entry in
+  // `generation`.
   void take_entry(BlockEntry entry, std::uint64_t generation) {
     next = NextEntry::of(entry);
     committed = std::make_unique<BlockEntry>(std::move(entry));
@@ -140,7 +142,8 @@ struct BlockState {
     next.extent_length = block->extent_length;
     body = std::move(block);
   }
-  // Starts a change of the block's definitions. `before` is kept until the values have been copied.
+  // Starts a change of the block's definitions. The old content, `before`, is kept until the values
+  // have been copied.
   void edit(std::unique_ptr<OldContent> before) {
     assert(stage == BlockStage::kLaidOut && metadata);
     old = std::move(before);
@@ -148,7 +151,7 @@ struct BlockState {
     next.kind = Kind::kCdf5;
     stage = BlockStage::kEdited;
   }
-  // Called by end_define() after the block has its place in the file.
+  // Records that the block has its place in the file. Called by end_define().
   void lay_out(std::uint64_t generation) {
     assert(!is_removed());
     pending = false;
@@ -164,15 +167,15 @@ struct BlockState {
     stage = BlockStage::kRemoved;
     values = ExtentOrigin(NoValues());
   }
-  // Forgets the keeper, because another rank may have committed the block since.
+  // Forgets the keeper. Called if another rank may have committed the block in the meantime.
   void forget_sharing() {
     sharing.reset();
     kept = true;
     run_position = 0;
     inline_run = false;
   }
-  // Called after a commit has written the block. entry: the block's entry in that generation, or
-  // nullptr if `committed` already is this entry.
+  // Updates the state after a commit has written the block. entry: the block's entry in
+  // `generation`, or nullptr if `committed` already is this entry.
   void settle(std::unique_ptr<BlockEntry> entry, std::uint64_t generation) {
     if (entry) committed = std::move(entry);
     values.committed();

@@ -18,8 +18,8 @@ constexpr std::size_t kTrainBlocks = 128;
 constexpr std::size_t kMinTrainBlocks = 16;
 constexpr std::uint64_t kMaxTrainBody = 16 << 10;
 
-// A stored body is kept in memory if all kept bodies together have at most this many bytes. The
-// second limit is for compressed bodies of defined blocks.
+// A stored body is kept in memory only if all kept bodies together have at most this many bytes.
+// The larger limit is for compressed bodies of defined blocks.
 constexpr std::size_t kRetainLimit = 16 << 20, kRetainCompressedLimit = 1 << 30;
 
 std::uint64_t padded_sum(std::span<const std::byte> bytes) {
@@ -107,7 +107,7 @@ Status Bodies::encode_stored(const BlockState& block, std::vector<std::byte>* ra
 
 namespace {
 
-// A body for the training of the dictionary.
+// A message with a body for the training of the dictionary.
 struct TrainingBody {
   std::span<const std::byte> body;
 

@@ -15,7 +15,7 @@ struct EncodedBody {};
 // The body is copied from a source. Large members that few blocks need are stored separately,
 // because there are many blocks.
 using PackedBody = std::unique_ptr<PackedBlock>;
-// The committed body of a renamed block. It is written again with the new name.
+// The committed body of a renamed block. The body is written again with the new name.
 struct RenamedBody {
   std::vector<std::byte> bytes;
 };

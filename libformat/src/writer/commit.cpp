@@ -1,4 +1,4 @@
-// A commit (see writer/commit.h).
+// Commits the changes of a writer (see writer/commit.h).
 #include "writer/commit.h"
 
 #include <algorithm>
@@ -53,8 +53,8 @@ class Commit {
     with_view_ = closing && w_.options.hdf5_view != Hdf5View::kOff;
     const bool view_is_due = with_view_ && !view_is_newest(committed);
     if (!w_.committed.is_none() && !has_.any && !view_is_due) return {};
-    // A commit that fails may have counted pages that do not exist. Therefore no commit can follow
-    // a failed commit.
+    // No commit can follow a failed commit, because the failed commit may have counted pages that
+    // do not exist.
     w_.failure = write(closing).in_file(w_.file->name());
     return w_.failure;
   }
@@ -134,7 +134,7 @@ class Commit {
     return w_.ranks.agree(settle(w_, blocks_).with(fate));
   }
 
-  // Writes data maps, blocks, the index and statistics. Called if the commit changes more than
+  // Writes data maps, blocks, the index and statistics. Called only if the commit changes more than
   // growth pages.
   Status write_entries() {
     const std::uint64_t maps = w_.next.cursor;

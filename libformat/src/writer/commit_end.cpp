@@ -20,7 +20,7 @@ struct DeadAndGrown {
   std::vector<DeadRange> dead;
   std::span<const std::byte> growth;  // encoded by put_growth()
 
-  // The encoding is short, because rank 0 receives a message from each rank.
+  // Encodes the message in few bytes, because rank 0 receives a message from each rank.
   void put(MessageWriter& out) const {
     out.put_small(dead.size());
     for (const DeadRange& range : dead) {
@@ -110,8 +110,8 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 
 namespace {
 
-// Adds to a status that the new generation may be in the file: after the write of the slot has
-// begun, a failure leaves this open. All ranks agree on this status.
+// Adds to a failure status that the new generation may be in the file, because a failure during the
+// write of the slot leaves this open. The status is the same on all ranks.
 Status in_doubt(const WriterCore& w, const Status& status) {
   // A new file has no name yet and is removed after a failure.
   if (status.ok() || w.committed.superblock.generation == 0) return status;
@@ -147,7 +147,8 @@ Status publish(WriterCore& w) {
   // enough.
   const bool waits_between = w.options.sync && w.committed.superblock.generation > 0;
   if (waits_between) NMB_TRY(w.file->sync());
-  // This is the last chance to cancel: writing the slot commits the generation.
+  // After this check the commit cannot be cancelled any more: writing the slot commits the
+  // generation.
   if (w.options.cancel && w.options.cancel->load())
     return Status(Code::kIo, w.file->name(), kNoOffset, "", "interrupted; nothing was committed");
   w.next.slot_begun = true;
@@ -170,8 +171,8 @@ Status write_superblock(WriterCore& w) {
   auto begin = [&]() -> Status {
     NMB_TRY(write_sections(w));
     if (w.committed.superblock.generation > 0) return {};
-    // Writes zeros to the slots too: a file without unallocated ranges can be copied without a
-    // search for such ranges.
+    // Writes zeros to the slots too, so that the file has no unallocated ranges. Copying a file is
+    // faster if no such ranges must be searched for.
     std::vector<std::byte> head(w.committed.dictionary.empty() ? kBodyStart : kDictionaryPosition);
     w.committed.identity = Identity{w.committed.superblock.file_id, true}.encode();
     std::ranges::copy(w.committed.identity, head.begin() + kIdentityPosition);
@@ -191,7 +192,7 @@ Status write_superblock(WriterCore& w) {
     return waits ? w.file->sync() : Status();
   };
   NMB_TRY(w.ranks.agree(finish()));
-  // This status is prepared now, because there may be no memory for it later.
+  // Prepares the status for the case that there is no memory to make it later.
   const Status out_of_memory = std::exchange(w.out_of_memory, in_doubt(w, w.out_of_memory));
   Status status;
   if (leads) status = publish(w);

@@ -16,12 +16,12 @@ namespace nmb {
 
 namespace {
 
-// A commit with more growth rows than this changes data maps and index entries instead, because
-// rank 0 receives all rows of the growth page.
+// Largest number of growth rows in a commit. A commit with more rows changes data maps and index
+// entries instead, because rank 0 receives all rows of a growth page.
 constexpr std::uint64_t kMostRowsOfACommit = 1 << 17;
 
-// Largest numbers of growth pages and growth rows in a file. They are limited because a reader
-// reads all of them before it can read its first block.
+// Largest numbers of growth pages and growth rows in a file. These numbers are limited because a
+// reader reads all growth pages before it can read its first block.
 constexpr std::uint64_t kMostPages = 512, kMostRows = 1 << 19;
 
 // A row of the new growth page, as ranks send it to rank 0.
@@ -76,8 +76,8 @@ Status append_to_extent(WriterCore& w, BlockCommit& c) {
   return {};
 }
 
-// Folds the growth rows of one block. The rows stay if this version cannot change the block, or if
-// the block's data map cannot be read.
+// Folds the growth rows of one block. The growth rows stay if this version cannot change the block,
+// or if the block's data map cannot be read.
 Status fold_block(WriterCore& w, const BlockEntry& entry, std::vector<BlockCommit>& blocks) {
   Status status = w.committed.reader->check_needs(entry);
   BlockCommit c;
@@ -301,7 +301,7 @@ void put_growth(const WriterCore& w, const std::vector<BlockCommit>& blocks, Mes
           {block.next.order, records, piece.logical, piece.length, piece.position, piece.sum});
     }
   }
-  // The encoding is short, because rank 0 receives a message from each rank.
+  // Encodes the message in few bytes, because rank 0 receives a message from each rank.
   out.put_small(grown_records);
   out.put_small(rows.size());
   for (const NewGrowthRow& row : rows) {

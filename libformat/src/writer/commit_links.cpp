@@ -32,8 +32,8 @@ Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks) {
     links.back().second.position = length;
     length = round_up(length + links.back().second.length, 8);
   }
-  // The positions of these moves are not file positions. They continue from rank to rank, so that
-  // the moves of all ranks can be divided among the ranks.
+  // The positions of these moves are not file positions. The positions continue from rank to rank,
+  // so that the moves of all ranks can be divided among the ranks.
   NMB_ASSIGN(const auto lengths, w.ranks.in_order(length, std::uint64_t{0}, std::plus<>()));
   std::vector<Move*> moves;
   for (auto& [linked, move] : links) {
@@ -72,7 +72,7 @@ struct LinkedFile {
   }
 };
 
-// Assigns file numbers. New files are numbered in the order in which they are first requested, by
+// Assigns file numbers. New files are numbered in the order in which ranks request them, by
 // ascending rank.
 class FileNumbering {
  public:

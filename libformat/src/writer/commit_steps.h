@@ -17,13 +17,13 @@ namespace nmb {
 // Reads the values of linked blocks and computes their sums, on the threads of all ranks.
 Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks);
 // Makes the rows of the file table: first the existing rows, then new rows in the order in which
-// ranks and their blocks use the files. Rank 0 keeps the rows, and each rank receives the numbers
-// of its files.
+// ranks and their blocks use the files. Rank 0 keeps the rows of the file table, and each rank
+// receives the numbers of its files.
 Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks);
 Status write_file_table(WriterCore& w);
 
 // --- commit_values.cpp ---
-// Writes values to their places. Free space then begins after the last of these values.
+// Writes values to their places. After this step, free space begins after the last value.
 Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks);
 // Computes the fields of the index entry that describe the extent, from the block's pieces. Not
 // collective.
@@ -32,14 +32,14 @@ Status describe_extent(WriterCore& w, BlockCommit& block);
 void keep_committed_extent(const WriterCore& w, BlockCommit& block);
 
 // --- commit_growth.cpp ---
-// Computes the stamp of the generation (spec/format.md, section 5.1), and decides for which blocks
-// the changes go to a growth page. Afterwards the pieces of all extents are known.
+// Computes the stamp of the generation (spec/format.md, section 5.1), and chooses the blocks whose
+// changes go to a growth page. Afterwards the pieces of all extents are known.
 Status choose_growth(WriterCore& w, std::vector<BlockCommit>& blocks, bool with_view);
 // If growth was folded, replaces all growth pages by one page with the rows that stay.
 Status replace_growth(WriterCore& w);
 // Encodes the growth rows of this rank's blocks in a message for rank 0. Not collective.
 void put_growth(const WriterCore& w, const std::vector<BlockCommit>& blocks, MessageWriter& out);
-// Writes a growth page with the rows of all ranks. Called only by rank 0; not collective.
+// Writes a growth page with the rows of all ranks. Not collective; called only by rank 0.
 Status write_growth(WriterCore& w, std::span<MessageReader> told);
 
 // --- commit_maps.cpp ---
@@ -50,8 +50,7 @@ Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks);
 Status write_blocks(WriterCore& w, std::vector<BlockCommit>& blocks);
 // Writes tombstones for removed and renamed blocks. A tombstone is a block header without a body.
 Status write_tombstones(WriterCore& w);
-// Returns the file position where a block ends. end_define() must have placed the block. Not
-// collective.
+// Returns the file position where a block ends, which end_define() has placed. Not collective.
 std::uint64_t block_end(const WriterCore& w, BlockId id);
 
 // --- commit_index.cpp ---
@@ -70,8 +69,8 @@ Status write_tags(WriterCore& w, const std::vector<BlockCommit>& blocks);
 // Writes the HDF5 view of all blocks, on rank 0, after the blocks. If no view can be made, an older
 // view stays.
 Status write_view(WriterCore& w);
-// Warns that the HDF5 view becomes older than the newest generation. Only the first such commit
-// warns.
+// Warns that the HDF5 view becomes older than the newest generation. Only the first commit that
+// makes the view old warns.
 Status tell_of_old_view(WriterCore& w);
 
 // --- commit_end.cpp ---

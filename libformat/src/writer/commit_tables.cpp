@@ -53,11 +53,11 @@ Status add_statistics(WriterCore& w, const BlockCommit& c, TableRows* rows) {
 }
 
 // Reads the rows of `trees`, adds this rank's `rows`, and distributes all rows so that all rows of
-// a block are on one rank. Of each block, only the newest rows stay. The pages of the trees become
+// a block are on one rank. For each block, only the newest rows stay. The pages of the trees become
 // dead.
 Status take_trees(WriterCore& w, const BlockTable& table, std::span<const BlockTable::Tree> trees,
                   bool to_the_oldest, TableRows* rows) {
-  // The age of each row: 0 for rows of this generation, i for rows of tree i - 1.
+  // The age of each row: 0 for rows of this generation, i + 1 for rows of trees[i].
   std::vector<std::size_t> ages(rows->count());
   const auto take = [&]() -> Status {
     const unsigned part = static_cast<unsigned>(w.ranks.own());
@@ -84,8 +84,8 @@ Status take_trees(WriterCore& w, const BlockTable& table, std::span<const BlockT
     return {};
   };
   NMB_TRY(w.ranks.agree(take()));
-  // Each row goes to the rank that receives the rows of its block. The block's order determines
-  // this rank.
+  // Sends each row to the rank that receives all rows of the row's block. The block's order
+  // determines the rank.
   Letters letters;
   for (std::size_t i = 0; i < rows->count(); ++i) {
     MessageWriter& out = letters.to(static_cast<int>((*rows)[i].order % w.ranks.count()));

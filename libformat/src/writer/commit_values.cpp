@@ -120,7 +120,7 @@ Status finish_extent(WriterCore& w, BlockCommit& c, std::uint64_t* kept_inline) 
 
 }  // namespace
 
-// Writes values to their positions. Space after the last value becomes free again.
+// Writes values to their positions. Reserved space after the last value becomes free again.
 Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks) {
   const bool first = w.committed.superblock.generation == 0;
   std::uint64_t used = first ? kBodyStart : round_up(w.committed.kept_length, 8);

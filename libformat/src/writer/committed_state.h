@@ -17,10 +17,12 @@
 namespace nmb {
 
 struct CommittedState {
-  // The superblock of the last commit. Before the first commit: its fields that are known already.
+  // The superblock of the last commit. Before the first commit, only the fields that are known
+  // already are set.
   Superblock superblock;
   std::array<std::byte, kSlotUnit> superblock_bytes{};  // the bytes in the file
-  std::array<std::byte, kIdentitySize> identity{};      // the bytes in the file; on rank 0
+  std::array<std::byte, kIdentitySize>
+      identity{};  // the identity's bytes in the file; only on rank 0
   std::vector<std::byte> dictionary;
   bool has_file_id = false;
   // This writer never truncates the file to fewer bytes than this, because bytes before this
@@ -31,8 +33,8 @@ struct CommittedState {
   std::uint64_t growth_pages = 0, growth_rows = 0;  // on rank 0
 
   bool is_none() const { return superblock.generation == 0; }
-  // Opens a reader of the new generation. Call it after a commit. It does not read the head,
-  // because all ranks know the superblock.
+  // Opens a reader of the new generation. Must be called after a commit. Does not read the file's
+  // head, because all ranks know the superblock.
   void read_from(const OutputFile& file) {
     Head head;
     head.superblock = superblock;

@@ -92,8 +92,9 @@ Result<BlockId> Definitions::define_block(std::string_view name, const Metadata*
   const BlockId id = w_.blocks.add(name);
   BlockState& block = w_.blocks[id];
   block.metadata = std::make_unique<Metadata>();
-  // Blocks of one file usually have similar definitions. But the blocks after a first large block
-  // may be small, so only up to this much memory is reserved in advance.
+  // Memory is reserved in advance because blocks of one file usually have similar definitions. But
+  // the blocks after a first large block may be small, so no more than this many bytes are
+  // reserved.
   constexpr std::size_t kReserve = 64 << 10;
   const BlockState* const before = id > 0 ? defining_new(id - 1) : nullptr;
   w_.blocks.names_like = NamesLike(before && !definitions ? before->metadata.get() : nullptr);
@@ -106,8 +107,8 @@ Result<BlockId> Definitions::define_block(std::string_view name, const Metadata*
   return id;
 }
 
-// Starts a redefinition of a block that has a layout. end_define() copies its values to the new
-// layout.
+// Starts a redefinition of a block that has a layout. end_define() copies the values of the block
+// to the new layout.
 Status Definitions::start_edit(BlockId id) {
   BlockState& block = w_.blocks[id];
   if (!block.is_laid_out() || block.stage == BlockStage::kEdited) return {};

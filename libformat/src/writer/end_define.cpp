@@ -69,7 +69,7 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
                                           sum_of(w_.committed.dictionary)};
     w_.next.cursor += block_length(0, w_.committed.dictionary.size());
   }
-  // Blocks and their inline values come first. All other values follow.
+  // Places blocks and their inline values first, and all other values after them.
   Placement blocks, values;
   const auto alignment = [&](const BlockState& block, const ValueSpace& space) {
     return space.aligned ? extent_alignment(block.next.extent_length, w_.options.alignment) : 8;

@@ -105,7 +105,8 @@ class ExtentOrigin {
     const Move* const moved = move();
     return moved ? moved->stored_length() : 0;
   }
-  // Marks the values as committed. Call it after the commit. Keeps the ExtentState if there is one.
+  // Marks the values as committed. Must be called after the commit. Keeps the ExtentState if there
+  // is one.
   void committed() {
     if (ExtentState* const state = extent())
       state->committed();

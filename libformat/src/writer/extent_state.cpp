@@ -14,7 +14,8 @@ namespace nmb {
 namespace {
 constexpr std::size_t kBuffer = 1 << 20;
 constexpr std::uint64_t kWorthSumming = 64 << 10;
-// Gaps with fewer bytes get space too: two more pieces would need rows of about this size.
+// Gaps with fewer bytes than this get space too, because two more pieces would need rows of about
+// this size.
 constexpr std::uint64_t kSmallGap = 64;
 }  // namespace
 
@@ -66,8 +67,8 @@ std::size_t ExtentState::first_segment_at(std::uint64_t offset) const {
   return static_cast<std::size_t>(it - segments_.begin());
 }
 
-// Sets the bytes of an uncommitted segment from `from` on to zero. They no longer belong to a
-// structure of the file, so they must be zero.
+// Sets the bytes of an uncommitted segment to zero, beginning at `from`. Bytes that no longer
+// belong to a structure of the file must be zero.
 Status ExtentState::clear(const Segment& segment, std::uint64_t from, WriteBuffer& file) const {
   std::vector<std::byte> zeros;
   for (const Interval& part : stored_in(from, segment.end())) {
@@ -187,7 +188,8 @@ Status ExtentState::write(std::uint64_t offset, std::span<const std::byte> bytes
 }
 
 bool ExtentState::has_cut() const {
-  // Only the last committed segment can have been cut. The segments after it are not committed.
+  // Only the last committed segment can have been cut. All segments after the last committed
+  // segment are uncommitted.
   for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment)
     if (!segment->fresh) return segment->cut != 0;
   return false;
@@ -235,7 +237,7 @@ void ExtentState::plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Seg
 }
 
 // Returns the parts of `intervals` that have no uncommitted space. Other ranks may request places
-// for bytes that already have uncommitted space which they do not know of.
+// for bytes that already have such space, because a rank does not know of all space.
 std::vector<Interval> ExtentState::without_fresh(std::span<const Interval> intervals) const {
   IntervalSet wanted;
   for (const Interval& interval : intervals) wanted.add(interval.begin, interval.end);

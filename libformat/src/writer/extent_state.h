@@ -1,6 +1,6 @@
-// ExtentState: the state of a block's values while they are being written. It knows where bytes are
-// stored, which bytes were written since the last commit, and which pieces the next commit makes
-// (spec/format.md, section 10.1).
+// ExtentState: the state of a block's values while they are being written. The state contains the
+// places of bytes, the bytes that were written since the last commit, and the pieces that the next
+// commit makes (spec/format.md, section 10.1).
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,11 @@ class DeadPieces {
 using WriteAt = std::function<Status(std::uint64_t position, std::span<const std::byte> bytes)>;
 
 // A request for space for values. The space begins at `tail` (rounded up to a multiple of 8) if
-// free space begins there. If not, it gets the alignment of an extent of this length.
+// free space begins there. In other cases, the space gets the alignment of an extent of this
+// length.
 struct SpaceRequest {
   std::uint64_t length = 0;
-  std::uint64_t tail = 0;  // 0 if any position will do
+  std::uint64_t tail = 0;  // end of the values that the request continues, or 0
 };
 
 // Visits the committed pieces that overlap [from, to), in order, including holes.
@@ -60,8 +61,8 @@ class ExtentState {
   // Makes the extent longer. The new bytes are unwritten.
   void add_unwritten(std::uint64_t length) { length_ = length; }
   // Changes the length of the extent. If the extent becomes longer, the new bytes are unwritten. If
-  // it becomes shorter, the bytes after its end are forgotten, and uncommitted bytes among them
-  // become zero in the file. A committed piece that is cut is written again when places are
+  // the extent becomes shorter, the bytes after its end are forgotten, and uncommitted bytes among
+  // them become zero in the file. A committed piece that is cut is written again when places are
   // planned.
   Status resize(std::uint64_t length, WriteBuffer& file, DeadPieces& dead);
   // Writes bytes at `offset` of the extent. Bytes that have no uncommitted space wait in `stage`.
@@ -98,8 +99,8 @@ class ExtentState {
   std::vector<Interval> unplaced() const;
   // Plans uncommitted space for the bytes of `asked` (ascending, disjoint intervals) that have
   // none, for a few new bytes between the intervals, and for committed pieces that the intervals
-  // overlap. Then call take_places() with a position for each request. It copies those bytes of
-  // committed pieces that do not change.
+  // overlap. The caller must then call take_places() with a position for each request, which also
+  // copies those bytes of committed pieces that do not change.
   Result<std::vector<SpaceRequest>> plan_places(std::span<const Interval> asked);
   Status take_places(std::span<const std::uint64_t> positions, WriteBuffer& file, DeadPieces& dead);
   // Encodes the uncommitted space in `intervals` for the state of another rank.
@@ -113,13 +114,13 @@ class ExtentState {
   // Returns the runs of waiting bytes in ascending order, without the bytes in `skip`. If bytes
   // were put twice, only the last put is returned. Afterwards no bytes wait.
   std::vector<Staged> take_staged(IntervalSet skip);
-  // Writes a run of take_staged(). The run must have its place.
+  // Writes a run that take_staged() has returned. The run must have a place in the file.
   Status write_staged(const Staged& run, const WriteAt& write, const Stage& stage);
 
   // Reads written bytes; unwritten bytes come from `fill`. Does not read waiting bytes.
   Status read(std::uint64_t offset, std::span<std::byte> out, WriteBuffer& file,
               const FillPattern& fill);
-  // Returns the parts of [from, to) that have values. Call load(from) first.
+  // Returns the parts of [from, to) that have values. The caller must call load(from) first.
   std::vector<Interval> stored_in(std::uint64_t from, std::uint64_t to) const;
 
   // The bytes that were written since the last commit, by this rank and by other ranks that have
@@ -130,7 +131,7 @@ class ExtentState {
   // pieces of the whole extent. If `whole` is false and no committed piece has changed, returns
   // only the pieces after the committed pieces.
   Result<FinishedExtent> finish(WriteBuffer& file, const FillPattern& fill, bool whole);
-  // Marks the pieces of finish() as committed. Call it after a commit.
+  // Marks the pieces of finish() as committed. Must be called after a commit.
   void committed() { start_committed(length_); }
 
  private:
@@ -139,11 +140,11 @@ class ExtentState {
     std::uint64_t length = 0;  // number of bytes reserved in the file
     std::uint64_t position = 0;
     bool fresh = false;                    // not committed
-    std::uint64_t sum = 0;                 // for a committed piece
+    std::uint64_t sum = 0;                 // sum of the committed piece
     std::uint64_t cut = 0;                 // number of bytes cut off the end of the committed piece
-    PieceCodec codec = PieceCodec::kNone;  // for a committed piece
-    std::uint64_t coded_length = 0;        // like that of Piece
-    std::uint32_t file = 0;                // like that of Piece
+    PieceCodec codec = PieceCodec::kNone;  // codec of the committed piece
+    std::uint64_t coded_length = 0;        // as in Piece
+    std::uint32_t file = 0;                // as in Piece
     std::uint64_t end() const { return logical + length; }
     // Returns the committed piece, including the bytes that were cut off.
     Piece piece() const {
@@ -155,8 +156,8 @@ class ExtentState {
     std::size_t segment;  // index in segments_
     // The committed piece that the segment replaces, completely or in part. Length 0: none.
     Segment old;
-    bool copied;  // bytes of the old piece are copied
-    bool last;    // no later segment replaces a part of the old piece
+    bool copied;  // true if bytes of the old piece are copied
+    bool last;    // true if no later segment replaces a part of the old piece
   };
   std::size_t first_segment_at(std::uint64_t offset) const;
   Status clear(const Segment& segment, std::uint64_t from, WriteBuffer& file) const;
@@ -178,19 +179,20 @@ class ExtentState {
   std::uint32_t piece_size_;
   CommittedPieces committed_;
   std::uint64_t length_ = 0;
-  bool is_committed_ = false;  // the extent was committed by the last generation
+  bool is_committed_ = false;  // true if the extent was committed by the last generation
   std::uint64_t committed_length_ = 0;
-  // segments_ has no segments before this offset. All bytes before it are committed.
+  // segments_ has no segments before this offset, because all bytes before this offset are
+  // committed.
   std::uint64_t loaded_from_ = 0;
-  std::vector<Segment> segments_;  // sorted by logical offset, disjoint
+  std::vector<Segment> segments_;  // disjoint, sorted by logical offset
   Written written_;                // the written bytes of uncommitted segments
   IntervalSet wanted_;
   bool wants_records_ = false;
   std::uint64_t first_new_ = 0;
-  std::vector<Staged> staged_;  // in the order of the calls of write()
+  std::vector<Staged> staged_;  // runs of waiting bytes, in the order of the calls of write()
   std::vector<Planned> planned_;
-  // The decoded bytes of the coded piece that was read last. They are kept until the end of the
-  // piece was read.
+  // The decoded bytes of the coded piece that was read last. These bytes are kept until the end of
+  // the piece was read.
   mutable std::vector<std::byte> decoded_;
   mutable std::uint64_t decoded_position_ = 0;
 };

@@ -1,4 +1,4 @@
-// The extent of a block while values are put to it (see writer/extents.h).
+// Manages the extent of a block while values are put to the block (see writer/extents.h).
 #include "writer/extents.h"
 
 #include <algorithm>
@@ -40,8 +40,8 @@ void set_records(BlockState& block, std::uint64_t records) {
   block.next.extent_length = block.layout.end(records) - block.layout.header_length;
 }
 
-// Adds records to a block. Removes the bytes after its last record (the trailing bytes of a packed
-// file) first.
+// Adds records to a block. Before that, removes the bytes after the block's last record (the
+// trailing bytes of a packed file).
 Status grow(WriterCore& w, BlockId id, std::uint64_t records) {
   BlockState& block = w.blocks[id];
   ExtentState* const extent = extent_of(w, id);

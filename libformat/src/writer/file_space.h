@@ -1,4 +1,4 @@
-// Distributes free space of the file among all ranks. The positions do not depend on the
+// Distributes free space of the file among all ranks. The positions of blocks do not depend on the
 // distribution of blocks among ranks.
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace nmb {
 
 // Reserves the space that each rank needs, in the order of ranks. Returns the position where this
-// rank's space begins. NextGeneration::cursor moves to the end of all space. Collective.
+// rank's space begins. Moves NextGeneration::cursor to the end of the reserved space. Collective.
 Result<std::uint64_t> take_space(WriterCore& w, const Placement& own);
 
 // Extends the file to the end of all reserved space, so that the file is long enough even if a rank

@@ -9,8 +9,10 @@
 namespace nmb {
 
 struct FinishedExtent {
-  std::vector<Piece> pieces;  // if empty and not `appended`, the extent is a hole
-  bool appended = false;      // all committed pieces stay, and `pieces` follow them
+  // The pieces. If there are none and `appended` is false, the extent is a hole.
+  std::vector<Piece> pieces;
+  // True if all committed pieces stay and `pieces` follow them.
+  bool appended = false;
   // The values of an inline extent, with padding, if they are already known.
   std::vector<std::byte> inline_values{};
 };

@@ -13,8 +13,8 @@ struct Interval {
   std::uint64_t begin, end;
 };
 
-// The time of an operation grows with the logarithm of the number of intervals. It does not depend
-// on the order in which intervals are added.
+// The time of an operation grows with the logarithm of the number of intervals. The time does not
+// depend on the order in which intervals are added.
 class IntervalSet {
  public:
   void add(std::uint64_t begin, std::uint64_t end) {

@@ -18,12 +18,12 @@ class LinkedPieces : public OriginSteps {
   static Result<LinkedPieces> make(LinkedValues values, std::uint32_t piece_size,
                                    std::string_view block);
 
-  // Returns the space for the copied pieces. They follow each other, each at a multiple of 8.
+  // Returns the space for the copied pieces. The pieces follow each other, each at a multiple of 8.
   ValueSpace space(std::uint64_t) const { return {copied_.length, false, false}; }
   void place(std::uint64_t position) { copied_.position = position; }
   Move* move() { return copied_.length > 0 ? &copied_ : nullptr; }
   Status check(std::string_view block, std::uint64_t extent_length, bool shared) const;
-  // Call this after take_sums() and number_files().
+  // Returns the pieces of the extent. Must be called after take_sums() and number_files().
   Result<FinishedExtent> finish(const FinishContext& context);
   Result<Counting> count(const CountContext& context);
 
@@ -50,7 +50,7 @@ class LinkedPieces : public OriginSteps {
   LinkedValues values_;
   std::uint64_t length_ = 0;  // length of the extent
   std::uint64_t linked_bytes_ = 0;
-  std::vector<bool> used_;  // whether file i has pieces, by index in values_.files
+  std::vector<bool> used_;  // used_[i] is true if file i has pieces
   Move copied_;
   std::vector<std::uint64_t> sums_;     // sums of the pieces that are not copied
   std::vector<std::uint32_t> numbers_;  // for used files

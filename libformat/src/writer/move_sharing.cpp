@@ -13,8 +13,8 @@ namespace nmb {
 
 namespace {
 
-// Adds to *out the part of a run that lies in [from, to) of the extent. Offsets in the extent then
-// count from `from`.
+// Adds to *out the part of a run that lies in [from, to) of the extent. In *out, offsets in the
+// extent count from `from`.
 void clip(const ValueRuns& run, std::uint64_t from, std::uint64_t to, std::vector<ValueRuns>* out) {
   const std::uint64_t stride = run.count > 1 ? run.extent_stride : run.length;
   if (run.extent_offset >= to) return;
@@ -86,7 +86,7 @@ class MoveSharing {
                }));
     if (load.failed) return ranks_.agree(status);
     const std::uint64_t share = load.all / static_cast<std::uint64_t>(ranks_.size());
-    // Sharing costs messages. It is not worthwhile for fewer bytes than this.
+    // Sharing is not worthwhile for fewer bytes than this, because it costs messages.
     const std::uint64_t least = std::max<std::uint64_t>(share / 16, std::uint64_t{4} * piece_size_);
     if (load.most < share + least) return move_own();
     NMB_ASSIGN(const std::vector<Part> dealt, deal(own, share));
@@ -146,7 +146,8 @@ class MoveSharing {
       Stretch at;
       int rank;
     };
-    std::vector<Told> givers, takers;  // both in ascending order of position and of rank
+    // Both lists are in ascending order of position and of rank.
+    std::vector<Told> givers, takers;
     for (const Message& message : told) {
       for (MessageReader in(message.bytes()); !in.at_end();) {
         const auto stretch = in.get<Stretch>();
@@ -183,7 +184,7 @@ class MoveSharing {
     auto next = [&] {
       if (++move != moves_.rend()) end = (*move)->stored_length();
     };
-    // Bytes not assigned yet. A remainder smaller than a window goes to the next rank.
+    // Number of bytes to assign. A remainder smaller than a window goes to the next rank.
     std::uint64_t left = 0;
     for (const auto& [rank, bytes] : dealt) {
       left += bytes;
@@ -308,7 +309,7 @@ class MoveSharing {
   OutputFile& file_;
   const std::uint32_t piece_size_;
   const WriterOptions& options_;
-  // A loan to this rank itself is the remainder of a move.
+  // Parts of this rank's moves. A loan to this rank itself is the remainder of a move.
   std::vector<Loan> loans_;
   std::vector<Move> taken_;  // moves of other ranks, in the order of the messages
 };

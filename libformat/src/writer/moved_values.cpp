@@ -11,12 +11,12 @@ namespace nmb {
 void MovedValues::tap(StatisticsTap::MakeCounter make) {
   tap_ = std::make_unique<StatisticsTap>(std::move(make), move_.stored_length(), move_.holes);
   move_.tap = tap_.get();
-  move_.origin.clear();  // keeps the move on this rank, because the tap cannot count bytes that
-                         // another rank moves
+  // Keeps the move on this rank, because the tap cannot count bytes that another rank moves.
+  move_.origin.clear();
 }
 
-// Reads inline values. Their sum is a part of the stamp, so they must be read before their block is
-// written.
+// Reads inline values. The sum of inline values is a part of the stamp, so these values must be
+// read before their block is written.
 Result<FinishedExtent> MovedValues::finish_inline(const FinishContext& context) {
   FinishedExtent out;
   std::uint64_t sum = kWidestSum;

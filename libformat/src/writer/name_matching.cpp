@@ -36,7 +36,8 @@ struct Claimed {
   std::string_view name;
   Sharing::Handle handle;
   Claim claim;
-  // Number of names added minus names removed, for names that sort before this name in the slice.
+  // Number of names added minus number of names removed, counting only names in the slice that sort
+  // before this name.
   std::int64_t change = 0;
 };
 
@@ -123,8 +124,8 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
     }
     ends.push_back(claims.size());
   }
-  // The runs are in ascending order of ranks. The merge keeps this order among records of the same
-  // name.
+  // The merge keeps the order of ranks among records of the same name, because the runs are in
+  // ascending order of ranks.
   merge_runs(claims, std::move(ends),
              [](const Claimed& a, const Claimed& b) { return a.name < b.name; });
   auto for_each_name = [&](auto visit) {

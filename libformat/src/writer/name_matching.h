@@ -33,11 +33,12 @@ struct NameRecord {
 };
 
 struct NameMatch {
-  // Number of names that all ranks add minus the number of names that they remove, for names that
-  // sort before this name.
+  // Number of names that all ranks add minus the number of names that they remove. Only names that
+  // sort before this name are counted.
   std::int64_t change = 0;
-  // If several ranks define the block or put values to it: all of them on the keeper, the keeper
-  // first, then by rank; only the keeper on the other ranks. Empty if the block is not shared.
+  // The ranks that share the block. The keeper receives the handles of all these ranks: first its
+  // own handle, then the other handles by rank. The other ranks receive only the keeper's handle.
+  // Empty if the block is not shared.
   std::vector<Sharing::Handle> handles;
 };
 
@@ -60,9 +61,9 @@ class OwnedNames {
 };
 
 // Matches the records of all ranks and returns the match of each record. Collective. records:
-// sorted by name. A rank has one record for each name; a record kRemove may precede another record
-// of the same name. *slices receives the slices, and *owned receives the names that this rank owns;
-// both may be null. Errors: kConflict if the claims of ranks contradict each other.
+// sorted by name. A rank has one record for each name, but a kRemove record may precede another
+// record of the same name. *slices receives the slices, and *owned receives the names that this
+// rank owns; both may be null. Errors: kConflict if the claims of ranks contradict each other.
 Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const NameRecord> records,
                                            NameSlices* slices = nullptr,
                                            OwnedNames* owned = nullptr);

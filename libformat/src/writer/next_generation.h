@@ -1,6 +1,6 @@
-// NextGeneration: collects the changes of the next commit: file position where free space begins,
-// which bytes become dead, and what the new superblock states. Definitions and puts add to it, the
-// commit completes it, and begin_next() clears it after the commit.
+// NextGeneration: collects the changes of the next commit, such as the begin of free space, the
+// dead bytes and the new superblock. Definitions and puts add changes, the commit completes them,
+// and begin_next() clears them after the commit.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct DeadRange {
   std::uint64_t position, length;
   std::uint64_t sum;
   bool sum_known;
-  // The bytes follow the newest generation and belong to no generation.
+  // True if the bytes follow the newest generation and belong to no generation.
   bool abandoned = false;
 };
 
@@ -37,7 +37,7 @@ class NextGeneration final : public DeadPieces, public PageSink {
   NextGeneration(const Superblock& committed, StripeWriter& out)
       : committed_(committed), out_(out) {}
 
-  std::uint64_t cursor = kBodyStart;  // where free space begins
+  std::uint64_t cursor = kBodyStart;  // file position where free space begins
   std::uint64_t order = 0;            // order of the next block that is created
   std::vector<DeadRange> dead;
   std::vector<std::string> provenance;
@@ -45,13 +45,15 @@ class NextGeneration final : public DeadPieces, public PageSink {
   // --- set by the commit ---
   Superblock superblock;
   std::uint64_t stamp = 0;
-  bool folds_growth = false;  // the commit moves growth from growth pages to data maps and entries
-  bool changes_entries = false;     // the commit changes more than growth pages
+  // True if the commit moves growth from growth pages to data maps and entries.
+  bool folds_growth = false;
+  bool changes_entries = false;     // true if the commit changes more than growth pages
   std::optional<EncodedView> view;  // on rank 0
-  std::vector<ExternalFile> files;  // rows of the file table if the table changes; on rank 0
+  std::vector<ExternalFile> files;  // rows of the file table if the table changes; only on rank 0
   std::vector<StayingGrowth> staying_growth;
   std::uint64_t index_bytes = 0;
-  bool slot_begun = false;  // the write of the slot has begun, so the file must not be truncated
+  // True after the write of the slot has begun. Then the file must not be truncated.
+  bool slot_begun = false;
 
   // DeadPieces
   void piece_died(const Piece& piece) override;
@@ -61,7 +63,7 @@ class NextGeneration final : public DeadPieces, public PageSink {
   void replaced(const Page& page) override;
   void dropped(const Place& place) override;
 
-  // Starts an empty generation. Call it after the commit.
+  // Starts an empty generation. Must be called after the commit.
   void begin_next();
 
  private:

@@ -65,10 +65,10 @@ void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
                          "--repack removes them"));
 }
 
-// Fails if the trailer at the end of the newest generation may belong to another file. Two files
-// with the same definitions have the same file id. If one of them was copied over the other and the
-// copy stopped in the head, the rest is still the other file. In this case nothing may be
-// overwritten.
+// Fails if the trailer at the end of the newest generation may belong to another file, because
+// nothing may be overwritten in this case. Two files with the same definitions have the same file
+// id. If one file was copied over the other and the copy stopped in the head, the rest of the file
+// still belongs to the old file.
 Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading,
                               const FoundSuperblock& newest) {
   const std::uint64_t trailer = newest.fields.trailer_position();

@@ -21,8 +21,8 @@ struct Demand {
   std::uint64_t cursor = 0;  // where free space begins, on the lowest rank
 };
 
-// Divides the orders into equal ranges, one for each owner. Only one rank has requests for an
-// order.
+// Divides the orders into equal ranges, one for each owner. Requests with the same order come from
+// one rank.
 class Owners {
  public:
   Owners(const Demand& all, int ranks) : least_(all.least), ranks_(ranks) {
@@ -31,7 +31,7 @@ class Owners {
     owners_ = std::clamp<std::uint64_t>(all.count / kLeast, 1, static_cast<std::uint64_t>(ranks));
     width_ = (all.most - all.least) / owners_ + 1;
   }
-  // Returns the rank that owns an order. Higher orders have the same or higher owners.
+  // Returns the rank that owns an order. A higher order never has a lower owner.
   int of(std::uint64_t order) const {
     return static_cast<int>((order - least_) / width_ * static_cast<std::uint64_t>(ranks_) /
                             owners_);

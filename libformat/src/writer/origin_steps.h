@@ -22,10 +22,10 @@ class ExtentState;
 
 // The space in this file that an origin needs.
 struct ValueSpace {
-  std::uint64_t length = 0;  // in bytes; 0 if no space is needed
-  // The space gets the alignment for the length of the extent.
+  std::uint64_t length = 0;  // length in bytes; 0 if no space is needed
+  // True if the space gets the alignment for the length of the extent.
   bool aligned = false;
-  // The space may follow the block immediately if the values are short.
+  // True if the space may follow the block immediately when the values are short.
   bool may_be_inline = false;
 };
 
@@ -33,7 +33,7 @@ struct FinishContext {
   std::uint64_t extent_length;  // not 0
   std::uint64_t run_position;   // file position of the space; 0 if there is none
   bool run_is_inline;
-  // All pieces are needed, because the committed data map cannot stay.
+  // True if all pieces are needed, because the committed data map cannot stay.
   bool whole;
   std::uint32_t piece_size;
   bool dry_run;
@@ -52,12 +52,13 @@ struct CountContext {
 };
 
 struct Counting {
-  // Has counted all values except values in chunks. If it is nullptr, `counted` is the result.
+  // A counter that has counted all values except values in chunks, or nullptr if `counted` is the
+  // result.
   std::unique_ptr<BlockCounter> counter;
   CountedBlock counted;
 };
 
-// Replaces the sums that a dry run does not know. No sum needs more space in the file.
+// Replaces the sums that a dry run does not know. No other sum needs more space in the file.
 inline constexpr std::uint64_t kWidestSum = ~std::uint64_t{0};
 
 // An origin defines finish() and count(), and each of these functions in which it differs from the
@@ -74,7 +75,7 @@ class OriginSteps {
   void tap(StatisticsTap::MakeCounter) {}
   // Checks that the origin suits an extent of this length. shared: several ranks share the block.
   Status check(std::string_view, std::uint64_t, bool) const { return {}; }
-  // Whether the program may put values to the block.
+  // True if the program may put values to the block.
   static constexpr bool kTakesPuts = false;
 };
 

@@ -48,8 +48,8 @@ class Coverage {
   static constexpr std::uint64_t kAll = ~std::uint64_t{0};
   static std::ptrdiff_t at(std::uint64_t i) { return static_cast<std::ptrdiff_t>(i / 64); }
   void set(std::uint64_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
-  // Returns the first byte at or after `i` that has arrived (`there`) or that has not arrived (not
-  // `there`), or the length if there is none.
+  // Returns the first byte at or after `i` that has arrived, or that has not arrived if `there` is
+  // false. Returns the length if there is no such byte.
   std::uint64_t next(std::uint64_t i, bool there) const {
     while (i < length_) {
       const std::uint64_t word = there ? words_[i / 64] : ~words_[i / 64];
@@ -67,7 +67,7 @@ class Coverage {
 
 }  // namespace
 
-// The header of a part in a message. The runs and bytes of the part follow it, or nothing if the
+// The header of a part in a message. The runs and bytes of the part follow the header, unless the
 // sender has written the piece itself. Headers and runs are short, because many ranks may have a
 // few bytes of each piece.
 struct PartHead {
@@ -115,11 +115,11 @@ void PiecePart::add_run(std::uint64_t offset, std::uint64_t length) {
   runs.push_back({offset, length, length, 1});
 }
 
-// The piece that is being assembled. Its memory is reused for the next piece.
+// The piece that is being assembled. The memory of an Assembly is reused for the next piece.
 struct PieceExchange::Assembly {
   ExtentState::FreshPiece piece{};
   Sharing::Handle keeper{};
-  bool is_written = false;  // one rank has written the whole piece
+  bool is_written = false;  // true if one rank has written the whole piece
   std::vector<std::byte> bytes{};
   Coverage covered{};
 
@@ -272,7 +272,8 @@ void PieceExchange::reserve_letters(std::span<const PiecePart> rest, std::uint64
 }
 
 // Writes the parts of all ranks in rounds. alone_direct: a rank that has a whole piece in one part
-// writes the piece itself. *conflict: set if another rank also has values in such a piece.
+// writes the piece itself. *conflict: set if another rank also has values in a piece that was
+// written directly.
 Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Encode& encode,
                                     bool alone_direct, bool* conflict) {
   Status status;

@@ -58,14 +58,14 @@ class PieceExchange {
         piece_size_(piece_size),
         written_(*written) {}
 
-  // Fills `out` with the bytes of a part, in external form. again: true if it was called for this
-  // part before.
+  // Fills `out` with the bytes of a part, in external form. again: true if the function was called
+  // for this part before.
   using Encode = std::function<void(const PiecePart& part, std::span<std::byte> out, bool again)>;
 
   // Writes the parts of all ranks. Collective. If several ranks write the same byte, the value of
-  // the highest rank is written. If several puts of one rank write it, the value of the last put is
-  // written. A rank holds in memory about kRoundBytes of its own bytes at a time, and about as many
-  // bytes of other ranks. Errors, the same on all ranks: kIo, kNoSpace.
+  // the highest rank is written. If several puts of one rank write the same byte, the value of the
+  // last put is written. A rank holds in memory about kRoundBytes of its own bytes at a time, and
+  // about as many bytes of other ranks. Errors, the same on all ranks: kIo, kNoSpace.
   Status put(std::vector<PiecePart> parts, const Encode& encode);
 
  private:
@@ -88,7 +88,7 @@ class PieceExchange {
   static constexpr std::uint64_t kRoundBytes = 4 << 20;
   Communicator& ranks_;
   OutputFile& file_;
-  const Aggregation how_;  // its stripes are at least as long as a piece
+  const Aggregation how_;  // the aggregation, with stripes at least as long as a piece
   const std::uint32_t piece_size_;
   WrittenFor& written_;
 };

@@ -1,6 +1,6 @@
 // Placement: a function from the position where free space begins before a sequence of allocations
-// to the position where it begins afterwards. Placements can be joined before their start is known.
-// Therefore a scan over the lower ranks is enough to compute each rank's positions (spec/format.md,
+// to the position where it begins afterwards. Placements can be joined before their start is known,
+// so a scan over the lower ranks is enough to compute each rank's positions (spec/format.md,
 // section 8).
 #pragma once
 
@@ -12,8 +12,8 @@
 namespace nmb {
 
 // Returns the alignment in bytes of an extent or piece of this length (spec/format.md, section 8).
-// asked: the requested alignment, a power of 2 of at least 4096, or 0 for the default. It applies
-// to lengths of at least `asked` bytes.
+// asked: the requested alignment, a power of 2 of at least 4096, or 0 for the default. A requested
+// alignment applies to lengths of at least `asked` bytes.
 constexpr std::uint64_t extent_alignment(std::uint64_t length, std::uint64_t asked) {
   if (asked != 0 && length >= asked) return asked;
   return length >= (1u << 20) ? 4096 : 8;
@@ -45,8 +45,8 @@ class Placement {
       both.behind_ = add(round_up(add(behind_, next.ahead_), next.alignment_), next.behind_);
       return both;
     }
-    // Rounds up the bytes between to the smaller alignment. Then the position before `next` is a
-    // multiple of the smaller alignment.
+    // Rounds up the bytes between the two alignments to the smaller alignment, so that the position
+    // before `next` is a multiple of the smaller alignment.
     Placement both = next;
     const std::uint64_t between = alignment_ > 8 ? add(behind_, next.ahead_) : next.ahead_;
     both.ahead_ = add(ahead_, alignment_ > 8 ? round_up(between, alignment_) : between);

@@ -7,7 +7,7 @@
 
 namespace nmb {
 
-// Adds a provenance to the next commit. Only rank 0 keeps it.
+// Adds a provenance to the next commit. Only rank 0 keeps the provenance.
 Status add_provenance(WriterCore& w, std::string_view json);
 // Fails if the file has an unknown section that forbids writing.
 Status check_sections(const WriterCore& w, const Superblock& superblock);

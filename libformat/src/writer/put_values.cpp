@@ -22,7 +22,7 @@ Result<Counting> count_extent(const CountContext& context) {
     NMB_TRY(extent->load(0));
     std::uint64_t at = 0;
     std::vector<std::byte> bytes;
-    // The gaps between stored values are holes, or they have the fill value. Both count as holes.
+    // Gaps between stored values count as holes. They are holes, or they will have the fill value.
     const Metadata none;
     const FillPattern no_pattern(none, {});
     for (const Interval& part : extent->stored_in(0, context.extent_length)) {

@@ -86,8 +86,8 @@ Status Puts::want_places(const Put& put) {
   return {};
 }
 
-// Makes room in the stage for `puts`. If the stage is too small, a single process assigns places to
-// all waiting values and to the values of `puts`.
+// Makes room in the stage for `puts`. If the stage is too small, a writer with a single rank
+// assigns places to all waiting values and to the values of `puts`.
 Status Puts::make_room(std::span<Put* const> puts) {
   if (!w_.ranks.is_alone()) return {};
   std::uint64_t bytes = w_.stage.size();
@@ -100,8 +100,8 @@ Status Puts::make_room(std::span<Put* const> puts) {
   return w_.keep(place_values(w_));
 }
 
-// Puts a run of `elements` values. The first of them is value `index` of the put and goes to
-// `offset` in the extent.
+// Puts a run of `elements` values. The first value of the run is value `index` of the put and goes
+// to `offset` in the extent.
 Status Puts::put_run(Put& put, ExtentState& extent, std::uint64_t offset, std::uint64_t index,
                      std::uint64_t elements, std::vector<std::byte>& buffer) {
   const std::size_t from_size = memory_type_size(put.values.type());

@@ -17,7 +17,7 @@ struct Put {
   Type type;
   Kind kind;
   VariableShape shape;
-  // Number of records that the block needs. 0: not a record variable.
+  // Number of records that the block needs; 0 if the variable is not a record variable.
   std::uint64_t records;
   ConstArray values;
   Hyperslab slab{};

@@ -1,4 +1,4 @@
-// Collective puts (see writer/puts_together.h).
+// Performs collective puts (see writer/puts_together.h).
 #include "writer/puts_together.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace nmb {
 namespace {
 
 // Writes the bytes [first, first + out.size()) of the external form of `values` to `out`. Returns
-// the number of out-of-range elements among the elements that begin in this range.
+// the number of out-of-range elements that begin in this byte range.
 std::uint64_t encode_bytes(ConstArray values, Type type, Kind kind, std::uint64_t first,
                            std::span<std::byte> out) {
   const std::size_t from_size = memory_type_size(values.type()), to_size = type_size(type);
@@ -71,7 +71,7 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
       // knows only its own records.
       const std::uint64_t behind = end - block.layout.header_length;
       if (extent.first_new() < behind) extent.want_place(extent.first_new(), behind);
-      // Needed because records may have no bytes.
+      // want_records() is needed because records may have no bytes.
       if (more) extent.want_records();
       if (more || extent.first_new() < behind) w_.blocks.mark_dirty(id);
       return {};
@@ -121,8 +121,7 @@ Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
   };
   NMB_TRY(w_.ranks.agree(prepare()));
   NMB_TRY(w_.keep(place_values(w_)));
-  // Writes the values that have waited, because they were put earlier, before other ranks write to
-  // the file.
+  // Writes waiting values, which were put earlier, before other ranks write to the file.
   const Status flushed = w_.ranks.is_alone() ? Status() : w_.buffer.flush();
   std::vector<Put*> alone, shared;
   for (Put& put : puts)

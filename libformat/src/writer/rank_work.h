@@ -1,6 +1,6 @@
-// RankWork: the collective operations of a writer's ranks. All ranks or only rank 0 perform a
-// function; ranks agree on a status, combine values, or send messages of one type to each other. A
-// single rank sends nothing.
+// RankWork: the collective operations of a writer's ranks. They run a function on all ranks or on
+// rank 0, agree on a status, combine values, or exchange messages of one type. A writer with a
+// single rank sends no messages.
 #pragma once
 
 #include <algorithm>
@@ -118,7 +118,7 @@ class RankWork {
   Status agree(const Status& status, std::string_view operation = {}, std::uint64_t file = 0) {
     return ranks_.agree(status, operation, file);
   }
-  // Calls work() on each rank. It returns a Status, and all ranks agree on it.
+  // Calls work() on each rank. All ranks agree on the Status that work() returns.
   template <class Work>
   Status each(Work work) {
     return ranks_.agree(work());

@@ -19,7 +19,7 @@ class ReadyPieces : public OriginSteps {
                                   std::shared_ptr<const ByteSource> source,
                                   std::uint32_t piece_size, std::string_view block);
 
-  // Returns the space for the pieces. They follow each other, each at a multiple of 8.
+  // Returns the space for the pieces. The pieces follow each other, each at a multiple of 8.
   ValueSpace space(std::uint64_t) const { return {move_.length, false, false}; }
   void place(std::uint64_t position) { move_.position = position; }
   Move* move() { return &move_; }
@@ -36,7 +36,7 @@ class ReadyPieces : public OriginSteps {
 // --- for ready pieces and linked pieces ---
 
 // Checks a piece and adds its length to *length. Before the call, *length is the total length of
-// the pieces before it. Returns the error, or nullptr if there is none.
+// the preceding pieces. Returns the error, or nullptr if there is none.
 const char* piece_error(const StoredPiece& piece, std::uint32_t piece_size,
                         const ByteSource& source, std::uint64_t* length);
 // Appends the stored bytes of a piece to the move, at a multiple of 8.
@@ -45,7 +45,8 @@ void add_window(const StoredPiece& piece, Move* move);
 // shared by several ranks.
 Status check_pieces(std::string_view block, std::uint64_t length, std::uint64_t extent_length,
                     bool shared);
-// Adds a hole to the pieces of an extent. If the last piece is a hole, it becomes longer instead.
+// Adds a hole to the pieces of an extent. If the last piece is a hole, makes this hole longer
+// instead.
 void add_hole(std::uint64_t logical, std::uint64_t length, std::vector<Piece>* pieces);
 
 // Returns the piece with this index, in its stored form.

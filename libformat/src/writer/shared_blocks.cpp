@@ -78,7 +78,8 @@ struct BlockDigest {
   Digest digest;
   std::uint64_t records, samples;
 
-  // Encodes each field separately, without padding bytes.
+  // Encodes each field separately, because equal definitions must give equal bytes, which are then
+  // sent only once.
   void put(MessageWriter& out) const {
     out.put(at_keeper);
     out.put(at_sender);
@@ -121,7 +122,7 @@ struct BlockBody {
 };
 
 // A message from the keeper: the place of the block. If the receiver's definitions differ from the
-// united block, it also contains the begins of the receiver's variables.
+// united block, the message also contains the begins of the receiver's variables.
 struct BlockPlace {
   BlockId id;
   LaidBlock laid;

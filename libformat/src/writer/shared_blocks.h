@@ -1,6 +1,7 @@
-// SharedBlocks: handles blocks that several ranks define. It finds the ranks that share a block,
-// unites their definitions, and tells the ranks the places of blocks and the keepers the written
-// values ("Parallel Data Object Creation", section 3.3; spec/rationale.md, "Shared blocks").
+// SharedBlocks: handles blocks that several ranks define. Ranks that share a block are found, and
+// their definitions are united. The ranks then receive the places of blocks, and the keepers
+// receive the written values ("Parallel Data Object Creation", section 3.3; spec/rationale.md,
+// "Shared blocks").
 #pragma once
 
 #include <vector>

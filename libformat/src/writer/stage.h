@@ -1,5 +1,5 @@
 // Stage: stores values that were put before they had a place in the file. The next collective call
-// assigns places to them (spec/rationale.md, "Values that wait for space").
+// assigns places to the waiting values (spec/rationale.md, "Values that wait for space").
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,8 @@
 
 namespace nmb {
 
-// The statistics of a block and the names of its variables. A variable whose name is empty here has
-// no statistics.
+// The statistics of a block and the names of its variables. A variable without statistics has an
+// empty name in this list.
 struct CountedBlock {
   BlockStatistics statistics;
   std::vector<std::string> names;
@@ -36,16 +36,17 @@ struct CountedBlock {
 
 class StatisticsTap final : public ValueTap {
  public:
-  // Makes the counter from the definitions of the block. The first thread that has values calls it.
+  // Makes the counter from the definitions of the block. Called by the first thread that has
+  // values.
   using MakeCounter = std::function<Result<std::unique_ptr<BlockCounter>>()>;
-  // stored: number of bytes that take() will receive. holes: ranges of the extent that it will not
-  // receive.
+  // stored: number of bytes that take() will receive. holes: ranges of the extent that take() will
+  // not receive.
   StatisticsTap(MakeCounter make, std::uint64_t stored, std::vector<ByteRange> holes)
       : make_(std::move(make)), left_(stored), holes_(std::move(holes)) {}
 
   Status take(std::uint64_t offset, std::span<const std::byte> bytes) override;
   // Returns nullptr if all values were counted, or the counter if chunks must still be counted.
-  // Call it after all bytes were taken.
+  // Must be called after all bytes were taken.
   std::unique_ptr<BlockCounter> take_counter() { return std::move(counter_); }
   CountedBlock take_counted() { return std::move(counted_); }
 

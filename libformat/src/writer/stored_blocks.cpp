@@ -47,7 +47,7 @@ Result<std::optional<BlockId>> known_block(WriterCore& w, std::string_view name)
   const std::optional<BlockId> id = w.blocks.find(name);
   if (!id) return id;
   const Status status = refresh(w, *id);
-  // A block that this version cannot use is reported when it is used.
+  // An unsupported block has an ID too; the error is reported when the block is used.
   if (status.ok() || status.code() == Code::kUnsupported) return id;
   if (status.code() != Code::kNotFound) return status;
   w.blocks.forget_name(*id);

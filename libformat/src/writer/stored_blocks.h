@@ -10,11 +10,11 @@
 
 namespace nmb {
 
-// Checks a block ID, and updates the block if another rank has changed it. Call it before each use
-// of an ID. Errors: kUsage if no block has this ID.
+// Checks a block ID, and updates the block if another rank has changed it. Must be called before
+// each use of an ID. Errors: kUsage if no block has this ID.
 Status check_id(WriterCore& w, BlockId id);
-// Returns the ID of the block with this name if this rank knows one. Returns nullopt also if
-// another rank has removed or renamed that block; the block then keeps its ID.
+// Returns the ID of the block with this name, or nullopt if this rank knows no such block. Also
+// returns nullopt if another rank has removed or renamed the block, which then keeps its ID.
 Result<std::optional<BlockId>> known_block(WriterCore& w, std::string_view name);
 Result<bool> exists(WriterCore& w, std::string_view name);
 Result<BlockId> find_block(WriterCore& w, std::string_view name);

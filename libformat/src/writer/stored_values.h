@@ -28,7 +28,7 @@ struct LinkedValues {
   // The files, as rows of the file table. Files without pieces are not added to the table.
   std::vector<ExternalFile> files;
   std::vector<LinkedPiece> pieces;  // all pieces of the extent, in order
-  // Source of the stored bytes. The commit reads them once to compute their sums.
+  // Source of the stored bytes. The commit reads the stored bytes once to compute their sums.
   std::shared_ptr<const ByteSource> source;
   // Description with which WriterOptions::open_values opens `source`. Allowed only if `source` is
   // the extent itself and the pieces are its windows of the piece size. Empty if there is none.

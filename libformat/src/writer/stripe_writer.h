@@ -15,9 +15,9 @@
 
 namespace nmb {
 
-// Only one rank passes each byte, and only once. Bytes wait until pass_on() sends them to the ranks
-// that write. A rank that has all bytes of a stripe writes the stripe directly to the file: no
-// other rank has bytes for it. A single rank passes all bytes directly to `buffer`. Not
+// Each byte must be passed to write_at() only once, by one rank. Bytes wait until pass_on() sends
+// them to the ranks that write. A rank that has all bytes of one of its own stripes writes this
+// stripe directly to the file. A single rank passes all bytes directly to `buffer`. Not
 // thread-safe.
 class StripeWriter {
  public:
@@ -29,7 +29,7 @@ class StripeWriter {
         writes_(how.writes(ranks.rank(), ranks.size())),
         round_(round_bytes(how.writers, ranks.size())) {}
 
-  // Writes bytes. Not collective, so more bytes may wait than full() allows.
+  // Writes bytes. Not collective; more bytes may wait than full() allows.
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes);
 
   // Calls step(0) to step(count - 1), which call write_at(). Whenever a rank is full, all ranks
@@ -41,9 +41,10 @@ class StripeWriter {
   // Writes any number of bytes of this rank. Collective.
   Status write_all(std::uint64_t offset, std::span<const std::byte> bytes);
 
-  // Writes all bytes that wait on any rank to the file. Collective. Bytes in small gaps between
-  // them are read from the file and written again, so nobody else may write to the gaps meanwhile.
-  // `status`: this rank's status so far. If a rank has failed, the call fails on all ranks.
+  // Writes all bytes that wait on any rank to the file. Collective. Bytes in small gaps between the
+  // written bytes are read from the file and written again, so nobody else may write to the gaps
+  // meanwhile. `status`: this rank's status so far. If a rank has failed, the call fails on all
+  // ranks.
   Status pass_on(Status status = {});
 
  private:
@@ -78,8 +79,8 @@ class StripeWriter {
   WriteBuffer& buffer_;
   const Aggregation how_;
   const bool writes_;
-  const std::size_t round_;  // a rank with this many bytes is full
-  // The waiting bytes, in the order of the calls. `runs_` has the place in the file of each run of
+  const std::size_t round_;  // a rank with this many waiting bytes is full
+  // The waiting bytes, in the order of the calls. `runs_` contains the file position of each run in
   // `bytes_`.
   std::vector<Run> runs_;
   std::vector<std::byte> bytes_;

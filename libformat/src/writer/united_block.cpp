@@ -45,8 +45,8 @@ Result<UnitedBlock::Ids> UnitedBlock::add(int rank, const Metadata& definitions)
 Status UnitedBlock::add_dimensions(int rank, const Metadata& definitions, std::vector<DimId>* ids) {
   const bool is_first = union_.dimension_count() == 0;
   ids->reserve(definitions.dimension_count());
-  // Ranks usually define the same objects in the same order. Therefore the object after the last
-  // match is compared first. A search in the table costs a cache miss if there are very many names.
+  // Compares the object after the last match first, because ranks usually define the same objects
+  // in the same order. A search in the table costs a cache miss if there are very many names.
   DimId next = 0;
   for (DimId local = 0; local < definitions.dimension_count(); ++local) {
     const Dimension found = definitions.dimension(local);

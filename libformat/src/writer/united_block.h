@@ -1,5 +1,5 @@
 // UnitedBlock: unites the definitions of a block from several ranks, or reports where they disagree
-// (spec/rationale.md, "Shared blocks"). It performs no I/O and sends no messages.
+// (spec/rationale.md, "Shared blocks"). A UnitedBlock performs no I/O and sends no messages.
 #pragma once
 
 #include <span>
@@ -19,8 +19,8 @@ namespace nmb {
 // - Variables have the same type, the same number and names of dimensions, and the same attributes
 //   in any order.
 // - Attributes have the same type and the same values, compared byte by byte.
-// A rank may lack objects that another rank has. But if two ranks have the same variable, both must
-// have the same attributes of this variable.
+// A rank may lack objects that another rank has. But if two ranks have the same variable, both
+// ranks must have the same attributes of this variable.
 //
 // The time is proportional to the number of added objects. Not thread-safe. Throws std::bad_alloc
 // if memory is exhausted. The union must not be used after an exception or a failure of add().
@@ -46,12 +46,13 @@ class UnitedBlock {
   Result<Ids> add(int rank, const Metadata& definitions);
 
   const Metadata& metadata() const { return union_; }
-  // Returns the union. The caller's layout must set `begin` of its variables. The UnitedBlock is
+  // Returns the union. The layout must set `begin` of the union's variables. The UnitedBlock is
   // empty afterwards.
   Metadata take() && { return std::move(union_); }
 
  private:
-  // The first new objects of a rank. All objects up to the next Start come from this rank.
+  // The first objects that a rank has added. All objects up to the next Start come from the same
+  // rank.
   struct Start {
     int rank;
     DimId dimension;

@@ -79,8 +79,8 @@ class JobQueue {
   std::mutex mutex_;
   std::vector<Move*>& moves_;
   std::uint64_t piece_size_;
-  // The next window: the index of its move, its offset in the extent, the number of holes before
-  // it, its own index, and the number of bytes in the holes before it.
+  // The next window. index_: the index of its move. offset_: its offset in the extent. hole_,
+  // skipped_: the number of holes before the window and of their bytes. window_: its own index.
   std::size_t index_ = 0;
   std::uint64_t offset_ = 0;
   std::size_t hole_ = 0;

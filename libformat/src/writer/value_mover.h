@@ -17,32 +17,33 @@
 namespace nmb {
 
 // Interface: receives each value of one extent once, while the values are moved. Any of the threads
-// may call it.
+// may call a ValueTap.
 class ValueTap {
  public:
   ValueTap() = default;
   ValueTap(const ValueTap&) = delete;
   ValueTap& operator=(const ValueTap&) = delete;
   virtual ~ValueTap() = default;
-  // Receives bytes length of the extent in bytes. `offset` is the offset of the first byte. If
-  // take() fails, the move fails.
+  // Receives bytes of the extent. `offset` is the offset in the extent of the first byte. If take()
+  // fails, the move fails.
   virtual Status take(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
 };
 
 // An extent that is filled from a source. Bytes that no run covers are zero.
 struct Move {
   std::shared_ptr<const ByteSource> source{};
-  // Description with which another rank can open the source. Empty if no other rank can open it.
+  // Description with which another rank can open the source. Empty if no other rank can open the
+  // source.
   std::string origin{};
   std::vector<ValueRuns> runs{};
-  std::uint64_t length = 0;    // of the extent
+  std::uint64_t length = 0;    // length of the extent in bytes
   std::uint64_t position = 0;  // position of the extent in the output
   // Ranges of whole windows that are not stored in the output: the bytes after a hole are placed
   // directly after the bytes before it. In ascending order.
   std::vector<ByteRange> holes{};
-  // The ends of windows that do not have the length piece_size. If empty, windows have this length.
-  // After each end, the next window begins at the next multiple of 8. Allowed only without holes
-  // and origin.
+  // The ends of windows if the windows do not have the length piece_size; otherwise empty. After
+  // each end, the next window begins at the next multiple of 8. Not allowed together with holes or
+  // an origin.
   std::vector<std::uint64_t> ends{};
   ValueTap* tap = nullptr;  // not called for parts that another rank moves
   bool summed = true;

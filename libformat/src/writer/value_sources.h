@@ -19,8 +19,7 @@ Status take_values(WriterCore& w, BlockId id, std::shared_ptr<const ByteSource> 
                    std::vector<ValueRuns> runs, std::string origin);
 Status link_values(WriterCore& w, BlockId id, LinkedValues values);
 
-// Return the number of bytes that the next commit moves (pending_bytes()) or links
-// (linked_bytes()).
+// Returns the number of bytes that the next commit moves or links.
 std::uint64_t pending_bytes(const WriterCore& w);
 std::uint64_t linked_bytes(const WriterCore& w);
 

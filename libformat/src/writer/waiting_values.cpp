@@ -46,7 +46,7 @@ struct WaitingPart {
   }
 };
 
-// The keeper's answer: the places of these bytes.
+// The keeper's answer to a WaitingPart: the places of the bytes.
 struct PlacedPart {
   BlockId id;
   std::uint64_t records;
@@ -110,8 +110,8 @@ class WaitingValues {
   }
 
   // Determines the keepers of committed blocks, which have no keeper until values are put to them.
-  // The keeper is the rank that already has uncommitted values of the block, or the lowest rank
-  // that puts values if there is no such rank.
+  // The keeper is the rank that already has uncommitted values of the block. If no rank has such
+  // values, the keeper is the lowest rank that puts values.
   Status match_values() {
     std::vector<NameRecord> records;
     for (BlockId id : w_.blocks.dirty) {
@@ -173,8 +173,8 @@ class WaitingValues {
     return {};
   }
 
-  // Takes space in the order in which the blocks were created. This order does not depend on their
-  // keepers.
+  // Takes space in the order in which the blocks were created, which does not depend on the keepers
+  // of the blocks.
   Result<std::vector<std::uint64_t>> take_space() {
     std::vector<OrderedRequest> ordered;
     for (const auto& [id, list] : requests_)
@@ -223,8 +223,9 @@ class WaitingValues {
     return {};
   }
 
-  // Writes the values that have waited. Small runs among the values of other ranks are sent to the
-  // rank that writes this part of the file, because the elements of several ranks may alternate.
+  // Writes the values that have waited. If several ranks have values in a block, small runs are
+  // sent to the rank that writes their part of the file, because the elements of several ranks may
+  // alternate.
   Status write(const Inbox<PlacedPart>& places) {
     const Status taken = take_told(places);
     for (const auto& [id, parts] : kept_)

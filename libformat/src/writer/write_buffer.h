@@ -13,9 +13,10 @@
 
 namespace nmb {
 
-// The bytes in a gap are read from the file and written again. They are not committed, because all
-// bytes that are written through the buffer come after the committed bytes. Gaps are filled only in
-// ranges that belong to the buffer, so nobody else writes to a gap meanwhile. Not thread-safe.
+// The bytes in a gap are read from the file and written again. Gaps contain no committed bytes,
+// because all bytes that are written through the buffer come after the committed bytes. Gaps are
+// filled only in ranges that belong to the buffer, so nobody else writes to a gap meanwhile. Not
+// thread-safe.
 class WriteBuffer {
  public:
   static constexpr std::size_t kCapacity = 1 << 20;
@@ -25,8 +26,7 @@ class WriteBuffer {
   explicit WriteBuffer(OutputFile& file, std::size_t capacity = kCapacity)
       : file_(file), capacity_(capacity) {}
 
-  // Sets the ranges of the file to which nobody else writes from now on. Empty if there are no such
-  // ranges.
+  // Sets the ranges of the file to which nobody else writes from now on. `ranges` may be empty.
   void set_own(std::vector<Interval> ranges) { own_ = std::move(ranges); }
 
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -76,8 +76,7 @@ class WriteBuffer {
 
   Status fill_gap(std::uint64_t gap) {
     if (ahead_.empty() || end() + gap > ahead_position_ + ahead_.size()) {
-      // If there is one gap, more gaps usually follow. Therefore each read ahead is longer than the
-      // last.
+      // Each read is longer than the last read, because more gaps usually follow a gap.
       ahead_.resize(std::min(
           {std::max(kFirstAhead, ahead_.size() * 8), capacity_ - bytes_.size(), kCapacity}));
       ahead_position_ = end();
@@ -88,7 +87,7 @@ class WriteBuffer {
     return {};
   }
 
-  // Largest gap in bytes that is filled. Writing such a gap is cheaper than another system call,
+  // Largest gap in bytes that is filled. Writing a small gap is cheaper than another system call,
   // and it usually needs no additional file-system block.
   static constexpr std::size_t kGap = 1024;
   static constexpr std::size_t kFirstAhead = 4096;

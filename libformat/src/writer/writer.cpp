@@ -134,7 +134,7 @@ Status check_alike(Communicator& ranks, const std::string& path, const WriterOpt
   return ranks.agree(status);
 }
 
-// Opens the output file, shared by all ranks. In a dry run, each rank has its own DryOutput.
+// Opens the output file for all ranks. In a dry run, each rank has its own DryOutput.
 Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
                                                   const WriterOptions& options, bool create,
                                                   Communicator& ranks) {
@@ -320,8 +320,8 @@ Result<BlockId> find_or_define(WriterCore& w, std::string_view name) {
   return block.status().code() == Code::kNotFound ? Definitions(w).define_block(name) : block;
 }
 
-// Returns the definitions after a check of their names. Without this check, each search would go
-// through all names that are not checked yet.
+// Returns the definitions after a check of their names. Without the check of names, each search
+// would go through all names that are not checked yet.
 Result<Metadata*> searchable(Metadata& metadata) {
   metadata.check_names_at_once();
   NMB_TRY(metadata.settle_names());

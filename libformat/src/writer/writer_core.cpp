@@ -30,12 +30,12 @@ WriterCore::WriterCore(std::unique_ptr<OutputFile> output, const WriterOptions& 
 WriterCore::~WriterCore() {
   buffer.drop();
   if (!file || !ranks.is_first() || committed.is_none()) return;
-  // Cuts off all bytes that this writer has not committed. If this fails, they stay as an abandoned
-  // range.
+  // Cuts off all bytes that this writer has not committed. If the cut fails, the bytes stay as an
+  // abandoned range.
   if (!next.slot_begun && next.cursor != round_up(committed.kept_length, 8))
     (void)file->truncate(committed.kept_length).ok();
-  // Other ranks may still write values to their places in the file. The file stays locked until
-  // they know that this rank has left, so that no other writer gets these places.
+  // Other ranks may still write values to their places in the file. The file stays locked until the
+  // other ranks know that this rank has left, so that no other writer gets these places.
   if (!others_go_on) return;
   try {
     ranks.communicator().keep(std::move(file));

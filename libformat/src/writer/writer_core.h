@@ -51,16 +51,16 @@ struct WriterCore {
   WriterCore(const WriterCore&) = delete;
   WriterCore& operator=(const WriterCore&) = delete;
 
-  // Runs a collective operation. No rank begins it if a rank has a failure after which the file is
-  // in doubt. With several ranks, a failure is a failure of all ranks and permanent, because the
-  // states of the ranks may differ.
+  // Runs a collective operation. No rank begins the operation if a rank has a failure after which
+  // the file is in doubt. With several ranks, a failure is a failure of all ranks and permanent,
+  // because the states of the ranks may differ.
   template <class Work>
   Status together(std::string_view operation, Work work);
-  // Returns `status`, and stores it as `failure` if the file is in doubt after it.
+  // Returns `status`. If the file is in doubt after this status, stores the status as `failure`.
   Status keep(Status status);
-  // Tells the other ranks that this rank's writer ends. Call it in the destructor of each writer,
-  // closed or not. Without this call, other ranks would wait for this rank in their next collective
-  // call.
+  // Tells the other ranks that this rank's writer ends. Must be called in the destructor of each
+  // writer, closed or not. Without leave(), other ranks would wait for this rank in their next
+  // collective call.
   void leave();
   // Releases the file. Every later call fails with kUsage.
   void shut();
@@ -76,19 +76,19 @@ struct WriterCore {
   const std::uint64_t number;  // number of this file among the files of these ranks
   // Value of Communicator::agreed_failures() at the begin of the last collective operation.
   std::uint64_t agreed_failures;
-  // Created in advance, because there may be no memory for it later.
+  // The out-of-memory status, created in advance, because there may be no memory for it later.
   Status out_of_memory;
-  // The failure after which the file is in doubt. Ok if there was none.
+  // The failure after which the file is in doubt, or ok if there was no failure.
   Status failure;
-  // All ranks have the failure, so no rank waits for another rank.
+  // True if all ranks have the failure. Then no rank waits for another rank.
   bool failed_together = false;
-  // The collective operation failed because other ranks called another operation, perhaps of
-  // another writer.
+  // True if the collective operation failed because other ranks called another operation, perhaps
+  // of another writer.
   bool calls_differed = false;
   PhaseClock clock;
   bool define_mode = true;
   bool abandoned = false;
-  bool others_go_on = false;  // other ranks may continue after this rank has left
+  bool others_go_on = false;  // true if other ranks may continue after this rank has left
 
   // --- output to the file ---
   const std::shared_ptr<CountedOutput::Counts> counts = std::make_shared<CountedOutput::Counts>();

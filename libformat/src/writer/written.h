@@ -51,7 +51,8 @@ class Written {
   void forget_sums(std::uint64_t from, std::uint64_t to);
 
   IntervalSet bytes_;
-  std::map<std::uint64_t, Sum> sums_;  // by the offset of the piece in the extent
+  std::map<std::uint64_t, Sum>
+      sums_;  // sums of whole pieces, by the offset of the piece in the extent
 };
 
 }  // namespace nmb
