@@ -61,7 +61,7 @@ class NmbVerifier {
     bool one_run = true;
   };
 
-  // The head of the file (verify_head.cpp): sections 3 to 5.
+  // Check the head of the file (sections 3 to 5); defined in verify_head.cpp.
   bool read_head(const Choice& choice);
   void check_identity();
   void check_cover(std::span<const std::byte> identity);
@@ -73,8 +73,8 @@ class NmbVerifier {
                               Superblock* previous);
   void check_features();
 
-  // Structures whose places are in the superblock and in index entries (verify_places.cpp):
-  // sections 8.3, 9 and 12.
+  // Check structures whose places are in the superblock and in index entries (sections 8.3, 9 and
+  // 12); defined in verify_places.cpp.
   void check_places();
   void check_dictionary();
   std::optional<std::vector<std::byte>> check_dictionary_block(const Place& place,
@@ -88,7 +88,7 @@ class NmbVerifier {
   void check_sections(const Place& place, const std::string& object,
                       std::initializer_list<std::uint16_t> known);
 
-  // The index (verify_index.cpp): section 7.
+  // Check the index (section 7); defined in verify_index.cpp.
   void check_index();
   void check_index_run(std::uint64_t position, std::uint64_t length);
   void check_index_page(const Page& page, std::optional<Separator> low,
@@ -101,24 +101,24 @@ class NmbVerifier {
   void check_needs(const EntryRow& row);
   void check_block_name(const EntryRow& row);
 
-  // Blocks (verify_block.cpp): section 8.
+  // Check blocks (section 8); defined in verify_block.cpp.
   void check_block(const EntryRow& row);
   void check_unsupported_block(const EntryRow& row);
   void check_sections_of(const EntryRow& row);
   void check_chunks(const BlockEntry& entry);
 
-  // Tables of statistics and tags (verify_tables.cpp): section 9.2.
+  // Check the tables of statistics and tags (section 9.2); defined in verify_tables.cpp.
   struct TableWalk;
   void check_table(PageUse use);
   bool check_table_page(const std::shared_ptr<const Page>& page, TableWalk* walk);
   void check_table_rows(const std::shared_ptr<const Page>& leaf, TableWalk* walk);
 
-  // Statistics of blocks (verify_statistics.cpp): section 9.3.
+  // Check the statistics of blocks (section 9.3); defined in verify_statistics.cpp.
   void check_statistics(const EntryRow& row);
   void find_stray_statistics();
   void count_again(const BlockEntry& entry);
 
-  // Values (verify_extent.cpp): section 10.
+  // Check values (section 10); defined in verify_extent.cpp.
   void check_extent(const EntryRow& row);
   void check_data_map(const EntryRow& row);
   void add_to_stamp(std::uint64_t position, std::uint64_t sum);
@@ -131,26 +131,26 @@ class NmbVerifier {
   void check_external(ValueRange range, std::uint32_t number);
   void tell_values();
 
-  // Growth pages (verify_growth.cpp): section 10.4.
+  // Check growth pages (section 10.4); defined in verify_growth.cpp.
   void check_growth_pages();
   void take_growth_of(const EntryRow& row);
   void check_growth(const EntryRow& row);
   void check_grown_length(const StoredBlock& stored, const Metadata& metadata);
   void check_growth_without_blocks();
 
-  // The HDF5 view (verify_view.cpp): section 12.
+  // Check the HDF5 view (section 12); defined in verify_view.cpp.
   void check_hdf5_superblock();
   void check_view();
   bool check_view_header(std::span<const std::byte> header);
   std::optional<Superblock> shown_generation(std::uint64_t generation);
   void compare_view(const Superblock& shown);
 
-  // Dead space (verify_dead_space.cpp): section 11.
+  // Check dead space (section 11); defined in verify_dead_space.cpp.
   void check_dead_space();
   std::optional<Place> check_dead_rows(const Page& segment);
   void check_abandoned(const Page& segment, std::uint32_t row, bool first);
 
-  // The bytes of the file (verify_space.cpp): section 3.
+  // Check the use of the file's bytes (section 3); defined in verify_space.cpp.
   // Checks R-FL-5 for the structure whose place is stored at `placed_at`.
   bool lies_within(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
                    const std::string& object);

@@ -171,8 +171,8 @@ Status write_superblock(WriterCore& w) {
   auto begin = [&]() -> Status {
     NMB_TRY(write_sections(w));
     if (w.committed.superblock.generation > 0) return {};
-    // Writes zeros to the slots too, so that the file has no unallocated ranges. Copying a file is
-    // faster if no such ranges must be searched for.
+    // Writes zeros to the slots too, so that the file has no unallocated ranges. A file without
+    // unallocated ranges can be copied without a search for them.
     std::vector<std::byte> head(w.committed.dictionary.empty() ? kBodyStart : kDictionaryPosition);
     w.committed.identity = Identity{w.committed.superblock.file_id, true}.encode();
     std::ranges::copy(w.committed.identity, head.begin() + kIdentityPosition);

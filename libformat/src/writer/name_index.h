@@ -41,8 +41,9 @@ class NameIndex {
   std::uint32_t size() const { return static_cast<std::uint32_t>(places_.size()); }
 
  private:
-  // Sizes in bytes of the smallest and the largest chunk. Between these limits, a chunk is as large
-  // as all chunks before it. The first chunk is small because there may be thousands of ranks.
+  // Sizes in bytes of the smallest and the largest chunk of memory. A chunk between these sizes is
+  // as large as all chunks before it. The first chunk is small because there may be thousands of
+  // ranks.
   static constexpr std::size_t kLeastChunk = 1 << 12, kMostChunk = 1 << 18;
   std::string_view store(std::string_view name) {
     if (chunks_.empty() || chunks_.back().capacity() - chunks_.back().size() < name.size()) {

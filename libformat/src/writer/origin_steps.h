@@ -58,7 +58,8 @@ struct Counting {
   CountedBlock counted;
 };
 
-// Replaces the sums that a dry run does not know. No other sum needs more space in the file.
+// Replaces the sums that a dry run does not know. The encoded form of this sum is the longest
+// possible one.
 inline constexpr std::uint64_t kWidestSum = ~std::uint64_t{0};
 
 // An origin defines finish() and count(), and each of these functions in which it differs from the

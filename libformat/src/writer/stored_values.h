@@ -36,23 +36,21 @@ struct LinkedValues {
 };
 
 // Sets the values of a new block, packed or defined, as pieces in their stored form, in order. The
-// next commit copies the stored bytes from `stored` without change. They replace
-// PackedBlock::extent, its holes and Writer::take_values(). Errors:
-// - kUsage if a piece crosses a multiple of the piece size without a codec, has lengths that R-EX-4
-//   forbids, or lies outside `stored`, or if all pieces are holes.
-// - kUsage from end_define() if the pieces do not make up the extent, or if several ranks share the
-//   block.
+// next commit copies the stored bytes from `stored` without change. The pieces replace
+// PackedBlock::extent, its holes and Writer::take_values(). Fails with kUsage if a piece crosses a
+// multiple of the piece size without a codec, has lengths that R-EX-4 forbids, or lies outside
+// `stored`, or if all pieces are holes. end_define() fails with kUsage if the pieces do not make up
+// the extent, or if several ranks share the block.
 Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> pieces,
                    std::shared_ptr<const ByteSource> stored);
 
 // Sets the values of a new block, packed or defined, that stay in the files where they are. The
 // next commit reads the values once to compute their sums, and adds the files to the file table.
-// Pieces that are not in a file are copied. They replace PackedBlock::extent, its holes and
-// Writer::take_values(). Errors:
-// - kUsage, also from end_define(), as for take_pieces(). Also if all pieces are copied, or if
-//   R-FT-1 forbids a path.
-// - kDamaged from the commit if the sum of a piece is not the given sum, or if the file table
-//   already has another size for a file.
+// Pieces that are not in a file are copied. The pieces replace PackedBlock::extent, its holes and
+// Writer::take_values(). Fails with kUsage for the same reasons as take_pieces(), if all pieces are
+// copied, or if R-FT-1 forbids a path. end_define() fails with kUsage for the same reasons as after
+// take_pieces(). The commit fails with kDamaged if the sum of a piece is not the given sum, or if
+// the file table already has another size for a file.
 Status link_values(Writer& writer, BlockId block, LinkedValues values);
 
 }  // namespace nmb

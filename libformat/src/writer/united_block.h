@@ -13,12 +13,16 @@ namespace nmb {
 
 // The union has the dimensions, variables and attributes of the block in the order of their first
 // occurrence: by rank, then in the order of definition on the rank. Objects with the same name must
-// agree:
-// - Dimensions have the same length. A record dimension agrees only with a record dimension, and
-//   the record dimensions of all ranks have the same name.
-// - Variables have the same type, the same number and names of dimensions, and the same attributes
-//   in any order.
-// - Attributes have the same type and the same values, compared byte by byte.
+// agree, as follows.
+//
+// Dimensions must have the same length. A record dimension agrees only with a record dimension, and
+// the record dimensions of all ranks must have the same name.
+//
+// Variables must have the same type, the same number and names of dimensions, and the same
+// attributes in any order.
+//
+// Attributes must have the same type and the same values, compared byte by byte.
+//
 // A rank may lack objects that another rank has. But if two ranks have the same variable, both
 // ranks must have the same attributes of this variable.
 //
@@ -37,11 +41,10 @@ class UnitedBlock {
   explicit UnitedBlock(std::string_view name) : name_(name) {}
 
   // Adds the definitions of a rank. Ranks must be added in ascending order. `definitions`:
-  // settle_names() must have been called. `begin` of its variables is ignored and is 0 in the
-  // union. Errors:
-  // - kLimit if the union would exceed a limit of Metadata.
-  // - kConflict if definitions disagree. The message names the block, the object, the field, both
-  //   values and both ranks:
+  // settle_names() must have been called. `begin` of the rank's variables is ignored and is 0 in
+  // the union. Fails with kLimit if the union would exceed a limit of Metadata. Fails with
+  // kConflict if definitions disagree. The message of kConflict names the block, the object, the
+  // field, both values and both ranks:
   //   block "events": variable "energy": type: found double on rank 3, expected float as on rank 1
   Result<Ids> add(int rank, const Metadata& definitions);
 
