@@ -42,7 +42,7 @@ struct Move {
   // directly after the bytes before it. In ascending order.
   std::vector<ByteRange> holes{};
   // The ends of windows if the windows do not have the length piece_size; otherwise empty. After
-  // each end, the next window begins at the next multiple of 8. Not allowed together with holes or
+  // each end, the next window begins at the next multiple of 8. Must be empty if there are holes or
   // an origin.
   std::vector<std::uint64_t> ends{};
   ValueTap* tap = nullptr;  // not called for parts that another rank moves
