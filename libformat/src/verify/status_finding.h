@@ -5,7 +5,7 @@
 
 namespace nmb {
 
-// A decoder's message is "OBJECT: found X, expected Y".
+// Parses the message of a decoder's status, "OBJECT: found X, expected Y".
 Finding finding_of(const Status& status);
 
 }  // namespace nmb
