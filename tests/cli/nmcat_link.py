@@ -239,7 +239,7 @@ def check_append(tools, inputs):
     kept = (tools.work / inputs[1]).read_bytes()
     (tools.work / inputs[1]).write_bytes(kept + bytes(4))
     done = nmcat(tools, [], inputs[1], "-o", "grown.nmb", "--append", "--link", "--block-name", "{stem}/new")
-    expect(tools, done, 1, "as the file table of", "a source that has grown")
+    expect(tools, done, 1, "(from the file table of", "a source that has grown")
     (tools.work / inputs[1]).write_bytes(kept)
     tools.check((tools.work / "grown.nmb").read_bytes() == before, "grown.nmb was changed by a failure")
     # Paths are from the folder of the file, not of a symbolic link that leads to it.

@@ -93,7 +93,7 @@ def check_failures(test):
         test.run(tool, "many.h5", exit_code=2, says="temporary", environment={"TMPDIR": "/nowhere"})
     test.run("nminspect", "cut.h5", exit_code=1, says="truncated file")
     said = test.run("nmverify", "cut.h5", exit_code=1)
-    test.check("cut.h5: file: found what the library refuses: truncated file" in said, f"nmverify cut.h5: {said}")
+    test.check("cut.h5: file: found an error of the HDF5 library: truncated file" in said, f"nmverify cut.h5: {said}")
     test.run("nminspect", "header", "many.h5", "nosuch", exit_code=2, says='found no block "nosuch"')
     test.run("nminspect", "dump", "many.h5", "a/nosuch", exit_code=2, says='found no variable "nosuch" in block "a"')
 
@@ -105,13 +105,13 @@ def check_other_filter(test):
     test.run("nminspect", "dump", "lzf.h5", "packed", exit_code=2, says="filter 32000")
     test.run("nminspect", "dump", "lzf.h5", "plain")
     said = test.run("nmverify", "lzf.h5")
-    test.check("warning: found chunks that are not decoded (filter 32000 (lzf" in said, f"nmverify lzf.h5: {said}")
+    test.check("warning: found chunks that were not decoded (filter 32000 (lzf" in said, f"nmverify lzf.h5: {said}")
     test.check("): 4, variables: 1" in said, f"nmverify lzf.h5: {said}")
     test.run("nmverify", "lzf.h5", "--strict", exit_code=1)
     # They are kept as they are, and then are no better known.
     test.run("nmconvert", "lzf.h5", "lzf.nmb")
     said = test.run("nmverify", "lzf.nmb")
-    test.check("warning: found chunks that are not decoded (filter 32000 (lzf" in said, f"nmverify lzf.nmb: {said}")
+    test.check("warning: found chunks that were not decoded (filter 32000 (lzf" in said, f"nmverify lzf.nmb: {said}")
     test.check("): 4, variables: 1" in said, f"nmverify lzf.nmb: {said}")
     test.run("nmverify", "lzf.nmb", "--strict", exit_code=1)
 
@@ -155,7 +155,7 @@ def check_shared_bytes(test):
     test.check(content.count(b.to_bytes(8, "little")) == 1, "shared.h5: no single place of b")
     path.write_bytes(content.replace(b.to_bytes(8, "little"), (a + 8).to_bytes(8, "little")))
     said = test.run("nmverify", "shared.h5", exit_code=1)
-    test.check(f'at {a + 8}: block "": found values where other values are' in said, f"nmverify shared.h5: {said}")
+    test.check(f'at {a + 8}: block "": found values that share bytes with other values' in said, f"nmverify shared.h5: {said}")
 
 
 def check_reads(test):
