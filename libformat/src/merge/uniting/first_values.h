@@ -1,5 +1,5 @@
-// FirstValues: finds which values of an input equal those of the first input that a rank read. The
-// rank compares them while the file is open, so that the rank that unites the inputs need not read
+// FirstValues: finds which values of an input equal the values of the first input that a rank read.
+// The rank compares them while the file is open. So rank 0, which unites the inputs, need not read
 // them.
 #pragma once
 
@@ -24,8 +24,9 @@ class FirstValues {
 
   explicit FirstValues(const PackOptions& options) : options_(options) {}
 
-  // Returns by variable: an earlier input that has the same values, type and shape, or kNone; kNone
-  // also if values are not compared, or are kept in memory for the rank that unites.
+  // Returns for each variable an earlier input that has the same values, type and shape, or kNone.
+  // The result is also kNone if the values are not compared here because rank 0 does not need the
+  // result or has the values in memory.
   std::vector<std::uint64_t> same_as(const std::string& block, std::size_t input,
                                      const DatasetUnion::Member& member);
 
@@ -41,7 +42,8 @@ class FirstValues {
   bool is_compared(const DatasetUnion::Member& member, VarId variable) const;
 
   const PackOptions& options_;
-  std::map<std::pair<std::string, std::string>, First> firsts_;  // by block and variable
+  std::map<std::pair<std::string, std::string>, First> firsts_;  // first values, by the names of
+                                                                 // the block and the variable
 };
 
 }  // namespace nmb
