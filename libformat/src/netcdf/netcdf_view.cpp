@@ -203,16 +203,15 @@ class ViewMaker {
                                            (is_marked_[v].empty() || !is_marked_[v][place]));
   }
 
-  // Gives a dimension to each axis without a scale. It is the first dimension with the axis's
-  // length that the variable does not use yet, and it must also be unlimited if the axis is
-  // unlimited. If there is none, a new dimension is made. of_scales: the view's dimension for each
-  // scale. next: the number of the first new dimension.
+  // Gives a dimension to each axis without a scale. The dimension must have the axis's length, and
+  // must be unlimited exactly if the axis is unlimited. The first such dimension that the variable
+  // does not use yet is taken. If there is none, a new dimension is made. of_scales: the view's
+  // dimension for each scale. next: the number of the first new dimension.
   void add_phony(const std::map<VarId, std::uint32_t>& of_scales, std::int64_t next,
                  std::set<std::string>* taken) {
     using Shape = std::pair<std::uint64_t, bool>;
     std::map<Shape, std::vector<std::uint32_t>> known;
-    // netCDF-C treats every dimension of length 0 as unlimited, but an axis of fixed length 0 as
-    // fixed.
+    // netCDF-C treats every dimension of length 0 as unlimited, but not an axis of fixed length 0.
     const auto add_known = [&](Shape shape, std::size_t number) {
       if (first_made_up_ && shape.first == 0) shape.second = true;
       known[shape].push_back(static_cast<std::uint32_t>(number));
