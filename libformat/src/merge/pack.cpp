@@ -1,4 +1,4 @@
-// Implements pack() (see nmb/merge.h). It completes the options and makes HDF5 outputs from a
+// Implements pack() (see nmb/merge.h): completes the options, and makes HDF5 outputs from a
 // temporary NMB file.
 #include <sys/stat.h>
 
@@ -20,8 +20,8 @@ namespace nmb {
 
 namespace {
 
-// Returns a key over everything that decides the bytes of the output. An input that changes while
-// it is read makes the run fail.
+// Returns a text that contains everything on which the bytes of the output depend. An input that
+// changes while it is read makes the run fail.
 std::string resume_key(const PackOptions& options) {
   std::string key = options.resume;
   for (const std::string& path : options.inputs) {
@@ -117,7 +117,7 @@ Status pack(const PackOptions& options, PackReport* report, Communicator& ranks)
   settled.writer.progress = options.progress;
   if (!options.sort_by.empty())
     NMB_TRY(sort_by_values(ranks, options.sort_by, options.external, &settled.inputs));
-  // Processes may see different states of a changing file: the state that rank 0 sees counts.
+  // Processes may see different states of a changing file. The state that rank 0 sees is used.
   if (!options.resume.empty()) {
     NMB_ASSIGN(settled.writer.resume_key,
                ranks.broadcast_value(0, ranks.rank() == 0 ? resume_key(settled) : std::string()));

@@ -30,8 +30,8 @@ namespace nmb {
 
 namespace {
 
-// The first character of an origin. It says how another rank opens the values: from their position
-// in an input, or from a sent description.
+// The first character of an origin. The character says whether another rank opens the values from
+// their position in an input or from a sent description.
 constexpr char kOfInput = 'i', kSent = 's';
 
 class Packer {
@@ -153,7 +153,8 @@ class Packer {
     for (bool goes_on = true; goes_on;) {
       const InputShare share = rounds.next();
       inputs_.set_end(share.end);
-      // If rank 0 fails to process a description, the other ranks learn of it after the next round.
+      // If rank 0 fails to process a description, the other ranks receive the error after the next
+      // round.
       if (planned->ok())
         *planned =
             describer_ ? inputs_.describe(share, *describer_) : inputs_.take(share, *unions_);

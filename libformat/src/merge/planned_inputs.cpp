@@ -35,8 +35,8 @@ Status PlannedInputs::prepare() {
   return {};
 }
 
-// Reports inputs that are given twice, even under different names. For tiles this is a conflict, in
-// other modes a warning.
+// Reports inputs that are given twice, even under different names. The report is a conflict for
+// tiles, and a warning in other modes.
 void PlannedInputs::tell_repeated() {
   for (const auto& [first, second] : repeated_files(options_.inputs)) {
     if (options_.mode == MergeMode::kTiles)
@@ -118,8 +118,8 @@ bool PlannedInputs::open_and_plan(std::size_t index, BlockSink& sink, PlannedInp
   const std::string& path = options_.inputs[index];
   input->index = index;
   conflicts_.begin_input(index);
-  // The file stays open. Another process may add to an NMB file between two openings. That would
-  // count as a change as long as the file is not known to be an NMB file.
+  // The file stays open, because another process may add to an NMB file between two openings. Until
+  // the file is known to be an NMB file, such an addition would count as a change.
   Result<std::shared_ptr<PooledFile>> file =
       PooledFile::open_and_keep(from_.files, [path] { return FileSource::open(path); });
   if (!file.ok()) {

@@ -45,8 +45,8 @@ class PlannedInputs {
   // Returns how this rank opens inputs and the values that other ranks send.
   const ReceivedFrom& from() const { return from_; }
 
-  // Sets the position in the list of inputs where reading ahead ends, because this rank does not
-  // plan the inputs from `end` on next.
+  // Sets the end of the inputs that may be read ahead. The next inputs of this rank are before
+  // position `end`.
   void set_end(std::size_t end) { planner_->set_end(end); }
   // Passes the blocks of inputs to `sink`. An error is returned only if the whole run must stop.
   Status take(InputShare share, BlockSink& sink);

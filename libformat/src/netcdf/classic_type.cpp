@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kNumberBytes = 8;  // size of a number
 
-// Returns the number format of a type. For an enum, it is the format of the enum's base type.
+// Returns the number format of a type. For an enum, returns the number format of its base type.
 // Numbers of classic types are big-endian.
 ExtendedType number_form(const TypeTable& types, Type type) {
   if (TypeTable::is_extended(type)) {
@@ -81,7 +81,7 @@ std::uint64_t stored_bits(const ExtendedType& form, const std::byte* value) {
   return bits;
 }
 
-// Returns an integer of the form, with its sign extended to 64 bits.
+// Returns an integer in the given number format, with its sign extended to 64 bits.
 std::uint64_t integer_of(const ExtendedType& form, const std::byte* value) {
   const std::uint64_t bits = low_bits(stored_bits(form, value) >> form.bit_offset, form.precision);
   const bool negative = form.is_signed && (bits >> (form.precision - 1) & 1) != 0;

@@ -15,11 +15,11 @@ namespace nmb {
 
 struct ClassicType {
   Type type = Type::kByte;
-  // For strings of fixed length: the number of characters in one value. They are stored along an
-  // additional dimension. 0 means that a value is a number or a single character.
+  // For strings of fixed length: the number of characters in one value. The characters are stored
+  // along an additional dimension. 0 means that a value is a number or a single character.
   std::uint64_t characters = 0;
-  // Whether the type changes although the values stay the same. This is so for the numbers of an
-  // enum, and for numbers of a size that classic netCDF does not have.
+  // Whether the type changes although the values stay the same. The type changes for the numbers of
+  // an enum, and for numbers of a size that classic netCDF does not have.
   bool is_changed = false;
 
   // Returns the size of one converted value in bytes.

@@ -147,8 +147,8 @@ class ClassicMaker {
     }
   }
 
-  // Returns the CDF-5 type for a type. If there is none, records a loss and returns nullopt; the
-  // object is then left out.
+  // Returns the CDF-5 type for a type. If there is no such type, records a loss and returns
+  // nullopt; the object is left out.
   std::optional<ClassicType> choose_type(const std::string& object, Type type) {
     if (const std::optional<ClassicType> classic = classic_type(types_, type)) return classic;
     lose(object, unfit(type) + "; left out");
@@ -277,7 +277,7 @@ class ClassicMaker {
                  is_slowest ? "found a second unlimited dimension"
                             : "found an unlimited dimension that is not always the slowest",
                  ", expected only one, which is always the slowest; its length is now fixed"));
-      // This cannot fail, because the name is distinct and the length is less than 2^63.
+      // def_dim() cannot fail here, because the name is distinct and the length is less than 2^63.
       const Result<DimId> id =
           to_.def_dim(dimension.name, record_ == d ? kUnlimited : dimension.length);
       if (id.ok()) ids_[d] = *id;
@@ -441,8 +441,8 @@ Loss lost_type(std::string object, Type type, Kind target) {
                                          kind_text(target), "; left out")};
 }
 
-// Makes a view that may have all types of CDF-5. Then makes from it a view that has only the types
-// of the target.
+// Makes a view that may have all types of CDF-5. From this view, makes another view that has only
+// the types of the target.
 Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind target,
                                   const DimensionLengths* lengths,
                                   std::optional<std::int64_t> first_made_up) {

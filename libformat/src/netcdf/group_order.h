@@ -22,10 +22,10 @@ class GroupTree {
   GroupTree() {
     root_.is_tracked = true;
   }  // without a root block, the order of the root's links counts as tracked
-  // Adds a group. Groups may be added in any order. This order is kept where links do not define
-  // one. For a block of kind 6, its hdf5 section is read. Errors: kDamaged.
+  // Adds a group. Groups may be added in any order. The order of these calls is kept where links do
+  // not define an order. For a block of kind 6, its hdf5 section is read. Errors: kDamaged.
   Status add(const Dataset& group);
-  // Adds a dataset that is not of kind 6. Its sections are not read.
+  // Adds a dataset that is not of kind 6. The sections of the dataset are not read.
   void add_classic(std::string_view name);
   // Returns the names of all added groups. Each group comes before the groups below it. The
   // subgroups of a group are in the order of their links if the group tracks this order, and in the

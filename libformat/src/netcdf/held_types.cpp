@@ -151,8 +151,8 @@ class TypeChanger {
                     "variable " + in_quotes(from_.variable(v).name));
   }
 
-  // Returns a type that holds all values of the variable. It also holds the fill value if such a
-  // type exists.
+  // Returns a type that holds all values of the variable. If there is a type that also holds the
+  // fill value, returns that type.
   Result<std::optional<Type>> holder_of(const ByteSource& array, Type type,
                                         const std::optional<Attribute>& fill) const {
     if (const std::optional<Type> all = holder_of_all(type)) return all;

@@ -12,8 +12,8 @@ namespace nmb {
 
 namespace {
 
-// Number of bytes of a variable's records that are read at a time. So few bytes stay in a core's
-// cache.
+// Number of bytes of a variable's records that are read at a time. The number is so small that the
+// bytes stay in a core's cache.
 constexpr std::uint64_t kMostColumn = 128 << 10;
 
 // Copies `count` adjacent values of `length` bytes to places `step` bytes apart.

@@ -12,8 +12,8 @@
 
 namespace nmb {
 
-// A part of a variable whose values are divided along a dimension among several sources. It has the
-// indexes [first, first + count) of this dimension.
+// A part of a variable whose values are divided along a dimension among several sources. The part
+// has the indexes [first, first + count) of this dimension.
 struct LaidPart {
   std::shared_ptr<const ByteSource> source;
   std::uint64_t first, count;
@@ -26,7 +26,7 @@ struct LaidPart {
                                   // divided along the records
 };
 
-// The values of a variable, or a record variable's values in one record. They form rows of
+// The values of a variable, or a record variable's values in one record. The values form rows of
 // `indexes` times `unit` bytes.
 struct LaidSlice {
   std::uint64_t to;        // offset of the values in the extent; for a record variable, in the
@@ -41,7 +41,7 @@ struct LaidSlice {
   Status read(std::uint64_t record, std::uint64_t at, std::span<std::byte> out) const;
 };
 
-// The locations of all values. No other data are needed to read them.
+// The locations of all values. No other data are needed to read the values.
 struct LaidForm {
   std::uint64_t size = 0, record_begin = 0, record_size = 0;
   std::uint64_t in_record = 0;  // bytes of values in a record
@@ -58,7 +58,7 @@ class LaidValues final : public ByteSource {
     form_.record_begin = layout.record_begin - layout.header_length;
     form_.record_size = layout.record_size;
   }
-  // Makes a source from a complete form. No variables may be added to it.
+  // Makes a source from a complete form. No variables may be added to the source.
   LaidValues(LaidForm form, std::string name) : name_(std::move(name)), form_(std::move(form)) {}
 
   // Adds the values of a variable, which begin at `offset` of `source`. Successive records are
@@ -75,7 +75,7 @@ class LaidValues final : public ByteSource {
   const std::string& name() const override { return name_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
 
-  // Returns a form for the bytes in `wanted` only. It has no parts outside `wanted`.
+  // Returns a form for the bytes in `wanted` only. The form has no parts outside `wanted`.
   LaidForm form_of(ByteRange wanted) const;
 
  private:

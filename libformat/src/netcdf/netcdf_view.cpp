@@ -18,8 +18,8 @@ namespace {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Returns whether netCDF-C shows variables of a type. It does not show, for example, variables of a
-// compound type without a name.
+// Returns whether netCDF-C shows variables of a type. netCDF-C does not show, for example,
+// variables of a compound type without a name.
 bool is_shown_by_netcdf(const TypeTable& types, Type code) {
   if (!TypeTable::is_extended(code)) return true;
   const ExtendedType& type = types.at(code);
@@ -91,12 +91,13 @@ class ViewMaker {
     return std::move(view_);
   }
   // made_up() returns the number of dimensions that netCDF-C makes up. chooses() returns whether
-  // netCDF-C chooses a dimension by length. Call them after make().
+  // netCDF-C chooses a dimension by length. Call these functions after make().
   std::int64_t made_up() const { return made_up_; }
   bool chooses() const { return chooses_; }
 
  private:
-  // The properties of a netCDF dimension. They are stored for the first dimension of its set.
+  // The properties of a netCDF dimension. The properties are stored for the first dimension of a
+  // set.
   struct Told {
     std::optional<std::int64_t> id;
     std::string path;
@@ -129,7 +130,7 @@ class ViewMaker {
     const std::vector<std::int64_t> ids = integers(metadata_, v, kCoordinates, rank);
     const std::vector<std::string> paths = scale_paths(metadata_, v, rank);
     is_marked_[v].resize(rank);
-    // To netCDF-C, a variable has scales only if its first axis has one.
+    // netCDF-C treats a variable as having scales only if the variable's first axis has a scale.
     if (first_made_up_ && !view_.is_scale[v] && ids.empty() && paths[0].empty()) {
       if (std::ranges::any_of(paths, [](const std::string& path) { return !path.empty(); }))
         ignores_scales_.insert(v);
@@ -179,8 +180,8 @@ class ViewMaker {
     return first;
   }
 
-  // Numbers the scales that have no number. Like netCDF-C, it gives each of them the number after
-  // the largest earlier one. Returns the number after all scales.
+  // Numbers the scales that have no number. Like netCDF-C, gives such a scale the number after the
+  // largest earlier number. Returns the next number after the numbers of all scales.
   std::int64_t count_unnumbered(std::vector<Told>* told) {
     std::int64_t next = 0;
     for (VarId v = 0; v < view_.is_scale.size(); ++v) {
@@ -205,8 +206,8 @@ class ViewMaker {
 
   // Gives a dimension to each axis without a scale. The dimension must have the axis's length, and
   // must be unlimited exactly if the axis is unlimited. The first such dimension that the variable
-  // does not use yet is taken. If there is none, a new dimension is made. of_scales: the view's
-  // dimension for each scale. next: the number of the first new dimension.
+  // does not use yet is taken. If there is no such dimension, a new dimension is made. of_scales:
+  // the view's dimension for each scale. next: the number of the first new dimension.
   void add_phony(const std::map<VarId, std::uint32_t>& of_scales, std::int64_t next,
                  std::set<std::string>* taken) {
     using Shape = std::pair<std::uint64_t, bool>;
@@ -337,10 +338,12 @@ class ViewMaker {
   DimensionSets sets_;
   std::map<std::int64_t, DimId> by_id_;
   std::map<std::string, DimId> by_path_;
-  std::vector<bool> may_grow_;  // for each dimension of the block
-  std::vector<bool> grows_;     // for the first dimension of each set
+  std::vector<bool> may_grow_;  // whether each dimension of the block may grow
+  std::vector<bool> grows_;     // whether a set's dimension may grow, stored for the first
+                                // dimension of the set
   const bool may_have_phony_;   // whether there may be dimensions that the file does not name
-  // For each variable, whether the dimension of each axis is marked. Empty if none is.
+  // For each variable, whether the dimension of each axis is marked. The inner list is empty if no
+  // axis is marked.
   std::vector<std::vector<bool>> is_marked_;
   std::set<VarId> ignores_scales_;  // variables whose scales netCDF-C ignores
 };

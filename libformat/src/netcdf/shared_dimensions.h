@@ -1,6 +1,6 @@
-// Handles groups that share dimensions with groups above them, as in netCDF-4. They are stored as
-// blocks of kind 6, but are classic datasets except for these dimensions (spec/hdf5_section.md,
-// property 12).
+// Handles groups that share dimensions with groups above them, as in netCDF-4. Such groups are
+// stored as blocks of kind 6, but are classic datasets except for the shared dimensions
+// (spec/hdf5_section.md, property 12).
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace nmb {
 // groups above, or if it is not a classic dataset in all other respects.
 std::vector<std::uint32_t> levels_above(const Metadata& metadata);
 
-// Returns whether the definitions are definitions of a classic dataset. This is so for kinds 1, 2
-// and 5, and for blocks of kind 6 if the result of levels_above() is not empty.
+// Returns whether the definitions are definitions of a classic dataset. Returns true for kinds 1, 2
+// and 5. For kind 6, returns true if the result of levels_above() is not empty.
 NMB_EXPORT bool is_classic_dataset(const Metadata& metadata);
 
 // Returns the path of a dimension that is defined `levels` levels above a block, without the first
@@ -34,17 +34,18 @@ std::optional<std::string> path_above(std::string_view block, std::uint32_t leve
 // if not. The result keeps `dataset` alive.
 std::shared_ptr<const Dataset> as_classic(std::shared_ptr<const Dataset> dataset);
 
-// Returns `dataset` as an object that also keeps `of` alive. This is necessary because an extent
+// Returns `dataset` as an object that also keeps `of` alive. `of` must stay alive because an extent
 // uses the fill values of the metadata with which it was made.
 std::shared_ptr<const Dataset> dataset_keeping(std::shared_ptr<const Dataset> of, Dataset dataset);
 
 // Returns how many levels above `block` the group is that defines the dimension with this path.
-// Returns 0 if it is the block itself or is not a group above it. path: begins with '/'.
+// Returns 0 if the dimension belongs to the block itself or to a group that is not above the block.
+// path: begins with '/'.
 std::uint32_t levels_between(std::string_view block, std::string_view path);
 
 // Converts a classic dataset to a block of kind 6 that takes some of its dimensions from groups
 // above. The values keep their positions in the extent. levels: for each dimension, how many levels
-// above the block its group is; at least one must not be 0.
+// above the block its group is. At least one level must not be 0.
 Dataset with_dimensions_above(const Dataset& dataset, const std::vector<std::uint32_t>& levels);
 
 }  // namespace nmb

@@ -32,8 +32,8 @@ struct Tile {
   std::uint32_t box;
 };
 
-// The array in row-major order. If several tiles have a value, it is taken from the first of them.
-// Thread-safe.
+// The array in row-major order. If several tiles have a value, the value is taken from the first of
+// these tiles. Thread-safe.
 class TiledValues final : public ByteSource {
  public:
   // value_size: size of a value in bytes. gaps: source of the values that no tile has; nullptr if
@@ -50,8 +50,8 @@ class TiledValues final : public ByteSource {
   const std::string& name() const override { return name_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
 
-  // Returns the index of the first tile that has the element. At least one tile must have it.
-  // element: index of the element in row-major order.
+  // Returns the index of the first tile that has the element. At least one tile must have the
+  // element. element: index of the element in row-major order.
   std::size_t tile_of(std::uint64_t element) const;
   // Returns the range of the array's bytes from the first to the last byte of the tile.
   std::pair<std::uint64_t, std::uint64_t> range_of(const Tile& tile) const;

@@ -1,5 +1,5 @@
 // Encodes bytes in a message as differences from bytes that the sender and the receiver already
-// have. This keeps messages short that contain thousands of nearly equal headers.
+// have. This encoding keeps messages short if they contain thousands of nearly equal headers.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace nmb {
 // receiver also has.
 void put_changes(std::span<const std::byte> bytes, std::vector<std::byte>* known,
                  MessageWriter* out);
-// Applies the changes in the message to *known. Returns false if there are none.
+// Applies the changes in the message to *known. Returns false if there are no changes.
 bool get_changes(MessageReader* in, std::vector<std::byte>* known);
 
 }  // namespace nmb

@@ -16,8 +16,8 @@ inline Status out_of_memory_on(int rank) {
 }
 
 // Runs call(), which returns a Status or Result. Collective. An exception makes the communication
-// of all ranks fail. For std::bad_alloc, the error is out_of_memory. That status is made in
-// advance, because later there may be no memory for it.
+// of all ranks fail. For std::bad_alloc, the error is out_of_memory. The status out_of_memory is
+// made in advance, because later there may be no memory to make it.
 template <class Call>
 auto collective_call(Communicator& ranks, const Status& out_of_memory, Call call)
     -> decltype(call()) {

@@ -13,8 +13,8 @@ namespace nmb {
 
 namespace {
 
-// Is appended to a message or to its first part. Because it is at the end, the bytes of the message
-// need not be copied.
+// Data that are appended to a message or to its first part. Because a trailer is at the end, the
+// bytes of the message need not be copied.
 struct Trailer {
   std::uint64_t tag;
   std::uint64_t length;  // length of the message
@@ -132,8 +132,8 @@ Status Communicator::other_call(int from) {
       joined_text("found different collective calls on ranks ", std::max(from, rank_), " and ",
                   std::min(from, rank_), ", expected the same collective calls on all ranks"));
   fail(status);
-  // The other rank may have failed before, and this rank did not know that yet. Then the earlier
-  // error is the cause.
+  // The other rank may have failed before, and this rank did not know that yet. In that case, the
+  // earlier error is the cause.
   const Status first = transport_->next().status();
   return first.ok() ? status : first;
 }
@@ -167,8 +167,8 @@ Result<Message> Communicator::receive(int from, Tag tag) {
   }
 }
 
-// Takes all messages of an operation at once. Taking them one by one would need time quadratic in
-// their number.
+// Takes all messages of an operation at once. Taking messages one by one would need time quadratic
+// in the number of messages.
 Status Communicator::receive_all(Tag tag, std::size_t count, std::vector<Message>* out) {
   if (count == 0) return {};
   auto arrived = waiting_.find(tag);

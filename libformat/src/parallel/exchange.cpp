@@ -20,8 +20,8 @@ namespace nmb {
 
 namespace {
 
-// If the parcels for one rank have at most this number of bytes, they count as short. On average,
-// half of the short parcels are passed on at each step.
+// If the parcels for one rank together have at most kShort bytes, these parcels are short. Half of
+// all short parcels for a rank pass through another rank.
 constexpr std::size_t kShort = 256;
 // If a rank has long parcels for many ranks, parcels of up to kShortOfMany bytes for a rank count
 // as short too, but not more than kMostPassedOn bytes in all.
@@ -40,7 +40,7 @@ struct Route {
 };
 
 // All short parcels from one rank to another rank. Each parcel is stored as its length and its
-// bytes. If several routes have the same bytes, they share the bundle.
+// bytes. Routes with the same bytes share one bundle.
 struct Bundle {
   std::vector<Route> routes;
   std::vector<std::byte> bytes;

@@ -30,8 +30,8 @@ class MessageWriter {
     put<std::uint64_t>(bytes.size());
     put_raw(bytes);
   }
-  // Writes a length and returns room for this many bytes. The caller must fill them before the next
-  // call.
+  // Writes a length and returns room for this many bytes. The caller must fill the room before the
+  // next call.
   std::span<std::byte> put_room(std::uint64_t length) {
     put(length);
     return add_room(length);

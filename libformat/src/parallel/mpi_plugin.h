@@ -13,7 +13,7 @@ namespace nmb {
 
 // The plug-in's only symbol is an object of this type, named nmb_mpi_plugin, without C++ mangling.
 struct MpiPlugin {
-  // Build number of the plug-in. It must equal the library's NMB_TRANSPORT_BUILD; if not, no other
+  // Build number of the plug-in. If this number is not the library's NMB_TRANSPORT_BUILD, no other
   // member may be used.
   std::uint64_t build;
   // See open_mpi_ranks().

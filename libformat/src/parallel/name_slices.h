@@ -18,9 +18,9 @@ class NameSlices {
   // Makes a single slice, which rank 0 owns.
   NameSlices() = default;
   // Collective. Chooses the slices from samples of the names on all ranks. There are at most as
-  // many slices as owners. There are also so few slices that each has at least `least` names on
-  // average; at least one slice is made. names: the names of this rank, sorted. owners: ranks that
-  // may own a slice, in ascending order and the same on all ranks; empty if all ranks may.
+  // many slices as owners. On average, each slice has at least `least` names, unless there is only
+  // one slice. names: the names of this rank, sorted. owners: ranks that may own a slice, in
+  // ascending order and the same on all ranks; empty if all ranks may.
   static Result<NameSlices> choose(Communicator& ranks, std::span<const std::string_view> names,
                                    std::uint64_t least, std::vector<int> owners = {});
 

@@ -13,9 +13,9 @@ namespace nmb {
 // Collective. Returns the file for this rank. Ranks that are threads share one object. In another
 // process, sync() waits for the bytes that this rank wrote since the last sync(). name: name of the
 // file in messages. make: a function that rank 0 calls to make the file; if it fails, all ranks
-// fail. attach: a function that opens the file in another process by rank 0's attach_path. It is
-// called once, when this rank reads or writes the file for the first time. So a rank that does
-// neither never opens the file.
+// fail. attach: a function that opens the file in another process by rank 0's attach_path. attach()
+// is called once, when this rank reads or writes the file for the first time. So a rank that
+// neither reads nor writes never opens the file.
 Result<std::unique_ptr<OutputFile>> share_output(
     Communicator& ranks, const std::string& name,
     const std::function<Result<std::unique_ptr<OutputFile>>()>& make,

@@ -31,14 +31,14 @@ class SharedReads final : public ByteSource {
   const std::string* path() const override { return file_->path(); }
 
   // Collective. Every rank runs `work`. Other ranks get the bytes that rank 0 reads in `work` from
-  // rank 0. They read all other bytes from the file. All ranks return the error of the lowest rank
-  // that fails.
+  // rank 0. Other ranks read all other bytes from the file. All ranks return the error of the
+  // lowest rank that fails.
   Status together(const std::function<Status()>& work) const;
 
  private:
   std::shared_ptr<const ByteSource> file_;
   Communicator& ranks_;
-  const std::uint64_t number_;  // the same on all ranks
+  const std::uint64_t number_;  // number of the file, which is the same on all ranks
   mutable std::atomic<std::uint64_t> size_;
   mutable std::mutex mutex_;
   mutable bool recording_ = false;

@@ -14,7 +14,8 @@ namespace nmb {
 
 namespace {
 
-// One lock protects all mailboxes. It is enough because messages are few and are not copied.
+// One lock protects all mailboxes. A single lock is enough because messages are few and are not
+// copied.
 class ThreadNetwork {
  public:
   explicit ThreadNetwork(int size) : boxes_(static_cast<std::size_t>(size)), left_(size) {}

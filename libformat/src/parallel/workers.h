@@ -41,8 +41,8 @@ void for_each_on_threads(unsigned threads, std::size_t count, const MakeWorker& 
   });
 }
 
-// Calls work(stop) on each of the threads and returns the first error or exception. It also sets
-// `stop`, so that the other threads end.
+// Calls work(stop) on each of the threads and returns the first error or exception. After an error,
+// `stop` is set, so that the other threads end.
 template <class Work>
 Status share_work(std::size_t threads, const Work& work) {
   std::atomic<bool> stop{false};

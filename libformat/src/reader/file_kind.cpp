@@ -37,7 +37,7 @@ Result<FileKind> kind_of(const ByteSource& file) {
   if (has(head, 0, "CDF\x05")) return FileKind::kCdf5;
   if (is_nmb(head)) return FileKind::kNmb;
   // If an NMB file has lost its head, its HDF5 view or an HDF5 file in its values may still be
-  // there. So this check comes before the check for HDF5.
+  // there. So the check for an NMB file without a head comes before the check for HDF5.
   NMB_ASSIGN(const bool lost_head, has_structure_behind_head(file));
   if (lost_head) return FileKind::kNmb;
   for (std::size_t at = 0; at < kBodyStart; at = at == 0 ? 512 : at * 2)

@@ -47,7 +47,8 @@ class Additions {
     for (const std::uint16_t id : page.unknown_columns()) columns_.emplace(use, id);
   }
 
-  // Damage of the sections is not reported here. It is reported when provenance is read from them.
+  // Damage of the sections is not reported here. The damage is reported when provenance is read
+  // from the sections.
   Status note_sections() {
     const Status read =
         read_sections(file_, superblock_.global_sections, kMostSections, !superblock_.all_known(),

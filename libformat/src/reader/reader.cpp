@@ -34,7 +34,7 @@ class Warnings final : public Findings {
   std::vector<Finding> list;
 };
 
-// Returns the range of the index and of the tables directly after it. A query scans this whole
+// Returns the range of the index and of the tables directly after it. A query scans the whole
 // range.
 ByteRange run_of(const Superblock& s) {
   ByteRange run{s.index_position, s.index_position + s.index_length};
@@ -321,7 +321,7 @@ bool Reader::has_statistics() const { return !state_->core().statistics().absent
 
 Result<std::optional<BlockStatistics>> Reader::statistics(const Block& block) const {
   std::optional<BlockStatistics> out;
-  if (block.entry.growth != 0) return out;  // statistics are of the block before it grew
+  if (block.entry.growth != 0) return out;  // the statistics belong to the block before it grew
   const BlockTable& table = state_->core().statistics();
   if (table.absent()) return out;
   BlockStatistics found;
@@ -353,7 +353,7 @@ Status Reader::for_each_statistics(
   return state_->core().statistics().for_each(variable, [&](const FoundRow& found) -> Result<bool> {
     const TableRow row = found.value();
     NMB_ASSIGN(const bool has_grown, growth.has_rows(row.order));
-    if (has_grown) return true;  // statistics are of the block before it grew
+    if (has_grown) return true;  // the statistics belong to the block before it grew
     const Result<VariableStatistics> statistics = row_statistics(row);
     if (!statistics.ok()) return placed(statistics.status(), file(), found);
     return visit(row.order, *statistics);
@@ -402,7 +402,7 @@ Result<std::shared_ptr<const KeptRows>> Reader::kept_rows(bool statistics,
     const auto counts = [&](std::uint64_t order) -> Result<bool> {
       if (use == PageUse::kTags) return true;
       NMB_ASSIGN(const bool has_grown, growth.has_rows(order));
-      return !has_grown;  // statistics are of the block before it grew
+      return !has_grown;  // the statistics belong to the block before it grew
     };
     const Status status = rows->read(use, table, file(), counts);
     if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return status;

@@ -1,5 +1,5 @@
-// ReaderCore: reads the head and the index, and loads blocks. It is used by the reader, the writer
-// and nmverify.
+// ReaderCore: reads the head and the index, and loads blocks. The reader, the writer and nmverify
+// use this class.
 #pragma once
 
 #include <functional>
@@ -57,9 +57,9 @@ class ReaderCore {
   // as the error. Errors: also kUnsupported as for check_needs().
   Result<StoredBlock> load(const BlockEntry& entry, bool with_inline) const;
   // Works like load(), but reports all findings. The caller must have checked R-FL-5 for the block,
-  // because it knows the entry's position. Returns nullopt if the body cannot be used. header_read:
-  // if not nullptr, it is set if the block's header is correct and agrees with the entry. Then the
-  // body lies where the entry says.
+  // because the caller knows the entry's position. Returns nullopt if the body cannot be used.
+  // header_read: may be nullptr. *header_read is set if the block's header is correct and agrees
+  // with the entry, so that the body lies where the entry says.
   Result<std::optional<StoredBlock>> check(const BlockEntry& entry, bool with_inline,
                                            Findings& findings,
                                            std::optional<BlockHeader>* header_read = nullptr) const;
@@ -80,10 +80,11 @@ class ReaderCore {
 };
 
 // Returns the offset after the last value, counted from the start of the header, for this number of
-// records. Padding after the last value is not included. Returns 2^64 - 1 if the offset is larger.
+// records. Padding after the last value is not included. Returns 2^64 - 1 if the offset does not
+// fit into 64 bits.
 std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records);
 
-// A function that returns the position in the file of an entry's value. It is used for findings.
+// A function that returns the position in the file of an entry's value. Findings use this position.
 using ValueOffset = std::function<std::uint64_t(Column)>;
 
 // Decodes a body, checks R-BK-10 to R-BK-12 and reports all findings. Returns nullopt if there is

@@ -80,8 +80,8 @@ bool ScatterWindow::takes(const ExtentSource& source, std::uint64_t position) co
   return length > kScatterWindow || stretch_.position + length - begin_ <= kScatterWindow;
 }
 
-// Returns whether the window still holds these bytes of the extent, read and checked for the last
-// request.
+// Returns whether the window still holds the requested bytes of the extent, because they were read
+// and checked for the last request.
 bool ScatterWindow::holds(const ExtentSource& source, std::uint64_t from, std::uint64_t position,
                           std::uint64_t length) const {
   if (read_ == 0 || !parts_.empty()) return false;

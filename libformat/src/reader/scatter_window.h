@@ -39,9 +39,9 @@ class ScatterWindow {
  public:
   explicit ScatterWindow(std::span<GetTarget> targets) : targets_(targets) {}
 
-  // Requests the bytes [offset, offset + length) of `source`. They are the bytes from `at` on of
-  // the target's values in external form. The requests for a target must be in ascending order.
-  // `source` must outlive flush().
+  // Requests the bytes [offset, offset + length) of `source`. The requested bytes are the bytes
+  // from `at` on of the target's values in external form. The requests for a target must be in
+  // ascending order. `source` must outlive flush().
   void add(const ExtentSource& source, std::uint32_t target, std::uint64_t offset, std::uint64_t at,
            std::uint64_t length);
   void flush();

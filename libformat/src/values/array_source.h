@@ -1,6 +1,6 @@
 // Arrays of values: sources that rearrange or convert the bytes of another source, for example when
-// values are written to a classic file (docs/hdf5.md, "To classic netCDF"). They are thread-safe if
-// the other source is.
+// values are written to a classic file (docs/hdf5.md, "To classic netCDF"). Array sources are
+// thread-safe if the other source is thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ Result<Source> range_of(Source extent, std::uint64_t begin, std::uint64_t length
                         std::string_view object);
 
 // Returns the records of a variable without gaps between them. Each record has `slice` bytes. The
-// first one begins at offset shape.begin of `extent`.
+// first record begins at offset shape.begin of `extent`.
 Source record_array(Source extent, const VariableShape& shape, std::uint64_t slice);
 
 // Converts values of one type to another type.

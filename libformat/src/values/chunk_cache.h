@@ -1,5 +1,5 @@
-// ChunkCache: keeps the chunks that were decoded last. It serves one variable or several variables
-// that are read alternately.
+// ChunkCache: keeps the chunks that were decoded last. A cache serves one variable or several
+// variables that are read alternately.
 #pragma once
 
 #include <array>
@@ -23,14 +23,14 @@ class ChunkCache {
 
   explicit ChunkCache(std::uint64_t limit) : limit_(memory_room(limit)) {}
 
-  // Returns a new number for an array. It distinguishes the array's chunks from the chunks of other
-  // arrays.
+  // Returns a new number for an array. The number distinguishes the array's chunks from the chunks
+  // of other arrays.
   std::uint64_t add_array() {
     const std::scoped_lock lock(mutex_);
     return arrays_++;
   }
   // Returns the mutex to hold while you load a missing chunk. Other threads that need the same
-  // chunk then wait.
+  // chunk wait for the mutex.
   std::mutex& loading(std::uint64_t array, std::uint64_t number) {
     return loading_[(array * 31 + number) % loading_.size()];
   }
@@ -61,8 +61,8 @@ class ChunkCache {
     Key key;
     Chunk chunk;
   };
-  // Returns the memory that a chunk takes. It includes the memory of the entry itself, which also
-  // limits the number of empty chunks.
+  // Returns the memory that a chunk takes in the cache. The memory of the entry itself is included,
+  // so that the number of empty chunks is limited too.
   static std::uint64_t bytes_of(const Chunk& chunk) { return chunk->size() + 256; }
 
   const std::uint64_t limit_;

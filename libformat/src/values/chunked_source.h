@@ -36,8 +36,8 @@ class ChunkedSource final : public ByteSource {
   const std::vector<std::uint64_t> chunk_, lengths_;
   const std::uint64_t value_size_;
   // The slowest dimension for which values that are contiguous in a chunk are also contiguous in
-  // the array. A chunk covers all faster dimensions completely. An index of this dimension has
-  // `row_` values.
+  // the array. A chunk covers all faster dimensions completely. For each index of the dimension
+  // there are `row_` contiguous values.
   std::size_t run_dimension_ = 0;
   std::uint64_t row_ = 1;
   const std::vector<std::byte> fill_;  // one value

@@ -43,8 +43,8 @@ void store_memory(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// Returns the first value above the range of To. It is a power of 2, so every floating-point type
-// represents it exactly.
+// Returns the first value above the range of To. The result is a power of 2, so every
+// floating-point type represents it exactly.
 template <class To, class From>
 constexpr From above() {
   From power = 1;
@@ -58,7 +58,8 @@ bool in_range(From value) {
     return std::in_range<To>(value);
   } else if constexpr (std::is_integral_v<To>) {
     // If From represents the largest value of To exactly, values between it and `end`, such as
-    // 127.5, are out of range. If not, From has no values between them.
+    // 127.5, are out of range. If From does not represent the largest value of To exactly, From has
+    // no values between that value and `end`.
     constexpr bool exact = std::numeric_limits<From>::digits >= std::numeric_limits<To>::digits;
     constexpr From end = above<To, From>();
     return value >= static_cast<From>(std::numeric_limits<To>::min()) &&

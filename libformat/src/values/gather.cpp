@@ -14,7 +14,7 @@ using Take = std::function<Status(std::span<const std::byte>)>;
 // Collects pieces for one read until the next piece is too far away.
 class Window {
  public:
-  // size: the largest size of the window in bytes, which is at least the size of one element.
+  // size: the largest size of the window in bytes. It must be at least the size of one element.
   Window(const ByteSource& extent, std::uint64_t size, std::uint64_t element, const Take& take)
       : extent_(extent), take_(take), size_(size), element_(element) {}
 

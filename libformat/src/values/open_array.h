@@ -24,8 +24,8 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
                                 std::shared_ptr<const ByteSource> extent,
                                 std::span<const hdf5::Property> properties,
                                 const std::shared_ptr<ChunkCache>& cache);
-// Returns the fill value for values of a variable that are not stored. It has `value_size` bytes,
-// which are zero if no fill value is set.
+// Returns the fill value for values of a variable that are not stored. The result has `value_size`
+// bytes, which are zero if no fill value is set.
 std::vector<std::byte> unstored_value(std::span<const hdf5::Property> properties, VarId variable,
                                       std::uint64_t value_size);
 // Works like value_array().

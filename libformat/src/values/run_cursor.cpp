@@ -26,8 +26,8 @@ RunCursor::RunCursor(const VariableShape& shape, const Hyperslab& slab)
     : element_size_(shape.element_size) {
   if (element_count(slab) == 0) return;
   const std::vector<std::uint64_t> distance = distances(shape);
-  // The dimensions from `outer` on form one run. The indexes of each of them follow one another
-  // without a gap.
+  // The dimensions from `outer` on form one run. In these dimensions, the selected elements follow
+  // one another without a gap.
   std::size_t outer = shape.lengths.size();
   while (outer > 0) {
     const std::size_t d = outer - 1;

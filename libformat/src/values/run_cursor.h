@@ -48,8 +48,8 @@ class RunCursor {
 // Visits the runs of several selections of one extent in ascending order, and moves the cursors to
 // their ends. Calls visit(number of the cursor, offset, element, elements). Stops at the first
 // error. Where selections overlap, runs are divided. So the last visit of an element belongs to the
-// last selection that has it. There is at most one visit for each element, and one visit for each
-// run that overlaps no other run. A visit takes time logarithmic in the number of cursors.
+// last selection that has the element. There is at most one visit for each element, and one visit
+// for each run that overlaps no other run. A visit takes time logarithmic in the number of cursors.
 Status merge_runs(
     std::span<RunCursor> cursors,
     const std::function<Status(std::size_t, std::uint64_t, std::uint64_t, std::uint64_t)>& visit);

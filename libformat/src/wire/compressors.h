@@ -13,8 +13,8 @@ struct ZSTD_DDict_s;
 
 namespace nmb {
 
-// The result of a decoder. length: number of bytes that it wrote. If it is not set, the output is
-// longer than `out` (wants_room) or the input is damaged.
+// The result of a decoder. length: number of bytes that it wrote. If `length` is not set, the
+// output is longer than `out` (wants_room) or the input is damaged.
 struct Decoded {
   std::optional<std::size_t> length;
   bool wants_room = false;
@@ -31,8 +31,8 @@ Decoded decode_zstd(std::span<const std::byte> stored, std::span<std::byte> out,
 
 // Returns whether `stored` is a single zstd frame that a file may have (spec/format.md, section
 // 8.2). The frame must have a window of at most 2^27 bytes, and no dictionary number other than
-// `dictionary_id`. No bytes may follow it. length: number of decoded bytes, with which the frame
-// must agree if it states a length.
+// `dictionary_id`. No bytes may follow the frame. length: number of decoded bytes. If the frame
+// states a length, it must state this number.
 bool is_allowed_frame(std::span<const std::byte> stored, std::uint64_t length,
                       std::uint32_t dictionary_id = 0);
 

@@ -1,5 +1,5 @@
-// Cursor: reads a ByteSource forward through a window. All items of unknown length are read with
-// it, because it reports missing bytes before any memory is allocated for them.
+// Cursor: reads a ByteSource forward through a window. All items of unknown length are read with a
+// Cursor, because it reports missing bytes before memory is allocated for an item.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ class Cursor {
   std::uint64_t remaining() const { return size_ - position(); }
 
   // Returns the next `count` bytes, which are contiguous and valid until the next peek(). Returns
-  // nullptr if they do not exist or cannot be read; status() then has the error. The position does
-  // not change.
+  // nullptr if the bytes do not exist or cannot be read; status() then has the error. The position
+  // does not change.
   const std::byte* peek(std::uint64_t count) {
     if (count <= window_size_ - at_) return window_.data() + at_;
     return fill(count);

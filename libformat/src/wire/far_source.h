@@ -28,10 +28,10 @@ class FarSource final : public ByteSource {
   const std::string& name() const override { return base_->name(); }
   const std::string* path() const override { return base_->path(); }
 
-  // Sets a range of structures that scans read one after another. It is read as a whole if that
-  // takes no longer than a request.
+  // Sets a range of structures that scans read one after another. The range is read as a whole if
+  // reading it takes no longer than a request.
   void set_run(const ByteRange& run) { run_ = run; }
-  // Reads ranges that will be needed soon. The ranges must be in ascending order. They are read
+  // Reads ranges that will be needed soon. The ranges must be in ascending order. Ranges are read
   // together if fewer than `request_bytes` bytes lie between them. Memory: the requested bytes, or
   // kKept bytes if that is more.
   Status fetch(std::span<const ByteRange> ranges) const;

@@ -25,7 +25,7 @@ inline void* allocate_huge(std::size_t bytes) {
   void* const place =
       huge ? std::aligned_alloc(kHugePage, round_up(bytes, kHugePage)) : std::malloc(bytes);
   if (!place) throw std::bad_alloc();
-  // This is only advice. If there are no huge pages, normal pages are used.
+  // madvise() only gives advice. If there are no huge pages, normal pages are used.
   if (huge) (void)madvise(place, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return place;
 }

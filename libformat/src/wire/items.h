@@ -52,7 +52,7 @@ class ItemsOut {
     put(text);
   }
   void pad() { out_->resize(start_ + round_up(out_->size() - start_, 8)); }
-  // Reserves room for a length, which tell() sets later. Returns its position.
+  // Reserves room for a length, which tell() sets later. Returns the position of the length.
   template <std::unsigned_integral T>
   std::size_t hold() {
     const std::size_t at = out_->size();

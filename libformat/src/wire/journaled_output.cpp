@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::string_view kMagic = "NMBjour1";
 constexpr std::size_t kHeader = 24, kRecord = 32;
-// Shorter writes are not recorded in the journal, because the work for a record would be as large
-// as the work that it saves.
+// Shorter writes are not recorded in the journal, because writing a record would take as much work
+// as the record saves.
 constexpr std::size_t kLeastNoted = 4096;
 // The largest number of bytes that one record of the journal covers.
 constexpr std::size_t kMostNoted = 1 << 20;

@@ -1,6 +1,6 @@
 // JournaledOutput: a new file that a later process can continue, even if this process is killed.
 // Each write is recorded with its checksum in a journal in the same folder. The later process
-// trusts bytes of the file only if they still have this checksum.
+// trusts bytes of the file only if they still have the recorded checksum.
 //
 // The journal has a header of 24 bytes and records of 32 bytes; all numbers are little-endian. The
 // header has a magic number, the checksum of the key, and the checksum of these two fields. A
@@ -30,8 +30,8 @@ class JournaledOutput final : public OutputFileLayer {
   // the files; kIo.
   static Result<std::unique_ptr<OutputFile>> create(const std::string& path,
                                                     const CreateOptions& options);
-  // Returns whether the journal for the output `path` has records. If it has none, create() empties
-  // the hidden file and the journal, and may remove them.
+  // Returns whether the journal for the output `path` has records. If the journal has no records,
+  // create() empties the hidden file and the journal, and may remove them.
   static bool has_notes(const std::string& path);
   // Opens the same file in another process after create() was called.
   static Result<std::unique_ptr<OutputFile>> attach(const std::string& path,

@@ -8,9 +8,9 @@
 
 namespace nmb {
 
-// Returns how many bytes a cache may take. This is `usual`, or a quarter of the process's memory
-// limit if that is less. The limit is RLIMIT_DATA, which --mem sets. Data that do not fit into the
-// cache are read or decoded again.
+// Returns how many bytes a cache may take. The result is `usual`, or a quarter of the process's
+// memory limit if that is less. The limit is RLIMIT_DATA, which --mem sets. Data that do not fit
+// into the cache are read or decoded again.
 inline std::uint64_t memory_room(std::uint64_t usual) {
   rlimit allowed{};
   if (::getrlimit(RLIMIT_DATA, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return usual;

@@ -90,8 +90,8 @@ class PosixFile final : public OutputFile {
 
   Status reserve(std::uint64_t offset, std::uint64_t length) override {
     if (length == 0) return {};
-    // This also sets the length of the file. Writes that do not change the length do not wait for
-    // each other.
+    // fallocate() also sets the length of the file. Writes that do not change the length do not
+    // wait for each other.
     if (::fallocate(fd_, 0, static_cast<off_t>(offset), static_cast<off_t>(length)) == 0) return {};
     if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
       return system_error(errno, path_, joined_text("reserve ", length, " bytes"));
@@ -152,8 +152,8 @@ class PosixFile final : public OutputFile {
  private:
   Status done() {
     published_ = true;
-    // Releases the lock that reopen_output() took. It would block HDF5 programs that only read the
-    // file.
+    // Releases the lock that reopen_output() took. The lock would block HDF5 programs that only
+    // read the file.
     ::flock(fd_, LOCK_UN);
     if (!options_.sync) return {};
     const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -288,8 +288,8 @@ Result<std::unique_ptr<OutputFile>> open_output(const std::string& path, Locking
     const Status locked = take_writer_lock(fd, path);
     if (!locked.ok() && (locked.code() != Code::kUnsupported || locking == Locking::kRequired))
       return locked;
-    // Another file may have been renamed to this name since this file was opened. Then the lock
-    // would be on a file that no other process can find.
+    // Another file may have been renamed to this name since this file was opened. In that case, the
+    // lock would be on a file that no other process can find.
     NMB_ASSIGN(const bool same, names_file(path, fd));
     if (same) return file;
   }

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The most steps for one path. A step follows a link or removes a part of the path. The limit is
-// higher than PATH_MAX requires.
+// The most steps in resolving one path. A step follows a link or removes a part of the path. The
+// limit is higher than any path of up to PATH_MAX bytes needs.
 constexpr int kMostSteps = 8192;
 
 // Returns the advice at the end of a message. For the hidden files of a resumable output, the user

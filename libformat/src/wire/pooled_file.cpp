@@ -17,8 +17,8 @@ constexpr std::uint64_t kAnyDevice = 0;
 
 }  // namespace
 
-// Returns whether the file was not changed just now. If it was, another change might get the same
-// modification time.
+// Returns whether the last change of the file is more than two seconds old. A more recent file
+// might change again without a new modification time.
 bool PooledFile::is_settled(const FileStamp& stamp) {
   using std::chrono::system_clock, std::chrono::nanoseconds;
   const nanoseconds age = system_clock::now().time_since_epoch() - nanoseconds(stamp.modified_ns);

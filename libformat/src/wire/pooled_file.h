@@ -19,8 +19,9 @@ class PooledFile;
 class FilePool {
  public:
   explicit FilePool(std::size_t limit) : limit_(limit) {}
-  // Returns how many files a process keeps open. This is at most 128, and at most half of the
-  // number of files that the process may still open, because an MPI library has many open files.
+  // Returns how many files a process keeps open. The number is at most 128. It is also at most half
+  // of the number of files that the process may still open, because an MPI library has many open
+  // files.
   static std::size_t most_files();
   Result<std::shared_ptr<const FileSource>> use(const PooledFile& file);
 
@@ -32,17 +33,17 @@ class FilePool {
   std::list<const PooledFile*> uses_;  // the most recently used first
 };
 
-// Thread-safe. Reads fail with kDamaged if the file was changed between two openings. This is so if
-// its size or modification time differs. If set_unchanged() has set a function, the function
-// decides instead.
+// Thread-safe. Reads fail with kDamaged if the file was changed between two openings. A file counts
+// as changed if its size or modification time differs. If set_unchanged() has set a function, the
+// function decides instead.
 class PooledFile final : public ByteSource {
  public:
   using Opener = std::function<Result<std::unique_ptr<FileSource>>()>;
-  // A function that returns an error if the newly opened file has changed. It must be thread-safe.
+  // A thread-safe function that returns an error if the newly opened file has changed.
   using Unchanged = std::function<Status(const ByteSource& now)>;
   static Result<std::shared_ptr<PooledFile>> open(const std::string& path,
                                                   std::shared_ptr<FilePool> pool);
-  // Opens a file that will be read now. It stays open as long as the pool has room. opener: a
+  // Opens a file that will be read now. The file stays open as long as the pool has room. opener: a
   // thread-safe function that opens the file each time.
   static Result<std::shared_ptr<PooledFile>> open_and_keep(std::shared_ptr<FilePool> pool,
                                                            Opener opener);
@@ -60,12 +61,12 @@ class PooledFile final : public ByteSource {
   bool may_be_sparse() const override { return sparse_; }
   bool has_writer() const override;
   // Sets the function that decides whether the file has changed if its size or modification time
-  // differs. It is needed if other processes may add to the file.
+  // differs. Such a function is needed if other processes may add to the file.
   void set_unchanged(Unchanged unchanged) const;
   const FileStamp& stamp() const { return stamp_; }
-  // Returns kDamaged if the file has changed since it was first opened. The file is opened again
-  // only if set_unchanged() has set a function to decide, and if size or modification time differ
-  // or the modification time is too recent to be reliable.
+  // Returns kDamaged if the file has changed since it was first opened. The file is reopened only
+  // if set_unchanged() has set a function and the stamp is not enough. The stamp is not enough if
+  // it differs or if its modification time is too recent.
   Status check_unchanged() const;
 
  private:

@@ -29,7 +29,7 @@ class RepeatedValue final : public ByteSource {
       out[done] = value_[at];
       if (++at == value_.size()) at = 0;
     }
-    // The filled part is now copied until `out` is full.
+    // The part of `out` that is already filled is copied until `out` is full.
     while (done < out.size()) {
       const std::size_t more = std::min(done, out.size() - done);
       std::memcpy(out.data() + done, out.data(), more);

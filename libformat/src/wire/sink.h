@@ -18,8 +18,8 @@ class Sink {
   static constexpr std::size_t kPiece = 32 * 1024;
   using Emit = std::function<Status(std::span<const std::byte>)>;
 
-  // `emit` must outlive the sink. After its first error, which finish() returns, no more bytes are
-  // emitted.
+  // `emit` must outlive the sink. After the first error of `emit`, which finish() returns, no more
+  // bytes are emitted.
   explicit Sink(const Emit& emit)
       : emit_(emit), piece_(std::make_unique_for_overwrite<std::byte[]>(kPiece)) {}
 

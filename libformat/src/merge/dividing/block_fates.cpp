@@ -53,7 +53,7 @@ void BlockFates::settle() {
     return one.second.is_divided || one.first != one.second.name;
   });
   // If a block becomes classic, blocks that use its dimension scales may have to become classic
-  // too. So repeat until nothing changes.
+  // too. So the search is repeated until no other block becomes classic.
   for (bool goes_on = changes_; goes_on;) {
     goes_on = false;
     for (auto& [path, fate] : fates_) {
@@ -64,8 +64,8 @@ void BlockFates::settle() {
   }
 }
 
-// Returns the block that has the dimension scale. A scale that is given by its number is searched
-// for upwards from `path`.
+// Returns the block that has the dimension scale. If the scale is given by a number, `path` is
+// searched first and then the blocks above it.
 std::optional<std::string> BlockFates::owner_of(const std::string& path, const Use& use) const {
   if (!use.path.empty()) {
     std::string_view scale = use.path;
@@ -115,7 +115,7 @@ bool BlockFates::is_linked(std::string_view path) const {
 std::optional<std::string> BlockFates::moved(std::string_view path) const {
   if (!path.starts_with('/')) return std::string(path);
   std::string_view rest = path.substr(1);
-  // A named datatype without a link is given by a number, which only shows which types in a file
+  // The path of a named datatype without a link is a number, which only shows which types in a file
   // are the same.
   if (rest.starts_with('/')) {
     const auto root = fates_.find("");

@@ -21,9 +21,9 @@ class BlockFates {
   // the input, without the first '/'. Add all blocks of an input before you call settle().
   void add(const std::string& path, const Dataset& block, std::string name, bool is_divided);
 
-  // Finds blocks of kind 6 that must become classic datasets with their own dimensions. The reason
-  // is that their variables use dimensions of a block that is divided or that will no longer be
-  // above them.
+  // Finds blocks of kind 6 that must become classic datasets with their own dimensions. A block
+  // must become classic if its variables use dimensions of a block that is divided or that will no
+  // longer be above it.
   void settle();
 
   // Returns whether the input has a block with this path.
@@ -31,11 +31,11 @@ class BlockFates {
   // Returns the path of the dimension that forces a block to become classic, or nullopt if no
   // dimension does.
   const std::optional<std::string>& torn_by(const std::string& path) const;
-  // Returns whether paths in a block may change. They may if the block stays of kind 6 while
-  // another block of the input is divided or renamed.
+  // Returns whether paths in a block may change. Paths may change if the block stays of kind 6
+  // while another block of the input is divided or renamed.
   bool maps_paths(std::string_view path) const;
-  // Returns whether the parent block stays of kind 6. If it does, its links refer to this block
-  // even if only a part of this block remains.
+  // Returns whether the parent block stays of kind 6. The links of such a parent refer to this
+  // block even if only a part of this block remains.
   bool is_linked(std::string_view path) const;
   // Serves as the PathMap (convert/moved_paths.h) for paths in blocks that are not divided.
   std::optional<std::string> moved(std::string_view path) const;
@@ -54,8 +54,9 @@ class BlockFates {
     bool is_extended = false;
     bool is_divided = false;
     std::optional<std::string> torn_by{};
-    std::vector<Use> uses{};                       // dimensions of other blocks
-    std::map<std::int64_t, std::string> scales{};  // names of its own dimensions, by number
+    std::vector<Use> uses{};                       // dimensions of other blocks that this block
+                                                   // uses
+    std::map<std::int64_t, std::string> scales{};  // names of the block's own dimensions, by number
     bool is_whole() const { return !is_divided && !torn_by; }
     // Returns whether the block stays of kind 6.
     bool is_kept() const { return is_extended && is_whole(); }

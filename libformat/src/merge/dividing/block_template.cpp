@@ -45,7 +45,7 @@ std::string_view stem_of(std::string_view path) {
   return dot == std::string_view::npos || dot == 0 ? base : base.substr(0, dot);
 }
 
-// Returns the path without empty and "." steps.
+// Returns a path without its empty parts and its "." parts.
 Result<std::string> steps_of(std::string_view path) {
   std::string steps;
   for (std::size_t at = 0; at <= path.size();) {

@@ -92,7 +92,7 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
       if (!place.ok() || !*place) return {};
       return {names.has_group() ? std::string() : std::string(block), std::move(**place)};
     };
-  // United or joined blocks become classic anyway.
+  // In other modes, paths need not be mapped, because united or joined blocks become classic.
   if (by_ != By::kGroup && options_.mode == MergeMode::kPack) {
     read.survey = [this](const InputBlock& block) { return survey(block); };
     read.map = [this](std::string_view block) -> PathMap {
@@ -289,8 +289,8 @@ Status InputPlanner::take_torn(const InputBlock& block, const ClassicForm& form,
   return input_.sink->take_part(name, std::move(part));
 }
 
-// Returns the value of the block's attribute if the file has several blocks. Such a block is moved
-// as a whole.
+// Returns the value of the block's attribute if the file has several blocks. A block that has this
+// attribute is moved as a whole.
 Result<std::optional<std::string>> InputPlanner::value_of(const InputBlock& block,
                                                           const ClassicForm& form) {
   if (by_ != By::kAttribute || block.blocks < 2) return std::optional<std::string>();
@@ -303,7 +303,7 @@ Result<std::optional<std::string>> InputPlanner::value_of(const InputBlock& bloc
 }
 
 // Returns whether the block has only global attributes, which inputs may share. With several
-// inputs, this is also true for an empty block.
+// inputs, returns true also for an empty block.
 bool InputPlanner::is_parent(const InputBlock& block) const {
   const Metadata& metadata = block.dataset.metadata;
   return !metadata.extension() && (metadata.attribute_count() > 0 || options_.inputs.size() > 1) &&

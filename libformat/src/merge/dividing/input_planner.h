@@ -1,5 +1,5 @@
 // InputPlanner: decides whether the blocks of an input stay unchanged, are divided or are joined to
-// one block. It also gives the resulting blocks their names.
+// one block. The planner also gives the resulting blocks their names.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +43,8 @@ class InputPlanner {
   // Errors: kLimit, and all errors of InputReader::read() and of `sink`.
   Status plan(std::size_t index, Source file, BlockSink& sink);
 
-  // Sets the position in the list of inputs where reading ahead ends, because this rank does not
-  // read the inputs from `end` on next.
+  // Sets the end of the inputs that may be read ahead. The next inputs of this rank are before
+  // position `end`.
   void set_end(std::size_t end) { reader_->set_end(end); }
 
   // Returns the provenance of the input that was planned last.
@@ -100,7 +100,7 @@ class InputPlanner {
     Source file;
     BlockSink* sink = nullptr;
     std::uint64_t blocks = 0;  // number of blocks visited
-    bool has_groups = false;   // the names of its blocks come from the template with {group}
+    bool has_groups = false;   // block names come from the template with {group}
     bool is_divided = false;   // at least one block is divided
     // The path and the values of the block that is being divided.
     std::string group;
@@ -125,8 +125,8 @@ class InputPlanner {
   // If blocks came from HDF5: the names in the HDF5 group of each block that was taken. The key is
   // the block's path before the template is applied.
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> taken_;
-  bool is_surveying_ = false;           // while set, no conflicts are recorded, because divide()
-                                        // will find them again
+  bool is_surveying_ = false;           // if set, no conflicts are recorded, because divide() will
+                                        // find the same conflicts
   std::optional<DatasetUnion> united_;  // for kOne: the groups of the input, united to one dataset
 };
 

@@ -55,8 +55,9 @@ SplitName NameSplitter::divide(std::string_view name, const Match& match) {
   return {name.substr(match.group, match.group_length), name.substr(match.end)};
 }
 
-// Matches the matched text once more, as the beginning of a longer text. If PCRE2 now reports a
-// partial match, the first match depended on the text that followed, so it is not remembered.
+// Runs the expression once more on the matched text, as if more text followed. If PCRE2 then
+// reports a partial match, the first match depended on the text that followed, so the first match
+// is not remembered.
 void NameSplitter::remember(std::string_view name, const Match& match) {
   known_.clear();
   if (!compiled_->jit_partial || match.end == 0) return;

@@ -42,8 +42,8 @@ class NameSplitter {
   void remember(std::string_view name, const Match& match);
 
   std::unique_ptr<Compiled> compiled_;
-  // The text of the last match. It is kept only if the expression matches exactly this text in
-  // every name that begins with it.
+  // The text of the last match. The text is kept only if the expression matches exactly this text
+  // in every name that begins with the text.
   std::string known_;
   Match known_match_{};
   std::uint64_t alike_ = 0;

@@ -1,5 +1,6 @@
-// SplitDataset: divides one classic dataset into several blocks. It makes the definitions of each
-// block and finds where the block's values are. It does not use files, writers or ranks.
+// SplitDataset: divides one classic dataset into several blocks. The class makes the definitions of
+// each block and finds where the block's values are. The class does not use files, writers or
+// ranks.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@
 
 namespace nmb {
 
-// A new block. The views are valid during the call that gets it.
+// A new block. The views in a part are valid during the call that receives the part.
 struct DatasetPart {
   std::string_view group;  // path relative to the dataset's path; empty for the part that stays in
                            // the dataset
@@ -47,7 +48,7 @@ class SplitDataset {
   using TakePart = std::function<Status(DatasetPart)>;
   using TakeConflict = std::function<void(SplitConflict)>;
 
-  // The dataset to divide. Everything it refers to must outlive the calls that use it.
+  // The dataset to divide. All objects to which it refers must outlive the calls that use it.
   struct Input {
     const Metadata& metadata;  // has classic types only
     const ClassicLayout& layout;
@@ -57,8 +58,8 @@ class SplitDataset {
                                     // empty
   };
 
-  // keep_unmatched: whether variables without a group stay in the dataset. If false, they are
-  // reported as conflicts.
+  // keep_unmatched: whether variables without a group stay in the dataset. If false, variables
+  // without a group are reported as conflicts.
   SplitDataset(BlockAssigner rule, bool keep_unmatched, TakePart take, TakeConflict conflict)
       : rule_(std::move(rule)),
         keep_unmatched_(keep_unmatched),
@@ -70,9 +71,9 @@ class SplitDataset {
   // Decides to which part each variable goes. Returns false if the dataset stays undivided; make()
   // then has nothing to do. Errors: kLimit.
   Result<bool> sort(const Input& input);
-  // Makes the parts. The first part is the one that stays: variables that are not moved, dimensions
-  // that no variable uses, and global attributes. The moved parts follow in the order of their
-  // first variables. `input` must be the input of the last sort().
+  // Makes the parts. The first part stays in the dataset. It has the variables that are not moved,
+  // the dimensions that no variable uses, and the global attributes. The moved parts follow in the
+  // order of their first variables. `input` must be the input of the last sort().
   Status make(const Input& input);
 
  private:
@@ -121,7 +122,8 @@ class SplitDataset {
   std::vector<std::uint32_t> first_;      // where each group begins in ordered_; the last element
                                           // is the end
   Selection along_;                       // variables that are divided along a dimension
-  std::uint64_t indexes_ = 0;             // the length of that dimension
+  std::uint64_t indexes_ = 0;             // length of the dimension along which variables are
+                                          // divided
 
   // For each dimension of the dataset: the number of the part for which its entry in dim_local_ is
   // valid.

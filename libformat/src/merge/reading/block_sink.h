@@ -59,7 +59,7 @@ class BlockSink {
 
   // Begins an input: all calls after this one pass blocks of this input.
   virtual void begin_input(Source file) = 0;
-  // Takes a block unchanged; the call may move from it.
+  // Takes a block unchanged. The call may move parts out of `block`.
   virtual Status take_whole(const BlockName& name, InputBlock& block) = 0;
   virtual Status take_part(const BlockName& name, BlockPart part) = 0;
 };

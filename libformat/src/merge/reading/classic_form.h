@@ -24,8 +24,8 @@ struct ClassicForm {
   // For each dimension of `dataset`: how many levels above the block the group is that defines the
   // dimension. 0 means the block itself.
   std::vector<std::uint32_t> levels;
-  // Whether no variable of the input uses the record dimension. Its length then need not agree with
-  // other inputs.
+  // Whether no variable of the input uses the record dimension. The length of an unused record
+  // dimension need not agree with other inputs.
   bool is_record_unused = false;
 };
 

@@ -1,5 +1,5 @@
 // HeldValues: the values of an input. The values that a union compares are kept in memory. So the
-// file, one of perhaps thousands, need not be opened again for each comparison.
+// file of an input need not be reopened for each comparison, even if there are thousands of inputs.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace nmb {
 
 class HeldValues final : public ByteSourceLayer {
  public:
-  // The values that are kept, by their offset. Pieces do not overlap.
+  // The values that are kept in memory, by their offsets. The pieces of values do not overlap.
   using Pieces = std::map<std::uint64_t, std::vector<std::byte>>;
 
   HeldValues(Source base, Pieces pieces)

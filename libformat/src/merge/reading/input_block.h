@@ -1,5 +1,5 @@
-// Sources for the bodies and extents of the blocks of an NMB input. They are loaded only when they
-// are read.
+// Sources for the bodies and extents of the blocks of an NMB input. Bodies and extents are loaded
+// only when they are read.
 #pragma once
 
 #include <memory>

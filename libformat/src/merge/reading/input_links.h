@@ -23,7 +23,7 @@ namespace nmb {
 using CodedFiles = std::map<std::uint32_t, Source>;
 
 // The functions return nullopt if no values can be linked. Errors: kUnsupported, kNotFound and kIo
-// as for external_path(). No input may also be the output; pack() has checked that.
+// as for external_path(). pack() has checked that no input is also the output.
 class InputLinks {
  public:
   // piece_size: the piece size of the output in bytes.
@@ -34,11 +34,12 @@ class InputLinks {
   // values for other ranks.
   Result<std::optional<LinkedValues>> behind(const Source& file, std::uint64_t begin, Source values,
                                              std::string origin);
-  // Links the values that `runs` (ascending) finds in `file`. All other values must be copied.
+  // Links the values that lie in the given runs of `file`. Values outside the runs must be copied.
+  // runs: must be ascending.
   Result<std::optional<LinkedValues>> in_runs(const Source& file,
                                               std::span<const hdf5::RunInFile> runs, Source values);
-  // Links the stored pieces of a block. A piece that the block's file itself links is linked
-  // directly in the file that stores it. Errors: kUnsupported if the output cannot have such a
+  // Links the stored pieces of a block. If the block's file links a piece in another file, the
+  // output links this other file directly. Errors: kUnsupported if the output cannot have such a
   // piece; kDamaged.
   Result<std::optional<LinkedValues>> of_block(const Reader& reader, const Source& file,
                                                const BlockEntry& entry);

@@ -43,7 +43,7 @@ Result<double> value_in(std::size_t index, const std::string& path, const std::s
                         ExternalPaths external) {
   const SplitPath wanted = split_path(variable);
   NMB_ASSIGN(Source file, FileSource::open(path));
-  std::vector<std::string> warnings;  // not used here: warnings are reported when the input is
+  std::vector<std::string> warnings;  // ignored, because warnings are reported when the input is
                                       // planned
   InputReader::Options options;
   options.cache_bytes = kCachedBytesOfInput;

@@ -23,8 +23,9 @@ namespace {
 
 // The largest number of bytes of a header that is kept until it is written.
 constexpr std::uint64_t kMostHeader = 8192;
-// The definitions of an NMB file's blocks are kept in the same way if the file has at most this
-// number of blocks. If it has more, reopening the file takes only a small part of the time.
+// The definitions of an NMB file's blocks are kept in the same way if the file has at most
+// kFewBlocks blocks. For a file with more blocks, reopening the file takes only a small part of the
+// time.
 constexpr std::uint64_t kFewBlocks = 16;
 
 bool is_extended(const BlockEntry& entry) {
@@ -144,8 +145,8 @@ Result<std::shared_ptr<const Reader>> InputReader::open_nmb(const Source& file) 
                                  .verify_values = true,
                                  .external = options_.external}));
   NMB_TRY(check_nothing_pending(*reader));
-  // If the file is not linked, another process may add to it while it is merged. If it is linked,
-  // it must not grow, because a link records the file's length.
+  // Another process may add to the file while the file is merged, unless the file is linked. A
+  // linked file must not grow, because a link records the file's length.
   if (const auto* const pooled = dynamic_cast<const PooledFile*>(file.get());
       pooled && !options_.links)
     pooled->set_unchanged(reader->generation_check());
@@ -194,7 +195,7 @@ Status InputReader::survey(const NmbInput& in) {
       });
     }));
   is_surveyed_ = any;
-  // These blocks are counted later, when they are visited.
+  // Blocks with tags or statistics are counted later, when they are visited.
   extras_.tagged = extras_.counted = 0;
   return {};
 }
@@ -299,7 +300,7 @@ Status InputReader::note_lengths(const std::vector<hdf5::GroupBlock>& groups,
   return {};
 }
 
-// Reads the provenance. If it cannot be read, this is only a warning.
+// Reads the provenance. Provenance that cannot be read causes only a warning.
 Status InputReader::read_provenance(const Reader& reader) {
   const auto warn = [&](const std::string& why) {
     warnings_.push_back(reader.file().name() + ": provenance left out: " + why);
@@ -370,8 +371,8 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
   return visit(block);
 }
 
-// Returns the block's definitions. They are kept in memory if they are short and the file has few
-// blocks.
+// Returns the block's definitions. The definitions are kept in memory if they are short and the
+// file has few blocks.
 Result<Source> InputReader::body_of(const NmbInput& in, const BlockEntry& entry) {
   if (entry.raw_length > std::min(kMostHeader, held_room_) ||
       in.reader->totals().blocks > kFewBlocks)
@@ -435,7 +436,8 @@ Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& bloc
   }
   Result<MovedBlock> moved = move_paths(dataset, move, moved_);
   if (moved.ok()) return moved;
-  return not_moved(moved.status(), block.entry.name, file, "; --block-name '{group}' keeps names");
+  return not_moved(moved.status(), block.entry.name, file,
+                   "; use --block-name '{group}' to keep names");
 }
 
 // Changes the paths in a block after the survey. Returns a result without a body if the block stays
@@ -456,9 +458,8 @@ Result<MovedBlock> InputReader::mapped_block(const Dataset& block, const std::st
   if (moved->lost.size() > kMostNamed)
     lost += " and " + std::to_string(moved->lost.size() - kMostNamed) + " more";
   if (!lost.empty())
-    warnings_.push_back(
-        file + ": block " + in_quotes(name) +
-        ": left out because the objects to which they refer are divided or united: " + lost);
+    warnings_.push_back(file + ": block " + in_quotes(name) +
+                        ": left out because the referenced objects are divided or united: " + lost);
   return moved;
 }
 

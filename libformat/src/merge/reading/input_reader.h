@@ -29,12 +29,12 @@
 
 namespace nmb {
 
-// How many bytes of blocks of an NMB input are cached.
+// The number of bytes of an NMB input's blocks that are cached.
 inline constexpr std::size_t kCachedBytesOfInput = 8 << 20;
 
 // How many bytes of headers a rank keeps in memory for small inputs. The same number of bytes may
-// be kept of values that a union compares. Few files are open at a time, so kept bytes save
-// reopening a file.
+// be kept of values that a union compares. Only a few files are open at a time. If bytes are kept,
+// a file need not be reopened to read them.
 inline constexpr std::uint64_t kHeldBytes = 64 << 20;
 
 // The contents of an NMB input other than the definitions and values of its blocks.
@@ -67,7 +67,7 @@ struct KeptBlock {
   // The whole extent, with fill values in holes; nullptr if the extent is empty.
   Source values;
   std::vector<ExtentPiece> coded;     // the block's coded pieces, if they were requested
-  CodedFiles coded_in;                // the files of these pieces
+  CodedFiles coded_in;                // the files in which the coded pieces are stored
   std::optional<LinkedValues> links;  // locations of the block's values if they are linked
   std::uint64_t load = 0;             // bytes of memory that the block takes while its values are
                                       // moved
@@ -93,7 +93,7 @@ class InputReader {
  public:
   struct Options {
     std::size_t cache_bytes = 0;  // cache size for an NMB input
-    // The output files. An NMB or HDF5 input must not refer to any of them. nullptr turns this
+    // The output files. An NMB or HDF5 input must not refer to an output file. nullptr turns this
     // check off. Must outlive the reader.
     const OutputSet* outputs = nullptr;
     // Which other files that hold values of NMB inputs may be opened.
@@ -115,18 +115,18 @@ class InputReader {
     // name of a block; for the root of an HDF5 input the name is empty. If the function is unset or
     // returns an empty move, the paths stay unchanged.
     std::function<PathMove(std::size_t index, std::string_view block)> move{};
-    // If set, this is called for all blocks of an input before the first block is visited, provided
-    // that some blocks came from HDF5. Requires `count_groups`.
+    // Called for all blocks of an input before the first block is visited, if some of the blocks
+    // came from HDF5. May be unset. Requires `count_groups`.
     std::function<Status(InputBlock&)> survey{};
-    // Returns how the paths in a block change, or an unset map if they do not change. It is called
-    // after `survey`. Must not be combined with `move`.
+    // Returns how the paths in a block change, or an unset map if they do not change. Called after
+    // `survey`. Must not be combined with `move`.
     std::function<PathMap(std::string_view block)> map{};
     std::optional<std::string> only_block{};  // for NMB inputs: see PackOptions::only_block
-    // The list of inputs. If it is set, the next input is started while an HDF5 input is read. Must
-    // outlive the reader.
+    // The list of inputs. If the list is set, the next input is started while an HDF5 input is
+    // read. Must outlive the reader.
     const std::vector<std::string>* ahead = nullptr;
   };
-  // A function that receives a block. It returns false if no further blocks are needed.
+  // A function that receives a block. Visit functions return false if no further blocks are needed.
   using Visit = std::function<Result<bool>(InputBlock&)>;
 
   InputReader(Options options, std::vector<std::string>* warnings)
@@ -192,9 +192,9 @@ class InputReader {
   std::size_t started_index_ = 0;
   std::size_t end_ = ~std::size_t{0};
   std::uint64_t held_room_ = memory_room(kHeldBytes);  // bytes left for headers of inputs
-  bool is_placed_ = false;                             // for the input that is being read: paths
-                                                       // already have their new beginning
-  bool is_surveyed_ = false;                           // the current input was surveyed
+  bool is_placed_ = false;                             // whether paths of the current input already
+                                                       // have their new beginning
+  bool is_surveyed_ = false;                           // whether the current input was surveyed
   MadeUpNumbers::First made_up_;                       // first made-up dimension numbers in an HDF5
                                                        // input
   std::optional<FileDimensionsReader> dimensions_;     // reads the dimensions of an NMB input
@@ -203,8 +203,8 @@ class InputReader {
   std::shared_ptr<const DimensionLengths> lengths_;    // lengths of the current input's dimensions
   // Whether the block of Options::only_block is a group. A group is read with all blocks below it
   // and keeps its path. A classic dataset is read alone and becomes the root. A group without
-  // content of its own is stored as an empty classic dataset; it is recognized by the blocks below
-  // it.
+  // content of its own is stored as an empty classic dataset. Such a group is recognized by the
+  // blocks below it.
   bool only_is_group_ = false;
   std::vector<std::string> provenance_;
   InputExtras extras_;

@@ -18,8 +18,8 @@ class InputRounds {
     if (ranks.size() == 1) each_ = inputs;
   }
 
-  // Returns the inputs that this rank reads in the next round. They follow the inputs of lower
-  // ranks.
+  // Returns the inputs that this rank reads in the next round. The inputs follow the inputs of
+  // lower ranks.
   InputShare next() {
     const auto rank = static_cast<std::size_t>(ranks_.rank());
     const auto size = static_cast<std::size_t>(ranks_.size());
@@ -29,8 +29,8 @@ class InputRounds {
     return share;
   }
 
-  // Collective. Returns whether there is a next round. There is none if is_ok is false on some
-  // rank. length: bytes that describe this rank's inputs.
+  // Collective. Returns whether there is a next round. There is no next round if is_ok is false on
+  // some rank. length: bytes that describe this rank's inputs.
   Result<bool> go_on(bool is_ok, std::uint64_t length) {
     struct Round {
       bool is_ok;

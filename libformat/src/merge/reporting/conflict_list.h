@@ -57,7 +57,7 @@ class ConflictList {
   }
   void add_group(Occurrence at, const std::string& group, std::size_t first) {
     add_at(at, ConflictKind::kGroup, group, first, at.input, "this group in two inputs",
-           "it in one input (--unique)");
+           "the group in one input (--unique)");
   }
 
   std::size_t size() const { return found_.size(); }

@@ -23,8 +23,8 @@ struct FoundConflict {
   PackConflict conflict;
 };
 
-// Encodes a loss in a message (parallel/message_fields.h). The path is not sent; it is the path of
-// the input.
+// Encodes a loss in a message (parallel/message_fields.h). The path is not sent, because it is the
+// path of the input.
 template <class Fields>
 void fields(Fields& all, PackLoss& loss) {
   all(loss.input, loss.object, loss.text, loss.kind, loss.blocks);

@@ -50,7 +50,7 @@ void ClassicOutput::check() {
   if (only_)
     for (const Loss& loss : type_losses(only_->metadata, *options_.classic)) {
       const std::string_view text = loss.text;
-      const std::size_t from = text.find(' ') + 1;  // after the word "found"
+      const std::size_t from = text.find(' ') + 1;  // position after the word "found"
       conflicts_.add_at({0, 0}, ConflictKind::kLoss, loss.object, 0, ConflictList::kNone,
                         std::string(text.substr(from, text.rfind(';') - from)), "");
     }

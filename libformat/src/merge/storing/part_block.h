@@ -23,7 +23,7 @@ struct PartBlock {
   bool coded = false;             // the values were given as coded pieces
 };
 
-// The values of parts.
+// A source of values for parts.
 struct PartSource {
   Source values;
   std::string origin;  // describes the values for other ranks; empty if other ranks cannot open

@@ -50,7 +50,8 @@ void SharedNames::compare_attributes(const std::string& name, const Parent& firs
 Status SharedNames::compare_with_other_ranks() {
   NMB_ASSIGN(const FirstInputs blocks, compare_blocks());
   NMB_ASSIGN(const FirstInputs groups, compare_groups());
-  // If two inputs of this rank disagree, the later one also disagrees with the first of all.
+  // If two inputs of this rank differ, the later input also differs from the first input of all
+  // ranks.
   for (auto& [occurrence, conflict] : conflicts_.all()) {
     if (conflict.second_file.empty()) continue;
     const auto& firsts = conflict.kind == ConflictKind::kBlockName ? blocks : groups;

@@ -1,4 +1,4 @@
-// SharedNames: names that several inputs may use, on this rank or on others. These are names of
+// SharedNames: names that several inputs may use, on this rank or on others. The names are names of
 // blocks, groups and parents. A parent is a block that has only attributes.
 #pragma once
 
@@ -24,8 +24,8 @@ class SharedNames {
   void note_block(const std::string& name, Occurrence at);
   // Records a name that no other input may use for its blocks.
   void note_group(const std::string& group);
-  // Records a parent. Inputs share a parent if its attributes are the same in all of them. Returns
-  // false if the name was recorded before.
+  // Records a parent. Inputs share a parent if the parent has the same attributes in all of these
+  // inputs. Returns false if the name was recorded before.
   bool note_parent(const std::string& name, const Metadata& attributes);
 
   // Collective. Compares the names with the names in inputs of other ranks.

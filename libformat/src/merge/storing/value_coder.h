@@ -26,7 +26,7 @@ struct ValuesToCode {
   PieceCodec codec = PieceCodec::kNone;
   int level = 0;
   std::vector<ExtentPiece> coded;  // if `codec` is kNone: the existing coded pieces, in order
-  CodedFiles files;                // the files of these pieces
+  CodedFiles files;                // the files in which the coded pieces are stored
 };
 
 struct CodedValues {
@@ -41,12 +41,12 @@ class ValueCoder {
   ValueCoder(std::uint32_t piece_size, unsigned threads, const std::atomic<bool>* cancel)
       : piece_size_(piece_size), threads_(threads), cancel_(cancel) {}
 
-  // Returns the coded values for each element of `all`, or nullopt if none of its pieces is coded.
-  // A window is not coded if the codec saves less than a sixteenth of its bytes or if the source
-  // does not store it. A window that is already a coded piece stays unchanged, but it is read to
-  // detect damage. If a coded piece is only a part of a window, the window is encoded with the same
-  // codec at the codec's usual level. Each thread needs memory for two windows. Errors: kDamaged,
-  // kIo, kNoSpace (in the folder for temporary files).
+  // Returns the coded values for each element of `all`, or nullopt for an element without coded
+  // pieces. A window is not coded if the codec saves less than a sixteenth of the window's bytes or
+  // if the source does not store the window. A window that is already a coded piece stays
+  // unchanged, but it is read to detect damage. If a coded piece is only a part of a window, the
+  // window is encoded with the same codec at the codec's usual level. Each thread needs memory for
+  // two windows. Errors: kDamaged, kIo, kNoSpace (in the folder for temporary files).
   Result<std::vector<std::optional<CodedValues>>> code(std::span<const ValuesToCode> all);
 
  private:

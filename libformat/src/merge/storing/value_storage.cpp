@@ -15,7 +15,8 @@ namespace nmb {
 
 namespace {
 
-// A batch of blocks is encoded when it has this many blocks or at least this many bytes of values.
+// A batch of blocks is encoded when the batch has kCodedBlocks blocks or at least kCodedBytes bytes
+// of values.
 constexpr std::size_t kCodedBlocks = 1024;
 constexpr std::uint64_t kCodedBytes = std::uint64_t{1} << 30;
 

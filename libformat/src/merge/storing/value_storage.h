@@ -31,15 +31,15 @@ class ValueStorage {
   // Checks that the options apply to a block whose values are not stored in chunks. Call this
   // before such a block is stored. Errors: kUnsupported.
   Status check_codec(const Metadata& metadata);
-  // Prepares a block that is taken unchanged. Call this before the block is packed. If its values
-  // must be encoded in chunks, this call encodes them. If not, pass *later to note() after the
-  // call. first_made_up: as for netcdf_view().
+  // Prepares a block that is taken unchanged. Call this before the block is packed. If the block's
+  // values must be encoded in chunks, this call encodes them. If the values need not be encoded in
+  // chunks, pass *later to note() after the call. first_made_up: as for netcdf_view().
   Status prepare(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
                  std::vector<ExtentPiece> coded, CodedFiles coded_in, PackedBlock* block,
                  ValuesToCode* later);
   // Records a block whose values code_all() may compress.
   void note(BlockId id, ValuesToCode values);
-  // Returns the use of the chunk length at index `i` in PackOptions::compression->chunk.
+  // Returns how the chunk length at index `i` in PackOptions::compression->chunk was used.
   const ChunkUse& chunk_use(std::size_t i) const { return chunk_uses_[i]; }
   // Returns whether values in the new file have chunks that were encoded with zstd because of
   // PackOptions::compression.

@@ -145,8 +145,8 @@ const ByteSource* WrittenBlocks::sent_by(std::string_view origin) const {
   return sent_[number].get();
 }
 
-// Returns whether references by path stay valid under the block's new name. Adds a conflict if they
-// do not.
+// Returns whether references by path stay valid under the block's new name. Adds a conflict if
+// references become invalid.
 Result<bool> WrittenBlocks::keeps_paths(const BlockName& name, const InputBlock& block) {
   if (block.is_placed || name.name == block.group) return true;
   NMB_ASSIGN(const bool has, has_paths(block.dataset.metadata));

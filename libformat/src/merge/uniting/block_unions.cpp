@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::string_view kFirstAxis = "axis:0";
 
-// Returns the number after the last dot of a file name. Files of a set of tiles have such numbers.
+// Returns the number after the last dot of a file name. Files of a set of tiles are numbered in
+// this way.
 std::optional<std::uint64_t> number_of_file(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   return dot == name.npos ? std::nullopt : whole_number(name.substr(dot + 1));
@@ -69,7 +70,7 @@ struct BlockUnions::Entry {
   std::vector<std::size_t> inputs;   // inputs that have the block
   std::vector<std::size_t> members;  // united inputs, in order
   // For each input that is a part of a set of files: the index of the input, and the number of
-  // files that it says the set has.
+  // files that the set has according to the input.
   std::vector<std::pair<std::size_t, std::int64_t>> set_sizes;
   std::optional<KeptBlock> whole;
   std::shared_ptr<const DescribedBlock> described;  // instead of `whole`
@@ -78,8 +79,8 @@ struct BlockUnions::Entry {
                                          // has recorded samples
   bool is_iceberg = false;               // the inputs are a set of iceberg files
   bool has_gaps = false;                 // inputs without the block get fill values
-  // For each dimension: how many levels above the block the group is that defines it in all inputs.
-  // 0 means the block itself.
+  // For each dimension: how many levels above the block the group is that defines the dimension in
+  // all inputs. 0 means the block itself.
   std::map<std::string, std::uint32_t, std::less<>> levels;
 
   // Returns the block's name for messages.
@@ -421,8 +422,8 @@ void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>
 }
 
 // For --missing=fill, adds fill values where inputs lack a group or its variables. If the group
-// shares a dimension with a group above it, such an input gets a fill value for each index of that
-// dimension.
+// shares a dimension with a group above it, an input without the group gets a fill value for each
+// index of that dimension.
 Status BlockUnions::add_gaps(const std::vector<std::size_t>& inputs) {
   for (const std::unique_ptr<Entry>& entry : entries_) {
     if (entry->inputs.size() < inputs.size()) NMB_TRY(load(*entry));
@@ -450,7 +451,8 @@ void BlockUnions::add_gaps(Entry& entry, const std::string& dimension,
   const auto is_empty = [&](std::uint32_t m) {
     return count(m) == 0 && !entry.united->has_variable_along(dimension, m);
   };
-  // If the lengths differ, the dimension is not the one of the group above.
+  // A dimension whose lengths differ from the dimension of the group above is a different
+  // dimension.
   for (std::uint32_t m = 0; m < entry.members.size(); ++m) {
     const auto length = joined_length(*above, dimension, entry.members[m]);
     if (length && *length != count(m) && !is_empty(m)) return;
@@ -571,7 +573,7 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
         {inputs.back(), 0}, ConflictKind::kDimension,
         options_.along.empty() ? "of records" : options_.along, inputs.front(), ConflictList::kNone,
         "no block with this dimension in several inputs",
-        options_.along.empty() ? "at least one; or name a dimension with --along" : "at least one");
+        options_.along.empty() ? "at least one, or another dimension in --along" : "at least one");
   if (joins && options_.fill_missing && options_.along != kFirstAxis) NMB_TRY(add_gaps(inputs));
   if (!options_.key.empty()) NMB_TRY(add_keys(inputs));
   for (const std::unique_ptr<Entry>& entry : entries_) {

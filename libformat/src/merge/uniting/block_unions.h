@@ -26,8 +26,8 @@ namespace nmb {
 
 class BlockUnions final : public BlockSink {
  public:
-  // A function that reads an input again which another rank has already read, and passes its blocks
-  // to `sink`. It does not report the input's messages again.
+  // A function that reads an input a second time, after another rank has read it, and passes the
+  // input's blocks to `sink`. The input's messages are not reported again.
   using ReadAgain = std::function<Status(std::size_t input, BlockSink& sink)>;
 
   // `options`, `conflicts` and `report` must outlive the object. held: how many bytes of values may
@@ -36,12 +36,12 @@ class BlockUnions final : public BlockSink {
               std::shared_ptr<SourcePool> views, std::uint64_t held, ReadAgain read_again);
   ~BlockUnions() override;
 
-  // Begins an input. It must also be the current input of `conflicts`.
+  // Begins an input. The input must also be the current input of `conflicts`.
   void begin_input(Source file) override { file_ = std::move(file); }
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
   // Takes a block of an input that another rank read. If no other input has a block with this name,
-  // this rank reads it again.
+  // this rank reads the block again.
   Status take_described(const BlockName& name, std::shared_ptr<const DescribedBlock> block);
 
   // Passes all blocks to `sink`, in the order of the inputs that have them first. A block of a

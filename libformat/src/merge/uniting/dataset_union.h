@@ -1,7 +1,7 @@
 // DatasetUnion: unites several classic datasets to one dataset. Objects with the same name become
-// one object. Values may be joined along a dimension, one dataset after the other. As an
-// alternative, each dataset may be a tile, which has a part of some dimensions. This class does not
-// use files, writers or ranks.
+// one object. Values may be joined along a dimension, one dataset after the other. Datasets may
+// also be tiles: each tile has a part of some dimensions. This class does not use files, writers or
+// ranks.
 #pragma once
 
 #include <algorithm>
@@ -35,9 +35,8 @@ struct UnionRules {
   // - kDimension: the dimension `dimension`.
   // - kFirstAxis: every dimension that is the first dimension of a variable.
   // - kTiles: each dataset has a part of every dimension that has a decomposition
-  //   (merge/uniting/decomposition.h).
-  // The dimension may have a different length in each dataset. It is found by its name, whether it
-  // is the record dimension or not.
+  //   (merge/uniting/decomposition.h). The dimension may have a different length in each dataset.
+  //   The dimension is found by its name, whether it is the record dimension or not.
   Along along = Along::kNothing;
   std::string dimension{};
   bool distinct_variables = false;  // two datasets must not have variables with the same name
@@ -63,7 +62,7 @@ struct UnionNote {
     kFilled,   // because of UnionRules::fills
     kShared,   // values are not compared because UnionRules::equal_values is not set
     kWidened,  // because of UnionRules::widens
-    kDiffers,  // an attribute differs or is missing; the first value is kept
+    kDiffers,  // an attribute differs or is missing in one dataset; the first value is kept
   };
   What what;
   ConflictKind kind;  // same meaning as PackConflict::kind
@@ -92,7 +91,7 @@ class DatasetUnion {
  public:
   using TakeNote = std::function<void(UnionNote)>;
 
-  // A dataset that has only classic types. Some of its values are read only after add() has
+  // A dataset that has only classic types. Some values of the dataset are read only after add() has
   // returned.
   struct Member {
     const Metadata& metadata;
@@ -102,14 +101,14 @@ class DatasetUnion {
     Source values{};      // nullptr if there are no values
     std::string group{};  // the group's path for notes, if a file has several groups
     // Whether values that were never written are the default fill value of the type, as in netCDF.
-    // If this is unknown (nullopt), types are not widened.
+    // If the field is nullopt, which means unknown, types are not widened.
     std::optional<bool> has_default_fill{};
-    // Whether no variable in the file uses the record dimension. The number of records then need
-    // not agree with other datasets.
+    // Whether no variable in the file uses the record dimension. An unused record dimension may
+    // have any number of records.
     bool is_record_unused = false;
     // For each variable: an earlier dataset that is known to have the same values, type and shape,
-    // or kNobody. Empty if no values were compared before. Must be empty for tiles and if types are
-    // widened.
+    // or kNobody. The list is empty if no values were compared before. The list must be empty for
+    // tiles and if types are widened.
     std::vector<std::uint32_t> same_as{};
   };
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
@@ -144,7 +143,7 @@ class DatasetUnion {
   std::optional<std::uint64_t> joined_count(std::string_view dimension, std::uint32_t member) const;
   bool has_variable_along(std::string_view dimension, std::uint32_t member) const;
   // Sets the length of a dataset along a dimension if none of the dataset's variables has this
-  // dimension. The values there become fill values.
+  // dimension. The dataset's values along the dimension become fill values.
   void set_joined_count(std::string_view dimension, std::uint32_t member, std::uint64_t count);
   // Inserts `count` fill values along a dimension before dataset number `before`, or after the last
   // dataset. Not for tiles.
@@ -170,13 +169,14 @@ class DatasetUnion {
     Source values;
     std::optional<bool> has_default_fill;
   };
-  // A dimension. If it is joined: the number of indexes that each dataset has, and the first index
-  // of each dataset.
+  // A dimension. For a joined dimension: the number of indexes that each dataset has, and the first
+  // index of each dataset.
   struct Joined {
     bool is = false;
     std::vector<std::uint64_t> counts;
     std::vector<std::uint64_t> firsts;  // except for tiles, set by take()
-    // Number of fill values to insert. The key is the dataset before which they are inserted.
+    // The number of fill values to insert. The key is the dataset before which fill values are
+    // inserted.
     std::map<std::uint32_t, std::uint64_t> gaps{};
   };
   // The tiles of the variables that share the same dimensions.
@@ -203,7 +203,7 @@ class DatasetUnion {
     std::vector<std::uint32_t> place_of_box{};  // for tiles: position in `places`, or kNoPlace
     bool has_gaps = false;                      // for tiles: set by check_tiles()
     // Datasets, ascending, whose values equal the values of the first dataset. Later datasets may
-    // have been compared with them.
+    // have been compared with these datasets.
     std::vector<std::uint32_t> same{};
   };
   static constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
@@ -257,7 +257,8 @@ class DatasetUnion {
                std::uint32_t first);
   void conflict(ConflictKind kind, std::string_view object, std::string found, std::string expected,
                 std::uint32_t first);
-  // Reports that an object differs. This is a conflict, unless the object may be left out.
+  // Reports that an object differs. The difference is a conflict, unless the object may be left
+  // out.
   void mismatch(bool may_skip, ConflictKind kind, std::string_view object, std::string found,
                 std::string expected, std::uint32_t first);
   void tell(UnionNote::What what, ConflictKind kind, std::string_view object, std::string found,
@@ -288,7 +289,7 @@ class DatasetUnion {
   const UnionRules rules_;
   const TakeNote note_;
   Dataset all_;
-  bool is_record_used_ = false;  // whether a dataset so far uses the record dimension
+  bool is_record_used_ = false;  // whether one of the datasets so far uses the record dimension
   std::vector<Added> members_;
   std::vector<Joined> joined_;                    // for each dimension
   std::vector<Placed> placed_;                    // for each variable

@@ -75,8 +75,8 @@ Source DatasetUnion::fill_of(VarId variable) const {
   return std::make_shared<RepeatedValue>(fill_value(all_.metadata, variable));
 }
 
-// Returns the values of a tiled variable from its first `count` places. last_wins: whether the last
-// of these places counts wherever tiles overlap.
+// Returns the values of a tiled variable from its first `count` places. last_wins: whether the
+// values of the last place are used wherever tiles overlap.
 std::shared_ptr<const TiledValues> DatasetUnion::tiled_values(VarId variable, std::size_t count,
                                                               bool last_wins, bool fills) const {
   const Placed& placed = placed_[variable];

@@ -1,7 +1,7 @@
-// Decomposition: the part of a dimension that one file of a model's output has. It is stated by the
-// attribute domain_decomposition of the dimension's coordinate variable (FMS, mppnccombine). The
-// attribute has four integers: the first and last index of the whole dimension, and the first and
-// last index of the part.
+// Decomposition: the part of a dimension that one file of a model's output has. The attribute
+// domain_decomposition of the dimension's coordinate variable states the decomposition (FMS,
+// mppnccombine). The attribute has four integers: the first and last index of the whole dimension,
+// and the first and last index of the part.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ bool has_decomposition(const Metadata& metadata);
 // so the files of a set are joined along the records.
 bool is_iceberg(const Metadata& metadata);
 // Returns whether a global attribute marks the dataset as a file of icebergs. Unlike is_iceberg(),
-// this also works for a block from HDF5, which has no record dimension yet.
+// this function also works for a block from HDF5, which has no record dimension yet.
 bool has_version_of_icebergs(const Metadata& metadata);
 // Returns the value of the attribute NumFilesInSet, which is the number of files in the file's set.
 // Returns nullopt if there is no such attribute, and -1 if its value is not a number of files.
@@ -39,8 +39,8 @@ std::optional<std::int64_t> files_in_set(const Metadata& metadata);
 // Returns a variable that lists the grid points in the file, if the file uses "compression by
 // gathering" (CF conventions, section 8.2).
 std::optional<VarId> gathered_variable(const Metadata& metadata);
-// Returns whether an attribute describes the file's part in a set of files. of_block: whether it is
-// a global attribute and not an attribute of a coordinate.
+// Returns whether an attribute describes the file's part in a set of files. of_block: whether the
+// attribute is a global attribute and not an attribute of a coordinate.
 bool tells_part(bool of_block, std::string_view attribute);
 
 }  // namespace nmb

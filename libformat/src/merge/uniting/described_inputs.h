@@ -24,7 +24,7 @@ class DescribedInputs {
   struct Uses {
     std::function<void(const std::string& group)> note_group;
     std::function<Status(std::size_t index)> read;  // reads an input that is not described
-    // Is called after each input. If it fails, take() stops with its error.
+    // Called after each input. If this function fails, take() stops with the error.
     std::function<Status(PlannedInput input)> end;
   };
 
@@ -39,7 +39,7 @@ class DescribedInputs {
         uses_(std::move(uses)) {}
 
   // Processes a result of InputDescriber::take() on another rank. The results of each rank must be
-  // passed in the order in which they were made.
+  // passed in the order in which the rank made them.
   Status take(int rank, std::span<const std::byte> description);
 
  private:

@@ -11,8 +11,8 @@ namespace nmb {
 
 namespace {
 
-// The largest number of variables whose first values are recorded. Each takes about 300 bytes of
-// memory.
+// The largest number of variables whose first values are recorded. Each of these variables takes
+// about 300 bytes of memory.
 constexpr std::size_t kMostVariables = 1 << 16;
 
 bool is_held(const DatasetUnion::Member& member, VarId variable, std::uint64_t length) {
@@ -68,7 +68,7 @@ std::vector<std::uint64_t> FirstValues::same_as(const std::string& block, std::s
     const auto differs = first_difference({now.values.get(), now.begin, now.step},
                                           {first.values.get(), first.begin, first.step}, now.type,
                                           is_record ? member.records : 1, *length);
-    // If values cannot be read, rank 0 reports that when it unites the inputs.
+    // Rank 0 reports values that cannot be read when it unites the inputs.
     if (differs.ok() && !*differs) same[v] = first.input;
   }
   return same;

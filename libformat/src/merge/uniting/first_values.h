@@ -1,6 +1,6 @@
 // FirstValues: finds which values of an input equal the values of the first input that a rank read.
-// The rank compares them while the file is open. So rank 0, which unites the inputs, need not read
-// them.
+// The rank compares the values while the file is open. So rank 0, which unites the inputs, need not
+// read the values.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,7 @@ class FirstValues {
   explicit FirstValues(const PackOptions& options) : options_(options) {}
 
   // Returns for each variable an earlier input that has the same values, type and shape, or kNone.
-  // The result is also kNone if the values are not compared here because rank 0 does not need the
-  // result or has the values in memory.
+  // The result is also kNone if rank 0 needs no comparison or has the values in memory.
   std::vector<std::uint64_t> same_as(const std::string& block, std::size_t input,
                                      const DatasetUnion::Member& member);
 

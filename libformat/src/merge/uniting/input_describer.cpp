@@ -61,8 +61,8 @@ void InputDescriber::put(DescribedEvent event, std::span<const std::byte> header
   ++blocks_;
 }
 
-// Describes the values. Errors: kUnsupported if they cannot be described; kIo and kDamaged if they
-// cannot be read.
+// Describes the values. Errors: kUnsupported if the values cannot be described; kIo and kDamaged if
+// they cannot be read.
 Status InputDescriber::put_values(const Source& values, FieldsOut* rest) {
   if (!values) {
     rest->put(DescribedValues::kNone);
@@ -137,7 +137,8 @@ Status InputDescriber::take_part(const BlockName& name, BlockPart part) {
 }
 
 void InputDescriber::leave(std::size_t index) {
-  // Both ranks forget the blocks of the previous input, with which they would compare.
+  // The sender and the receiver both forget the blocks of the previous input, so the next input is
+  // not compared with them.
   known_.clear();
   out_(std::uint64_t{index}, DescribedAs::kNot);
 }

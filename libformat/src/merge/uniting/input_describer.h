@@ -65,8 +65,8 @@ class InputDescriber final : public BlockSink {
   // Tells the receiving rank to read this input itself. Call this instead of end().
   void leave(std::size_t index);
 
-  // Returns whether values of some input could not be described. Reading more inputs of this kind
-  // here is then not worthwhile.
+  // Returns whether values of some input could not be described. In that case, this rank should not
+  // read more inputs of the same kind.
   bool leaves_values() const { return leaves_values_; }
   std::size_t size() const { return out_.size(); }
   std::vector<std::byte> take() { return out_.take(); }

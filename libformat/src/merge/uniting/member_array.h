@@ -1,5 +1,5 @@
-// MemberArray: a variable's values in one dataset of a union. They have no gaps and are converted
-// to the type of the united variable.
+// MemberArray: a variable's values in one dataset of a union. The values have no gaps and are
+// converted to the type of the united variable.
 #pragma once
 
 #include <cstdint>

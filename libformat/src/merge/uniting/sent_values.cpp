@@ -51,8 +51,8 @@ class SentFile {
   std::shared_ptr<const Reader> reader_;
 };
 
-// The fields of composed sources in messages. The sources of which they are composed follow in the
-// message.
+// The fields of composed sources in messages. In a message, the component sources follow a composed
+// source.
 template <class Fields>
 void fields(Fields& all, KeyColumn& column) {
   all(column.type, column.count);
@@ -140,7 +140,7 @@ class Sender {
     }
     NMB_ASSIGN(const bool sent, send_new(*source, wanted));
     const std::uint32_t number = count_++;
-    // A source of which only the wanted range was sent cannot be reused for another range.
+    // If only the wanted range of a source was sent, the source cannot be reused for another range.
     if (!is_cut(*source)) known_.emplace(source, number);
     return sent;
   }

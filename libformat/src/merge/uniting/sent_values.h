@@ -20,8 +20,8 @@ namespace nmb {
 
 // Describes the bytes `wanted` of a source for another rank. The description does not cover other
 // bytes. Returns nullopt if no other rank can rebuild the source because too many values are in a
-// temporary file of this rank. Values that the description must contain are read. Errors: kIo,
-// kDamaged.
+// temporary file of this rank. Values that must be in the description are read from the source.
+// Errors: kIo, kDamaged.
 Result<std::optional<std::vector<std::byte>>> send_values(const ByteSource& source,
                                                           ByteRange wanted);
 
@@ -31,8 +31,8 @@ struct ReceivedFrom {
   std::shared_ptr<FilePool> files;
   std::shared_ptr<SourcePool> views;
   ReadOptions read;  // for NMB files
-  // The NMB files that are already known, by path. Several sources can share them. nullptr is
-  // enough for a single source.
+  // The NMB files that are already known, by path. Several sources can share these files. nullptr
+  // is enough for a single source.
   std::map<std::string, std::shared_ptr<SentFile>>* known_files = nullptr;
 };
 

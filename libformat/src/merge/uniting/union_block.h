@@ -1,5 +1,5 @@
-// UnionBlock: the data of an input's block that a union needs. It is the same whichever rank reads
-// the input.
+// UnionBlock: the data of an input's block that a union needs. The data do not depend on the rank
+// that reads the input.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ struct BlockFacts {
   // icebergs.
   std::optional<std::int64_t> set_size{};
   bool is_iceberg_set = false;
-  // Whether the block comes from a process without icebergs. Its content is then ignored.
+  // Whether the block comes from a process without icebergs. The content of such a block is
+  // ignored.
   bool has_no_icebergs = false;
 };
 

@@ -29,7 +29,7 @@ struct Given {
   }
 };
 
-// Bytes in a hole, whose values are fill values.
+// Bytes in a hole of the extent. The values in a hole are fill values.
 struct Hole {
   void copy(const ValueForm& form, std::uint64_t element, std::uint64_t from, std::size_t length,
             std::byte* to) const {

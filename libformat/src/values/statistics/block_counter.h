@@ -34,7 +34,8 @@ class BlockCounter {
 
   // Adds bytes of the extent from `offset` on.
   void add(std::uint64_t offset, std::span<const std::byte> bytes);
-  // Adds bytes [from, to) of the extent that are not stored. Their values are fill values.
+  // Adds bytes [from, to) of the extent that are not stored. The values in these bytes are fill
+  // values.
   void add_hole(std::uint64_t from, std::uint64_t to);
   // Returns whether some variables are stored in chunks. add() does not count their values.
   bool has_chunks() const { return !chunked_.empty(); }
@@ -129,8 +130,8 @@ class BlockCounter {
   std::mutex mutex_;                   // protects the members below
   std::vector<Total> totals_;          // totals for each variable
   std::map<std::uint64_t, Cut> cuts_;  // incomplete elements, by their offsets
-  // For each element of record_: how many records of the variable are completely in holes. It is
-  // stored as the difference from the previous variable's number.
+  // For each element of record_: how many records of the variable are completely in holes. The
+  // number is stored as the difference from the number of the previous variable.
   std::vector<std::uint64_t> in_holes_;
 };
 

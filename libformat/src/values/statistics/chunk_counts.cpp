@@ -18,8 +18,8 @@ constexpr std::uint64_t kRowsAtOnce = 4096;
 // The most bytes of chunks that all threads together decode at a time. A single chunk may be
 // larger.
 constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
-// Limits for decoded bytes. Without them, a few stored bytes could decode to a large chunk, and
-// many rows of the table could refer to these bytes.
+// Limits for decoded bytes. Without such limits, a few stored bytes could decode to a large chunk,
+// and many rows of the table could refer to the same bytes.
 constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
 
 // Returns whether the values are in other files or do not exist.

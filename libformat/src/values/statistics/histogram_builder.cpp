@@ -46,7 +46,8 @@ void HistogramBuilder::add(std::uint32_t code, std::uint64_t count) {
   insert(code >> shift_, count);
 }
 
-// Adds to the count of a code. Returns false if the code is new and there is no room for it.
+// Adds to the count of a code. Returns false if the code is new and there is no room for another
+// code.
 bool HistogramBuilder::insert(std::uint32_t code, std::uint64_t count) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = (code * std::uint32_t{0x9E3779B1}) >> 8 & mask;
@@ -60,8 +61,8 @@ bool HistogramBuilder::insert(std::uint32_t code, std::uint64_t count) {
   return true;
 }
 
-// Reduces the number of bits until there is room for these codes too. Two codes of one bit always
-// fit.
+// Reduces the number of bits until there is also room for the new codes. Two codes of one bit
+// always fit.
 void HistogramBuilder::coarsen_for(std::span<const std::uint32_t> codes) {
   std::vector<std::uint32_t> all;
   all.reserve(used_ + codes.size());

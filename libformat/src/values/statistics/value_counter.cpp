@@ -15,8 +15,8 @@ namespace nmb {
 
 namespace {
 
-// Number of values that are swapped, compared and coded together. So few values stay in the
-// first-level cache.
+// Number of values that are swapped, compared and coded together. The number is so small that the
+// values stay in the first-level cache.
 constexpr std::size_t kBatch = 1024;
 
 template <class T>
@@ -118,7 +118,7 @@ std::uint32_t code_of(Key<T> key) {
     return histogram_code(toward_zero(number));
 }
 
-// Comparisons of keys. Their results are masks, in which all bits are set for true. Masks and
+// Comparisons of keys. A comparison returns a mask, in which all bits are set for true. Masks and
 // counters are as wide as keys, so that whole vector registers of keys are compared at once.
 template <class T>
 struct Masks {

@@ -1,4 +1,4 @@
-// Counts values of one variable. They can be passed in any order and in parts of any size
+// Counts values of one variable. The values can be passed in any order and in parts of any size
 // (spec/format.md, section 9.3).
 #pragma once
 
@@ -29,12 +29,12 @@ struct ValueForm {
   std::size_t size() const { return type_size(type); }
 };
 
-// Sets *form to the form of a variable's values. Returns false if they are neither numbers nor
-// text. properties: the properties in the block's hdf5 section.
+// Sets *form to the form of a variable's values. Returns false if the values are neither numbers
+// nor text. properties: the properties in the block's hdf5 section.
 bool value_form(const Metadata& metadata, VarId variable,
                 std::span<const hdf5::Property> properties, ValueForm* form);
 // Returns, in stored form, the fill value that the properties set for a variable. Returns an empty
-// span if they set none of this size.
+// span if the properties set no fill value of this size.
 std::span<const std::byte> fill_value_set(std::span<const hdf5::Property> properties,
                                           VarId variable, std::size_t size);
 
@@ -59,7 +59,7 @@ struct ValueCounts {
 void count_values(const ValueForm& form, const std::byte* values, std::size_t count,
                   ValueCounts* counts, HistogramBuilder* histogram);
 
-// Counts `count` values that are not stored. Each of them is form.hole.
+// Counts `count` values that are not stored. Each of these values is form.hole.
 void count_holes(const ValueForm& form, std::uint64_t count, ValueCounts* counts,
                  HistogramBuilder* histogram);
 
