@@ -5,7 +5,7 @@
 //   void fields(Fields& all, Point& point) { all(point.x, point.y, point.name); }
 //
 // A field can be a number or other plain data, a text, a status, or a struct with such a function.
-// It can also be a list, a map or an optional value of these.
+// A field can also be a list, a map or an optional value of these.
 #pragma once
 
 #include <cstdint>

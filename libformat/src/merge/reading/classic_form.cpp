@@ -19,7 +19,8 @@ struct OpenView {
   std::shared_ptr<const Dataset> block, view;
 };
 
-// Returns, by name, the paths of the dimensions of a block that keep their names.
+// Returns the paths of those dimensions of a block that keep their names. The key is the name of
+// the dimension.
 std::map<std::string, std::string, std::less<>> paths_of(const Dataset& block) {
   std::map<std::string, std::string, std::less<>> paths;
   for (NetcdfView::Dimension& dimension : netcdf_view(block).dimensions)

@@ -21,7 +21,7 @@ namespace nmb {
 
 namespace {
 
-// The largest number of bytes of a header that is kept until it is written.
+// A header with at most kMostHeader bytes is kept in memory until it is written.
 constexpr std::uint64_t kMostHeader = 8192;
 // The definitions of an NMB file's blocks are kept in the same way if the file has at most
 // kFewBlocks blocks. For a file with more blocks, reopening the file takes only a small part of the

@@ -21,7 +21,7 @@ namespace nmb {
 
 class WrittenBlocks final : public BlockSink {
  public:
-  // All arguments must outlive the object. is_alone: no other rank can move values.
+  // All arguments must outlive the object. is_alone: whether no other rank can move values.
   WrittenBlocks(const PackOptions& options, Writer& writer, ConflictList& conflicts,
                 SharedNames& names, PackReport& report, bool is_alone)
       : is_alone_(is_alone),

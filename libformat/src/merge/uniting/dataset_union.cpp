@@ -235,7 +235,7 @@ Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found,
 bool DatasetUnion::is_alike(const Dimension& found, std::uint64_t whole, DimId known) {
   const auto text = [](std::uint64_t length) {
     return length == 0 ? "no " + std::string(kDecompositionAttribute)
-                       : "a whole length of " + std::to_string(length);
+                       : "a part of a dimension of length " + std::to_string(length);
   };
   const std::uint64_t expected = joined_[known].is ? length_of(known) : 0;
   if (whole == expected) return true;

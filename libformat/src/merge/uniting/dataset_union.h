@@ -129,8 +129,9 @@ class DatasetUnion {
   // for each index of this dimension.
   std::optional<VarId> joined_column(std::string_view name) const;
   Type type_of(VarId variable) const { return all_.metadata.variable(variable).type; }
-  // Returns the values of a variable from joined_column() in one dataset, without gaps, and sets
-  // *count to their number. Returns nullptr if the dataset does not have the variable.
+  // Returns a variable's values in one dataset, without gaps, and sets *count to the number of
+  // values. variable: a result of joined_column(). Returns nullptr if the dataset does not have the
+  // variable.
   Source column(VarId variable, std::uint32_t member, std::uint64_t* count) const;
   // Adds a variable of type kInt64 with the dimensions of `like`. values: the variable's values in
   // each dataset, without gaps. If the name is already used, reports a conflict with the dataset
