@@ -116,7 +116,7 @@ class TypeChanger {
     if (held)
       text += joined_text("; its values are written as ", type_name(*held));
     else
-      text += ", and values that are too large for int and double; left out";
+      text += ", and values that int and double cannot represent exactly; left out";
     out_.losses.push_back({object, std::move(text)});
   }
 
