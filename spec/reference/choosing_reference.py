@@ -187,7 +187,7 @@ def is_trailer(s, file_id):
 
 
 def is_marked(mark, g):
-    """Returns whether the mark names g or the generation before g."""
+    """Returns whether the mark names g or the previous generation."""
     if (mark.generation, mark.file_length, mark.total) == (g.generation, g.file_length, g.total):
         return True
     position, _, total = g.previous
@@ -310,7 +310,7 @@ def check_slots(c, slots, usable):
 def check_cover(c, data, slots):
     """Checks R-ID-5.
 
-    A cover that belongs to the superblock before is only a warning: a crash prevented the newer cover.
+    A cover that belongs to the previous superblock is only a warning: a crash prevented the newer cover.
     """
     c.identity = c.identity or identity_of(c.file_id)
     expected = cover_of(c, c.newest)

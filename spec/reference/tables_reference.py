@@ -23,7 +23,7 @@ class TableRow:
 
 
 def names_of(page):
-    """Returns the name of each row. A row without name bytes has the name of the row before."""
+    """Returns the name of each row. A row without name bytes has the name of the previous row."""
     out = []
     for number, (own, _) in enumerate(page.names):
         out.append(own if own or number == 0 else out[-1])

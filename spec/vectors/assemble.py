@@ -545,7 +545,7 @@ class Assembler:
     def find_stamp(self, first):
         """Computes the stamp (section 5.1) from the rows as they are written.
 
-        first: file length of the generation before.
+        first: file length of the previous generation.
         """
         pieces = [row for o in self.originals for row in o]
         for leaf in leaves(self.tree):
@@ -1251,7 +1251,7 @@ class Assembler:
             self.dictionary_place = (position, len(body), sum64(body))
 
     def write_file_table(self, files):
-        """Writes a page of the file table (section 10.3): the place of the page before, then the new rows."""
+        """Writes a page of the file table (section 10.3): the place of the previous page, then the new rows."""
         number = len(self.files) - len(files)
         rows, names = [], []
         if self.file_table[0]:
@@ -1291,7 +1291,7 @@ class Assembler:
     def write_dead(self, dead, abandoned):
         """Writes a dead-space segment.
 
-        abandoned: position and length of the bytes after the generation before; length 0 if there are none.
+        abandoned: position and length of the bytes after the previous generation; length 0 if there are none.
         """
         if not dead and not abandoned[1]:
             return self.dead_segment and self.dead_segment[:3] or (0, 0, 0)
