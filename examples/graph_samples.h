@@ -24,9 +24,9 @@ inline nmb::Status write(const std::string& path, nmb::Communicator& ranks, std:
   const std::uint64_t first = rank * events / size, last = (rank + 1) * events / size;
 
   // All ranks define this block. Their definitions must agree; end_define() reports differences.
-  // Blocks lie in the file in the order in which rank 0 defines them, followed by those of rank 1,
-  // and so on. Each rank defines this block first, so it is the first block of the file for any
-  // number of ranks.
+  // The file has the blocks of rank 0 first, then the blocks of rank 1, and so on, each in the
+  // order of their definition. Each rank defines this block first, so it is the first block of the
+  // file for any number of ranks.
   NMB_ASSIGN(const nmb::BlockId run, writer->define_block("run"));
   NMB_ASSIGN(const nmb::DimId of_events, writer->def_dim(run, "event", events));
   NMB_ASSIGN(const nmb::VarId counts,
