@@ -23,10 +23,10 @@ inline nmb::Status write(const std::string& path, nmb::Communicator& ranks, std:
   const auto size = static_cast<std::uint64_t>(ranks.size());
   const std::uint64_t first = rank * events / size, last = (rank + 1) * events / size;
 
-  // All ranks define this block. Their definitions must agree; end_define() reports differences.
-  // The file has the blocks of rank 0 first, then the blocks of rank 1, and so on, each in the
-  // order of their definition. Each rank defines this block first, so it is the first block of the
-  // file for any number of ranks.
+  // All ranks define this block. The ranks' definitions must agree; end_define() reports
+  // differences. The file has the blocks of rank 0 first, then the blocks of rank 1, and so on,
+  // each in the order of their definition. Each rank defines this block first, so it is the first
+  // block of the file for any number of ranks.
   NMB_ASSIGN(const nmb::BlockId run, writer->define_block("run"));
   NMB_ASSIGN(const nmb::DimId of_events, writer->def_dim(run, "event", events));
   NMB_ASSIGN(const nmb::VarId counts,

@@ -1,5 +1,5 @@
 // make_graph_samples writes CDF-5 files of graph samples, as a neutrino experiment does: each of
-// its processes writes a file of its own. A sample has 16 variables. Their names contain the
+// its processes writes a file of its own. A sample has 16 variables, whose names contain the
 // name of the sample, and each variable has its own dimensions. The bytes of a sample depend only
 // on the seed and on the number of the sample. The program also shows how to write a classic file
 // with libnmb (spec/classic_header.md).

@@ -1,5 +1,5 @@
-// write_and_read FILE.nmb writes an NMB file with two blocks, then reads one variable of it. It is
-// a short program that uses both Writer and Reader (nmb/writer.h, nmb/reader.h).
+// write_and_read FILE.nmb writes an NMB file with two blocks, then reads one variable of it. This
+// is a short program that uses both Writer and Reader (nmb/writer.h, nmb/reader.h).
 #include <array>
 #include <cstdint>
 #include <cstdio>
