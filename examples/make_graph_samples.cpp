@@ -31,8 +31,7 @@ constexpr std::uint64_t kFeaturesOfHit = 9;
 constexpr std::uint64_t kSamplesOfRun = 120;
 constexpr std::uint64_t kEventStep = 100;  // events are unique within a run
 // In one of this many samples, the first plane has no edges in space. The variable for these edges
-// is then written without the axis of length 0, because a classic file has no fixed dimension of
-// length 0: such a dimension is the record dimension.
+// then lacks the axis of length 0, because a classic dimension of length 0 is the record dimension.
 constexpr std::uint64_t kEmptyEvery = 7106;
 
 // Scatters the bits of x by a bijection, the finaliser of SplitMix64.
