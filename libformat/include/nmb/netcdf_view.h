@@ -111,7 +111,7 @@ class NMB_EXPORT MadeUpNumbers {
 
  private:
   struct Group {
-    // Numbers in the order of the group, or -1 if netCDF-C counts.
+    // Ids of dimension scales, in the order of the group; -1 if netCDF-C uses the next number.
     std::vector<std::int64_t> scales;
     std::int64_t made_up = 0;  // number of dimensions without a scale
   };
@@ -131,7 +131,7 @@ struct FileBlocks {
 // Information from other blocks of a file that the view of one block needs.
 struct FileDimensions {
   DimensionLengths lengths;
-  // Nullopt if each dimension of each variable has a scale.
+  // Number of the first phony_dim_N; nullopt if each axis of each variable has a scale.
   std::optional<std::int64_t> first_made_up{};
 };
 
