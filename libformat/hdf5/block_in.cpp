@@ -388,7 +388,7 @@ Result<BlockIn::Run> BlockIn::find_chunk(const std::string& object, hid_t data_s
       return Run{0, 0, 0, RunSource::kSpool};
     if (length > file_.size)
       return damaged(object, ": found a chunk of ", length,
-                     " bytes, which exceed the file's length of ", file_.size);
+                     " bytes, which exceeds the file's length of ", file_.size);
     std::vector<std::byte> bytes(length);
     NMB_TRY(check_read(H5Dread_chunk(data_set, H5P_DEFAULT, at, mask, bytes.data()), object));
     NMB_ASSIGN(const std::uint64_t place, file_.spool->append(bytes, object));
@@ -400,7 +400,7 @@ Result<BlockIn::Run> BlockIn::find_chunk(const std::string& object, hid_t data_s
   place += file_.chunk_base;
   if (place > file_.size || length > file_.size - place)
     return damaged(object, ": found a chunk of ", length, " bytes at ", place,
-                   ", which exceed the file's length of ", file_.size);
+                   ", which exceeds the file's length of ", file_.size);
   return Run{0, length, place, RunSource::kFile};
 }
 

@@ -263,7 +263,7 @@ class ValuesOut {
     if (row.offset > region_ || row.stored_length > region_ - row.offset ||
         row.stored_length > kMostChunk)
       return damaged("found a chunk of ", row.stored_length, " bytes at ", row.offset,
-                     ", which exceed the region's length of ", region_);
+                     ", which exceeds the region's length of ", region_);
     const std::size_t filters = storage.filters.size();
     if (filters < 32 && row.filter_mask >> filters)
       return damaged("found filter mask ", row.filter_mask, " of ", filters, " filters");
