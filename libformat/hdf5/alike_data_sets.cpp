@@ -14,11 +14,12 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Maximum number of kinds that are learned from a file. It is limited because the headers of kinds
-// are kept in memory. Files with more kinds would not become faster.
+// Maximum number of kinds that are learned from a file. The number is limited because the headers
+// of kinds are kept in memory. Files with more kinds would not become faster.
 constexpr std::size_t kMostKinds = 256;
-// Size in the file of a value of variable length. It consists of the number of elements, the
-// address of a collection of the global heap, and the index of the object in that collection.
+// Number of bytes that a value of variable length takes in the file. It consists of the number of
+// elements, the address of a collection of the global heap, and the index of the object in that
+// collection.
 constexpr std::uint64_t kHeapId = 16;
 
 bool has_variable_length(const TypeTable& types, Type type) {

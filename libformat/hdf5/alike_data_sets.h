@@ -39,11 +39,11 @@ class AlikeDataSets {
   explicit AlikeDataSets(const FileIn& file)
       : file_(file), header_(file.descriptor, file.size), heap_(file.descriptor, file.size) {}
 
-  // Begins another block. This is needed because type codes are valid in one block only.
+  // Begins another block. Type codes are valid only within one block.
   void begin_block() { ++block_; }
 
   // Returns the data set whose header is at `address`, if its kind is known. Otherwise returns
-  // nullopt, and the HDF5 library must read it.
+  // nullopt, and the HDF5 library must read the data set.
   Result<std::optional<DataSetIn>> read(std::uint64_t address, TypesIn& types);
 
   // Learns the kind of the data set for which read() was last called. `found` is what the HDF5

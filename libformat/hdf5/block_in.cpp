@@ -59,7 +59,7 @@ Result<std::uint64_t> chunks_present(hid_t data_set, const std::string& object) 
 
 // Returns whether it is faster to read all chunks than to ask HDF5 for their positions. To find the
 // position of a chunk, HDF5 1.10 visits the chunks of a data set one by one; each visit takes about
-// as long as copying 64 bytes. Reading a chunk finds it directly.
+// as long as copying 64 bytes. Reading a chunk does not need this search.
 bool costs_less_to_copy(hid_t data_set, std::uint64_t present) {
   constexpr std::uint64_t kFew = 1024, kBytesAStep = 64;
   return present > kFew && H5Dget_storage_size(data_set) / present / kBytesAStep < present;
@@ -86,7 +86,7 @@ BlockIn::BlockIn(FileIn& file, std::string name)
         NMB_ASSIGN(const std::string path, file.path_of(named));
         return file.placed(path);
       }) {
-  // Because names of dimensions are searched for while names are added.
+  // Needed because names of dimensions are searched for while names are added.
   metadata_.check_names_at_once();
 }
 
@@ -288,7 +288,7 @@ Result<VarId> BlockIn::declare(const std::string& name, const std::string& path,
   return variable;
 }
 
-// Adds everything else of the variable, after its values have been added.
+// Completes the definition of a variable, after its values have been added.
 Status BlockIn::complete(VarId variable, std::uint64_t begin, DataSetIn found) {
   metadata_.set_begin(variable, begin);
   const bool has_chunks = !storage_.empty() && storage_.back().variable == variable &&

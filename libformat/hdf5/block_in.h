@@ -40,7 +40,8 @@ class BlockIn {
   // Returns the id that the next variable gets.
   VarId next_variable() const { return metadata_.variable_count(); }
 
-  // Returns the content of the block's message, in three parts. This must be the last call.
+  // Returns the content of the block's message, in three parts. The call of finish() must be the
+  // last call.
   struct Content {
     std::vector<std::byte> head, body, runs;
   };
@@ -102,8 +103,9 @@ class BlockIn {
   std::vector<std::byte> variable_section_;    // properties of all earlier variables
   std::vector<Link> links_;
   std::vector<Run> runs_;
-  std::map<std::string, DimId> dimensions_;  // by scale path, length and whether it is unlimited
-  std::uint32_t phony_ = 0;                  // number of dimensions without a name so far
+  // Dimensions by scale path, length, and whether they are unlimited.
+  std::map<std::string, DimId> dimensions_;
+  std::uint32_t phony_ = 0;  // number of dimensions without a name so far
   std::uint64_t extent_end_ = 0;
 };
 

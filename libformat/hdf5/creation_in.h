@@ -1,4 +1,4 @@
-// Reads the creation properties of an HDF5 data set in the form of a block.
+// Reads the creation properties of an HDF5 data set in the form that a block stores.
 #pragma once
 
 #include <hdf5.h>

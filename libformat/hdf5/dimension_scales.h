@@ -21,7 +21,7 @@ class DimensionScales {
     hobj_ref_t data_set;
     int place;
   };
-  // Uses of dimensions that several groups use, by path of the scale.
+  // Uses of dimensions that several groups share, by path of the scale.
   using SharedUses = std::map<std::string, std::vector<Use>>;
 
   // Prepares the scales of a block. `group` is the group of the block in the file. `ids` must
@@ -32,8 +32,8 @@ class DimensionScales {
   // Writes the lists of uses to shared scales. Call this function after all groups were made.
   static Status tell_shared(hid_t file, const SharedUses& shared);
 
-  // Returns the name of the link to a variable. It differs from the variable's name if a dimension
-  // of that name exists, because the scale of the dimension has that name.
+  // Returns the name of the link to a variable. If a dimension has the variable's name, and the
+  // variable is not its scale, the link gets another name.
   std::string name_of(VarId variable) const;
   // Makes scales for dimensions that have no variable as their scale. Call this function before the
   // variables are made.

@@ -14,19 +14,19 @@
 
 namespace nmb::hdf5 {
 
-// A temporary file for values that the HDF5 file does not store in the form of a block. Values are
-// appended to those of earlier HDF5 files.
+// A temporary file for values that the HDF5 file does not store in the form of a block. New values
+// are appended to the values of earlier HDF5 files.
 class Spool {
  public:
-  // Opens the spool. New bytes are appended to the bytes that it has. Errors: kIo.
+  // Opens the spool. New bytes are appended to the bytes that the file already has. Errors: kIo.
   Status open(int descriptor);
   // Sets the maximum number of bytes that may be appended.
   void set_most(std::uint64_t bytes) { most_ = bytes; }
   // Appends bytes and returns their offset. Errors: kLimit, kNoSpace, kIo.
   Result<std::uint64_t> append(std::span<const std::byte> bytes, const std::string& object);
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  // Reserves bytes and returns their offset. They read as zero until they are written. Errors:
-  // kLimit.
+  // Reserves bytes and returns their offset. Reserved bytes read as zero until they are written.
+  // Errors: kLimit.
   Result<std::uint64_t> reserve(std::uint64_t bytes, const std::string& object);
 
  private:
@@ -49,15 +49,15 @@ struct FileIn {
   bool materialise = false;  // whether values in other files are read
   References references;
   std::function<Result<std::string>(hid_t object)> path_of;  // the first path of an object
-  // The path of the object of a reference.
+  // The path of the object to which a reference refers.
   std::function<Result<std::string>(const void* reference)> target_of;
-  // Name of the block that the root group becomes. Paths that references and links contain get this
-  // name as a prefix.
+  // Name of the block that the root group becomes. The name is put before the paths that references
+  // and links contain.
   std::string place;
   std::string placed(const std::string& path_in_file) const;
   // Paths of the dimension scales that were read, by netCDF-4's dimension number. A scale without a
-  // number gets next_scale, as in netCDF-C. This is the number after the highest number that was
-  // read.
+  // number gets next_scale, as in netCDF-C. The value of next_scale is one more than the highest
+  // number that was read.
   std::map<std::int64_t, std::string> scales;
   std::int64_t next_scale = 0;
   // Reader of similar data sets. If it is nullptr, the HDF5 library reads every data set.

@@ -1,8 +1,8 @@
 // Filters (see filters_out.h). HDF5 refuses a mandatory filter that is not installed, and lets
 // installed filters change their parameters. Therefore, if chunks are written in filtered form,
 // each filter that is not HDF5's own is replaced by a stand-in. A stand-in has the number of the
-// filter but does nothing. Only fill values pass through it, if space is allocated when the data
-// set is made; chunks then replace these fill values.
+// filter but does nothing. Only fill values pass through a stand-in, if space is allocated when the
+// data set is made. Chunks then replace these fill values.
 #include "filters_out.h"
 
 #include <list>

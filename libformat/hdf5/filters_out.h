@@ -20,7 +20,7 @@ enum class FilterUse : std::uint8_t {
 // Adds filters to a creation property list. `file` is the file that contains the data sets made
 // before.
 Status add_filters(const std::vector<Filter>& filters, FilterUse use, hid_t file, hid_t dcpl);
-// Call this before values are written through the filters.
+// Selects the filters. Call this function before values are written through them.
 Status use_filters(const std::vector<Filter>& filters, FilterUse use, hid_t file);
 
 }  // namespace nmb::hdf5

@@ -175,7 +175,7 @@ class Hdf5Export {
       return write_values(source, variable, data_set, maker_.find_object());
     NMB_TRY(check_hdf5(H5Iinc_ref(data_set), "a data set"));
     columns_.emplace_back(variable, Handle(data_set));
-    // The number is limited because each open data set has a cache of chunks.
+    // The number of open data sets is limited because each of them has a cache of chunks.
     return columns_.size() < kMostColumns ? Status() : write_columns_of(source);
   }
 
@@ -299,8 +299,8 @@ Result<std::shared_ptr<SourceBlock>> root_of(const Reader& reader, NamedTypes& n
   return SourceBlock::make(std::move(block), H5I_INVALID_HID, named);
 }
 
-// Makes the file `path`. Fails with kExists if it exists already. After any other failure it does
-// not exist.
+// Makes the file `path`. Fails with kExists if the file exists already. After any other failure,
+// the file does not exist.
 Status export_to(const std::string& path, const Reader& reader, ClassicStyle style) {
   silence_hdf5();
   NMB_TRY(forbid_leaving());
@@ -345,8 +345,8 @@ Status convert_file(const std::string& input, const std::string& output, Classic
 
 int export_file(const std::string& input, const std::string& output, ClassicStyle style,
                 std::string_view chunk) {
-  // All objects are closed at the end of this function. At exit, HDF5 would try again what has
-  // failed.
+  // Keeps HDF5 from closing objects at exit. All objects are closed when this function ends; at
+  // exit, HDF5 would only repeat calls that have failed.
   H5dont_atexit();
   try {
     return send_end(convert_file(input, output, std::move(style), chunk));

@@ -169,7 +169,7 @@ class Importer {
       link->name.clear();
       return {};
     }
-    // Open the object by the address from its link. If it were opened by name, HDF5 would look up
+    // Open the object by the address from its link. To open an object by name, HDF5 would look up
     // the link again.
     NMB_ASSIGN(const Handle object, read_handle(H5Oopen_by_addr(group, address), path));
     switch (H5Iget_type(object.get())) {
@@ -299,8 +299,8 @@ class Importer {
 
   // --- the file's bytes ---
   static Result<Handle> open_file(const std::string& path) {
-    // A slab of values may be smaller than a chunk. With this cache, a chunk that fits in it is
-    // decompressed only once.
+    // A slab of values may be smaller than a chunk. A chunk that fits in the cache is decompressed
+    // only once.
     constexpr std::size_t kSlots = 521, kCache = 64 << 20;
     constexpr double kPreemption = 0.75;
     NMB_ASSIGN(const Handle access, read_handle(H5Pcreate(H5P_FILE_ACCESS), "file"));
@@ -349,7 +349,7 @@ class Importer {
     return {};
   }
 
-  // Whether addresses and lengths have 8 bytes in the file.
+  // Returns whether addresses and lengths have 8 bytes in the file.
   static Result<bool> has_usual_sizes(hid_t plist) {
     std::size_t address = 0, length = 0;
     NMB_TRY(check_read(H5Pget_sizes(plist, &address, &length), "file"));

@@ -1,4 +1,4 @@
-// Makes C++ functions callbacks of HDF5's iterations (H5Literate, H5Aiterate2, H5Ewalk2, ...).
+// Uses C++ functions as callbacks of HDF5's iterations (H5Literate, H5Aiterate2, H5Ewalk2, ...).
 #pragma once
 
 #include <hdf5.h>

@@ -33,7 +33,7 @@ void HeapOut::release() {
 }
 
 std::byte* HeapOut::hold(std::uint64_t bytes) {
-  // Each pointer to the memory counts, too.
+  // The memory of the pointer itself counts, too.
   const std::uint64_t cost = sizeof(void*) * 4;
   if (bytes > most_ || held_bytes_ + cost > most_ - bytes) {
     too_much_ = true;

@@ -26,9 +26,9 @@ class HeapOut {
   // Offsets in values count from the first byte of `region`. All arguments must outlive the object.
   HeapOut(TypesOut& types, const ByteSource& region, const FindObject& find_object);
 
-  // Converts `count` values at `values` to values at `out`, which have memory_bytes() each. Errors:
-  // kLimit if the bytes to which the values refer take more than `most` bytes of memory; kDamaged
-  // if values refer to bytes outside the region.
+  // Converts `count` values at `values`, and stores them at `out`, where each value takes
+  // memory_bytes() bytes. Errors: kLimit if the bytes to which the values refer take more than
+  // `most` bytes of memory; kDamaged if values refer to bytes outside the region.
   Status convert(Type type, std::span<const std::byte> values, std::uint64_t count,
                  std::uint64_t most, std::byte* out);
   // Returns whether convert() failed only because of `most`. Fewer values at a time may then
@@ -45,7 +45,7 @@ class HeapOut {
                            std::byte* out);
   // Returns `bytes` zero bytes, valid until release(); nullptr if they would exceed `most`.
   std::byte* hold(std::uint64_t bytes);
-  // Reads bytes of the region through a window.
+  // Reads bytes of the region by way of window_.
   Status read(std::uint64_t offset, std::span<std::byte> out);
   Status led_to(std::uint64_t bytes);
 

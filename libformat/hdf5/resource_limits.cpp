@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-// Sanitizers reserve more addresses than any limit allows, and probe memory through pipes that they
-// open.
+// Sanitizers reserve more address space than any limit allows, and open pipes to probe memory.
 #ifdef __SANITIZE_ADDRESS__
 #define NMB_SANITIZED
 #elif defined(__has_feature)
@@ -34,7 +33,7 @@ void limit(int what, std::uint64_t value) {
   (void)setrlimit(static_cast<__rlimit_resource_t>(what), &both);
 }
 
-// Limits the numbers of new descriptors to numbers below `below`. Returns the earlier limit.
+// From now on, new file descriptors must have numbers below `below`. Returns the earlier limit.
 rlim_t limit_descriptors([[maybe_unused]] rlim_t below) {
 #ifndef NMB_SANITIZED
   rlimit both{};

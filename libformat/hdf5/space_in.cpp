@@ -18,7 +18,7 @@ Status check_parts(hsize_t count, const std::string& object) {
 }
 
 // Returns the same dataspace without its selection. If all maximum lengths equal the lengths, no
-// maximum is set. This means the same, but has another encoding.
+// maximum is set. A space without a maximum means the same, but has another encoding.
 Result<Handle> same_extent(hid_t from, Extent extent, const std::string& object) {
   if (H5Sget_simple_extent_type(from) != H5S_SIMPLE) return read_handle(H5Scopy(from), object);
   NMB_ASSIGN(const int rank, read_value(H5Sget_simple_extent_ndims(from), object));

@@ -16,7 +16,8 @@ namespace nmb::hdf5 {
 // Reads a dataspace. `object` is the name of the object for messages.
 Result<Space> space_in(hid_t id, const std::string& object);
 
-// Returns the number of elements of a space. Errors: kDamaged if it is too large for 64 bits.
+// Returns the number of elements of a space. Errors: kDamaged if the number is too large for 64
+// bits.
 Result<std::uint64_t> elements_of(const Space& space, const std::string& object);
 
 enum class Extent {

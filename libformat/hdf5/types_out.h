@@ -36,7 +36,8 @@ class TypesOut {
   // datatype differs.
   Result<hid_t> stored(Type type);
   // Return the size of a value in memory, and the offsets of its fields in memory
-  // (memory_layout.h). Both are computed once, by plain(), which must have been called for `type`.
+  // (memory_layout.h). The size and the offsets are computed once, by plain(), which must have been
+  // called for `type`.
   std::size_t memory_bytes(Type type) const {
     return TypeTable::is_extended(type) ? of(type).bytes : type_size(type);
   }

@@ -117,8 +117,8 @@ class MpiFile final : public OutputFile {
   }
 
   // MPI_File_preallocate() is not used. With both MPI libraries, it reads the whole file, writes it
-  // again (OMPIO at another position), and writes zeros after it. The function below does not
-  // change any byte that MPI-IO may cache.
+  // again (OMPIO at another position), and writes zeros after it. Reserving space by a system call
+  // does not change any byte that MPI-IO may cache.
   Status reserve(std::uint64_t offset, std::uint64_t length) override {
     const std::lock_guard lock(mutex_);
     return file_->reserve(offset, length);

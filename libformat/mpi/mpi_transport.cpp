@@ -1,6 +1,6 @@
 // The network between processes of an MPI job, as a plug-in that is built once for each MPI
-// library. It only sends messages from rank to rank. The message counts of a communicator are
-// therefore those of MPI.
+// library. The plug-in only sends messages from rank to rank. The message counts of a communicator
+// are therefore those of MPI.
 #include <mpi.h>
 #include <sched.h>
 
@@ -27,8 +27,9 @@ constexpr int kMessageTag = 0;
 // to each other rank.
 constexpr int kFailureTag = 1;
 
-// Finished sends are collected when the number or the bytes of all sends have reached twice what
-// remained after the last collection, but not below these limits.
+// Finished sends are collected when the number of sends, or their bytes, reach a limit. The limit
+// is twice the number or bytes that remained after the last collection, but at least the value
+// below.
 constexpr std::size_t kSweepSends = 16;
 constexpr std::size_t kSweepBytes = 1 << 20;
 
@@ -191,8 +192,8 @@ void MpiTransport::end_with_program() {
 }
 
 Status MpiTransport::find_node_leader() {
-  // Computed only once for the ranks of MPI_COMM_WORLD, because this takes long with some MPI
-  // libraries if there are more ranks than processors.
+  // The node leader is computed only once for the ranks of MPI_COMM_WORLD. With some MPI libraries,
+  // the computation takes long if there are more ranks than processors.
   static std::optional<int> of_world;
   int likeness = MPI_UNEQUAL;
   NMB_TRY(check("MPI_Comm_compare", MPI_Comm_compare(comm_, MPI_COMM_WORLD, &likeness)));
@@ -349,7 +350,7 @@ void MpiTransport::fail(const Status& why) {
 }
 
 // Waits until this rank's sends are done, then at most kEndWait until all ranks have called this
-// function. Returns false if they have not, or if the network has failed.
+// function. Returns false if a rank has not called it, or if the network has failed.
 bool MpiTransport::end_together() {
   for (Pause pause; !requests_.empty(); pause())
     if (!sweep().ok() || !look_for_failure().ok()) return false;

@@ -14,7 +14,7 @@ struct BlockCounts {
   std::uint64_t dimensions = 0;
   std::uint64_t variables = 0;
   std::uint64_t attributes = 0;
-  std::uint64_t records = 0;  // 0 if there is no record dimension
+  std::uint64_t records = 0;  // number of records; 0 without a record dimension
   std::uint64_t samples = 0;
 
   // Returns only these members of a derived struct, so that they can be copied together.
@@ -72,7 +72,7 @@ struct BlockEntry : BlockCounts, StoredBody {
   std::uint16_t kind = 0;
   bool hole = false;                  // the extent is not empty, but no byte of it is stored
   std::uint64_t sum = 0;              // checksum of header and name
-  std::uint64_t extent_position = 0;  // 0 if the extent is not stored in one run
+  std::uint64_t extent_position = 0;  // position of the extent; 0 if it is not stored in one run
   std::uint64_t extent_length = 0;
   std::uint64_t extent_sum = 0;
   Place map;  // root page of the data map
@@ -81,14 +81,14 @@ struct BlockEntry : BlockCounts, StoredBody {
   // Bits of the features that a reader must know to read the block (spec/format.md, section 13).
   std::uint64_t needs = 0;
   // `growth` is the number of bytes at the end of the extent whose pieces are listed in growth
-  // pages (spec/format.md, section 10.4). `grown_records` is the number of their records. `records`
-  // and `extent_length` include these numbers; the other fields do not.
+  // pages (spec/format.md, section 10.4). `grown_records` is the number of records in these bytes.
+  // `records` and `extent_length` include these numbers; the other fields do not.
   std::uint64_t growth = 0, grown_records = 0;
 
   Totals totals() const { return {counts(), 1}; }
   bool has_map() const { return map.position != 0; }
   // Returns the number of bytes of the extent that `extent_position`, `extent_sum`, `hole` and
-  // `map` describe. The bytes counted by `growth` are not among them.
+  // `map` describe. The number does not include the bytes counted by `growth`.
   std::uint64_t settled_length() const { return extent_length - growth; }
 };
 

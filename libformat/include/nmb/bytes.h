@@ -37,7 +37,7 @@ class ByteSource {
   virtual ~ByteSource() = default;
   // Returns the number of bytes at the time of opening or of the last refresh().
   virtual std::uint64_t size() const = 0;
-  // Updates size(), because another process may have appended to the file, and returns it. size()
+  // Updates and returns size(), because another process may have appended to the file. The size
   // never decreases. Errors: kIo. Thread-safe.
   virtual Result<std::uint64_t> refresh() const { return size(); }
   // Drops cached bytes, so that the next read_at() sees the file's current bytes.
@@ -56,8 +56,8 @@ class ByteSource {
   // Returns true if the range is known to be a hole in the file, which reads as zeros. The
   // parameters are the offset and the length of the range in bytes.
   virtual bool is_unallocated(std::uint64_t, std::uint64_t) const { return false; }
-  // Returns whether is_unallocated() can return true for any range. If not, callers need not call
-  // it, and a copy of the source takes space for all its bytes.
+  // Returns whether is_unallocated() can return true for any range. If the result is false, callers
+  // need not call is_unallocated(), and a copy of the source takes space for all its bytes.
   virtual bool may_be_sparse() const { return false; }
 };
 

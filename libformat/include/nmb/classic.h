@@ -22,7 +22,7 @@ enum class RecordCount : std::uint8_t { kKnown, kStreaming };
 // A deviation from the canonical form that does not prevent reading.
 struct HeaderRemark {
   std::string rule;
-  std::uint64_t offset;  // from the start of the header
+  std::uint64_t offset;  // offset from the start of the header
   std::string object;    // for example "variable tas"; empty for the header itself
   std::string found, expected;
   // Returns "at OFFSET: OBJECT: found X, expected Y (RULE)".
@@ -34,8 +34,8 @@ struct ClassicLayout {
   Kind kind = Kind::kCdf5;
   // Length of the header in bytes; 0 for kind 6, where begins are offsets from the first value.
   std::uint64_t header_length = 0;
-  // End of the last fixed-size value, at least header_length. It is rounded up to a multiple of 4
-  // unless a record begins earlier.
+  // End of the last fixed-size value, at least header_length. The end is rounded up to a multiple
+  // of 4 unless a record begins earlier.
   std::uint64_t fixed_end = 0;
   // Begin of the first record variable, or fixed_end if there is none.
   std::uint64_t record_begin = 0;
@@ -64,29 +64,30 @@ struct DecodeOptions {
   bool values_follow = true;
 };
 
-// Decodes the header at the start of `source`, reading 16 KiB first, then 256 KiB at a time. Memory
-// is bounded by the header's bytes in the source. `room` holds definitions of an earlier header
-// that are no longer needed; their memory is reused. Errors: kDamaged, with rule and offset, if a
-// rule is broken; kUnknownKind if the classic magic is missing; kLimit if the limits of Metadata
-// are exceeded.
+// Decodes the header at the start of `source`, reading 16 KiB first, then 256 KiB at a time. The
+// length of the header in the source limits the memory that is used. `room` holds definitions of an
+// earlier header that are no longer needed; their memory is reused. Errors: kDamaged, with rule and
+// offset, if a rule is broken; kUnknownKind if the classic magic is missing; kLimit if the limits
+// of Metadata are exceeded.
 NMB_EXPORT Result<ClassicHeader> decode_classic_header(const ByteSource& source,
                                                        const DecodeOptions& options = {},
                                                        Metadata room = ClassicHeader().metadata);
 
 // Sets canonical begins in `metadata` and returns the layout, with records = 0. Fixed-size
-// variables follow the header in order of definition; record variables follow them. Each is padded
-// to a multiple of 4 bytes. If the only record variable has a type shorter than 4 bytes, its
-// records have no padding. Errors: kUnsupported if `kind` cannot hold a type, length or offset (the
-// message names the object); kLimit if sizes exceed 2^63 - 1.
+// variables follow the header in order of definition; record variables follow them. Each variable
+// is padded to a multiple of 4 bytes. If the only record variable has a type shorter than 4 bytes,
+// its records have no padding. Errors: kUnsupported if `kind` cannot hold a type, length or offset
+// (the message names the object); kLimit if sizes exceed 2^63 - 1.
 NMB_EXPORT Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind);
 
 // Value of the parameter `records` that encodes a header with streaming numrecs, for any kind.
 inline constexpr std::uint64_t kStreamingRecords = ~std::uint64_t{0};
 
-// Encodes the header with the begins in `metadata`. Passes it to `emit` in pieces of at most 256
-// KiB, which together have layout_classic(...).header_length bytes. A vsize that is too large for
-// its field has all bits set, as the format requires. After a failure `emit` may have received some
-// pieces. Errors: kUnsupported if `kind` cannot hold an object; kLimit if sizes exceed 2^63 - 1.
+// Encodes the header with the begins in `metadata`. Passes the header to `emit` in pieces of at
+// most 256 KiB, which together have layout_classic(...).header_length bytes. A vsize that is too
+// large for its field has all bits set, as the format requires. After a failure `emit` may have
+// received some pieces. Errors: kUnsupported if `kind` cannot hold an object; kLimit if sizes
+// exceed 2^63 - 1.
 NMB_EXPORT Status
 encode_classic_header(const Metadata& metadata, Kind kind, std::uint64_t records,
                       const std::function<Status(std::span<const std::byte>)>& emit);

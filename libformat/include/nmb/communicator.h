@@ -164,10 +164,10 @@ class Communicator {
   // be the same on all ranks. A program that uses threads may not want messages to mention ranks.
   void set_names_ranks(bool on) { names_ranks_ = on; }
 
-  // Collective: returns on all ranks the failure of the lowest rank that has one. The message then
-  // ends with the number of that rank. `operation` is the name of the caller's operation, at most
-  // 31 bytes. `file` is the number of its file (number_file()). If `operation` or `file` differs
-  // between ranks, all ranks get kUsage.
+  // Collective: returns on all ranks the failure of the lowest rank that has failed. The message
+  // then ends with the number of that rank. `operation` is the name of the caller's operation, at
+  // most 31 bytes. `file` is the number of the caller's file (number_file()). If `operation` or
+  // `file` differs between ranks, all ranks get kUsage.
   NMB_EXPORT Status agree(const Status& status, std::string_view operation = {},
                           std::uint64_t file = 0);
   // Collective: runs work() on rank 0 only and returns its Status on all ranks, without adding the
@@ -218,8 +218,8 @@ class Communicator {
     if (transport_) transport_->keep(std::move(what));
   }
 
-  // Returns an empty vector for a parcel. It has room for `length` bytes and for the bytes that
-  // send() appends.
+  // Returns an empty vector for a parcel. The vector has room for `length` bytes and for the bytes
+  // that send() appends.
   NMB_EXPORT std::vector<std::byte> parcel_bytes(std::size_t length);
 
  private:
@@ -371,7 +371,7 @@ NMB_EXPORT Status run_thread_ranks(int size, const std::function<Status(Communic
                                    std::size_t stack = 0);
 
 // --- ranks that are processes of an MPI job ---
-// libnmb is not linked with any MPI library. It loads, on demand, the plug-in for the MPI library
+// libnmb is not linked with any MPI library. On demand, it loads the plug-in for the MPI library
 // that launched the program.
 
 enum class MpiLibrary { kOpenMpi, kMpich };
@@ -389,16 +389,16 @@ NMB_EXPORT int launched_ranks();
 // library, which is duplicated; nullptr means MPI_COMM_WORLD. Call this function, and use the
 // communicator, on the thread that initialised MPI. If MPI has not been initialised, this function
 // initialises it, and MPI is finalised when the program ends. Destruction of the communicator is
-// collective. It waits up to 2 s for the other ranks; after a failure it waits up to 2 s for each
-// further message. A rank that gives up must call fail() before it ends; otherwise the other ranks
-// wait for it.
+// collective. The destructor waits up to 2 s for the other ranks; after a failure it waits up to 2
+// s for each further message. A rank that gives up must call fail() before it ends; otherwise the
+// other ranks wait for it.
 // Looks for the plug-in nmb-mpi-openmpi.so or nmb-mpi-mpich.so in the folders of NMB_PLUGIN_PATH
 // (separated by ':'). If that variable is not set, looks in nmb/ beside the shared libnmb, in the
 // library folder of the executable's installation, and where the dynamic linker looks for libraries
 // (DT_RUNPATH, which the CMake package and nmb.pc set).
-// Errors: kUnsupported if the plug-in is missing, cannot be loaded or belongs to another build, or
-// if its MPI library did not launch this process; kUsage if this process uses another MPI library,
-// MPI was finalised, or *comm is not an intracommunicator.
+// Fails with kUnsupported if the plug-in is missing, cannot be loaded or belongs to another build,
+// or if its MPI library did not launch this process. Fails with kUsage if this process uses another
+// MPI library, if MPI was finalised, or if *comm is not an intracommunicator.
 NMB_EXPORT Result<std::unique_ptr<Communicator>> open_mpi_ranks(MpiLibrary library,
                                                                 const void* comm = nullptr);
 

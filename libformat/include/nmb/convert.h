@@ -49,16 +49,17 @@ struct ConvertOptions {
                       // it is complete
 
   // --- what changes the speed; the bytes are the same ---
-  unsigned threads = 1;  // threads that move values
+  unsigned threads = 1;  // number of threads that move values
 
   // --- cancelling and callbacks ---
   // If set, work stops with kIo "interrupted" once *cancel is true, and no file is published.
   const std::atomic<bool>* cancel = nullptr;
   // Called with the bytes done and the total bytes of this rank's share of the values. Any of the
-  // threads may call it, but only one thread at a time.
+  // threads may call this function, but only one thread at a time.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
-  // For HDF5 outputs: called on rank 0 with the losses, before anything is written. If it fails,
-  // the conversion fails. If it is not set, losses make the conversion fail with kConflict.
+  // For HDF5 outputs: called on rank 0 with the losses, before anything is written. If this
+  // function fails, the conversion fails. If it is not set, losses make the conversion fail with
+  // kConflict.
   std::function<Status(const Reader&, const Hdf5Losses&)> on_losses{};
   OutputLayer layer;  // layer that is put around the file
 };
@@ -111,24 +112,24 @@ NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
 // These functions follow references to any depth. Files of virtual data sets and external links are
 // looked for in the folder of the file that refers to them. Outputs that do not exist yet are
 // compared by folder and name. Each file is read once for each OutputSet. Files that are damaged or
-// cannot be opened are skipped. At most 65,536 files are read, for about 5 minutes. If there are
-// more files, or if this version cannot read a file, it is unknown whether the file refers to an
-// output. The functions then fail with kUsage if an output exists and would be replaced.
-// Thread-safe.
+// cannot be opened are skipped. At most 65,536 files are read, and reading ends after about 5
+// minutes. If a file is not read because of these limits, or because this version cannot read it,
+// it is unknown whether the file refers to an output. The functions then fail with kUsage if an
+// output exists and would be replaced. Thread-safe.
 
-// Fails with kUsage if an output is a file to which the NMB file refers. Such a file is in the file
-// table, whether or not ReadOptions::external allows it, or a block from HDF5 refers to it. Reads
-// the metadata of all blocks from HDF5. Other errors: those of Reader.
+// Fails with kUsage if an output is a file to which the NMB file refers. These are files to which
+// blocks from HDF5 refer, and all files in the file table, even if ReadOptions::external does not
+// allow them. Reads the metadata of all blocks from HDF5. Other errors: those of Reader.
 NMB_EXPORT Status check_references(const OutputSet& outputs, const Reader& reader);
 
 // Fails with kUsage if an output is a file of the file table. Other errors: kDamaged, kIo.
 NMB_EXPORT Status check_file_table(const OutputSet& outputs, const Reader& reader);
 
-// Fails with kUsage if an output is a file to which a dataset from HDF5 refers. These are the files
-// of external data sets, of the sources of virtual data sets, and of the targets of external links.
-// `file` is the path of the file with the dataset. Names are looked for in the folder of `file`, in
-// the current folder, and in the folders that the environment variables of the HDF5 library name.
-// Other errors: kDamaged.
+// Fails with kUsage if an output is a file to which a dataset from HDF5 refers. These are files
+// with raw data of external data sets, with sources of virtual data sets, or with targets of
+// external links. `file` is the path of the file with the dataset. Names are looked for in the
+// folder of `file`, in the current folder, and in the folders that the environment variables of the
+// HDF5 library name. Other errors: kDamaged.
 NMB_EXPORT Status check_references(const OutputSet& outputs, const Dataset& dataset,
                                    const std::string& file);
 

@@ -30,8 +30,8 @@ struct DatasetText {
   std::uint64_t records;
 };
 
-// Returns the name of a type in these texts. If one of the block's own types differs from a classic
-// type only in byte order, this is the name of the classic type.
+// Returns the name of a type in CDL and JSON. If one of the block's own types differs from a
+// classic type only in byte order, this is the name of the classic type.
 NMB_EXPORT std::string type_text(const Metadata& metadata, Type type);
 // Returns the text of an attribute that has characters or a single string. Trailing NULs of
 // characters and the padding of a string of fixed length are left out; the text of a null string is
@@ -67,10 +67,12 @@ NMB_EXPORT Status write_cdl(const DatasetText& dataset, const ClassicLayout& lay
                             const TextSink& sink);
 
 // Writes one JSON document in UTF-8 on one line, without a final line feed:
+//
 //   {"schema":"nmb/header/1", "name":, "kind":"cdf1|cdf2|cdf5|cdf6", "records":,
 //    "dimensions":[{"name":, "length":, "record":true|false}],
 //    "attributes":[{"name":, "type":, "values":}],
 //    "variables":[{"name":, "type":, "dimensions":[names], "shape":[lengths], "attributes":[...]}]}
+//
 // The length of the record dimension is the record count. Integers are exact (up to 64 bits).
 // Floating-point values have the fewest digits from which the same value can be read back; NaN,
 // Infinity and -Infinity are strings. Values are arrays; char values are one string. In strings, a

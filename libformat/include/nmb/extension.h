@@ -64,10 +64,10 @@ struct ExtendedType {
   // Opaque.
   std::string tag;
   // For compounds. The fields are usually in ascending order of offsets and do not overlap, but
-  // both are allowed.
+  // another order and overlaps are allowed.
   struct Field {
     std::string name;
-    std::uint64_t offset = 0;  // in bytes, from the start of the value
+    std::uint64_t offset = 0;  // offset in bytes from the start of the value
     Type type = Type::kByte;
     bool operator==(const Field&) const = default;
   };
@@ -163,14 +163,14 @@ struct Storage {
   StorageKind kind = StorageKind::kHeap;
   std::uint64_t region_length = 0;   // length in bytes, from the variable's begin
   std::vector<std::uint64_t> chunk;  // lengths of a chunk, one for each dimension
-  std::vector<Filter> filters;       // in the order in which a writer applies them
+  std::vector<Filter> filters;       // filters in the order in which a writer applies them
 };
 
 // A row of a chunk table. The rows are in row-major order of the chunks, which are counted from 0
 // in each dimension.
 struct ChunkRow {
   static constexpr std::uint64_t kLength = 24;
-  std::uint64_t offset = 0;         // from the variable's begin
+  std::uint64_t offset = 0;         // offset from the variable's begin
   std::uint64_t stored_length = 0;  // 0 if the chunk was never written and reads as the fill value
   std::uint32_t filter_mask = 0;    // if bit n is set, filter n was skipped
 };
@@ -184,8 +184,8 @@ struct Unlimited {
 
 struct Extension {
   TypeTable types;
-  std::vector<Unlimited> unlimited;  // in ascending order of dimensions
-  std::vector<Storage> storage;      // in ascending order of variables
+  std::vector<Unlimited> unlimited;  // unlimited dimensions in ascending order
+  std::vector<Storage> storage;      // entries in ascending order of variables
   std::vector<std::byte> hdf5;       // payload of the hdf5 section (spec/hdf5_section.md)
 
   const Storage* storage_of(VarId variable) const {

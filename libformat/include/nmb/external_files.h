@@ -23,8 +23,8 @@ struct ExternalFile {
   friend bool operator==(const ExternalFile&, const ExternalFile&) = default;
 };
 
-// Which external files may be opened. A limit is needed because their paths come from the NMB file,
-// whose author may be unknown.
+// Which external files may be opened. A limit is needed because the NMB file, whose author may be
+// unknown, contains the paths of external files.
 enum class ExternalPaths : std::uint8_t {
   kNone,
   kBeneath,  // only in the folder of the NMB file or below it, without symbolic links in the path

@@ -20,7 +20,7 @@
 
 namespace nmb {
 
-// Numbers of reads of a source, and of bytes read. They are exact while no thread reads.
+// Numbers of reads of a source, and of bytes read. The numbers are exact while no thread reads.
 struct IoCounts {
   std::uint64_t reads = 0;
   std::uint64_t bytes = 0;
@@ -139,7 +139,7 @@ using OutputLayer = std::function<std::unique_ptr<OutputFile>(std::unique_ptr<Ou
 // lock service, some parallel file systems).
 enum class Locking {
   kRequired,
-  kIfPossible,  // it may be written; the caller must make sure that there is no other writer
+  kIfPossible,  // the file may be written; the caller must make sure that there is no other writer
 };
 
 struct CreateOptions {
@@ -153,7 +153,7 @@ struct CreateOptions {
   // If not empty, the file is named resumable_name() until publish() and has a journal,
   // ".NAME.journal". The file and the journal stay if the file is not published, and a later call
   // with the same key continues from them (recall()). The key must contain everything that affects
-  // the bytes of the file: inputs and options. It cannot be combined with `make`.
+  // the bytes of the file: inputs and options. A key cannot be combined with `make`.
   std::string resume_key{};
   Locking locking = Locking::kRequired;  // see OutputFile::check_locked()
   // If set, publish() fails with kIo "interrupted" once *cancel is true. The flag must outlive the
@@ -178,7 +178,7 @@ NMB_EXPORT std::string resumable_name(const std::string& path);
 // Returns ".NAME.journal" in the folder of `path`.
 NMB_EXPORT std::string journal_name(const std::string& path);
 // Opens the file with the hidden name as an earlier call left it, or creates it. The file is locked
-// until it is closed. If it is not published, it keeps its hidden name. Errors: kBusy.
+// until it is closed. A file that is not published keeps its hidden name. Errors: kBusy.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& path,
                                                              const std::string& hidden,
                                                              const CreateOptions& options);
@@ -194,8 +194,8 @@ NMB_EXPORT Result<std::unique_ptr<OutputFile>> attach_output(const std::string& 
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> open_output(const std::string& path,
                                                            Locking locking = Locking::kRequired);
 
-// OutputSet: the files that a call is going to write. It is used to make sure that the call does
-// not read any of them, and does not write any of them twice.
+// OutputSet: the files that a call is going to write. It makes sure that the call does not read any
+// of these files, and does not write any of them twice.
 
 class ByteSource;
 struct Dataset;
@@ -210,13 +210,13 @@ class VisitedFiles;
 class OutputSet {
  public:
   NMB_EXPORT OutputSet();
-  // Adds a file. `what` is its role in messages, for example "output" or "report". Errors: kUsage
-  // if the file was added before.
+  // Adds a file. `what` is the file's role in messages, for example "output" or "report". Errors:
+  // kUsage if the file was added before.
   NMB_EXPORT Status add(const std::string& path, std::string_view what);
   // Adds an output and, if `resumable` (CreateOptions::resume_key), its hidden file and journal.
   NMB_EXPORT Status add_output(const std::string& path, bool resumable);
-  // Returns whether any of the files existed when it was added. If not, no existing file is an
-  // output.
+  // Returns whether any of the files existed when it was added. If none of them existed, no
+  // existing file is an output.
   bool replaces() const { return replaces_; }
 
   // Fails with kUsage if `path`, an existing file to read, is one of the outputs. `what` is the

@@ -18,8 +18,8 @@ namespace nmb {
 // pack() counts by default; their positions are 0.
 // The name of `file` must be the path of the file, because a separate process, nmb-hdf5, opens it.
 // Errors: kDamaged if HDF5 cannot read the file; kUnsupported if a block cannot represent something
-// in the file, or if nmb-hdf5 is missing; kLimit if time, memory (for all metadata: 1 GiB plus 4
-// times the file's size) or temporary space is exhausted; kIo.
+// in the file, or if nmb-hdf5 is missing; kLimit if time, memory or temporary space is exhausted;
+// kIo. The memory limit for all metadata is 1 GiB plus 4 times the file's size.
 NMB_EXPORT Result<std::vector<std::shared_ptr<const Block>>> open_hdf5(
     std::shared_ptr<const ByteSource> file);
 

@@ -61,18 +61,19 @@ struct Hdf5Output {
 // attributes, and dimensions that no variable uses.
 struct BlockRule {
   enum class By : std::uint8_t {
-    kGroup,   // each classic file, group of an HDF5 file, or block of an NMB file becomes a block
-    kPrefix,  // a block has the variables for which the regular expression `name` (PCRE2) captures
-              // the same text; the rest of the variable's name after the match becomes its new
-              // name, and dimensions are renamed in the same way
-    kCount,   // a block has `count` variables in order of definition; it is named by position,
-              // zero-padded
-    kOne,     // the whole input, with all groups, becomes the root block
+    kGroup,  // each classic file, group of an HDF5 file, or block of an NMB file becomes a block
+    // A block has the variables for whose names the regular expression `name` (PCRE2) captures the
+    // same text. The rest of a variable's name after the match becomes its new name. Dimensions are
+    // renamed in the same way.
+    kPrefix,
+    kCount,      // a block has `count` variables in order of definition; it is named by position,
+                 // zero-padded
+    kOne,        // the whole input, with all groups, becomes the root block
     kDimension,  // one block for each index of dimension `name`, for example NAME/0007; variables
                  // lose the dimension
-    kAttribute,  // a block has the variables whose attribute `name` (text or integers) has the same
-                 // value; in an input with several groups, a group may have the attribute, and its
-                 // block is VALUE/GROUP
+    // A block has the variables whose attribute `name` (text or integers) has the same value. In an
+    // input with several groups, a group may have the attribute; its block is VALUE/GROUP.
+    kAttribute,
   };
   By by = By::kGroup;
   std::string name{};
@@ -91,7 +92,7 @@ struct SampleRule {
     kVariables,  // one sample for every `variables` variables; a remainder is a conflict
     kDimension,  // the length of the dimension that `dimension` names; 0 if the block does not have
                  // it
-    kGroup,      // 1 sample for each group directly below the root that has variables
+    kGroup,      // 1 sample if the block is a group directly below the root and has variables
     kNone,
   };
   By by = By::kDefault;
@@ -115,7 +116,8 @@ struct PackOptions {
   // Classic blocks can only be compressed with deflate, by the HDF5 library.
   std::optional<Hdf5Output> hdf5{};
   // With kPack: whether to add the blocks as a new generation to the output, which must exist. A
-  // failure never changes its content. A block whose name exists in the output is a conflict.
+  // failure never changes the output's content. A block whose name exists in the output is a
+  // conflict.
   bool append = false;
   // With kPack, and without block_by and compression: whether values stay in the inputs. The output
   // then has the blocks and the positions of their values. Data of HDF5 inputs that NMB stores in
@@ -162,23 +164,23 @@ struct PackOptions {
   // "axis:0" means the first dimension of each variable.
   std::string along{};
   // For join: "BLOCK/VARIABLE", the variable with the list of events of each input. Without
-  // "BLOCK/", it is a variable of block spill. The list has integers that do not decrease, and each
-  // new value is an event. Events are numbered from 0 over all inputs. A block that has a joined
-  // variable named VARIABLE, with one value for each row, gets the variable VARIABLE.seq (kInt64)
-  // with the number of each row's event. If the key is not empty, all blocks become classic
-  // datasets.
+  // "BLOCK/", the variable is in the block "spill". The list has integers that do not decrease, and
+  // each new value is an event. Events are numbered from 0 over all inputs. A block that has a
+  // joined variable named VARIABLE, with one value for each row, gets the variable VARIABLE.seq
+  // (kInt64) with the number of each row's event. If the key is not empty, all blocks become
+  // classic datasets.
   std::string key{};
   // Whether values that are not joined are taken from the first input without comparing them.
   bool first_values = false;
   bool strict_attributes = false;  // whether all attributes must have the same value
   // Whether objects that do not match those of the first input are left out.
   bool skip_mismatches = false;
-  // For union and join: if numeric variables of the same name have several types, whether they get
-  // the narrowest type that holds all their values, if there is such a type. Attributes are
-  // compared as numbers; _FillValue, missing_value, valid_* and flag_* get the variable's type. In
-  // classic and netCDF-4 inputs without _FillValue, the default fill value of an old type of two
-  // bytes or more becomes the default fill value of the new type. Variables with _Unsigned, and
-  // parts of divided blocks, are not widened.
+  // For union and join: whether numeric variables of the same name but different types get the
+  // narrowest type that holds all their values, if there is such a type. Attributes are compared as
+  // numbers; _FillValue, missing_value, valid_* and flag_* get the variable's type. In classic and
+  // netCDF-4 inputs without _FillValue, the default fill value of an old type of two bytes or more
+  // becomes the default fill value of the new type. Variables with _Unsigned, and parts of divided
+  // blocks, are not widened.
   bool widen_types = false;
   // For join and tiles: whether fill values replace a variable or block that an input does not
   // have, and elements that no tile has.
@@ -198,7 +200,7 @@ struct PackOptions {
   WriterOptions writer;  // with dry_run, nothing is written, and report->plan describes the output
 
   // --- checks and resuming ---
-  bool strict = false;  // whether warnings are conflicts
+  bool strict = false;  // whether each warning counts as a conflict
   // Whether parts of NMB inputs that the output would lack (PackReport::losses) make the call fail
   // with kConflict. If false, each such part is a warning.
   bool refuse_losses = false;
@@ -219,8 +221,8 @@ struct PackOptions {
   // For NMB outputs: returns the provenance to record (Writer::add_provenance()). `sources` are all
   // inputs in their order. Called on rank 0 after planning.
   std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};
-  // Called from time to time from one thread, with the bytes of values that were moved, and the
-  // total.
+  // Called from time to time from one thread, with the number of bytes of values that were moved,
+  // and the total number.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
 
@@ -244,7 +246,7 @@ enum class ConflictKind : std::uint8_t {
   kVariableName,
   kDimensionName,
   kAttributeName,
-  // Dividing blocks, and counting samples.
+  // Conflicts in dividing blocks and in counting samples.
   kUnmatchedVariable,
   kVariables,
   kVariable,
@@ -313,8 +315,8 @@ struct PackConflict {
   ConflictKind kind = ConflictKind::kBlockName;
   std::string object;                   // name of the object for which the inputs disagree
   std::string first_file, second_file;  // second_file is empty if the conflict is in one file
-  std::string found, expected;  // with two files: the value in the second file, and the value in
-                                // the first file
+  std::string found, expected;  // with two files: `found` in the second file, `expected` from the
+                                // first file
   // Returns "KIND OBJECT: found FOUND, expected EXPECTED: FILE and FILE".
   NMB_EXPORT std::string text() const;
 };
@@ -334,7 +336,8 @@ struct PackPlan {
   std::uint64_t stripe_size = 1 << 20;
   // Shell command that sets this layout for new files in the output's folder.
   std::string lustre_command{};
-  std::vector<std::uint64_t> blocks_of_input;  // numbers of blocks, in the order of the inputs
+  // Number of blocks of each input, in the order of the inputs.
+  std::vector<std::uint64_t> blocks_of_input;
   std::vector<std::string> first_blocks;  // names of up to 10 blocks, in the order of the inputs
 };
 
@@ -382,10 +385,10 @@ struct PackReport {
 };
 
 // Merges the inputs and publishes options.output, or fails and does not change an existing file
-// there. A dry run never changes that file. It fails where a real run would, with the exceptions of
-// WriterOptions::dry_run. Errors: kConflict (see report->conflicts); the worst failure in
-// report->unreadable; kUsage for wrong options, or if an output is an input or a file that an input
-// refers to; kExists; kIo; kNoSpace.
+// there. A dry run never changes that file. It fails where a real run would fail, except for the
+// failures that WriterOptions::dry_run mentions. Errors: kConflict (see report->conflicts); the
+// worst failure in report->unreadable; kUsage for wrong options, or if an output is an input or a
+// file that an input refers to; kExists; kIo; kNoSpace.
 NMB_EXPORT Status pack(const PackOptions& options, PackReport* report);
 // Merges the inputs together with other ranks. Collective: each rank of `ranks` reads consecutive
 // inputs with about the same number of bytes. The options must be the same on all ranks. The

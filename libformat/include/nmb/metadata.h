@@ -22,7 +22,7 @@ namespace nmb {
 // Dimension, Attribute and Variable are views into a Metadata, valid until it changes.
 struct Dimension {
   std::string_view name;
-  std::uint64_t length;  // kUnlimited for the record dimension
+  std::uint64_t length;  // kUnlimited if this is the record dimension
   bool is_record() const { return length == kUnlimited; }
 };
 
@@ -38,8 +38,9 @@ struct Attribute {
 struct Variable {
   std::string_view name;
   Type type;
-  std::span<const DimId> dimensions;  // slowest first; only the first can be the record dimension
-  std::uint64_t begin;                // offset of the first value, from the start of the header
+  // Dimensions, slowest first; only the first can be the record dimension.
+  std::span<const DimId> dimensions;
+  std::uint64_t begin;  // offset of the first value, from the start of the header
 };
 
 // Concurrent reads are safe; changes are not thread-safe. Names are compared byte by byte (memcmp).

@@ -29,7 +29,7 @@ class GroupTree;
 // A block from HDF5 as netCDF-C shows it. Data sets that are not variables are left out.
 struct NetcdfView {
   struct Dimension {
-    std::string name;  // unique in the block
+    std::string name;  // name, which is unique in the block
     std::uint64_t length = 0;
     bool may_grow = false;
     std::string path{};  // path of the dimension's scale in the file, with the leading '/'; empty
@@ -43,16 +43,16 @@ struct NetcdfView {
     std::vector<std::uint32_t> dimensions;
   };
 
-  // Whether the block has traces of netCDF or of HDF5 dimension scales. If not, the block is shown
-  // unchanged, except for dimensions without a name in HDF5: each axis of each variable gets a
-  // dimension of its own (docs/hdf5.md, "Dimensions without a scale"). A netCDF-4 group without
+  // Whether the block has traces of netCDF or of HDF5 dimension scales. If false, the block is
+  // shown unchanged, except for dimensions without a name in HDF5: each axis of each variable gets
+  // a dimension of its own (docs/hdf5.md, "Dimensions without a scale"). A netCDF-4 group without
   // dimensions of its own may have no traces; it cannot be distinguished from a plain HDF5 group.
   bool is_netcdf = false;
   // Dimensions in netCDF's order, if the file records this order. The length of an unlimited
   // dimension is the length of its longest variable in this block and, with DimensionLengths, in
   // other groups.
   std::vector<Dimension> dimensions;
-  std::vector<Variable> variables;  // in the order of the block
+  std::vector<Variable> variables;  // variables in the order of the block
   std::vector<bool> is_scale;       // by VarId: whether the variable is a dimension scale of HDF5
 
   // Returns whether an attribute of a variable, or of the block (kGlobal), is hidden because it is
@@ -61,8 +61,8 @@ struct NetcdfView {
   NMB_EXPORT bool hides(VarId owner, std::string_view attribute) const;
 };
 
-// Lengths of unlimited dimensions, by the paths of their scales. Each is the length of the longest
-// variable in all groups. Dimensions that no variable uses are absent.
+// Lengths of unlimited dimensions, by the paths of their scales. Each value is the length of the
+// longest variable in all groups. Dimensions that no variable uses are absent.
 using DimensionLengths = std::map<std::string, std::uint64_t>;
 
 // Returns netCDF's view of a dataset. `dataset` may be of any kind; a classic dataset is shown in
@@ -101,8 +101,8 @@ class NMB_EXPORT MadeUpNumbers {
   MadeUpNumbers& operator=(const MadeUpNumbers&) = delete;
 
   // Adds a group of the file. Groups may be added in any order. The group's name is its path,
-  // without the leading '/'. Instead, the names of all groups may be these paths below the name of
-  // one block. Errors: kDamaged if the hdf5 section is damaged.
+  // without the leading '/'. Alternatively, the name of every group may consist of the name of one
+  // block and this path. Errors: kDamaged if the hdf5 section is damaged.
   Status add(const Dataset& group);
   // For each group, the number of its first dimension without a scale. If the group has no such
   // dimension, this is the number of the next group.
@@ -119,7 +119,7 @@ class NMB_EXPORT MadeUpNumbers {
   std::map<std::string, Group, std::less<>> groups_;
 };
 
-// Functions to find a file's blocks. They work as the functions of Reader.
+// Functions to find a file's blocks. These functions work like the functions of Reader.
 struct FileBlocks {
   std::function<Result<std::optional<BlockEntry>>(std::string_view name)> find;
   std::function<Status(std::string_view prefix,
@@ -152,7 +152,8 @@ class NMB_EXPORT FileDimensionsReader {
   Result<std::string> source_of(const std::string& block) const;
 
   FileBlocks blocks_;
-  std::map<std::string, MadeUpNumbers::First> numbers_;  // by the name of the topmost block
+  // Numbers, by the name of the topmost block.
+  std::map<std::string, MadeUpNumbers::First> numbers_;
 };
 
 // --- as a classic dataset ---
@@ -177,9 +178,9 @@ struct ClassicView {
   std::vector<Loss> losses;
   // Variables of the block that netCDF shows but the classic dataset lacks.
   std::vector<VarId> left_out;
-  // Names of variables of the classic dataset that lose a fill value. Their data sets had a fill
-  // value that is neither in an attribute nor netCDF's default. No values differ, but later writes
-  // to the classic dataset fill unwritten values with another value.
+  // Names of variables of the classic dataset that lose a fill value. The data sets of these
+  // variables had a fill value that is neither in an attribute nor netCDF's default. No values
+  // differ, but later writes to the classic dataset fill unwritten values with another value.
   std::vector<std::string> lost_fill_values;
 };
 

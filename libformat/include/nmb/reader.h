@@ -95,9 +95,9 @@ class Reader {
   NMB_EXPORT const std::vector<Finding>& warnings() const;
   NMB_EXPORT const ByteSource& file() const;
   // Returns a function that checks whether the file, opened again as `now`, still holds this
-  // reader's generation. This is always so if bytes were only appended, because committed bytes do
+  // reader's generation. Appending to a file never removes a generation, because committed bytes do
   // not change. The function returns ok, kDamaged if the file does not hold the generation, or kIo.
-  // It is thread-safe and may outlive the reader.
+  // The function is thread-safe and may outlive the reader.
   NMB_EXPORT std::function<Status(const ByteSource& now)> generation_check() const;
   // Returns the provenance that writers recorded, as JSON objects in order of generations
   // (spec/format.md, section 9.1). A generation may have no such object. Reads the file at each
@@ -138,10 +138,10 @@ class Reader {
   // read, and only a few external files are kept open at a time. Errors: kDamaged (R-EX-8, R-FT-4,
   // R-FT-5); kUnsupported if ReadOptions::external does not allow the file; kIo.
   NMB_EXPORT Result<std::shared_ptr<const ByteSource>> open_external(std::uint32_t number) const;
-  // Passes the bytes of an original to `sink` in order. `number` is its file number. The digest of
-  // the whole file is checked after the last byte. Errors: kDamaged if the checksum of a piece or
-  // the digest (R-FT-7) does not match; kUsage if the number is not that of an original; any
-  // failure of `sink`; kIo.
+  // Passes the bytes of an original to `sink` in order. `number` is the file number of the
+  // original. The digest of the whole file is checked after the last byte. Errors: kDamaged if the
+  // checksum of a piece or the digest (R-FT-7) does not match; kUsage if the number is not that of
+  // an original; any failure of `sink`; kIo.
   NMB_EXPORT Status give_back(std::uint32_t number,
                               const std::function<Status(std::span<const std::byte>)>& sink) const;
   // Returns whether the file has statistics of any block.
@@ -167,14 +167,15 @@ class Reader {
   // Counts the tags of one block, or of all blocks if `block` is nullopt. Reads all pages of tags.
   // Errors: kDamaged, kIo.
   NMB_EXPORT Result<TagCounts> tag_counts(const std::optional<BlockEntry>& block = {}) const;
-  // Returns the tags of all blocks, and their statistics if `statistics` is true. They are needed
-  // to pack blocks of this file into another file (PackedBlock::kept). The result may outlive the
-  // reader. A damaged table is left out, and its failure is added to `damaged`. Errors: kIo.
+  // Returns the tags of all blocks, and their statistics if `statistics` is true. The result is
+  // needed to pack blocks of this file into another file (PackedBlock::kept). The result may
+  // outlive the reader. A damaged table is left out, and its failure is added to `damaged`. Errors:
+  // kIo.
   NMB_EXPORT Result<std::shared_ptr<const KeptRows>> kept_rows(bool statistics,
                                                                std::vector<Status>* damaged) const;
   // Returns the additions of later versions of the format that lie outside of blocks. A copy of all
-  // blocks lacks them (spec/format.md, section 17). Each addition is described in words, for
-  // example "global section of type 77". Reads all pages of the index and of data maps. Errors:
+  // blocks lacks these additions (spec/format.md, section 17). Each addition is described in words,
+  // for example "global section of type 77". Reads all pages of the index and of data maps. Errors:
   // kDamaged, kIo.
   NMB_EXPORT Result<std::vector<std::string>> later_additions() const;
   // Returns a variable by its full name, BLOCK/VARIABLE, which is split at the last '/'. Errors:
@@ -182,7 +183,7 @@ class Reader {
   NMB_EXPORT Result<Object> object(std::string_view full_name) const;
 
   // Loads blocks. Collective, for a reader that ranks opened together; only one thread of each rank
-  // may call it. (All calls except open_blocks() and get_all_same() are local.) If all ranks name a
+  // may call it. All calls except open_blocks() and get_all_same() are local. If all ranks name a
   // block, rank 0 reads the block and sends it to the other ranks. A rank reads any other blocks
   // itself.
   NMB_EXPORT Result<std::vector<std::shared_ptr<const Block>>> open_blocks(
@@ -214,9 +215,9 @@ constexpr bool is_classic(FileKind kind) {
 // Returns the name of a kind: "NMB", "CDF-1", "HDF5", ...
 NMB_EXPORT std::string_view kind_name(FileKind kind);
 
-// Returns the kind of a file. Reads at most the first 16 KiB. If these do not show the kind, also
-// reads 8 bytes at each of the offsets 16384, 32768, 65536 and so on, where an HDF5 file may begin.
-// An NMB file whose first bytes were lost is recognised by its superblocks. Errors: kIo and
+// Returns the kind of a file. Reads at most the first 16 KiB. If these bytes do not show the kind,
+// also reads 8 bytes at each of the offsets 16384, 32768, 65536 and so on, where an HDF5 file may
+// begin. An NMB file whose first bytes were lost is recognised by its superblocks. Errors: kIo and
 // kDamaged from `file`.
 NMB_EXPORT Result<FileKind> kind_of(const ByteSource& file);
 
@@ -228,6 +229,7 @@ NMB_EXPORT Status refused_kind(const ByteSource& file, FileKind kind);
 
 // Reads many hyperslabs together. One read of the file serves several hyperslabs that are near each
 // other (spec/rationale.md, "Requests"). Requests may be for any objects of any readers:
+//
 //   GetRequests requests;
 //   std::vector<RequestId> ids;
 //   for (Field& field : fields) {
@@ -235,6 +237,7 @@ NMB_EXPORT Status refused_kind(const ByteSource& file, FileKind kind);
 //     ids.push_back(id);
 //   }
 //   NMB_TRY(requests.wait(ids));
+//
 // Only one thread may use a GetRequests at a time; each thread may have its own. Destruction drops
 // open requests.
 class GetRequests {
@@ -268,7 +271,7 @@ class GetRequests {
 // records in an HDF5 file or view.
 struct LostRecords {
   std::uint64_t blocks = 0;  // number of blocks with such a dimension
-  std::string block{};       // first such block in order of names
+  std::string block{};       // first block with such a dimension, in order of names
   std::string dimension{};
   std::uint64_t records = 0;
   // Returns a sentence, for example "6 records of dimension "t", which no variable has: netCDF

@@ -19,7 +19,7 @@ namespace nmb {
 enum class StatisticsLevel : std::uint8_t {
   kNone,
   kBasic,      // counts of values, missing values and NaN; minimum, maximum
-  kHistogram,  // as kBasic, and a histogram
+  kHistogram,  // everything of kBasic, and a histogram
 };
 
 // Counts of values in buckets of a logarithmic scale. Values are converted to binary64, rounding
@@ -35,8 +35,8 @@ struct Histogram {
   struct Range {
     double least, greatest;
   };
-  unsigned bits = kMostBits;    // 1 to 24: the highest number for which most_buckets() is not
-                                // exceeded
+  unsigned bits = kMostBits;    // number of bits, 1 to 24: the highest number for which
+                                // most_buckets() is not exceeded
   std::vector<Bucket> buckets;  // in ascending order of codes; empty if no value was counted
 
   static constexpr unsigned kMostBits = 24;
@@ -53,7 +53,7 @@ struct Histogram {
 // are compared in the order of their type, with -0 before 0. The attributes _Unsigned, scale_factor
 // and add_offset have no effect. Text has no order.
 struct VariableStatistics {
-  bool computed = false;  // false: the statistics are unknown, and all other fields are 0
+  bool computed = false;  // if false, the statistics are unknown, and all other fields are 0
   // The classic type of the values, whatever their byte order in the file.
   Type type = Type::kByte;
   std::uint64_t elements = 0;  // total number
@@ -62,7 +62,7 @@ struct VariableStatistics {
   bool has_range = false;      // true if the type is numeric and ordered() is at least 1
   // Minimum and maximum in external form: big-endian, type_size(type) bytes, then zeros.
   std::array<std::byte, 8> minimum{}, maximum{};
-  Histogram histogram;  // only for numeric types and at level kHistogram
+  Histogram histogram;  // histogram, only for numeric types and at level kHistogram
 
   // Returns the number of elements that are used for minimum, maximum and histogram.
   std::uint64_t ordered() const { return elements - missing - nans; }

@@ -20,15 +20,15 @@ namespace nmb {
 
 enum class Code : std::uint8_t {
   kOk = 0,
-  kUsage,        // wrong arguments or order of calls
-  kNotFound,     // no such file, block, dimension, variable or attribute
+  kUsage,        // arguments or the order of calls are wrong
+  kNotFound,     // a file, block, dimension, variable or attribute does not exist
   kExists,       // a name or a target exists already
   kConflict,     // definitions disagree
   kDamaged,      // a file of a known kind breaks a rule of its format
   kUnsupported,  // the input is legal, but this version does not support it
   kUnknownKind,  // the file is not of a known kind
   kIo,           // a system call failed
-  kNoSpace,      // no space, quota or file-size limit
+  kNoSpace,      // no space is left, or a quota or a file-size limit is reached
   kRange,        // a value does not fit the requested type (other values are converted)
   kLimit,        // a documented limit of memory, number or length is exceeded
   kBusy,         // another writer has locked the file
@@ -133,14 +133,14 @@ class [[nodiscard]] Result {
 
 enum class Severity : std::uint8_t {
   kWarning,
-  kUnsupported,  // legal, but from a format version that this library does not know
+  kUnsupported,  // the bytes are legal, but from a format version that this library does not know
   kFinding,
 };
 
 struct Finding {
-  std::string rule;      // id in spec/format.md
+  std::string rule;      // id of the rule in spec/format.md
   std::uint64_t offset;  // offset in the file; kNoOffset if no position applies
-  std::string object;    // block, variable or structure; empty if the offset is enough
+  std::string object;    // name of a block, variable or structure; empty if the offset is enough
   std::string found, expected;
   Severity severity = Severity::kFinding;
 

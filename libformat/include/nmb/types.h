@@ -8,7 +8,7 @@
 namespace nmb {
 
 // External types, numbered as in the classic netCDF formats. CDF-1 and CDF-2 have only the first
-// six. Codes from 256 are a block's own types (nmb/extension.h).
+// six types. Codes from 256 are a block's own types (nmb/extension.h).
 enum class Type : std::uint16_t {
   kByte = 1,
   kChar = 2,

@@ -156,20 +156,23 @@ for_each_run(const VariableShape& shape, const Hyperslab& slab,
              const std::function<Status(std::uint64_t, std::uint64_t, std::uint64_t)>& visit);
 
 // Converts `count` values. Returns how many of them were out of the range of the target type. The
-// rules are those of netCDF-C, extended where C leaves the result undefined:
-// - A value is in range if it lies between the smallest and the largest value of the target type
-//   before it is truncated. For example, -0.5 is out of the range of unsigned types, and 127.5 is
-//   out of the range of the signed 8-bit type. Infinity is out of the range of float if it is
-//   converted from double. NaN is in range only of floating-point types. netCDF-C differs in three
-//   cases. It does not report NaN converted to integers, nor 2^63 and 2^64 converted to 64-bit
-//   integers, but it reports infinity that is put from float into a double variable.
-// - If a value is out of range, the result depends on the types. An integer converted to an integer
-//   type keeps its low bits (as in a C cast). A double converted to float becomes infinite. A
-//   floating-point value converted to an integer type becomes the nearest value of that type; NaN
-//   becomes the lowest value.
-// - Between kByte and kUInt8, bytes are copied unchanged. In CDF-1 and CDF-2, where kByte is
-//   neither signed nor unsigned, all values are in range. In CDF-5, values above 127 are out of
-//   range.
+// rules are those of netCDF-C, extended where C leaves the result undefined.
+//
+// A value is in range if it lies between the smallest and the largest value of the target type
+// before it is truncated. For example, -0.5 is out of the range of unsigned types, and 127.5 is out
+// of the range of the signed 8-bit type. Infinity is out of the range of float if it is converted
+// from double. NaN is in range only of floating-point types. In three cases, netCDF-C differs: it
+// does not report NaN converted to integers, nor 2^63 and 2^64 converted to 64-bit integers, but it
+// reports infinity that is put from float into a double variable.
+//
+// If a value is out of range, the result depends on the types. An integer converted to an integer
+// type keeps its low bits (as in a C cast). A double converted to float becomes infinite. A
+// floating-point value converted to an integer type becomes the nearest value of that type; NaN
+// becomes the lowest value.
+//
+// Between kByte and kUInt8, bytes are copied unchanged. In CDF-1 and CDF-2, where kByte is neither
+// signed nor unsigned, all values are in range. In CDF-5, values above 127 are out of range.
+//
 // The arrays need not be aligned and must not overlap. The caller must combine kChar with kText;
 // the functions below check this (kUsage).
 NMB_EXPORT std::uint64_t convert_from_external(Type type, const std::byte* from,
@@ -199,7 +202,7 @@ class FillPattern {
 
  private:
   struct Slot {
-    std::uint64_t begin, end;  // in the extent (fixed-size variables) or in the record
+    std::uint64_t begin, end;  // offsets in the extent (fixed-size variables) or in the record
     std::array<std::byte, 8> value;
     std::size_t value_size;
   };
@@ -220,8 +223,9 @@ class FillPattern {
 // A variable's values as one plain array, however they are stored.
 struct ValueArray {
   VariableShape shape;
-  // Type of the values. For a classic type, the bytes are in its external form. It is one of the
-  // block's own types only if that differs from every classic type by more than byte order.
+  // Type of the values. For a classic type, the bytes are in its external form. The type is one of
+  // the block's own types only if that type differs from every classic type by more than byte
+  // order.
   Type type = Type::kByte;
   std::shared_ptr<const ByteSource> source;
   // For values of variable length: the bytes to which the offsets in `source` refer. For other
@@ -237,7 +241,8 @@ NMB_EXPORT Result<ValueArray> value_array(const Metadata& metadata, const Classi
                                           std::shared_ptr<const ByteSource> extent);
 
 // Reads a hyperslab of an array, as read_hyperslab() does. `name` is the variable's name, for
-// messages. Errors: also kUnsupported if the values are neither numbers nor text.
+// messages. Errors: those of read_hyperslab(), and kUnsupported if the values are neither numbers
+// nor text.
 NMB_EXPORT Status read_array(const ValueArray& array, std::string_view name, const Hyperslab& slab,
                              MutableArray out, Kind kind = Kind::kCdf5);
 
@@ -245,7 +250,7 @@ NMB_EXPORT Status read_array(const ValueArray& array, std::string_view name, con
 // values to the type of `out`. Buffers take at most 1 MiB. Gaps of at most 4 KiB in the selection
 // are read instead of skipped. Errors: kUsage if the selection does not fit the shape, `out` does
 // not have element_count(slab) values, or text is combined with numbers; kRange if some values do
-// not fit the type of `out` (all values are converted). Thread-safe if `extent` is.
+// not fit the type of `out` (all values are converted). Thread-safe if `extent` is thread-safe.
 NMB_EXPORT Status read_hyperslab(const Metadata& metadata, const VariableShape& shape,
                                  VarId variable, const ByteSource& extent, const Hyperslab& slab,
                                  MutableArray out, Kind kind = Kind::kCdf5);
@@ -259,7 +264,7 @@ using RequestId = std::uint64_t;
 struct Compression {
   std::optional<PieceCodec> codec{};  // nullopt means the codec that the values have already
   int level = 0;
-  // Shuffles bytes before compression. Chunks that were shuffled before stay shuffled.
+  // Whether bytes are shuffled before compression. Chunks that were shuffled before stay shuffled.
   bool shuffle = false;
   // Chunk lengths for dimensions with these names. Other dimensions keep their chunk lengths, or
   // get chunk lengths for chunks of about 1 MiB.

@@ -35,8 +35,8 @@ struct VerifyOptions {
   ExternalPaths external = ExternalPaths::kBeneath;
 
   // --- what changes the speed; the findings are the same ---
-  unsigned threads = 1;    // threads that check values
-  std::uint64_t rate = 0;  // maximum bytes read per second; 0: no limit
+  unsigned threads = 1;    // number of threads that check values
+  std::uint64_t rate = 0;  // maximum bytes read per second; 0 for no limit
   // Ranks that share the check of values. Only the parameter `work` of verify_together() sets this,
   // on rank 0.
   Communicator* ranks = nullptr;
@@ -50,9 +50,10 @@ struct VerifyOptions {
 };
 
 struct VerifySummary {
-  std::string kind;                   // "NMB", "CDF-1", "CDF-2", "CDF-5", "HDF5"
-  std::uint64_t recorded_blocks = 0;  // according to the superblock; for HDF5: number of groups
-  std::uint64_t sound_blocks = 0;     // number of blocks without findings at the requested level
+  std::string kind;  // "NMB", "CDF-1", "CDF-2", "CDF-5", "HDF5"
+  // Number of blocks according to the superblock; for HDF5: number of groups.
+  std::uint64_t recorded_blocks = 0;
+  std::uint64_t sound_blocks = 0;  // number of blocks without findings at the requested level
   // Number of blocks in the index that have findings or are cut off.
   std::uint64_t damaged_blocks = 0;
   std::uint64_t findings = 0;

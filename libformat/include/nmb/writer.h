@@ -1,7 +1,7 @@
 // Writer: creates an NMB file, or adds a generation to one (spec/format.md).
-// Define mode lasts from create(), open() or redefine() to end_define(). In it, blocks, dimensions,
-// variables and attributes are defined. Values are put after define mode. A commit is made by
-// sync() and close(). Readers see nothing new before the commit, and a failure never changes
+// Define mode lasts from create(), open() or redefine() to end_define(). In define mode, blocks,
+// dimensions, variables and attributes are defined. Values are put after define mode. The functions
+// sync() and close() commit. Readers see nothing new before the commit, and a failure never changes
 // committed data. A new file has no name before its first commit.
 #pragma once
 
@@ -88,7 +88,7 @@ struct WriterOptions {
   Hdf5View hdf5_view = Hdf5View::kOff;
 
   // --- what happens to the file ---
-  bool overwrite = false;  // a new file may replace an existing one
+  bool overwrite = false;  // whether a new file may replace an existing file
   // For new files: whether to write nothing. Definitions are checked, encoded and placed as usual,
   // but values are dropped. After close(), planned() describes the file. A dry run fails where a
   // real run would, except for failures to write (kNoSpace) and failures to read values that would
@@ -102,11 +102,11 @@ struct WriterOptions {
   bool sync = true;  // whether commits wait until the data is on the device
 
   // --- what changes the speed; the bytes are the same ---
-  unsigned threads = 1;  // threads that move values of packed blocks
+  unsigned threads = 1;  // number of threads that move values of packed blocks
   // With several ranks: the number of ranks that write metadata and index for all ranks (cb_nodes
-  // in MPI-IO). These are spread evenly over the nodes, or over the ranks if there are fewer nodes.
-  // If the number exceeds the number of ranks, all ranks write. 0 means that the number is chosen
-  // to suit the file system.
+  // in MPI-IO). The writing ranks are spread evenly over the nodes, or over all ranks if there are
+  // fewer nodes. If the number exceeds the number of ranks, all ranks write. 0 means that the
+  // number is chosen to suit the file system.
   int aggregators = 0;
   Io io = Io::kPosix;  // how the file is read and written
   // With kMpiIo: keys and values of the file's MPI_Info, for example striping_factor. An MPI
@@ -119,20 +119,21 @@ struct WriterOptions {
   // its name.
   const std::atomic<bool>* cancel = nullptr;
   // Called while values are moved, with the bytes done and the total bytes. Any of the threads may
-  // call it, but only one thread at a time.
+  // call this function, but only one thread at a time.
   std::function<void(std::uint64_t, std::uint64_t)> progress{};
   // Called by a commit on every rank, after everything except the superblock has been written. A
   // failure makes the commit fail.
   std::function<Status()> before_commit{};
   // Called on rank 0 before a new file gets its name, with the whole file as readers will see it.
-  // If it fails, no file is left.
+  // If the function fails, no file is left.
   std::function<Status(const ByteSource&)> before_publish{};
-  // Called on rank 0 with the reason why the newest generation has no view. With kAuto, close()
-  // calls it if it makes no view. With kOff, it is called by the first commit that the existing
-  // view does not show. If it fails, the commit fails and does not change the file.
+  // Called on rank 0 with the reason why the newest generation has no view. With kAuto, this
+  // function is called by close() if no view is made. With kOff, it is called by the first commit
+  // that the existing view does not show. If the function fails, the commit fails and does not
+  // change the file.
   std::function<Status(const std::string& reason)> on_no_view{};
-  // Called on rank 0 by close() if the new view cannot show some records (lost_records()). If it
-  // fails, the commit fails and does not change the file.
+  // Called on rank 0 by close() if the new view cannot show some records (lost_records()). If the
+  // function fails, the commit fails and does not change the file.
   std::function<Status(const LostRecords&)> on_lost_records{};
   // Called on rank 0 by open(), even if open() fails later, with a sentence for each repair
   // (spec/format.md, section 5.4). Repairs are: accepting a generation whose commit did not finish,
@@ -152,10 +153,10 @@ struct WriterOptions {
 
 // Sizes and counts of the file that a real run would write.
 struct FilePlan {
-  // Length of the file in bytes. It is exact except in one rare case. A dry run does not know all
-  // checksums, and assumes that each takes its full number of bytes. If all checksums in an index
-  // page begin with a zero byte, the page is a few bytes shorter. This matters only if a multiple
-  // of 4096 lies within these bytes (spec/rationale.md, "Dry runs").
+  // Length of the file in bytes. The length is exact except in one rare case. A dry run does not
+  // know all checksums, and assumes that each takes its full number of bytes. If all checksums in
+  // an index page begin with a zero byte, the page is a few bytes shorter. This matters only if a
+  // multiple of 4096 lies within these bytes (spec/rationale.md, "Dry runs").
   std::uint64_t file_length = 0;
   // Bytes of headers and bodies of the blocks that this rank would write.
   std::uint64_t metadata_bytes = 0;
@@ -195,16 +196,17 @@ struct ValueRuns {
 };
 
 // Maximum length in bytes of one text for Writer::add_provenance(). All texts of one generation may
-// take at most 64 MiB. Each text counts with 16 more bytes and is padded to a multiple of 8 bytes.
+// take at most 64 MiB. For this limit, 16 bytes are added to each text, and its length is rounded
+// up to a multiple of 8 bytes.
 inline constexpr std::size_t kMostProvenance = 8 << 20;
 
 // Creates a file, or adds a generation to a file. Not thread-safe. After kIo, kNoSpace or kDamaged
 // the file's state is unknown, and every later call returns the same failure.
 // With several ranks, these functions are collective: create, open, redefine, end_define,
-// open_blocks, extend, put_all, wait_all, sync and close. All ranks must call them in the same
-// order. A failure of a collective call is the same on all ranks, and every later call returns it.
-// All other calls are local: definitions, put(), inquiry. If a local step fails, call ranks.agree()
-// before the next collective call.
+// open_blocks, extend, put_all, wait_all, sync and close. All ranks must call these functions in
+// the same order. A failure of a collective call is the same on all ranks, and every later call
+// returns it. All other calls are local: definitions, put(), inquiry. If a local step fails, call
+// ranks.agree() before the next collective call.
 // Several ranks may define parts of the same new block, which becomes the union of their
 // definitions; end_define() fails with kConflict if the definitions disagree. Only one rank may
 // change a committed block in a generation, and the other ranks must not put values into that
@@ -311,12 +313,12 @@ class Writer {
 
   // --- values ---
   // Puts a hyperslab, and adds records as needed. Some values have no space in the file yet: values
-  // after the last record, and values that replace committed values. They wait in memory for the
-  // next collective call. Errors: kRange if some values did not fit the type (all values are put);
-  // kUsage for a wrong shape, number of values, type or mode; with several ranks, kLimit if more
-  // than 64 MiB of this rank's values wait.
+  // after the last record, and values that replace committed values. These values wait in memory
+  // for the next collective call. Errors: kRange if some values did not fit the type (all values
+  // are put); kUsage for a wrong shape, number of values, type or mode; with several ranks, kLimit
+  // if more than 64 MiB of this rank's values wait.
   NMB_EXPORT Status put(BlockId block, VarId variable, const Hyperslab& slab, ConstArray values);
-  // The whole variable, with as many records as the values make.
+  // Puts the whole variable. The number of values determines the number of records.
   NMB_EXPORT Status put(BlockId block, VarId variable, ConstArray values);
 
   // Collective: extends the block to `records` records if it has fewer. Allocates space for all
@@ -336,17 +338,20 @@ class Writer {
   // Registers a request to put a hyperslab. Many requests can then be put together by wait() or
   // wait_all(), in file order and with few writes. Until then, `values` must stay valid and
   // unchanged. Example:
+  //
   //   std::vector<RequestId> requests;
   //   for (const Field& field : fields) {
   //     NMB_ASSIGN(RequestId request, writer.iput(field.block, field.variable, field.values()));
   //     requests.push_back(request);
   //   }
   //   NMB_TRY(writer.wait_all(requests));
-  // Errors that are returned at once: kUsage, kLimit. The request overwrites values that put()
-  // gives to the same elements in the meantime.
+  //
+  // Errors that are returned at once: kUsage, kLimit. If put() writes to the same elements in the
+  // meantime, the request overwrites these values.
   NMB_EXPORT Result<RequestId> iput(BlockId block, VarId variable, const Hyperslab& slab,
                                     ConstArray values);
-  // The whole variable, with as many records as the values make.
+  // Registers a request to put the whole variable. The number of values determines the number of
+  // records.
   NMB_EXPORT Result<RequestId> iput(BlockId block, VarId variable, ConstArray values);
   // Puts the values of requests and closes the requests. Where requests overlap, the values of the
   // later request in `requests` are kept. `statuses` is empty, or has one element for each request,
@@ -362,8 +367,8 @@ class Writer {
   // Commits a generation. Fails with kUsage in define mode and in a dry run. The functions sync(),
   // close() and redefine() also fail with kUsage while any rank has open requests; they then do
   // nothing, and the writer stays usable. The last two writes of a commit are the slot and the mark
-  // (spec/format.md, section 5.3). If one of them fails, the new generation may be in the file; the
-  // message says so.
+  // (spec/format.md, section 5.3). If one of these writes fails, the new generation may be in the
+  // file; the message says so.
   NMB_EXPORT Status sync();
   // Ends define mode if necessary, commits and closes.
   NMB_EXPORT Status close();
@@ -388,10 +393,10 @@ class Writer {
   // Returns how many bytes of stored values remain in other files, to which the next commit links
   // (PackOptions::link).
   NMB_EXPORT std::uint64_t linked_bytes() const;
-  // Returns the rows of the file table if the last commit added any rows. Only rank 0 has them.
+  // Returns the rows of the file table if the last commit added any rows. Only rank 0 returns rows.
   NMB_EXPORT const std::vector<ExternalFile>& external_files() const;
   // Returns how many variables have no statistics, although WriterOptions::statistics requests
-  // statistics. Counts only blocks that this rank has written.
+  // statistics. Only blocks that this rank has written are counted.
   NMB_EXPORT std::uint64_t without_statistics() const;
   // Returns the plan of a dry run. Valid only after close() of a dry run; otherwise kUsage.
   NMB_EXPORT Result<FilePlan> planned() const;
@@ -415,12 +420,14 @@ class Writer {
 struct WriterReport {
   // Wall-clock seconds, including waits for other ranks, by the phases of "Parallel Data Object
   // Creation".
-  double create = 0;          // end_define(): lays out, encodes and places definitions
-  double check = 0;           // end_define(): compares definitions of several ranks
-  double write_values = 0;    // put_all(), wait_all(), extend(), and a commit's values
-  double write_metadata = 0;  // headers and bodies of blocks in a commit
-  double write_index = 0;     // data maps, index, statistics, tags and file table in a commit
-  double commit = 0;          // other parts of a commit: view, dead space, superblock, sync
+  double create = 0;          // time of end_define() to lay out, encode and place definitions
+  double check = 0;           // time of end_define() to compare definitions of several ranks
+  double write_values = 0;    // time of put_all(), wait_all(), extend(), and of commits to write
+                              // values
+  double write_metadata = 0;  // time of commits to write headers and bodies of blocks
+  double write_index = 0;     // time of commits to write data maps, index, statistics, tags and
+                              // file table
+  double commit = 0;          // time of other parts of commits: view, dead space, superblock, sync
   // Messages to other ranks.
   std::uint64_t messages = 0;
   std::uint64_t message_bytes = 0;
@@ -443,8 +450,8 @@ struct WriterReport {
 // (spec/hdf5_view.md). New files get a view by WriterOptions::hdf5_view.
 
 // Adds a view to an NMB file, as a new generation in which nothing else changes. A failure leaves
-// the file unchanged. If the newest generation has a view already, adds only the HDF5 superblock,
-// if a killed writer did not write it. Uses only `sync`, `locking`, `cancel`, `layer` and
+// the file unchanged. If the newest generation already has a view, adds only its HDF5 superblock,
+// in case a killed writer did not write it. Uses only `sync`, `locking`, `cancel`, `layer` and
 // `on_repair` of `options`. Errors: kUnsupported if a view cannot show an object (the message names
 // it), or if the file has a feature that only newer writers preserve; kBusy if another writer has
 // the file open; kUnknownKind; kDamaged; kIo; kNoSpace.

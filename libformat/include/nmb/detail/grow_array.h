@@ -1,9 +1,9 @@
 // Internal to the library. This header is public only because Metadata has members of this class
 // and must inline its functions.
 //
-// GrowArray: a vector of plain values. It first allocates room for two values and grows by realloc.
-// Tens of thousands of small blocks therefore need little memory, and the arrays of a block with a
-// million objects can grow in place.
+// GrowArray: a vector of plain values. The vector first allocates room for two values, and grows by
+// realloc. Tens of thousands of small blocks therefore need little memory, and the arrays of a
+// block with a million objects can grow in place.
 #pragma once
 
 #include <cassert>
