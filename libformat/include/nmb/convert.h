@@ -101,8 +101,8 @@ struct Hdf5Losses {
 // of the file that `reader` has open. The HDF5 library runs in a separate process, which opens
 // `input`. Ignores options.kind and options.threads. With options.check, the groups and values of
 // the result are compared with `input`, and the dimensions that netCDF sees are compared with the
-// dimensions of the sources. Errors: kConflict for losses without options.on_losses; kDamaged and
-// kUnsupported from the separate process; kExists; kIo; kNoSpace.
+// dimensions of the sources. Errors: kConflict if there are losses and options.on_losses is not
+// set; kDamaged and kUnsupported if the separate process fails with them; kExists; kIo; kNoSpace.
 NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
                              const std::string& path, const ConvertOptions& options,
                              Communicator& ranks);
