@@ -83,10 +83,10 @@ def check_tags(tools):
     # Blocks that do not stay whole.
     for options in (("--block-by", "vars:1"), ("--block-by", "one")):
         call = ("nmconvert", "tags.nmb", "out.nmb", *options)
-        run(tools, call, 1, "tags: of 1 block not copied whole; left out", "--lossy")
-        run(tools, (*call, "--lossy"), 0, "tags: of 1 block not copied whole; left out")
+        run(tools, call, 1, "tags: of 1 block not copied whole are left out", "--lossy")
+        run(tools, (*call, "--lossy"), 0, "tags: of 1 block not copied whole are left out")
     union = ("nmcat", "tags.nmb", "tags.nmb", "--mode", "union", "-o", "out.nmb")
-    run(tools, union, 0, "tags: of 1 block not copied whole; left out")
+    run(tools, union, 0, "tags: of 1 block not copied whole are left out")
     run(tools, (*union, "--strict"), 1, "tags: of 1 block")
 
 
@@ -99,7 +99,7 @@ def check_losses(tools):
         ("future_global_section", ["global section of type"]),
         ("future_column", ["column", "of pages of the index"]),
         ("future_columns_of_statistics", ["of pages of statistics"]),
-        ("future_places_of_the_superblock", ["structure at place 0 after the superblock"]),
+        ("future_places_of_the_superblock", ["structure number 0 after the superblock"]),
     ):
         vector(tools, name)
         call = ("nmconvert", "--repack", f"{name}.nmb", "out.nmb")

@@ -614,7 +614,7 @@ def check_empty_groups(test):
         test.check(sorted(out) == ["evt_a", "evt_b", "evt_c", "run"], f"events.h5: found {sorted(out)}")
         test.check(sorted(out["run"]) == ["evt_a", "evt_b", "evt_c"], f"events.h5: found {sorted(out['run'])} in run")
     test.run("nmcat", "--block-name", "{group}", "--unique", "{group}", *files, "-o", "no.nmb", exit_code=1,
-             says="two inputs with this group")
+             says="this group in two inputs")
     with h5py.File(test.work / "events_b.h5", "a") as out:
         out["run"].attrs["number"] = 7
     test.run("nmcat", "--block-name", "{group}", *files, "-o", "no.nmb", exit_code=1, says="block name run: found two inputs")
@@ -850,7 +850,7 @@ ROWS = {
                            files=compounds),
     "a group below the root none of whose own variables has `domain_decomposition`": Row(
         TILES, 1, "decomposition g: found no domain_decomposition", files=tiles_with_groups),
-    "a tile that no file has": Row(TILES, 1, "missing tile x 3 to 4: found no file that has it",
+    "a tile that no file has": Row(TILES, 1, "missing tile x 3 to 4: found no file with this tile",
                                    files=tiles((1, 2, 0), (5, 6, 0))),
     "a tile that no file has, `--missing=fill`": Row(
         TILES + " --missing=fill", 0, "used fill values for 1 missing object: x 3 to 4",
@@ -868,9 +868,9 @@ ROWS = {
     "files that say sets of 2 and of 3": Row(TILES, 1, "files in set /: found a set of 3 files, expected one of 2 files",
                                              files=sets(2, 3)),
     "no tiles": Row(TILES, 1, "decomposition /: found no domain_decomposition"),
-    "the same event twice": Row("--block-name {stem}/{group} --unique {group}", 1, "group evt2: found two inputs with this group",
+    "the same event twice": Row("--block-name {stem}/{group} --unique {group}", 1, "group evt2: found this group in two inputs",
                                 files=two_groups),
-    "two inputs of one name": Row("--block-name all", 1, "block name all: found two inputs with this block name"),
+    "two inputs of one name": Row("--block-name all", 1, "block name all: found this block name in two inputs"),
     "one variable, other values": Row("--mode union", 1, "values t: found 7.f at [1,2], expected 102.f", files=same_values),
     "one variable, other values, `--shared=first`": Row(
         "--mode union --shared=first", 0, "used the first file's values without comparing for ", files=same_values),

@@ -284,7 +284,7 @@ def check_records(test):
             test.check((f["rec"][...].ravel() == numpy.arange(30)).all(), "old.h5: other values")
     test.run("nmconvert", "old.nc", "no.nmb", "--chunk", "time:2", exit_code=2, says="classic dataset")
     for source in ("rec.nc", "old.nc"):
-        test.run("nmconvert", source, "long.h5", "-f", "--chunk", "lat:7", says='long.h5: a chunk length of 7 is more than dimension "lat"')
+        test.run("nmconvert", source, "long.h5", "-f", "--chunk", "lat:7", says='long.h5: a chunk length of 7 is more than the length of dimension "lat"')
         test.check(chunks_seen(test, "long.h5")["fixed"] == [6], "lat:7: other chunks")
         test.run("nmconvert", source, "no.h5", "--chunk", "time:2,nope:1", exit_code=2, says='dimension "nope"')
         test.run("nmconvert", source, "no.h5", "--chunk", "time:1000000000", exit_code=2)

@@ -176,7 +176,7 @@ def check_sets(test):
     test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found a set of 5 files, expected one of 6 files: set.nc.0000 and set.nc.0004")
     with netCDF4.Dataset(work / files[4], "a") as out:
         out.NumFilesInSet = "six"
-    test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found a set of no number of files")
+    test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found a set of unknown size")
     # Icebergs, of which a file may have none.
     for kind in "NETCDF3_CLASSIC", "NETCDF4":
         for i, count in enumerate((3, 0, 2)):
@@ -198,7 +198,7 @@ def check_sets(test):
             (work / folder).mkdir(exist_ok=True)
             for one in ice:
                 shutil.copy(work / one, work / folder / one)
-        test.run("nmcat", "--mode", "tiles", *ice[:2], f"one/{ice[1]}", "-o", "no.nmb", exit_code=1, says="found a second file of the number 1, expected one")
+        test.run("nmcat", "--mode", "tiles", *ice[:2], f"one/{ice[1]}", "-o", "no.nmb", exit_code=1, says="found a second file with number 1, expected one")
         both = [f"{folder}/{one}" for folder in ("one", "two") for one in ice]
         test.run("nmcat", "--mode", "join", *both, "-o", "ice.nmb", "-f")
         some = [one for one in both if not one.endswith("2")]
@@ -207,7 +207,7 @@ def check_sets(test):
         with netCDF4.Dataset(work / "ice.nc.0000", "a") as out:
             out.NumFilesInSet = "3"
         for mode in "tiles", "join":
-            test.run("nmcat", "--mode", mode, ice[0], "-o", "no.nmb", exit_code=1, says="found a set of no number of files")
+            test.run("nmcat", "--mode", mode, ice[0], "-o", "no.nmb", exit_code=1, says="found a set of unknown size")
 
 
 def check_overlap(test):
@@ -239,7 +239,7 @@ def check_overlap(test):
 def check_mismatches(test):
     for name, (x, says) in {
         "length": ([1, NX + 1, 8, NX], "decomposition x: found a part of 12, expected a part of 11"),
-        "place": ([1, NX, 9, NX], "expected a part as long as the dimension"),
+        "place": ([1, NX, 9, NX], "expected a part with the length of the dimension"),
         "order": ([1, NX, 8, NX + 3], "expected first and last of the whole"),
         "count": ([1, NX, 8], "expected four integers"),
     }.items():

@@ -51,15 +51,9 @@ constexpr bool is_classic(Kind kind) {
 // How the bytes of a stored piece of values are coded (spec/format.md, section 8.2).
 enum class PieceCodec : std::uint8_t { kNone = 0, kZstd = 1, kDeflate = 3 };
 
-<<<<<<< HEAD
-// A codec's name in options, its levels (from 1 to the highest; 0: the codec has no levels), and
-// the registered number of the HDF5 filter that codes chunks in the same way (0: none).
-||||||| e9c422a6
-// A codec's name in options, and its levels: from 1 to the highest; 0: it has none.
-=======
-// The name of a codec in options, and its usual and highest level. The lowest level is 1; both
-// numbers are 0 if the codec has no levels.
->>>>>>> prose4
+// The name of a codec in options, its usual and highest level, and the registered number of the HDF5
+// filter that codes chunks in the same way. The lowest level is 1. Levels are 0 if the codec has no
+// levels, and the number is 0 if there is no such filter.
 struct PieceCodecWord {
   PieceCodec codec;
   std::string_view name;
