@@ -240,7 +240,7 @@ def check_mismatches(test):
     for name, (x, says) in {
         "length": ([1, NX + 1, 8, NX], "decomposition x: found a part of 12, expected a part of 11"),
         "place": ([1, NX, 9, NX], "expected a part with the length of the dimension"),
-        "order": ([1, NX, 8, NX + 3], "expected first and last of the whole"),
+        "order": ([1, NX, 8, NX + 3], "expected first and last index of the whole"),
         "count": ([1, NX, 8], "expected four integers"),
     }.items():
         files = make_all(test.work, name)

@@ -51,9 +51,9 @@ constexpr bool is_classic(Kind kind) {
 // How the bytes of a stored piece of values are coded (spec/format.md, section 8.2).
 enum class PieceCodec : std::uint8_t { kNone = 0, kZstd = 1, kDeflate = 3 };
 
-// The name of a codec in options, its usual and highest level, and the registered number of the HDF5
-// filter that codes chunks in the same way. The lowest level is 1. Levels are 0 if the codec has no
-// levels, and the number is 0 if there is no such filter.
+// The name of a codec in options, its usual and highest level, and the registered number of the
+// HDF5 filter that codes chunks in the same way. The lowest level is 1. Levels are 0 if the codec
+// has no levels, and the number is 0 if there is no such filter.
 struct PieceCodecWord {
   PieceCodec codec;
   std::string_view name;
