@@ -7,8 +7,9 @@
 //   name       = word                an attribute of the block
 //              | word "@" word       an attribute of a variable
 //              | word "." statistic  of a variable: elements, missing, nan, min or max
-//   word       = letters, digits, "_", "-", "/", ":", "+" and bytes above 127, beginning with any
-//                of them but a digit; or any bytes in ` `
+//   word       = letters, digits, "_", "-", "/", ":", "+" and bytes above 127; or any bytes in ` `
+//
+// An operand that begins with a digit, "-", "+" or "." is a number.
 #pragma once
 
 #include <cstdint>
