@@ -12,7 +12,7 @@ namespace nmb::tools {
 namespace {
 
 constexpr std::uint64_t kComparedPart = 1 << 20;
-// Deferred if the system has no more threads.
+// The work is done later by the calling thread if the system has no more threads.
 constexpr std::launch kSideBySide = std::launch::async | std::launch::deferred;
 
 class HandedOverFile final : public OutputFileLayer {
