@@ -30,7 +30,7 @@ class Diagnostics {
   // Shows `status` and raises the exit code accordingly. Does nothing if `status` is ok.
   void error(const Status& status);
   // Shows the first kMostWarnings warnings. Warnings that a newer generation may be missing are
-  // shown even after these.
+  // shown beyond this number.
   void warning(std::string_view file, std::string_view text);
   void warning(std::string_view file, const Finding& finding) { warning(file, finding.text()); }
   // Shows a text that is neither an error nor a warning. With -q, shows it only if `asked_for` is

@@ -15,7 +15,7 @@ namespace nmb::tools {
 Result<std::vector<std::string>> read_file_list(const std::string& path, bool nul_separated);
 
 // Checks that no output is the list of file names at `path`. `path` is as for read_file_list(); an
-// empty path means that there is no list. Errors: kUsage if an output is this list.
+// empty path means that there is no list. Errors: kUsage if an output is the list.
 Status check_file_list(const OutputSet& outputs, const std::string& path);
 
 }  // namespace nmb::tools

@@ -121,9 +121,9 @@ class GlobTranslator {
   std::size_t at_ = 0;
 };
 
-// Returns a literal text with which every match of the expression begins. These are the plain
-// characters after "^", without a character to which a quantifier applies. Returns an empty text if
-// the expression has alternatives.
+// Returns a literal text with which every match of the expression begins. The literal text is made
+// of the plain characters after "^", without a character to which a quantifier applies. Returns an
+// empty text if the expression has alternatives.
 std::string literal_prefix_of(std::string_view expression) {
   if (expression.empty() || expression[0] != '^' || expression.find('|') != expression.npos)
     return {};

@@ -17,7 +17,7 @@ namespace nmb::tools {
 // expression has the syntax of PCRE2 with UTF-8, and matches anywhere in a name unless it is
 // anchored.
 //
-// Not thread-safe, and copies share their state.
+// A NamePattern is not thread-safe, and its copies share their state.
 class NamePattern {
  public:
   // Matches everything.

@@ -1,4 +1,4 @@
-// Help (see help_formatter.h).
+// Formats help (see help_formatter.h).
 #include "common/help_formatter.h"
 
 #include <algorithm>
@@ -40,9 +40,9 @@ std::string filled(std::string_view text, std::size_t indent = 0) {
 }
 
 // Returns a beginning of `text` that has at most `width` characters. Omits a final parenthesis if
-// the rest fits. If it does not fit, returns the first clause. If the clause does not fit, returns
-// as many words as fit. A shorter clause than kShortestClause is ignored: in "join: the dimension
-// of ...", "join" is only the mode of the option.
+// the rest fits. If the rest does not fit, returns the first clause. If the clause does not fit,
+// returns as many words as fit. Ignores a clause that is shorter than kShortestClause: in "join:
+// the dimension of ...", "join" is only the mode of the option.
 std::string brief(const std::string& text, std::size_t width) {
   if (text.size() <= width) return text;
   if (const std::size_t end = text.rfind(" ("); text.ends_with(')') && end <= width)

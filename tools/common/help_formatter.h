@@ -7,9 +7,9 @@
 
 namespace nmb::tools {
 
-// Returns a formatter. For -h, it shows the usage and the frequent options, one line each, on one
-// screen. For --help, it shows everything, including subcommands. `texts` must outlive the
-// formatter.
+// Returns a formatter. For -h, the formatter shows the usage and the frequent options, one line
+// each, on one screen. For --help, the formatter shows everything, including subcommands. `texts`
+// must outlive the formatter.
 std::shared_ptr<CLI::FormatterBase> help_formatter(const HelpTexts& texts);
 
 }  // namespace nmb::tools

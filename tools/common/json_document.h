@@ -20,8 +20,8 @@ inline Json json_document(const std::string& name) {
   return Json{{"schema", "nmb/" + name + "/1"}};
 }
 
-// Returns a JSON array of texts from files. `text_of` returns the text of an element; it may point
-// to a member.
+// Returns a JSON array of texts from files. `text_of` returns the text of an element, and may be a
+// pointer to a member.
 template <class List, class TextOf = std::identity>
 Json json_texts(const List& list, TextOf text_of = {}) {
   Json texts = Json::array();

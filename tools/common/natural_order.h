@@ -6,7 +6,8 @@
 namespace nmb::tools {
 
 // Returns whether `a` comes before `b`. Runs of digits are compared by value, and other bytes as
-// unsigned numbers. If two names are then equal (f1, f01), all their bytes are compared.
+// unsigned numbers. If two names are equal in natural order (f1, f01), all their bytes are
+// compared.
 bool natural_less(std::string_view a, std::string_view b);
 
 }  // namespace nmb::tools

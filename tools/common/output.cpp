@@ -28,7 +28,7 @@ void take_closed_descriptors() {
 Output::Output(int fd) : fd_(fd), terminal_(is_terminal(fd)) {
   take_closed_descriptors();
   std::signal(SIGPIPE, SIG_IGN);
-  // A write beyond the limit of a file's size then fails instead of ending the process.
+  // Without SIGXFSZ, a write beyond the limit of a file's size fails instead of ending the process.
   std::signal(SIGXFSZ, SIG_IGN);
   buffer_.reserve(kBuffer);
 }

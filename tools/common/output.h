@@ -23,8 +23,8 @@ class Output {
   // Flushes and closes standard output, because some file systems report failures only when a file
   // is closed. No other call may follow.
   Status close();
-  // Returns whether a write failed because the reader closed the pipe, as `head` does. This is not
-  // an error.
+  // Returns whether a write failed because the reader closed the pipe, as `head` does. A closed
+  // pipe is not an error.
   bool pipe_closed() const { return pipe_closed_; }
   // Returns whether `status` is the failure of this output.
   bool is_failure(const Status& status) const { return status.is_copy_of(status_); }

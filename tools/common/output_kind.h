@@ -10,7 +10,7 @@ namespace nmb::tools {
 // unknown ending.
 std::string_view kind_by_ending(std::string_view output);
 
-// The endings that kind_by_ending() knows, for messages.
+// Text for messages: the endings that kind_by_ending() knows.
 inline constexpr std::string_view kOutputEndings =
     ".nmb, .nc, .nc3, .cdf, .nc4, .h5, .hdf5 or .he5";
 

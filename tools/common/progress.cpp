@@ -11,7 +11,7 @@ namespace nmb::tools {
 
 namespace {
 
-// Set by --no-progress before any Progress is made.
+// --no-progress sets this before any Progress is made.
 bool no_progress = false;
 
 void write_line(const std::string& text) {

@@ -1,5 +1,6 @@
 // ReportFile: a report that is also the journal of a run. Each line is one JSON document, written
-// when the work that it describes is done. A run that was killed can therefore be resumed.
+// when the work that it describes is done. With such a report, a run that was killed can be
+// resumed.
 #pragma once
 
 #include <cstdint>

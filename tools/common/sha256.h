@@ -1,5 +1,5 @@
 // SHA-256 of files, for reports. Unlike the checksums of the format (spec/format.md, section 1),
-// SHA-256 also differs between files that somebody deliberately made to look alike.
+// SHA-256 also detects deliberate changes of a file.
 #pragma once
 
 #include <atomic>

@@ -113,8 +113,8 @@ void Tool::offer_file_list(CLI::App& command) {
                    "names in the list end with NUL, not with a line feed");
 }
 
-// CLI11 expects the name of a subcommand before all options. Here users may write it after options,
-// or omit it.
+// CLI11 expects the name of a subcommand before all options. Users may write the name after
+// options, or omit the name.
 std::vector<std::string> Tool::arguments(int argc, const char* const* argv) const {
   std::vector<std::string> out(argv + std::min(argc, 1), argv + argc);
   if (default_command_.empty()) return out;
@@ -164,8 +164,8 @@ int Tool::finish() {
   const Status closed = out_.close();
   if (!closed.ok() && !out_.pipe_closed()) diagnostics_.error(closed);
   diagnostics_.finish();
-  // A signal changed nothing if it arrived after all work was done, including the publication of an
-  // output.
+  // If a signal arrived after all work was done, including the publication of an output, the signal
+  // changed nothing.
   const int by_signal = interrupted_exit();
   return by_signal != 0 && diagnostics_.exit() != Exit::kDone
              ? by_signal

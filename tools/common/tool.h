@@ -69,8 +69,8 @@ class Tool {
   CLI::App& app() { return app_; }
   // Adds a subcommand with -h, --help, -q and --color. Users must then give exactly one subcommand.
   CLI::App& add_command(const std::string& name, const HelpText& help);
-  // Sets the default subcommand. It is used if the first argument that does not begin with '-' is
-  // not the name of a subcommand.
+  // Sets the default subcommand. The default is used if the first argument that does not begin with
+  // '-' is not the name of a subcommand.
   void set_default_command(std::string name) { default_command_ = std::move(name); }
 
   // Each of these functions adds an option with a name and a help text that all tools share. The
@@ -85,10 +85,11 @@ class Tool {
   void offer_external(CLI::App& command);   // --external
 
   // Parses the arguments, runs `body` and returns the exit code of the process. Shows the status
-  // that `body` returns on standard error. The exit code is the worst that results from this
-  // status, from the messages in diagnostics(), and from a failed write to standard output. After
-  // an interrupt that catch_interrupts() caught, it is 130 or 143. If --manual-page is the only
-  // argument, prints the manual page that the build installs; help does not list this option.
+  // that `body` returns on standard error. The exit code is the worst that results from the status
+  // of `body`, from the messages in diagnostics(), and from a failed write to standard output.
+  // After an interrupt that catch_interrupts() caught, the exit code is 130 or 143. If
+  // --manual-page is the only argument, prints the manual page that the build installs; help does
+  // not list this option.
   int main(int argc, const char* const* argv, const std::function<Status()>& body);
 
   const CommonOptions& options() const { return options_; }

@@ -15,7 +15,8 @@ std::string human_bytes(std::uint64_t bytes);
 std::string bytes_text(std::uint64_t bytes, bool exact);
 
 // Parses texts like "4096", "256M", "1.5 GiB" and "64kB". K, M, G and T, with or without "i", mean
-// powers of 1024. Followed by only a B ("kB", "MB"), they mean powers of 1000. Errors: kUsage.
+// powers of 1024. K, M, G and T followed by only a B ("kB", "MB") mean powers of 1000. Errors:
+// kUsage.
 Result<std::uint64_t> parse_bytes(std::string_view text);
 
 }  // namespace nmb::tools

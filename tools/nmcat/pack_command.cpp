@@ -271,8 +271,8 @@ Status PackCommand::take_output() {
   return {};
 }
 
-// Records what the HDF5 output cannot keep. `between` is the NMB file from which it is converted,
-// and still has all tags and records.
+// Records content that the HDF5 output cannot keep. `between` is the NMB file from which the output
+// is converted. This file still has all tags and records.
 Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
                                   PackReport* report) {
   NMB_ASSIGN(const TagCounts counts, between.tag_counts());
@@ -315,9 +315,9 @@ Json PackCommand::decisive_options() const {
   return json;
 }
 
-// Returns the provenance of OUT. It does not depend on the folder, the time or the number of
-// processes. If the provenance would be too long, the inputs' own provenance is left out; if
-// necessary, also the list of inputs.
+// Returns the provenance of OUT. The provenance does not depend on the folder, the time or the
+// number of processes. If the provenance would be too long, the inputs' own provenance is left out;
+// if necessary, also the list of inputs.
 std::string PackCommand::provenance(const std::vector<PackSource>& sources) const {
   constexpr int kMostDepth = 128;
   constexpr std::size_t kMostBytes = 4 << 20;
@@ -386,8 +386,8 @@ Status PackCommand::gather_inputs() {
                                   .external = "--external"});
 }
 
-// Determines the inputs on the first process and sends them to the others, because only the first
-// process has standard input. Collective.
+// Determines the inputs on the first process, because only this process has standard input. Sends
+// the inputs to the other processes. Collective.
 Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   NMB_TRY(ranks.first([&] { return gather_inputs(); }));
   std::string names;  // a NUL follows each name
@@ -520,7 +520,7 @@ Status PackCommand::execute() {
   return tells ? conclude(report, status) : status;
 }
 
-// Sets *tells to false if another process shows all messages.
+// Sets *tells to false if another process shows the messages.
 Status PackCommand::merge(PackReport* report, bool* tells) {
   const Status added = add_outputs();
   Progress progress(tool_, "moving values");

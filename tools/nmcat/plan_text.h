@@ -7,8 +7,8 @@
 
 namespace nmb::tools {
 
-// Writes the plan as text for users. For any number of inputs it fits on one screen. report.plan
-// must be set.
+// Writes the plan as text for users. The text fits on one screen for any number of inputs.
+// report.plan must be set.
 Status write_plan(Output& out, const PackOptions& options, const PackReport& report);
 
 // Returns the JSON fields that only the report of a dry run has.

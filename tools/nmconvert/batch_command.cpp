@@ -142,9 +142,9 @@ class Batch {
     return {};
   }
 
-  // Checks that outputs do not replace files to which inputs refer. This is done before the first
-  // output is replaced, because all inputs must still be read then. It reads the metadata of all
-  // inputs an additional time.
+  // Checks that outputs do not replace files to which inputs refer. The check comes before the
+  // first output is replaced, because inputs that are converted later must still be complete. The
+  // check reads the metadata of all inputs an additional time.
   Status check_references_of(const std::vector<Conversion>& conversions, bool replaces) const {
     OutputSet replaced;
     std::error_code none;

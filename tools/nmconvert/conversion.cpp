@@ -374,8 +374,8 @@ class Converter {
     return to_classic(std::move(dataset), kind, {});
   }
 
-  // Returns whether the output is to be an HDF5 file. It is if --to or the ending says so, or if
-  // the blocks came from HDF5 and the ending names no other kind.
+  // Returns whether the output is to be an HDF5 file. The output is HDF5 if --to or the ending says
+  // so, or if the blocks came from HDF5 and the ending names no other kind.
   bool wants_hdf5(const Reader& reader) const {
     const Conversion& what = record_.of;
     if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";

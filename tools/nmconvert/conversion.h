@@ -19,10 +19,10 @@ namespace nmb::tools {
 struct ConversionOptions {
   bool overwrite = false;
   bool sync = true;
-  bool check = true;    // reads the result back
-  bool strict = false;  // a warning counts as a conflict
-  bool lossy = false;  // content that the target cannot hold is left out and reported; if false, it
-                       // is a conflict
+  bool check = true;     // reads the result back
+  bool strict = false;   // a warning counts as a conflict
+  bool lossy = false;    // content that the target cannot hold is left out and reported; if false,
+                         // such content is a conflict
   bool digest = false;   // computes SHA-256 of input and output
   bool folders = false;  // makes missing folders of the output
   // An existing output is not an error if it equals the result of the conversion byte for byte.
@@ -39,7 +39,7 @@ struct ConversionOptions {
   std::optional<Hdf5View> hdf5_view{};
   bool keep_statistics = true;  // keeps statistics of an NMB input in an NMB output, unless others
                                 // are requested
-  // The files to write. None of them may be the input or a file to which the input refers. Not
+  // The files to write. No output may be the input or a file to which the input refers. Not
   // nullptr.
   std::shared_ptr<const OutputSet> outputs{};
   std::size_t cache_bytes = 64 << 20;  // for a reader

@@ -42,7 +42,8 @@ Status ConversionNotes::accept_losses(const Hdf5Losses& lost) {
 
 void ConversionNotes::take_report(PackReport* report) {
   const std::vector<std::string> warnings = std::exchange(report->warnings, {});
-  // The warnings of pack() include those of opening an NMB file, which were already recorded.
+  // Removes warnings about opening an NMB file that were already recorded: the warnings of pack()
+  // include them.
   std::erase_if(record_.warnings, [&](const std::string& warning) {
     return std::ranges::find(warnings, warning) != warnings.end();
   });

@@ -28,7 +28,7 @@ Json as_json(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
-// Reads a JSON value into *out. Returns false if the value does not have this type.
+// Reads a JSON value into *out. Returns false if the value does not have the type of *out.
 bool read(const Json& json, std::string* out) {
   if (json.is_string()) *out = json.get<std::string>();
   return json.is_string();

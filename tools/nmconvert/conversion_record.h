@@ -49,8 +49,8 @@ struct ConversionRecord {
 // Returns "done", "skipped", "failed" or "interrupted".
 std::string_view outcome_word(ConversionRecord::Outcome outcome);
 
-// Returns the record as JSON for messages and reports. It always has the same keys in the same
-// order, with null for unknown values.
+// Returns the record as JSON for messages and reports. The JSON always has the same keys in the
+// same order, with null for unknown values.
 Json record_json(const ConversionRecord& record);
 
 // Returns the record as a message for another rank. The bytes of names are unchanged.

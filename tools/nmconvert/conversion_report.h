@@ -18,8 +18,8 @@ class ConversionReport {
   // of JSON, otherwise as a line of columns. A failure to write is reported when the tool ends.
   void tell(const ConversionRecord& record);
   // Writes warnings, losses, conflicts and, if `failure` is true, the failure to standard error.
-  // Writes each loss if the conversion failed, and only the number of losses if it is done. The
-  // messages determine the exit code.
+  // Writes each loss if the conversion failed, and only the number of losses if the conversion is
+  // done. The messages determine the exit code.
   void diagnose(const ConversionRecord& record, bool failure);
   // Writes the rows that are still in memory.
   void finish();

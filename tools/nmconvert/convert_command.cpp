@@ -31,10 +31,11 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
 void ConvertCommand::offer_files(CLI::App& app) {
   app.add_option("INPUT", input_, "the file to convert");
   app.add_option("OUTPUT", output_, "output file");
-  offer_word(app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
-             "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of "
-             "OUTPUT; .nc means the kind that INPUT has or was made from; with --files-from: nmb, "
-             "or .nc for inputs that end in .nmb)");
+  offer_word(
+      app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
+      "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of "
+      "OUTPUT; .nc means the kind of file that INPUT is or was made from; with --files-from: nmb, "
+      "or .nc for inputs that end in .nmb)");
   app.add_option("--extract", batch_.block,
                  "write only this block of an NMB input; --to or the ending of OUTPUT determines "
                  "the kind. .nc without --to means the classic kind of the block, and CDF-5 if the "
@@ -96,7 +97,7 @@ void ConvertCommand::offer_list(CLI::App& app) {
                  "append one line of JSON to FILE for each file of a list")
       ->type_name("FILE");
   app.add_flag("--resume", batch_.resume,
-               "skip files that the report of --report proves to be done");
+               "skip files that the report (--report) proves to be done");
 }
 
 void ConvertCommand::offer_run(CLI::App& app) {

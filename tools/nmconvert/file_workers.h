@@ -24,13 +24,13 @@ class FileWorkers {
   using Finished = std::vector<std::pair<std::size_t, ConversionRecord>>;
 
   // Size in bytes from which several threads may move the values of a file. A single thread might
-  // still be busy with such a file when all other files are done, and cores would be idle.
+  // still be busy with a large file when all other files are done, and cores would be idle.
   static constexpr std::uint64_t kLarge = 64 << 20;
 
   // `lengths` are the lengths of the files in bytes. `at_a_time` is the number of files to convert
   // at a time; fewer are converted if the process may not open as many files. `threads` is the
-  // number of threads for the values of all large files together. Once *cancel is true, no more
-  // files are begun.
+  // number of threads for the values of all large files together. When *cancel becomes true, no
+  // more files are begun.
   FileWorkers(std::vector<std::uint64_t> lengths, unsigned at_a_time, unsigned threads, Work work,
               const std::atomic<bool>* cancel);
   // Calls stop() and waits for the files in work.

@@ -9,7 +9,7 @@
 
 namespace nmb::tools {
 
-// Returns the path of an output below `folder`. It is the path of `input` with the last ending
+// Returns the path of an output below `folder`. The path is that of `input` with the last ending
 // replaced: "sub/a.nc" becomes FOLDER/sub/a.nmb. A leading "/" and leading ".." are removed, as tar
 // does, so that no output is outside the folder. Errors: kUsage if the path has no file name, or
 // contains a NUL.

@@ -11,8 +11,8 @@ namespace nmb::tools {
 
 namespace {
 
-// The cost of opening, checking and naming a file, expressed as the bytes that could be moved in
-// this time.
+// The cost of opening, checking and naming a file, as the number of bytes that could be moved in
+// the same time.
 constexpr std::uint64_t kCostOfFile = 256 << 10;
 
 struct Head {

@@ -16,7 +16,7 @@ struct FileShare {
   std::uint64_t length = 0;  // size of the input in bytes
   Conversion conversion;
   std::optional<ConversionRecord>
-      proof;  // record of an earlier run; while it holds, the conversion is not needed
+      proof;  // record of an earlier run; while the record holds, the conversion is not needed
 };
 
 // Distributes the `files` of rank 0. Each rank gets some of these files, in the order of the list.

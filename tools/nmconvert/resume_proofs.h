@@ -32,7 +32,7 @@ class ResumeProofs {
 enum class Proof : std::uint8_t {
   kHolds,     // the conversion need not be done again
   kOutdated,  // the output is unchanged, but the input has changed
-  kNone,      // the output is missing, or it is unknown whether this conversion made it
+  kNone,      // the output is missing, or may have another origin
 };
 
 // Compares a record with the files. The proof holds if neither file has changed. The output is

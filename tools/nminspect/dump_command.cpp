@@ -50,8 +50,7 @@ std::string longer_shape(const NetcdfView& view, VarId id,
   return {};
 }
 
-// Writes the values after all other keys of the document, and part by part, because they may not
-// fit into memory.
+// Writes the values last and part by part, because they may not fit into memory.
 Status write_with_values(Output& out, const Json& json,
                          const std::function<Status(const TextSink&)>& write) {
   std::string head = json.dump(-1, ' ', true);
@@ -75,15 +74,15 @@ Status write_with_values(Output& out, const Json& json,
 DumpCommand::DumpCommand(Tool& tool)
     : InspectCommand(
           tool, "dump",
-          {"Shows the values of a variable, or of a hyperslab of it.",
+          {"Shows the values of a variable, or of a hyperslab of the variable.",
            "Values have the form of CDL, one row (the last dimension) per line; `_` is the fill "
-           "value. --slab takes one selection START:COUNT:STRIDE for each dimension. Each of these "
-           "three numbers may be left out; a single number selects one index.\n--json nests one "
-           "array for each "
-           "dimension. A variable with a null HDF5 dataspace has no values and is shown as NULL "
+           "value. The option --slab takes one selection START:COUNT:STRIDE for each dimension. "
+           "START, COUNT and STRIDE may be left out; a single number selects one index.\nWith "
+           "--json, arrays are nested, one level for each dimension. A variable with a null HDF5 "
+           "dataspace has no values and is shown as NULL "
            "(null with --json).\nBytes of an NMB file are checked before their values are shown. "
-           "At a damaged piece the command stops with exit code 1. Values before this piece are "
-           "shown; with --json, the document then has the key \"error\".\n\n"
+           "At a damaged piece the command stops with exit code 1. Values before the damaged piece "
+           "are shown; with --json, the document then has the key \"error\".\n\n"
            "The command shows the stored values. If netCDF would show more, because an unlimited "
            "dimension is longer than the variable, a warning says so.\n\n"
            "VAR is a name that `header` shows with the same --view, or the stored name.",

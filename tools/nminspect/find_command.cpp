@@ -77,8 +77,8 @@ class BlockValues {
       const auto inserted = statistics_.try_emplace(std::string(name.variable));
       if (!inserted.second) continue;
       auto& rows = inserted.first->second;
-      // In a block that has both names, the first is only a dimension, and the row of the second
-      // replaces its row.
+      // In a block that has both names, the first name is only a dimension, and the row of the
+      // second name replaces the first row.
       for (const std::string& stored :
            {std::string(name.variable), stored_as_no_coordinate(name.variable)})
         NMB_TRY(reader_->for_each_statistics(
@@ -91,8 +91,8 @@ class BlockValues {
     }
     return {};
   }
-  // Begins with the block of this `order`. `load` reads the block; it is called at most once, and
-  // only if the block is needed.
+  // Begins the next block, which has the number `order`. `load` reads the block; it is called at
+  // most once, and only if the block is needed.
   using Load = std::function<Result<std::shared_ptr<const Dataset>>()>;
   void begin(Load load, std::uint64_t order) {
     load_ = std::move(load);
@@ -126,7 +126,7 @@ class BlockValues {
   // Returns the number of blocks that have a variable of the expression but no statistics of this
   // variable.
   std::uint64_t without_statistics() const { return without_statistics_; }
-  // Returns whether any block has a histogram of a variable in the expression.
+  // Returns whether any block has a histogram of a variable that the expression names.
   bool has_histograms() const { return has_histograms_; }
   // Returns the first name in the expression that no block has, or nullptr.
   const FindName* nowhere() const {
@@ -236,9 +236,11 @@ FindCommand::FindCommand(Tool& tool)
                "the block has no such tag, an attribute of the block. VARIABLE@NAME is an "
                "attribute of a variable: text of any "
                "kind or one number. VARIABLE.min, .max, .elements, .missing and .nan are "
-               "statistics; the file must be an NMB file written with --stats. Put ` ` around a "
+               "statistics of a variable; they need an NMB file written with --stats. Put ` ` "
+               "around a "
                "name that has characters other than letters, digits and _-/:+.\n"
-               "To read attributes, every block is read. Tags and statistics are read by name, "
+               "If EXPR names attributes, every block is read. Tags and statistics are read by "
+               "name, "
                "without the blocks. Values are not read. A block without the named attribute or "
                "statistic never matches. A name that "
                "no block has is an error (exit code 2), so that an empty answer always means that "

@@ -29,7 +29,7 @@ class InspectedFile {
   const Reader* reader() const { return reader_.get(); }
   bool is_classic() const { return nmb::is_classic(file_->kind()); }
 
-  // These work like the functions of Reader with the same names.
+  // The following functions work like the functions of Reader with the same names.
   const Totals& totals() const { return reader_ ? reader_->totals() : held_totals_; }
   Result<Totals> totals_of_prefix(std::string_view prefix) const;
   Result<std::optional<BlockEntry>> find(std::string_view block) const;

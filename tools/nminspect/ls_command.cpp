@@ -65,13 +65,14 @@ LsCommand::LsCommand(Tool& tool)
           tool, "ls",
           {"Lists the names of blocks or objects.",
            std::string(
-               "Blocks of an NMB file come from the index alone, in its order (by bytes). Objects "
+               "Blocks of an NMB file are listed from the index alone, in the order of the index "
+               "(by the bytes of names). Objects "
                "are variables with their full names; to list them, every block that may contain a "
                "match is read. A classic file has one block, \"/\", and lists objects by default. "
-               "The blocks of an HDF5 file are its groups. -l shows counts and sizes in bytes: for "
-               "a block those of the stored header and of the values, for an object that of its "
-               "values. --sort=name sorts in natural order (f9 before f10). --sort=size begins "
-               "with the largest.\n\n") +
+               "The blocks of an HDF5 file are its groups. With -l, counts and sizes in bytes are "
+               "shown. The sizes of a block are the sizes of its stored header and of its values, "
+               "and the size of an object is the size of its values. With --sort=name, rows are in "
+               "natural order (f9 before f10). With --sort=size, the largest come first.\n\n") +
                ViewOption::kHelp +
                " Objects are listed by their stored names, and patterns match these names. The "
                "counts of a block include everything that is stored in it.\n\n" +

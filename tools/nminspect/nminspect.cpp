@@ -1,4 +1,4 @@
-// nminspect: shows the contents of a file, and reads only what it needs for that.
+// nminspect: shows the contents of a file, and reads as little of the file as possible.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -20,8 +20,8 @@ int main(int argc, char** argv) {
        "`nminspect FILE` means `nminspect summary FILE`; write ./NAME for a file that is named "
        "like a command. Numbers from the index are shown as recorded; nmverify checks them.\n\n"
        "A netCDF-4 or HDF5 file is shown like the NMB file that nmconvert would make: a group is a "
-       "block, and a data set is an object. netCDF-4 and HDF5 files have no index: a separate "
-       "process, nmb-hdf5, reads all their metadata, and their values of variable length. "
+       "block, and a data set is an object. Because HDF5 files have no index, a separate process, "
+       "nmb-hdf5, reads all their metadata and all values of variable length. The option "
        "--io-stats does not count the reads of this process. In netCDF-4, HDF5 and classic files, "
        "a block with an object counts as one sample.\n\n"
        "Columns are aligned on a terminal and separated by tabs elsewhere. Control characters in "

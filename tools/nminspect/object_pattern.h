@@ -45,8 +45,7 @@ class ObjectPattern {
   Status for_each(const InspectedFile& file, const Visit& visit) const;
 
  private:
-  // Returns the block whose name is the part of the full pattern's literal prefix before its last
-  // '/'.
+  // Returns the block that is named by the full pattern's literal prefix up to its last '/'.
   Result<std::optional<BlockEntry>> block_above(const InspectedFile& file) const;
   // Visits the blocks that have variables which may match.
   Status for_each_candidate(const InspectedFile& file,

@@ -13,7 +13,7 @@
 
 namespace nmb::tools {
 
-// Keeps rows in memory only if they are to be sorted, and then at most `limit` rows.
+// Rows are kept in memory only if they are sorted, and then at most `limit` rows.
 template <class Row>
 class OrderedRows {
  public:

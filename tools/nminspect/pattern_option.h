@@ -26,8 +26,8 @@ struct PatternOption {
     command.add_option("GLOB", text, what);
     command.add_flag("-e", regex, "GLOB is a regular expression");
   }
-  // Returns the pattern. It matches everything if the user gave none. Errors: kUsage for an invalid
-  // pattern, or for -e without a pattern.
+  // Returns the pattern. Without a pattern from the user, everything matches. Errors: kUsage for an
+  // invalid pattern, or for -e without a pattern.
   Result<NamePattern> names() const { return made<NamePattern>(); }
   Result<ObjectPattern> objects() const { return made<ObjectPattern>(); }
 

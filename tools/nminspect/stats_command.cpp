@@ -159,9 +159,9 @@ StatsCommand::StatsCommand(Tool& tool)
                "maximum of all other values. A value is missing if it equals missing_value or "
                "_FillValue. If there is no _FillValue, the default fill value of a type of two "
                "bytes or more is also missing. scale_factor and add_offset are not applied. A "
-               "variable that was not counted shows \"-\" in each column. --histogram shows "
-               "the number of values in each range instead; --json shows both. nmverify checks the "
-               "stored numbers.\n\n") +
+               "variable that was not counted shows \"-\" in each column. With --histogram, the "
+               "columns show the number of values in each range instead; with --json, both are "
+               "shown. The stored numbers are checked by nmverify.\n\n") +
                PatternOption::kHelp,
            "  nminspect stats run.nmb\n"
            "  nminspect stats run.nmb 'r4952/**'\n"

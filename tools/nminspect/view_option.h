@@ -1,5 +1,5 @@
-// ViewOption: the option --view. It shows blocks as netCDF shows them, without netCDF's internal
-// objects, or as they are stored.
+// ViewOption: the option --view. The option shows blocks as netCDF shows them, without netCDF's
+// internal objects, or as they are stored.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,10 +19,11 @@ class ViewOption {
       "--view=netcdf shows a block that came from HDF5 as netCDF does: with netCDF's names and "
       "dimensions, without data sets that are only dimensions, and without attributes that netCDF "
       "uses internally (_NCProperties, _Netcdf4Dimid, _Netcdf4Coordinates, _nc3_strict, "
-      "DIMENSION_LIST, REFERENCE_LIST; CLASS and NAME of dimension scales). --view=stored shows "
-      "everything. --view=auto means netcdf for blocks that netCDF wrote, and stored for others. "
-      "netCDF wrote a block if the block or one above it has _NCProperties, or if the block has a "
-      "_Netcdf4Dimid or a data set that is only a dimension. Dimensions without a name in HDF5 are "
+      "DIMENSION_LIST, REFERENCE_LIST; CLASS and NAME of dimension scales). With --view=stored, "
+      "everything is shown. The default, --view=auto, means netcdf for blocks that netCDF wrote, "
+      "and stored for others. A block counts as written by netCDF if the block or a block above it "
+      "has _NCProperties, or if the block has a _Netcdf4Dimid or a data set that is only a "
+      "dimension. Dimensions without a name in HDF5 are "
       "shown with netCDF's names (phony_dim_0), except with --view=stored.";
 
   void offer(CLI::App& command);

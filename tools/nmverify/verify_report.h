@@ -21,8 +21,8 @@ struct VerifyTotals {
 };
 
 // Functions are called in this order: begin(); for each file begin_file(), report() and
-// damaged_block(), end_file(); at last end(). They return no errors: the Output remembers a failed
-// write.
+// damaged_block(), end_file(); at last end(). The functions return no errors: the Output remembers
+// a failed write.
 class VerifyReport : public Findings {
  public:
   virtual void begin(VerifyLevel level) = 0;
