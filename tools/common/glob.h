@@ -12,8 +12,8 @@ namespace nmb::tools {
 // A glob matches whole names. `?` matches one character except '/'. `*` matches any number of
 // characters except '/'. `[...]` matches one character of a set, which consists of ASCII characters
 // and ranges of them. `[!...]` or `[^...]` matches one character that is not in the set. `**`
-// matches any number of any characters. `**/` matches any number of whole components of a name,
-// including none; it must begin a component. `\` makes the next character literal. A regular
+// matches any number of any characters. `**/` at the beginning of a component matches any number of
+// whole components of a name, including none. `\` makes the next character literal. A regular
 // expression has the syntax of PCRE2 with UTF-8, and matches anywhere in a name unless it is
 // anchored.
 //

@@ -195,8 +195,8 @@ void PackCommand::offer_agreement(CLI::App& app) {
       ->type_name("[BLOCK/]VARIABLE");
   offer_choice<bool>(
       app, "--shared", &options_.first_values, "WHAT", {{"first", true}},
-      "union, tiles: first: where several inputs have values of the same variable, use those of "
-      "the first input without comparing (default: they must be equal)");
+      "union, tiles: first: where several inputs have values of the same variable, use the values "
+      "of the first input without a comparison (default: the values must be equal)");
   offer_word(app, "--atts", &atts_, "WHAT", {"strict", "first", "list"},
              "attributes that differ: first (default): keep the first; list: keep the first and "
              "list each difference; strict: each difference is a conflict. Attributes that "

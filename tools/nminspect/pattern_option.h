@@ -16,10 +16,11 @@ struct PatternOption {
 
   // The paragraph about patterns, which is the last one in a subcommand's help.
   static constexpr const char* kHelp =
-      "A GLOB matches whole names. ? matches one character except \"/\", and * any number of "
-      "these. ** matches any number of any characters, and **/ any number of whole components of a "
-      "name, also none. [a-z] matches one character of a set, and [!a-z] one character that is not "
-      "in it. \\ makes the next character literal. With -e, GLOB is a regular expression (PCRE2) "
+      "A GLOB matches whole names. A ? matches one character except \"/\", and * matches any "
+      "number of such characters. A ** matches any number of any characters, and **/ matches any "
+      "number of whole components of a name, including none. A set [a-z] matches one of its "
+      "characters, and [!a-z] matches one character outside the set. A \\ makes the next character "
+      "literal. With -e, GLOB is a regular expression (PCRE2) "
       "that may match anywhere in a name.";
 
   void offer(CLI::App& command, const std::string& what) {
