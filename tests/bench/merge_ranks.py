@@ -423,7 +423,8 @@ def keep(command, options, job):
     """The tables of all commands, each as it was run last."""
     path = options.docs.with_suffix(".json")
     all_ = json.loads(path.read_text()) if path.exists() else {}
-    about = f"{options.files:,} files, {options.megabytes:,} MB, load {os.getloadavg()[0]:.1f} at the end"
+    about = (f"{options.files:,} files with {options.megabytes:,} MB in all; the load of the machine was "
+             f"{os.getloadavg()[0]:.1f} at the end")
     all_[command] = {"about": about, "rows": job.rows, "problems": job.problems}
     path.write_text(json.dumps(all_, indent=1) + "\n")
     text = ["# Merging by the processes of an MPI job", "", "`tests/bench/merge_ranks.py` wrote this page and describes the runs.", ""]

@@ -842,13 +842,13 @@ ROWS = {
     "overlapping times": Row(JOIN, 0, "coordinate time: found values out of order at index 3: 2, then 2", files=overlapping),
     "overlapping times, `--monotonic`": Row(JOIN + " --monotonic", 1, "coordinate time", files=overlapping),
     "a time that is not a number": Row(JOIN, 0, "coordinate time: found values out of order at index 4", files=no_numbers),
-    "time of fixed length in one file": Row(JOIN, 0, "", files=lambda work: subprocess.run(
+    "a time dimension of fixed length in one file": Row(JOIN, 0, "", files=lambda work: subprocess.run(
         ["ncks", "-O", "--fix_rec_dmn", "time", "b.nc", "b.nc"], cwd=work, check=True) if shutil.which("ncks") else None),
     "no dimension to join along": Row(JOIN + " --along nothing", 1, "dimension nothing: found no block of several inputs"),
     "a group that one file lacks": Row(JOIN, 1, "missing block evt1: found none", files=two_groups),
     "a compound type": Row(JOIN + " --along axis:0", 1, "one of CDF-5 (blocks are divided and united as classic netCDF): a.nc, and 1 more of 2",
                            files=compounds),
-    "a group below the root none of whose own variables has `domain_decomposition`": Row(
+    "a group below the root in which no variable has `domain_decomposition`": Row(
         TILES, 1, "decomposition g: found no domain_decomposition", files=tiles_with_groups),
     "a tile that no file has": Row(TILES, 1, "missing tile x 3 to 4: found no file with this tile",
                                    files=tiles((1, 2, 0), (5, 6, 0))),
@@ -861,11 +861,11 @@ ROWS = {
     "tiles that overlap, other values, `--shared=first`": Row(
         TILES + " --shared=first", 0, "used the first file's values without comparing for 1 variable: x",
         files=tiles((1, 4, 0), (2, 6, 10))),
-    "a set of 3 of which 2 are given": Row(TILES, 1, "files in set /: found 2 files, expected 3 files (NumFilesInSet)",
+    "a set of 3 files, of which 2 are given": Row(TILES, 1, "files in set /: found 2 files, expected 3 files (NumFilesInSet)",
                                            files=sets(3, 3)),
-    "a set of 3 of which 2 are given, `--missing=fill`": Row(
+    "a set of 3 files, of which 2 are given, `--missing=fill`": Row(
         TILES + " --missing=fill", 0, "NumFilesInSet does not match the number of files in 1 set", files=sets(3, 3)),
-    "files that say sets of 2 and of 3": Row(TILES, 1, "files in set /: found a set of 3 files, expected one of 2 files",
+    "files with `NumFilesInSet` 2 and 3": Row(TILES, 1, "files in set /: found a set of 3 files, expected one of 2 files",
                                              files=sets(2, 3)),
     "no tiles": Row(TILES, 1, "decomposition /: found no domain_decomposition"),
     "the same event twice": Row("--block-name {stem}/{group} --unique {group}", 1, "group evt2: found this group in two inputs",
