@@ -177,7 +177,7 @@ def check_view(tools):
     # Blocks that came later, and cannot be shown.
     vector(tools, "extended_types")
     tools.run("nmcat", "extended_types.nmb", "-o", "hdf5_view.nmb", "--append", "--block-name", "later/{group}")
-    run(tools, ("nmconvert", "--repack", "hdf5_view.nmb", "out.nmb"), 2, "--hdf5-view off writes OUTPUT without")
+    run(tools, ("nmconvert", "--repack", "hdf5_view.nmb", "out.nmb"), 2, "--hdf5-view off writes OUTPUT without a view")
     run(tools, ("nmconvert", "--repack", "hdf5_view.nmb", "out.nmb", "--hdf5-view", "off"), 0)
 
 

@@ -846,7 +846,7 @@ ROWS = {
         ["ncks", "-O", "--fix_rec_dmn", "time", "b.nc", "b.nc"], cwd=work, check=True) if shutil.which("ncks") else None),
     "no dimension to join along": Row(JOIN + " --along nothing", 1, "dimension nothing: found no block of several inputs"),
     "a group that one file lacks": Row(JOIN, 1, "missing block evt1: found none", files=two_groups),
-    "a compound type": Row(JOIN + " --along axis:0", 1, "one of CDF-5 (blocks are divided and united as classic netCDF): a.nc, and 1 more of 2",
+    "a compound type": Row(JOIN + " --along axis:0", 1, "one of CDF-5 (blocks are divided and united as classic netCDF): a.nc, and the same in 1 more of 2",
                            files=compounds),
     "a group below the root in which no variable has `domain_decomposition`": Row(
         TILES, 1, "decomposition g: found no domain_decomposition", files=tiles_with_groups),
