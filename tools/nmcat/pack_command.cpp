@@ -616,8 +616,8 @@ std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& c
   return texts;
 }
 
-// Returns messages about content of inputs that OUT does not have. Each message consists of the
-// path of the input and a text.
+// Returns a message for each part of an input that OUT lacks. Each message consists of the path of
+// the input and a text.
 std::vector<std::pair<std::string, std::string>> PackCommand::loss_lines(
     const PackReport& report) const {
   if (to_ != "nmb") return not_written_lines(report.losses);

@@ -388,7 +388,8 @@ class Writer {
   // Returns counts and times of this rank since the writer was made. May be called after close().
   // Not collective.
   NMB_EXPORT WriterReport report() const;
-  // Returns how many bytes of values the next commit moves for packed blocks and take_values().
+  // Returns the number of bytes of values that the next commit copies into the file: the values of
+  // packed blocks and of calls of take_values().
   NMB_EXPORT std::uint64_t pending_bytes() const;
   // Returns how many bytes of stored values remain in other files, to which the next commit links
   // (PackOptions::link).

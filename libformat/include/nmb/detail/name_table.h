@@ -66,10 +66,10 @@ class NameTable {
   }
   // Returns whether inserting more names together is faster. Once this is true, it stays true.
   bool is_far() const { return slots_ > kNear; }
-  // Inserts the indices first, first + 1, ..., one for each tag. Needs 8 bytes of memory for each
-  // index, in addition to the table. `same(a, b)` must return whether the indices a and b have the
-  // same name. An index is left out if a lower index has the same name. Returns the lowest index
-  // that was left out, or kAbsent.
+  // Inserts one index for each tag; the indices count up from `first`. Needs 8 bytes of memory for
+  // each index, in addition to the table. `same(a, b)` must return whether the indices a and b have
+  // the same name. An index is left out if a lower index has the same name. Returns the lowest
+  // index that was left out, or kAbsent.
   NMB_EXPORT std::uint32_t insert_all(
       std::uint32_t first, std::span<const std::uint32_t> tags,
       const std::function<bool(std::uint32_t, std::uint32_t)>& same);
