@@ -158,8 +158,8 @@ def check_statistics(tools):
     run(tools, ("nmconvert", "counted.nmb", "out.nmb", "--block-by", "vars:1"), 0, "the statistics of 2 blocks not copied whole")
     # A table that is damaged hinders nobody, and is told.
     vector(tools, "R-TB-1_state")
-    run(tools, ("nmcat", "R-TB-1_state.nmb", "-o", "out.nmb"), 0, "not kept, since their table cannot be read", "R-TB-1")
-    run(tools, ("nmconvert", "--repack", "R-TB-1_state.nmb", "out.nmb"), 1, "not kept, since their table cannot be read", "R-TB-1")
+    run(tools, ("nmcat", "R-TB-1_state.nmb", "-o", "out.nmb"), 0, "not kept because their table cannot be read", "R-TB-1")
+    run(tools, ("nmconvert", "--repack", "R-TB-1_state.nmb", "out.nmb"), 1, "not kept because their table cannot be read", "R-TB-1")
 
 
 def check_view(tools):
@@ -177,7 +177,7 @@ def check_view(tools):
     # Blocks that came later, and cannot be shown.
     vector(tools, "extended_types")
     tools.run("nmcat", "extended_types.nmb", "-o", "hdf5_view.nmb", "--append", "--block-name", "later/{group}")
-    run(tools, ("nmconvert", "--repack", "hdf5_view.nmb", "out.nmb"), 2, "--hdf5-view off writes OUTPUT without a view")
+    run(tools, ("nmconvert", "--repack", "hdf5_view.nmb", "out.nmb"), 2, "use --hdf5-view off to write OUTPUT without a view")
     run(tools, ("nmconvert", "--repack", "hdf5_view.nmb", "out.nmb", "--hdf5-view", "off"), 0)
 
 

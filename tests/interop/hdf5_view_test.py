@@ -182,7 +182,7 @@ class ViewTest:
         test.run("nmcat", "kind6.h5", "-o", path, "--append", "--hdf5-view", "auto", says="a view of a block from HDF5")
         self.shown(path, 6, ["large", "names", "one", "records"])
         # A copy would show all blocks, or none.
-        test.run("nmconvert", path, "repacked.nmb", "--repack", exit_code=2, says="--hdf5-view off writes OUTPUT without a view")
+        test.run("nmconvert", path, "repacked.nmb", "--repack", exit_code=2, says="use --hdf5-view off to write OUTPUT without a view")
         test.run("nmconvert", path, "without.nmb", "--repack", "--hdf5-view", "off")
         test.check(not has_superblock(self.path("without.nmb")), "--hdf5-view off keeps the view")
         test.run("nmconvert", path, "back.nc", "--extract", "large")

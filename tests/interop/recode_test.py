@@ -84,7 +84,7 @@ def check_zstd_warning(test):
         f.create_dataset("g/w", data=numpy.zeros(50_000), chunks=(5000,))
     for call in (["nmconvert", "in.h5", "zstd.h5", "-f"], ["nmcat", "in.h5", "other.h5", "-o", "zstd.nc", "-f"]):
         output = next(word for word in call if word.startswith("zstd."))
-        test.run(*call, "--compress", "zstd", says=f"{output}: values are compressed by HDF5 filter 32015 (zstd)")
+        test.run(*call, "--compress", "zstd", says=f"{output}: values are compressed with HDF5 filter 32015 (zstd)")
         test.check(test.said.count("32015") == 1 and test.said.count("HDF5_PLUGIN_PATH") == 1, f"{call}: {test.said}")
         test.run(*call, "--compress", "zstd", "--strict", exit_code=1, says="32015")
         for others in (["--compress", "deflate"], []):

@@ -143,8 +143,10 @@ struct Finding {
   std::string object;    // name of a block, variable or structure; empty if the offset is enough
   std::string found, expected;
   Severity severity = Severity::kFinding;
+  bool is_statement = false;  // `found` says what is wrong; it is not a value from the file
 
-  // Returns "at OFFSET: OBJECT: found X, expected Y (RULE)".
+  // Returns "at OFFSET: OBJECT: found X, expected Y (RULE)", or "at OFFSET: OBJECT: STATEMENT
+  // (RULE)".
   NMB_EXPORT std::string text() const;
   // Returns a status with the code kUnsupported or kDamaged, according to the severity.
   NMB_EXPORT Status status(const std::string& file) const;
