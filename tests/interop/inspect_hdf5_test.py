@@ -221,7 +221,7 @@ def check_find(test):
                     lines = test.run("nminspect", "find", file, expression).splitlines()
                     test.check(len(lines) == found, f"{file}: {expression}: {lines}")
             test.check(test.run("nminspect", "find", file, "tas@number == 7 && tas@empty == ''").count("\n") == 1, f"{file}: number")
-            test.run("nminspect", "find", file, 'tas@number == "7"', exit_code=2, says="compared with text")
+            test.run("nminspect", "find", file, 'tas@number == "7"', exit_code=2, says="cannot compare a number with text")
     test.check(test.run("nminspect", "find", "texts.h5", 'tas@characters == "Km"').count("\n") == 1, "characters")
     test.run("nminspect", "find", "texts.h5", 'tas@two == "K"', exit_code=2, says="attribute tas@two has 2")
 

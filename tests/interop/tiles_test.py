@@ -173,7 +173,7 @@ def check_sets(test):
     expect_whole(test, "wide.nmb")
     with netCDF4.Dataset(work / files[4], "a") as out:
         out.NumFilesInSet = numpy.int32(5)
-    test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found a set of 5 files, expected one of 6 files: set.nc.0000 and set.nc.0004")
+    test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found a set of 5 files, expected a set of 6 files: set.nc.0000 and set.nc.0004")
     with netCDF4.Dataset(work / files[4], "a") as out:
         out.NumFilesInSet = "six"
     test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found a set of unknown size")
@@ -188,7 +188,7 @@ def check_sets(test):
                 test.run("nmcat", "--mode", mode, *some, "-o", "no.nmb", exit_code=1, says=f"none whose name ends in .{missing:04}, expected 3 files")
                 test.run("nmcat", "--mode", mode, *some, "-o", "ice.nmb", "-f", "--missing=fill", says="NumFilesInSet does not match the number of files in 1 set")
             make_icebergs(work / "ice.nc.0003", 2, 2, kind)
-            test.run("nmcat", "--mode", mode, ice[0], "ice.nc.0003", ice[2], "-o", "no.nmb", exit_code=1, says="found a set of 2 files, expected one of 3 files")
+            test.run("nmcat", "--mode", mode, ice[0], "ice.nc.0003", ice[2], "-o", "no.nmb", exit_code=1, says="found a set of 2 files, expected a set of 3 files")
         test.run("nmcat", "--mode", "tiles", *ice, ice[0], "-o", "no.nmb", exit_code=1, says="found 4 files")
         # A part that is given twice; a set that another one hides.
         for again in ice[1], f"./{ice[1]}":
@@ -238,7 +238,7 @@ def check_overlap(test):
 
 def check_mismatches(test):
     for name, (x, says) in {
-        "length": ([1, NX + 1, 8, NX], "decomposition x: found a part of 12, expected a part of 11"),
+        "length": ([1, NX + 1, 8, NX], "decomposition x: found a part of a dimension of length 12, expected a part of a dimension of length 11"),
         "place": ([1, NX, 9, NX], "expected a part with the length of the dimension"),
         "order": ([1, NX, 8, NX + 3], "expected first and last index of the whole"),
         "count": ([1, NX, 8], "expected four integers"),
@@ -249,13 +249,13 @@ def check_mismatches(test):
         test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says=says)
     with netCDF4.Dataset(test.work / files[5], "a") as out:
         del out["x"].domain_decomposition
-    test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found no domain_decomposition")
+    test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found no attribute domain_decomposition")
     make(test.work / files[5], ROWS[1], COLUMNS[2], change=lambda values: [values.update({n: values[n][:2]}) for n in ("t", "flag", "time")])
     test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="dimension time: found 2 records, expected 4 records")
     with netCDF4.Dataset(test.work / "plain.nc", "w", format="NETCDF3_CLASSIC") as out:
         out.createDimension("x", 3)
         out.createVariable("v", "i4", ("x",))
-    test.run("nmcat", "--mode", "tiles", "plain.nc", "-o", "no.nmb", exit_code=1, says="no domain_decomposition")
+    test.run("nmcat", "--mode", "tiles", "plain.nc", "-o", "no.nmb", exit_code=1, says="found no attribute domain_decomposition")
     test.run("nmcat", "--mode", "tiles", files[0], "-o", "no.nmb", "--along", "x", exit_code=2, says="--mode join")
     left = [one.name for one in test.work.iterdir() if one.name.startswith((".", "no."))]
     test.check(not left, f"mismatches: left {left}")
@@ -288,7 +288,7 @@ def check_corpus(test):
             test.check(len(out.dimensions["i"]) == count, f"{name}: found {len(out.dimensions['i'])} icebergs")
             test.check("NumFilesInSet" not in out.ncattrs(), f"{name}: found NumFilesInSet")
     gathered = [str(one) for one in (sets / "fre-combine-ncc__combine").iterdir()]
-    test.run("nmcat", "--mode", "tiles", *gathered, "-o", "no.nc", exit_code=2, says='"lpt": found a list of points')
+    test.run("nmcat", "--mode", "tiles", *gathered, "-o", "no.nc", exit_code=2, says='"lpt" lists the points of a grid')
 
 
 def check(test):
