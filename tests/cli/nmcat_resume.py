@@ -138,7 +138,7 @@ def check_others(resumed):
     os.utime(work / "in0.nc", ns=(before.st_atime_ns, before.st_mtime_ns + 1))
     process = resumed.start()
     said = process.communicate(timeout=60)[1]
-    resumed.tools.check(process.returncode == 2 and "journal is of a run" in said, f"touched: exit code {process.returncode}: {said!r}")
+    resumed.tools.check(process.returncode == 2 and "journal belongs to a run" in said, f"touched: exit code {process.returncode}: {said!r}")
     os.utime(work / "in0.nc", ns=(before.st_atime_ns, before.st_mtime_ns))
     # Without the option another file is written.
     resumed.tools.run("nmcat", *resumed.inputs, "-o", "out.nmb")

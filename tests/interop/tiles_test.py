@@ -249,7 +249,7 @@ def check_mismatches(test):
         test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says=says)
     with netCDF4.Dataset(test.work / files[5], "a") as out:
         del out["x"].domain_decomposition
-    test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found no attribute domain_decomposition")
+    test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found no domain_decomposition")
     make(test.work / files[5], ROWS[1], COLUMNS[2], change=lambda values: [values.update({n: values[n][:2]}) for n in ("t", "flag", "time")])
     test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="dimension time: found 2 records, expected 4 records")
     with netCDF4.Dataset(test.work / "plain.nc", "w", format="NETCDF3_CLASSIC") as out:
