@@ -480,7 +480,7 @@ def check_limits(file):
 
 
 def check_stamp(file):
-    """Checks R-SB-14. A piece counts as often as it is reached."""
+    """Checks R-SB-14. The sum of a piece that is reached twice counts twice."""
     sb = file.superblock
     first = sum(sb.place("previous trailer")[:2]) if sb["generation"] > 1 else FIRST_STRUCTURE
     stamp = sum(sum_ for position, sum_ in file.stamps if position >= first) % 2**64

@@ -24,7 +24,8 @@ std::vector<const CLI::Option*> arguments_of(const CLI::App& command);
 // Returns "FILE" or "-o,--output".
 std::string names_of(const CLI::Option& option);
 
-// Returns the placeholder for an option's value: "N", "KEY=VALUE ...", or an empty text.
+// Returns the text that stands for an option's value in help: "N", "KEY=VALUE ...", or an empty
+// text.
 std::string value_of(const CLI::Option& option);
 
 // Returns "NAME [OPTIONS] FILE [GLOB]". `name` is the name of the command, after the name of the

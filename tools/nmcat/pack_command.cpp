@@ -520,7 +520,7 @@ Status PackCommand::execute() {
   return tells ? conclude(report, status) : status;
 }
 
-// Sets *tells to false if another process shows the messages.
+// *tells becomes false in every process except the process that prints the messages.
 Status PackCommand::merge(PackReport* report, bool* tells) {
   const Status added = add_outputs();
   Progress progress(tool_, "moving values");

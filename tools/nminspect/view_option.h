@@ -27,7 +27,7 @@ class ViewOption {
       "shown with netCDF's names (phony_dim_0), except with --view=stored.";
 
   void offer(CLI::App& command);
-  // Returns the view of a dataset, or nullopt if the block is to be shown as it is stored. `block`
+  // Returns the netCDF view of a dataset. Returns nullopt if the stored form must be shown. `block`
   // is the dataset's name in the file. `file` must be the same in every call and must outlive this
   // object. Fewer blocks are read if `names` says that netCDF's names for dimensions without a name
   // in HDF5 are not needed.

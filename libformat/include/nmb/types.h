@@ -52,8 +52,8 @@ constexpr bool is_classic(Kind kind) {
 enum class PieceCodec : std::uint8_t { kNone = 0, kZstd = 1, kDeflate = 3 };
 
 // The name of a codec in options, its usual and highest level, and the registered number of the
-// HDF5 filter that codes chunks in the same way. The lowest level is 1. Levels are 0 if the codec
-// has no levels, and the number is 0 if there is no such filter.
+// HDF5 filter that codes chunks with it. The lowest level is 1. For kNone, the levels and the
+// filter are 0.
 struct PieceCodecWord {
   PieceCodec codec;
   std::string_view name;
