@@ -459,7 +459,7 @@ def main():
         options.docs = DOCS
     options.files, options.megabytes = options.files or full[0], options.megabytes or full[1]
     missing = [name for name in (options.mpiexec, "strace") if not shutil.which(name)]
-    if missing or not list(options.tools.parent.rglob("nmb-mpi-*.so")):
+    if missing or not list((options.tools.parent / "lib").rglob("nmb-mpi-*.so")):
         print("skipped: there is no", ", ".join(missing) or "plug-in for MPI")
         return SKIPPED
     options.work.mkdir(parents=True)

@@ -279,7 +279,7 @@ def write_groups(netcdf, path):
 
 
 def check_groups(tools, netcdf):
-    if not list(tools.folder.parent.rglob("nmb-hdf5")):
+    if not list((tools.folder.parent / "lib").rglob("nmb-hdf5")):
         print("without HDF5")
         return
     write_groups(netcdf, tools.work / "groups.nc")
