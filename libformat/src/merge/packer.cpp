@@ -359,8 +359,8 @@ class Packer {
   SharedNames names_;
   PlannedInputs inputs_;
   InputShare share_{0, 0};  // the inputs whose blocks this rank writes
-  // Used in all modes except kPack: unions_ and described_ on rank 0, describer_ on the other
-  // ranks.
+  // Mode kPack uses none of these three. In the other modes, rank 0 uses unions_ and described_,
+  // and the other ranks use describer_.
   std::optional<BlockUnions> unions_;
   std::optional<DescribedInputs> described_;
   std::optional<InputDescriber> describer_;
