@@ -23,7 +23,7 @@ inline nmb::Status write(const std::string& path, nmb::Communicator& ranks, std:
   const auto size = static_cast<std::uint64_t>(ranks.size());
   const std::uint64_t first = rank * events / size, last = (rank + 1) * events / size;
 
-  // All ranks define the shared block. Their definitions must agree; end_define() reports
+  // All ranks define the shared block. The ranks' definitions must agree; end_define() reports
   // differences. In the file, the blocks of rank 0 come first, then the blocks of rank 1, and so
   // on. The blocks of one rank are in the order of their definition. Every rank defines the shared
   // block first, so it is the first block of the file for any number of ranks.

@@ -1,6 +1,6 @@
 // train IN.nmb EPOCHS THREADS reads the samples of any NMB file as a training program does. The
-// index of the file says which blocks contain samples. Each epoch reads these blocks in a new
-// random order. The threads share the work: each block is read by one thread.
+// index of the file says which blocks contain samples. Each epoch reads all blocks that contain
+// samples, in a new random order. The threads share the work: each block is read by one thread.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>

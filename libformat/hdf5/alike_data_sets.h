@@ -1,8 +1,8 @@
 // Reads data sets of the same kind: their object headers differ only in lengths, in values of
 // attributes, and in the position of the data set's values. The HDF5 library reads the first data
 // set of a kind. For later data sets, this class reads the differences from the bytes of the
-// headers. This takes one thirteenth of the instructions that the HDF5 library needs
-// (spec/rationale.md, "Bodies of kind 6").
+// headers. For a data set, this class needs one thirteenth of the instructions that the HDF5
+// library needs (spec/rationale.md, "Bodies of kind 6").
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@ class AlikeDataSets {
   // Begins another block. Type codes are valid only within one block.
   void begin_block() { ++block_; }
 
-  // Returns the data set whose header is at `address`, if its kind is known. Otherwise returns
-  // nullopt, and the HDF5 library must read the data set.
+  // Returns the data set whose header is at `address`, if the kind of the data set is known. If the
+  // kind is not known, returns nullopt, and the HDF5 library must read the data set.
   Result<std::optional<DataSetIn>> read(std::uint64_t address, TypesIn& types);
 
   // Stores the kind of the data set for which read() was called last, so that read() knows this

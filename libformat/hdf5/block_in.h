@@ -30,9 +30,9 @@ class BlockIn {
   // Adds the attributes and properties of the group itself.
   Status add_group(hid_t group);
   Status add_variable(const std::string& name, hid_t data_set);
-  // If a data set of the same kind was added before, adds the data set whose header is at `address`
-  // without opening it, and returns true. If not, returns false; the caller must then open the data
-  // set and call add_variable().
+  // Adds the data set whose header is at `address` without opening it, and returns true. This is
+  // possible only if a data set of the same kind was added before. If it is not possible, returns
+  // false; the caller must then open the data set and call add_variable().
   Result<bool> add_alike(const std::string& name, std::uint64_t address);
   void add_link(Link link) { links_.push_back(std::move(link)); }
   void add_user_block(std::vector<std::byte> bytes);

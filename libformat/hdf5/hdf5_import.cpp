@@ -221,7 +221,7 @@ class Importer {
   }
 
   // --- targets of references --- Returns the path of an object. If no link leads to the object,
-  // the path is "//" and a number. The number counts such objects from 0.
+  // the path is "//" and a number. The number counts the objects to which no link leads, from 0.
   Result<std::string> path_of(hid_t object) {
     NMB_ASSIGN(const haddr_t address, address_of(object, "object"));
     NMB_ASSIGN(std::string path, path_at(address));

@@ -18,7 +18,7 @@ class Hdf5Visitor {
  public:
   explicit Hdf5Visitor(std::function<Status(Arguments...)> visit) : visit_(std::move(visit)) {}
 
-  // The callback to pass to HDF5. Its data pointer must point to the visitor.
+  // The callback to pass to HDF5. The data pointer of the callback must point to the visitor.
   static herr_t call(Arguments... arguments, void* visitor) noexcept {
     auto* const self = static_cast<Hdf5Visitor*>(visitor);
     try {

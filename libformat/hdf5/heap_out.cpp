@@ -77,7 +77,7 @@ Status HeapOut::convert(Type type, std::span<const std::byte> values, std::uint6
   for (std::uint64_t i = 0; i < count; ++i) {
     const Status status = convert_one(type, values.data() + i * from, out + i * to);
     if (status.ok()) continue;
-    if (too_much_) all_bytes_ = all;  // these values will be converted again
+    if (too_much_) all_bytes_ = all;  // the caller will convert the same values again
     return status;
   }
   return {};

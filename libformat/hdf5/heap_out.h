@@ -1,5 +1,6 @@
-// Converts values of variable length. A region of a block stores them in the form of
-// spec/format.md, section 15.1. In the memory of HDF5, they are pointers, hvl_t and references.
+// Converts values of variable length. The form in a region of a block is described in
+// spec/format.md, section 15.1. In the memory of HDF5, values of variable length are pointers,
+// hvl_t and references.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@
 
 namespace nmb::hdf5 {
 
-// Returns the object with this path in the file that is being written.
+// Returns the object at `path` in the file that is being written.
 using FindObject = std::function<Result<Handle>(std::string_view path)>;
 
 class HeapOut {
@@ -31,8 +32,8 @@ class HeapOut {
   // `most` bytes of memory; kDamaged if values refer to bytes outside the region.
   Status convert(Type type, std::span<const std::byte> values, std::uint64_t count,
                  std::uint64_t most, std::byte* out);
-  // Returns whether convert() failed only because of `most`. In this case, converting fewer values
-  // at a time may succeed.
+  // Returns whether convert() failed only because of `most`. If so, a call of convert() for fewer
+  // values may succeed.
   bool too_much() const { return too_much_; }
   // Releases the memory of all values that were converted so far.
   void release();

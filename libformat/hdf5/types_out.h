@@ -30,7 +30,7 @@ class TypesOut {
   const TypeTable& table() const { return types_; }
   // Returns the HDF5 datatype of values in memory. The same datatype is used for fields and
   // elements of other types. The result is valid as long as this TypesOut exists. Errors:
-  // kUnsupported if HDF5 has no such type.
+  // kUnsupported if HDF5 has no datatype for `type`.
   Result<hid_t> plain(Type type);
   // Returns the HDF5 datatype of data sets and attributes in the file. For a named type, this is
   // the file's named datatype. If the file does not have this named datatype yet, it is made

@@ -312,7 +312,7 @@ This page is for users who run the writer on many ranks. The page says how many 
 
     message_counts --ranks 512,1024,2048,4096 --report docs/message_counts.md
 
-Each rank has four blocks of its own. In addition, there are blocks that all ranks share. Each rank writes one element, row or column of a shared block. P is the number of ranks. In each call, a rank should send at most c log2 P + min(blocks of a rank, P) messages, where c does not grow with P. No rank should hold more than 16 MB of messages.
+Each rank has four blocks of its own. Further blocks are shared by all ranks. Each rank writes one element, row or column of a shared block. P is the number of ranks. In each call, a rank should send at most c log2 P + min(blocks of a rank, P) messages, where c does not grow with P. No rank should hold more than 16 MB of messages.
 
 A column "P = ..." gives the number of messages that the busiest rank sends. The column "c" gives the largest value of c for any P in the table. "MB held" is the maximum size of the messages that one rank holds at one time. The figures for P = 100000 are extrapolated from the figures for P = 512 and more. The extrapolation assumes that the number of messages is linear in log2 P, and that the number of bytes is linear in P.
 

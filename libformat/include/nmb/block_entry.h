@@ -81,9 +81,9 @@ struct BlockEntry : BlockCounts, StoredBody {
   // Bits of the features that a reader must know to read the block (spec/format.md, section 13).
   std::uint64_t needs = 0;
   // Growth pages list the last pieces of the extent (spec/format.md, section 10.4). `growth` is the
-  // number of bytes in these pieces, and `grown_records` is the number of records in them.
-  // `extent_length` includes `growth`, and `records` includes `grown_records`. The other fields do
-  // not describe these pieces.
+  // number of bytes in the pieces of growth pages, and `grown_records` is the number of records in
+  // them. `extent_length` includes `growth`, and `records` includes `grown_records`. No other field
+  // describes the pieces of growth pages.
   std::uint64_t growth = 0, grown_records = 0;
 
   Totals totals() const { return {counts(), 1}; }

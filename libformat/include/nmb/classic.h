@@ -29,8 +29,8 @@ struct HeaderRemark {
   NMB_EXPORT std::string text() const;
 };
 
-// Positions of the parts of a classic dataset. They are computed from the definitions and from the
-// begin of each variable.
+// Positions of the parts of a classic dataset. The positions are computed from the definitions and
+// from the begin of each variable.
 struct ClassicLayout {
   Kind kind = Kind::kCdf5;
   // Length of the header in bytes. For kind 6, the length is 0, because the begin of each variable
@@ -97,7 +97,7 @@ encode_classic_header(const Metadata& metadata, Kind kind, std::uint64_t records
                       const std::function<Status(std::span<const std::byte>)>& emit);
 
 // Returns a whole body of kind 6. `metadata` must have an extension, and the begin of each variable
-// must be an offset from the first value. Errors: as for encode_classic_header().
+// must be an offset from the first value. The errors are the same as for encode_classic_header().
 NMB_EXPORT Result<std::vector<std::byte>> encode_extended_body(const Metadata& metadata,
                                                                std::uint64_t records);
 

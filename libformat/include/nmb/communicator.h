@@ -134,11 +134,11 @@ class Message {
   std::span<const std::byte> bytes_;
 };
 
-// All ranks of a file must call the same collective operations in the same order. Each operation
-// returns when this rank's part is done. If the network fails, all ranks get the same failure, and
-// all later operations fail too. The network fails, for example, if a rank's thread has ended or if
-// there is no memory for a message. Only one thread may use a communicator at a time. Memory
-// exhaustion throws std::bad_alloc; the other ranks then wait until fail() is called.
+// All ranks that share a file must call the same collective operations in the same order. Each
+// operation returns when this rank's part is done. If the network fails, all ranks get the same
+// failure, and all later operations fail too. The network fails, for example, if a rank's thread
+// has ended or if there is no memory for a message. Only one thread may use a communicator at a
+// time. Memory exhaustion throws std::bad_alloc; the other ranks then wait until fail() is called.
 class Communicator {
  public:
   // Makes a communicator of a single rank.
@@ -178,10 +178,10 @@ class Communicator {
   Status first(Work work) {
     return of_first(rank_ == 0 ? Status(work()) : Status());
   }
-  // Returns the next file number; the first is 1. The number is the same on all ranks, because they
-  // open the same files in the same order.
+  // Returns the next file number; the first number is 1. File numbers are the same on all ranks,
+  // because all ranks open the same files in the same order.
   std::uint64_t number_file() { return ++files_; }
-  // Returns how often agree() or first() returned a failure. The number is the same on all ranks.
+  // Returns how often agree() or first() returned a failure. All ranks get the same number.
   std::uint64_t agreed_failures() const { return agreed_failures_; }
   // Returns how often agree() found that ranks run different operations.
   std::uint64_t differing_calls() const { return differing_calls_; }
@@ -190,7 +190,7 @@ class Communicator {
   // Copies the vector *bytes of rank `root` to all ranks.
   NMB_EXPORT Status broadcast(int root, std::vector<std::byte>* bytes);
 
-  // Sends parcels to any ranks, including this one. Returns the parcels that arrive, sorted by
+  // Sends parcels to any ranks, including this rank. Returns the parcels that arrive, sorted by
   // sender; parcels from one sender keep their order. Short parcels are forwarded from rank to
   // rank. For this, each rank sends ceil(log2(size)) messages. Long parcels are sent directly to
   // the receiving rank (parallel/exchange.cpp).
@@ -388,20 +388,20 @@ NMB_EXPORT std::optional<MpiLibrary> launched_by();
 NMB_EXPORT int launched_ranks();
 
 // Collective: returns a communicator of the ranks of *comm. `comm` points to an MPI_Comm of the MPI
-// library `library`; this MPI communicator is duplicated. If `comm` is nullptr, MPI_COMM_WORLD is
-// used. Call this function, and use the communicator, on the thread that initialised MPI. If MPI
-// has not been initialised, this function initialises MPI, and the library finalises MPI when the
-// program ends. Destruction of the communicator is collective. The destructor waits up to 2 s for
-// the other ranks. After a failure, the destructor waits up to 2 s for each further message. A rank
-// that gives up must call fail() before it ends; otherwise the other ranks wait for it. Looks for
-// the plug-in nmb-mpi-openmpi.so or nmb-mpi-mpich.so in the folders of NMB_PLUGIN_PATH (separated
-// by ':'). If NMB_PLUGIN_PATH is not set, this function looks in several places. The first is nmb/
-// beside the shared libnmb, and the second is the library folder of the executable's installation.
-// The last is where the dynamic linker looks for libraries (DT_RUNPATH, which the CMake package and
-// nmb.pc set). Fails with kUnsupported if the plug-in is missing, cannot be loaded or belongs to
-// another build, or if the plug-in's MPI library did not launch this process. Fails with kUsage if
-// this process uses another MPI library, if MPI was finalised, or if *comm is not an
-// intracommunicator.
+// library `library`. The function makes a duplicate of this MPI_Comm. If `comm` is nullptr,
+// MPI_COMM_WORLD is used. Call this function, and use the communicator, on the thread that
+// initialised MPI. If MPI has not been initialised, this function initialises MPI, and the library
+// finalises MPI when the program ends. Destruction of the communicator is collective. The
+// destructor waits up to 2 s for the other ranks. After a failure, the destructor waits up to 2 s
+// for each further message. A rank that gives up must call fail() before it ends; otherwise the
+// other ranks wait for it. Looks for the plug-in nmb-mpi-openmpi.so or nmb-mpi-mpich.so in the
+// folders of NMB_PLUGIN_PATH (separated by ':'). If NMB_PLUGIN_PATH is not set, this function looks
+// in several places. The first is nmb/ beside the shared libnmb, and the second is the library
+// folder of the executable's installation. The last is where the dynamic linker looks for libraries
+// (DT_RUNPATH, which the CMake package and nmb.pc set). Fails with kUnsupported if the plug-in is
+// missing, cannot be loaded or belongs to another build, or if the plug-in's MPI library did not
+// launch this process. Fails with kUsage if this process uses another MPI library, if MPI was
+// finalised, or if *comm is not an intracommunicator.
 NMB_EXPORT Result<std::unique_ptr<Communicator>> open_mpi_ranks(MpiLibrary library,
                                                                 const void* comm = nullptr);
 

@@ -1,4 +1,4 @@
-// Dataset: one dataset to read from. It is either a file or a block of an NMB file.
+// Dataset: one dataset for reading, which is either a file or a block of an NMB file.
 #pragma once
 
 #include <cstdint>

@@ -79,9 +79,9 @@ NMB_EXPORT Status write_cdl(const DatasetText& dataset, const ClassicLayout& lay
 // Infinity and -Infinity are strings. The values of an attribute are an array; if their type is
 // char, they are one string. In strings, a byte b that is not part of valid UTF-8 becomes the
 // character U+EF00 + b. The resulting characters are U+EF80 to U+EFFF, which is part of a private
-// use area. If a string contains such a character itself, each byte of the character is encoded in
-// the same way. All bytes can therefore be recovered. `view` has the same meaning as in
-// write_cdl_header(), but "shape" has the stored lengths.
+// use area. If a string itself contains a character from U+EF80 to U+EFFF, each byte of this
+// character is encoded in the same way. All bytes can therefore be recovered. `view` has the same
+// meaning as in write_cdl_header(), but "shape" has the stored lengths.
 NMB_EXPORT Status write_json_header(const DatasetText& dataset, const TextSink& sink,
                                     const NetcdfView* view = nullptr);
 

@@ -1,6 +1,7 @@
-// Extension: the parts that a body of kind 6 has and CDF-5 does not have. These are types that
-// classic netCDF does not have, unlimited dimensions, variables whose values are not a plain array,
-// and data for writing the block back as HDF5 (spec/format.md, section 15).
+// Extension: the parts of a body of kind 6 that CDF-5 does not have (spec/format.md, section 15).
+// An Extension contains further types, unlimited dimensions, and the storage of variables whose
+// values are not a plain array. An Extension also contains the data for writing the block back as
+// HDF5.
 #pragma once
 
 #include <cstddef>
@@ -108,8 +109,8 @@ class TypeTable {
   std::uint64_t value_size(Type type) const {
     return is_extended(type) ? at(type).size : type_size(type);
   }
-  // Returns whether values of the type refer to a heap. This is so if the values, or parts of them,
-  // have variable length.
+  // Returns whether the values of a type refer to a heap. Values refer to a heap if they, or parts
+  // of them, have variable length.
   bool needs_heap(Type type) const {
     return is_extended(type) && traits_[static_cast<std::uint32_t>(type) - kFirst].heap;
   }

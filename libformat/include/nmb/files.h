@@ -93,7 +93,8 @@ class OutputFile {
   // Errors: kNoSpace.
   virtual Status reserve(std::uint64_t offset, std::uint64_t length) = 0;
   // If earlier runs wrote all bytes of the range at `offset`, copies these bytes to `out` and
-  // returns true. If not, returns false, and the content of `out` is unspecified. Thread-safe.
+  // returns true. If a byte was not written, returns false, and the content of `out` is
+  // unspecified. Thread-safe.
   virtual bool recall(std::uint64_t, std::span<std::byte>) const { return false; }
   // Waits until all written bytes are on the device.
   virtual Status sync() = 0;
@@ -153,10 +154,10 @@ struct CreateOptions {
   // If set, create_output() calls this function instead of open(2) to create an empty file. The
   // file must not exist before, and `hidden` is its name.
   std::function<Status(const std::string& hidden)> make{};
-  // If not empty, the file is named resumable_name() until publish() and has a journal,
-  // ".NAME.journal". If the file is not published, the file and its journal stay. A later call with
-  // the same key then continues from the journal (recall()). The key must contain everything that
-  // affects the bytes of the file: inputs and options. A key cannot be combined with `make`.
+  // If this key is not empty, the file has the name resumable_name() until publish(), and a journal
+  // named journal_name(). If the file is not published, the file and its journal stay. A later call
+  // with the same key then continues from the journal (recall()). The key must contain everything
+  // that affects the bytes of the file: inputs and options. A key cannot be combined with `make`.
   std::string resume_key{};
   Locking locking = Locking::kRequired;  // see OutputFile::check_locked()
   // If set, publish() fails with kIo "interrupted" once *cancel is true. The flag must outlive the
@@ -171,8 +172,8 @@ struct CreateOptions {
 // continues from the journal.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
                                                              const CreateOptions& options);
-// Checks in advance whether create_output() would fail, without creating a file. Finds a target
-// that exists (kExists), and a folder that does not exist or is not writable.
+// Checks in advance whether create_output() would fail, without creating a file. Fails if the
+// target exists (kExists), or if the folder does not exist or is not writable.
 NMB_EXPORT Status check_new_output(const std::string& path, const CreateOptions& options);
 // Returns ".NAME.PID.part" in the folder of `path`.
 NMB_EXPORT std::string hidden_name(const std::string& path);
@@ -180,7 +181,7 @@ NMB_EXPORT std::string hidden_name(const std::string& path);
 NMB_EXPORT std::string resumable_name(const std::string& path);
 // Returns ".NAME.journal" in the folder of `path`.
 NMB_EXPORT std::string journal_name(const std::string& path);
-// Opens the file with the name `hidden` that an earlier call left. If there is no such file,
+// Opens the file with the name `hidden` that an earlier call left. If the file does not exist,
 // creates it. The file is locked until it is closed. A file that is not published keeps its hidden
 // name. Errors: kBusy.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& path,
@@ -199,7 +200,7 @@ NMB_EXPORT Result<std::unique_ptr<OutputFile>> open_output(const std::string& pa
                                                            Locking locking = Locking::kRequired);
 
 // OutputSet: the files that a call is going to write. An OutputSet makes sure that the call does
-// not read any of these files, and that it does not write any of them twice.
+// not read any of its outputs, and that it does not write any output twice.
 
 class ByteSource;
 struct Dataset;

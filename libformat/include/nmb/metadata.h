@@ -20,7 +20,7 @@
 
 namespace nmb {
 
-// Dimension, Attribute and Variable are views into a Metadata. They are valid until the Metadata
+// Dimension, Attribute and Variable are views into a Metadata. A view is valid until the Metadata
 // changes.
 struct Dimension {
   std::string_view name;
@@ -77,8 +77,8 @@ class Metadata {
   // call, a lookup of a name is a linear search if the name comes after the first 3,584 dimensions
   // or variables.
   NMB_EXPORT Status settle_names();
-  // Makes each later call check the name that it adds, and report a taken name. This is slower with
-  // very many names.
+  // Makes each later call check the name that it adds, and report a taken name. These checks make
+  // calls slower if there are very many names.
   void check_names_at_once() { names_at_once_ = true; }
   // Sets the type of a variable. The function is for decoders, which read the attributes of a
   // variable before its type.

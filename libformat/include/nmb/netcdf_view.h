@@ -47,8 +47,8 @@ struct NetcdfView {
   // Whether the block has signs of netCDF or of HDF5 dimension scales. If false, the block is shown
   // unchanged, with one exception: if a dimension has no name in HDF5, each axis of each variable
   // gets a dimension of its own (docs/hdf5.md, "Dimensions without a scale"). If a netCDF-4 group
-  // has no dimensions of its own, it may have no such signs. It then cannot be distinguished from a
-  // plain HDF5 group.
+  // has no dimensions of its own and no such signs, the group cannot be distinguished from a plain
+  // HDF5 group.
   bool is_netcdf = false;
   // Dimensions in netCDF's order, if the file records this order. The length of an unlimited
   // dimension is the length of its longest variable in this block. If DimensionLengths are given,
@@ -71,10 +71,10 @@ using DimensionLengths = std::map<std::string, std::uint64_t>;
 // Returns netCDF's view of a dataset. `dataset` may be of any kind; a classic dataset is shown in
 // full. Signs of netCDF are ignored if they have a form that HDF5 and netCDF do not write.
 // `lengths` are the lengths of dimensions in the whole file; nullptr means that other blocks are
-// ignored. `first_made_up` is the number N of the first phony_dim_N, from MadeUpNumbers. If it is
-// given, the dimensions are exactly those that netCDF-C shows. Without `first_made_up`, N is
-// counted within the block, and each axis with a scale keeps its scale, even if netCDF-C does not
-// see the scale.
+// ignored. `first_made_up` is the number N in the name of the first phony_dim_N; MadeUpNumbers
+// computes it. If `first_made_up` is given, the dimensions are exactly those that netCDF-C shows.
+// Without `first_made_up`, N is counted within the block, and each axis with a scale keeps its
+// scale, even if netCDF-C does not see the scale.
 NMB_EXPORT NetcdfView netcdf_view(const Dataset& dataset, const DimensionLengths* lengths = nullptr,
                                   std::optional<std::int64_t> first_made_up = {});
 
@@ -106,11 +106,11 @@ class NMB_EXPORT MadeUpNumbers {
   MadeUpNumbers& operator=(const MadeUpNumbers&) = delete;
 
   // Adds a group of the file. Groups may be added in any order. The group's name is its path,
-  // without the leading '/'. Alternatively, all names of groups may begin with the name of the same
-  // block, followed by the path. Errors: kDamaged if the hdf5 section is damaged.
+  // without the leading '/'. The name of one block may precede the path, if it precedes the paths
+  // of all groups. Errors: kDamaged if the hdf5 section is damaged.
   Status add(const Dataset& group);
-  // For each group, the number of its first dimension without a scale. If the group has no such
-  // dimension, this is the number with which the next group begins.
+  // For each group, the number of its first dimension without a scale. If a group has no dimension
+  // without a scale, the value is the number with which the next group begins.
   using First = std::map<std::string, std::int64_t, std::less<>>;
   First first() const;
 
@@ -173,20 +173,20 @@ struct Loss {
 };
 
 struct ClassicView {
-  // A dataset of kind CDF-5, but with types of `target` only. Its extent reads like the extent of a
-  // classic file: chunks, other byte orders and unwritten values are converted. Each chunk is
-  // decoded only once if the extent is read in ascending order, and if one row of chunks fits in
-  // the cache of 256 MiB. A row of chunks consists of all chunks that have the same position along
-  // the slowest dimension. For record variables, a row contains these chunks of all record
-  // variables.
+  // A dataset of kind CDF-5, but with types of `target` only. The extent of this dataset reads like
+  // the extent of a classic file: chunks, other byte orders and unwritten values are converted.
+  // Each chunk is decoded only once if the extent is read in ascending order, and if one row of
+  // chunks fits in the cache of 256 MiB. A row of chunks consists of all chunks that have the same
+  // position along the slowest dimension. For record variables, a row contains these chunks of all
+  // record variables.
   std::shared_ptr<const Dataset> dataset;
   // The losses of links, variables, dimensions and attributes. If the list is empty,
   // write_classic() makes a file with the same content.
   std::vector<Loss> losses;
   // Variables of the block that netCDF shows but the classic dataset lacks.
   std::vector<VarId> left_out;
-  // Names of variables of the classic dataset that lose a fill value. The data sets of these
-  // variables had a fill value that is neither in an attribute nor netCDF's default. No values
+  // Names of variables of the classic dataset that lose a fill value. The data set of such a
+  // variable had a fill value that is not netCDF's default and is not in an attribute. No values
   // differ, but later writes to the classic dataset fill unwritten values with another value.
   std::vector<std::string> lost_fill_values;
 };
@@ -200,13 +200,13 @@ NMB_EXPORT std::vector<Loss> type_losses(const Metadata& metadata, Kind target);
 // Shows `dataset` as a classic dataset of kind `target` (CDF-1, CDF-2 or CDF-5). If `dataset` is a
 // classic dataset, only the types that `target` does not have are changed. A variable of integers
 // gets the narrowest of the types short, int and double that can hold all its values. If none of
-// these types can, the variable is left out. Each change is a loss (docs/hdf5.md). To find the
-// type, the function reads all values of such variables. These are not losses: internal attributes
-// of netCDF and HDF5 (NetcdfView::hides), chunks, filters, byte orders, and blocks below this
-// block. If other groups may use the same dimensions, `lengths` must give the lengths of dimensions
-// in the whole file. `lengths` is not needed after the call. `first_made_up` has the same meaning
-// as in netcdf_view(). Errors: kDamaged if the hdf5 section, values of attributes, or values that
-// are read are damaged; kLimit if sizes exceed 2^62.
+// these types can hold all values, the variable is left out. Each change is a loss (docs/hdf5.md).
+// To find the new type of a variable, the function reads all values of the variable. These are not
+// losses: internal attributes of netCDF and HDF5 (NetcdfView::hides), chunks, filters, byte orders,
+// and blocks below this block. If other groups may use the same dimensions, `lengths` must give the
+// lengths of dimensions in the whole file. `lengths` is not needed after the call. `first_made_up`
+// has the same meaning as in netcdf_view(). Errors: kDamaged if the hdf5 section, values of
+// attributes, or values that are read are damaged; kLimit if sizes exceed 2^62.
 NMB_EXPORT Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target,
                                             const DimensionLengths* lengths = nullptr,
                                             std::optional<std::int64_t> first_made_up = {});
