@@ -31,7 +31,7 @@ struct DatasetText {
 };
 
 // Returns the name of a type in CDL and JSON. If one of the block's own types differs from a
-// classic type only in byte order, this is the name of the classic type.
+// classic type only in byte order, the result is the name of the classic type.
 NMB_EXPORT std::string type_text(const Metadata& metadata, Type type);
 // Returns the text of an attribute that has characters or a single string. The text does not
 // include trailing NULs of characters and the padding of a fixed-length string. The text of a null

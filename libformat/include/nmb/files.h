@@ -149,8 +149,8 @@ enum class Locking {
 struct CreateOptions {
   bool overwrite = false;  // whether publish() may replace an existing target
   bool sync = true;        // whether publish() syncs the folder
-  bool named = false;      // whether the file has a hidden name until publish(), by which other
-                           // processes can attach to it
+  bool named = false;      // whether the file has a hidden name until publish(), so that other
+                           // processes can attach to the file by this name
   // If set, create_output() calls this function instead of open(2) to create an empty file. The
   // file must not exist before, and `hidden` is its name.
   std::function<Status(const std::string& hidden)> make{};

@@ -197,8 +197,8 @@ class Metadata {
     vars_.reserve_more(variables);
   }
   // Reserves room in `memory` for everything in `other`; this Metadata must be empty, and `memory`
-  // must outlive it. Copies of this Metadata use memory of their own. So do definitions that do not
-  // fit in the reserved room.
+  // must outlive it. Copies of this Metadata use memory of their own. Definitions that do not fit
+  // in the reserved room also use memory of their own.
   NMB_EXPORT void reserve_like(const Metadata& other, std::pmr::memory_resource& memory);
   // Reserves room as reserve_like() does, then copies `other`. `alike` may be an earlier copy in
   // the same memory. The new copy then shares equal names and attribute values with `alike`.
@@ -257,8 +257,7 @@ class Metadata {
   // first name that is taken, or kNone.
   template <class NameOf>
   static std::uint32_t settle(NameTable& table, std::uint32_t count, NameOf name_of);
-  // Returns whether the name of an object was found to be taken only after the object had been
-  // added.
+  // Returns whether it is known that an object was added although its name was taken.
   bool has_clash() const { return clash_dim_ != kNone || clash_var_ != kNone; }
   Status clash() const;
   std::uint32_t search_dimension(std::string_view name, std::uint32_t tag) const;
