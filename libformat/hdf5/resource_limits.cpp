@@ -1,4 +1,4 @@
-// Limits of this process (see resource_limits.h).
+// Limits the resources of this process (see resource_limits.h).
 #include "resource_limits.h"
 
 #include <sys/resource.h>

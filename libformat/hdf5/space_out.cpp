@@ -64,7 +64,7 @@ Result<Handle> take_extent(ItemsIn* in, unsigned bytes) {
 
 // Returns whether a hyperslab ends before 2^63 along one dimension, or is unlimited along it. The
 // end may be outside the space, because the sources of a virtual data set may grow. If the end must
-// be inside, the caller checks this.
+// be inside the space, the caller checks it.
 bool has_end(std::uint64_t start, std::uint64_t stride, std::uint64_t count, std::uint64_t block) {
   if (count == H5S_UNLIMITED || block == H5S_UNLIMITED) return true;
   std::uint64_t end = 0;

@@ -32,8 +32,8 @@ class TypesOut {
   // elements of other types. The result is valid as long as this TypesOut exists. Errors:
   // kUnsupported if HDF5 has no datatype for `type`.
   Result<hid_t> plain(Type type);
-  // Returns the HDF5 datatype of data sets and attributes in the file. For a named type, this is
-  // the file's named datatype. If the file does not have this named datatype yet, it is made
+  // Returns the HDF5 datatype of data sets and attributes in the file. For a named type, the result
+  // is the file's named datatype. If the file does not have this named datatype yet, it is made
   // without a link. Errors: kDamaged if an existing named datatype differs.
   Result<hid_t> stored(Type type);
   // Return the size of a value in memory, and the offsets of its fields in memory

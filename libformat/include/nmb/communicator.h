@@ -149,7 +149,7 @@ class Communicator {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  // Returns whether this is the lowest rank on its machine.
+  // Returns whether this rank is the lowest rank on its machine.
   bool leads_node() const { return node_leader() == rank_; }
   // Returns the lowest rank on this machine.
   int node_leader() const { return transport_ ? transport_->node_leader() : 0; }
@@ -192,8 +192,8 @@ class Communicator {
 
   // Sends parcels to any ranks, including this rank. Returns the parcels that arrive, sorted by
   // sender; parcels from one sender keep their order. Short parcels are forwarded from rank to
-  // rank. For this, each rank sends ceil(log2(size)) messages. Long parcels are sent directly to
-  // the receiving rank (parallel/exchange.cpp).
+  // rank. To forward short parcels, each rank sends ceil(log2(size)) messages. Long parcels are
+  // sent directly to the receiving rank (parallel/exchange.cpp).
   struct Parcel {
     int to = 0;
     std::vector<std::byte> bytes;
@@ -377,8 +377,8 @@ NMB_EXPORT Status run_thread_ranks(int size, const std::function<Status(Communic
 
 enum class MpiLibrary { kOpenMpi, kMpich };
 
-// Returns the MPI library whose launcher (mpiexec, srun) started this process. The environment
-// variables of the process tell this. Returns nullopt if the process was started without a
+// Returns the MPI library whose launcher (mpiexec, srun) started this process. The function looks
+// at the environment variables of the process. Returns nullopt if the process was started without a
 // launcher. Returns kMpich if Slurm started several processes without Slurm's MPI support;
 // open_mpi_ranks() then fails.
 NMB_EXPORT std::optional<MpiLibrary> launched_by();

@@ -51,10 +51,10 @@ NMB_EXPORT bool may_grow(const Metadata& metadata, DimId dimension);
 // of names, and bytes that are not UTF-8, are shown as \%xx, which no program reads back. Trailing
 // NULs of names are left out. In strings, control characters and bytes that are not UTF-8 are octal
 // escapes, which ncgen reads back. Trailing NULs of strings are kept. An attribute without values
-// appears as "". From this, ncgen makes a text that consists of one NUL. CDL for ncgen cannot
-// express a name that contains '/' or that is a keyword of CDL, for example "int". If `view` is
-// given, it must be a view of this dataset. Only the objects of the view are then written, with the
-// view's names and dimensions. If `view` is nullptr, everything is written unchanged.
+// appears as "". From such an attribute, ncgen makes a text that consists of one NUL. CDL for ncgen
+// cannot express a name that contains '/' or that is a keyword of CDL, for example "int". If `view`
+// is given, it must be a view of this dataset. Only the objects of the view are then written, with
+// the view's names and dimensions. If `view` is nullptr, everything is written unchanged.
 NMB_EXPORT Status write_cdl_header(const DatasetText& dataset, const TextSink& sink,
                                    const NetcdfView* view = nullptr);
 

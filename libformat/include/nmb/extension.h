@@ -42,8 +42,8 @@ enum class ReferenceKind : std::uint8_t { kObject = 0, kRegion = 1 };
 // default values below.
 struct ExtendedType {
   TypeClass type_class = TypeClass::kInteger;
-  // Number of bytes of a value. For a value of variable length (string, sequence, reference), this
-  // is kHeapValue.
+  // Number of bytes of a value. For a value of variable length (string, sequence, reference), the
+  // number is kHeapValue.
   std::uint64_t size = 0;
   std::string name;  // path of a named type; empty if the type has no name
 

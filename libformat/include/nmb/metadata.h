@@ -24,7 +24,7 @@ namespace nmb {
 // changes.
 struct Dimension {
   std::string_view name;
-  std::uint64_t length;  // kUnlimited if this is the record dimension
+  std::uint64_t length;  // kUnlimited for the record dimension
   bool is_record() const { return length == kUnlimited; }
 };
 
