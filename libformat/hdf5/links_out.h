@@ -8,8 +8,8 @@
 
 namespace nmb::hdf5 {
 
-// Prevents HDF5 from following links to other files. The content of a file then cannot make HDF5
-// open or change another file.
+// Prevents HDF5 from following links to other files. After this call, the content of a file cannot
+// make HDF5 open or change another file.
 Status forbid_leaving();
 
 // Makes a link to an object that was made without a link.
