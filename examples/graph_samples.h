@@ -23,17 +23,18 @@ inline nmb::Status write(const std::string& path, nmb::Communicator& ranks, std:
   const auto size = static_cast<std::uint64_t>(ranks.size());
   const std::uint64_t first = rank * events / size, last = (rank + 1) * events / size;
 
-  // All ranks define this block. The ranks' definitions must agree; end_define() reports
-  // differences. The file has the blocks of rank 0 first, then the blocks of rank 1, and so on,
-  // each in the order of their definition. Each rank defines this block first, so it is the first
-  // block of the file for any number of ranks.
+  // All ranks define the shared block. The ranks' definitions must agree; end_define() reports
+  // differences. In the file, the blocks of rank 0 come first, then the blocks of rank 1, and so
+  // on. The blocks of one rank are in the order of their definition. Every rank defines the shared
+  // block first, so it is the first block of the file for any number of ranks.
   NMB_ASSIGN(const nmb::BlockId run, writer->define_block("run"));
   NMB_ASSIGN(const nmb::DimId of_events, writer->def_dim(run, "event", events));
   NMB_ASSIGN(const nmb::VarId counts,
              writer->def_var(run, "hits", nmb::Type::kInt, std::span(&of_events, 1)));
   NMB_TRY(writer->put_att_text(run, nmb::kGlobal, "detector", "three planes of wires"));
 
-  // Only this rank defines the blocks of its events. A definition sends no message to other ranks.
+  // Each rank defines the blocks of its own events only. A definition sends no message to other
+  // ranks.
   struct Event {
     nmb::BlockId block;
     nmb::VarId features, label;

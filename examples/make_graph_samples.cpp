@@ -29,9 +29,10 @@ using nmb::Status;
 constexpr std::array<std::string_view, 3> kPlanes = {"u", "v", "y"};  // wire planes of the detector
 constexpr std::uint64_t kFeaturesOfHit = 9;
 constexpr std::uint64_t kSamplesOfRun = 120;
-constexpr std::uint64_t kEventStep = 100;  // events are unique within a run
-// In one of this many samples, the first plane has no edges in space. The variable for these edges
-// then lacks the axis of length 0, because a classic dimension of length 0 is the record dimension.
+constexpr std::uint64_t kEventStep = 100;  // event numbers are unique within a run
+// In one sample of every kEmptyEvery samples, the first plane has no edges in space. The variable
+// of these edges then has no dimension of length 0, because a classic dimension of length 0 is the
+// record dimension.
 constexpr std::uint64_t kEmptyEvery = 7106;
 
 // Scatters the bits of x by a bijection, the finaliser of SplitMix64.
@@ -41,7 +42,8 @@ constexpr std::uint64_t scatter(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// A stream of random numbers with random access: number i does not depend on earlier numbers.
+// A sequence of random numbers that can be computed in any order: number i does not depend on
+// earlier numbers.
 class Stream {
  public:
   Stream(std::uint64_t seed, std::uint64_t sample, std::uint64_t number)
@@ -79,8 +81,8 @@ Sample make_sample(std::uint64_t seed, std::uint64_t number) {
   sample.space_points = 0;
   for (std::size_t p = 0; p < kPlanes.size(); ++p) {
     Plane& plane = sample.planes[p];
-    // The number of hits is log-normal with a median of 148. The number of edges is that of a
-    // triangulation of the hits, with each edge counted in both directions.
+    // The number of hits is log-normal with a median of 148. The edges form a triangulation of the
+    // hits, and each edge counts twice, once for each direction.
     const double hits = std::exp(5.0 + 0.8 * static_cast<double>(random.normal(2 + p)));
     plane.hits = static_cast<std::uint64_t>(std::clamp(hits, 20.0, 2000.0));
     plane.edges = 6 * plane.hits - 20;
@@ -93,13 +95,13 @@ Sample make_sample(std::uint64_t seed, std::uint64_t number) {
 
 enum class Content : std::uint8_t { kFeatures, kIndices, kLabels, kCount };
 
-// One variable of a sample, as the program of the experiment writes it.
+// One variable of a sample, in the form in which the experiment's program writes it.
 struct Array {
   std::string key;
   nmb::Type type;
   std::vector<std::uint64_t> shape;
   Content content;
-  std::uint64_t limit;  // upper bound (exclusive) of integers; the value itself for kCount
+  std::uint64_t limit;  // upper bound (exclusive) of random integers; for kCount, the value itself
 };
 
 // Returns the 16 arrays of a sample in the order of their keys.
@@ -176,8 +178,8 @@ struct Totals {
   std::uint64_t variables = 0, dimensions = 0, header_bytes = 0, bytes = 0;
 };
 
-// Writes samples [first, last) to a new file. If with_values is false, the file has the same length
-// and a hole after its header.
+// Writes samples [first, last) to a new file. If `with_values` is false, the file has the same
+// length, but has a hole in place of the values.
 Status write_file(const std::string& path, std::uint64_t seed, std::uint64_t first,
                   std::uint64_t last, bool with_values, Totals* totals) {
   Metadata metadata;
@@ -192,11 +194,12 @@ Status write_file(const std::string& path, std::uint64_t seed, std::uint64_t fir
     return status;
   };
   NMB_TRY(nmb::encode_classic_header(metadata, nmb::Kind::kCdf5, 0, write));
-  // Values lie back to back: their sizes are multiples of 4.
+  // There are no gaps between the values, because their sizes are multiples of 4.
   std::vector<std::byte> values;
   for (std::uint64_t i = first; with_values && i < last; ++i) {
     values.clear();
-    std::uint64_t number = 1;  // number of the array's stream; make_sample() uses stream 0
+    // Each array has a random stream of its own; make_sample() uses stream 0.
+    std::uint64_t number = 1;
     for (const Array& array : arrays_of(make_sample(seed, i)))
       append_values(array, Stream(seed, i, number++), &values);
     NMB_TRY(write(values));

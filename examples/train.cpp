@@ -1,6 +1,6 @@
 // train IN.nmb EPOCHS THREADS reads the samples of any NMB file as a training program does. The
-// index of the file says which blocks contain samples. Each epoch reads these blocks in a new
-// random order. The threads share the work: each block is read by one thread.
+// index of the file says which blocks contain samples. Each epoch reads all blocks that contain
+// samples, in a new random order. The threads share the work: each block is read by one thread.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -17,12 +17,14 @@ namespace {
 
 bool has_numbers(const nmb::Metadata& metadata, nmb::VarId id) {
   std::optional<nmb::Type> type = metadata.variable(id).type;
-  // HDF5 has further types. Numbers of such types differ from classic ones only in byte order.
+  // A block from HDF5 may have types that are not classic. classic() returns the classic type that
+  // differs only in byte order, or nullopt if there is none.
   if (nmb::TypeTable::is_extended(*type)) type = metadata.extension()->types.classic(*type);
   return type && *type != nmb::Type::kChar;
 }
 
-// Reads one block of samples. The mean of its numbers takes the place of a model's computation.
+// Reads one block of samples. Instead of training a model, this function computes the mean of the
+// block's numbers.
 nmb::Result<double> use(const nmb::Reader& reader, const nmb::BlockEntry& entry) {
   NMB_ASSIGN(const std::shared_ptr<const nmb::Block> sample, reader.block(entry));
   double sum = 0;

@@ -1,5 +1,5 @@
-// write_and_read FILE.nmb writes an NMB file with two blocks, then reads one variable of it. This
-// is a short program that uses both Writer and Reader (nmb/writer.h, nmb/reader.h).
+// write_and_read FILE.nmb writes an NMB file with two blocks, then reads one variable of the file.
+// This is a short program that uses both Writer and Reader (nmb/writer.h, nmb/reader.h).
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -36,7 +36,7 @@ Status write(const std::string& path) {
   }
   NMB_TRY(writer->end_define());
   for (const nmb::BlockId block : blocks) NMB_TRY(writer->put(block, 0, kTemperatures));
-  return writer->close();  // the file appears only now
+  return writer->close();  // the file appears only after this call
 }
 
 Status read(const std::string& path) {
@@ -45,7 +45,7 @@ Status read(const std::string& path) {
   std::printf("%ju blocks, %ju variables, %ju samples\n", std::uintmax_t{totals.blocks},
               std::uintmax_t{totals.variables}, std::uintmax_t{totals.samples});
 
-  // object() loads only this block and the index pages that lead to it.
+  // object() loads only the block of the object, and the index pages that lead to this block.
   NMB_ASSIGN(const nmb::Object object, reader->object("station/south/temperature"));
   NMB_ASSIGN(const std::vector<double> values, object.block->read_all<double>(object.variable));
   for (const double value : values) std::printf("%g\n", value);

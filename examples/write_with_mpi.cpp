@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     if (!library)
       return {nmb::Code::kUsage, "no MPI launcher started this program; start it with mpiexec"};
     NMB_ASSIGN(const std::unique_ptr<nmb::Communicator> ranks, nmb::open_mpi_ranks(*library));
-    tells = ranks->rank() == 0;  // all ranks get the same failure
+    tells = ranks->rank() == 0;  // all ranks get the same failure, so only one rank prints it
     const nmb::Status status =
         graph_samples::write(argv[1], *ranks, std::strtoull(argv[2], nullptr, 10));
     if (!status.ok()) ranks->fail(status);

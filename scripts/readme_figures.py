@@ -45,7 +45,7 @@ FASTER = [
     ("open the file and read one variable of one of 35,530 samples", "HDF5 1.10", "all", "Lookup",
      "lookup in 35,530 samples: time, compared with HDF5"),
     ("open the file and read one of 5,684,800 variables (HDF5: 568,480)", "HDF5 1.10", "all", "Lookup",
-     "lookup in 5,684,800 blocks of one object (HDF5: 568,480): time, compared with HDF5"),
+     "lookup in 5,684,800 blocks with one object each (HDF5: 568,480 groups): time, compared with HDF5"),
     ("4 ranks write 10 steps of 537 MB together, arrays divided along y", "PnetCDF", "ranks", "Arrays",
      "put_all, divided along y: wall time, compared with PnetCDF"),
     ("4 ranks write 10 steps of 537 MB together, arrays divided along x", "PnetCDF", "ranks", "Arrays",

@@ -1,7 +1,8 @@
-// Reads data sets of one kind, whose object headers differ only in lengths, in values of attributes
-// and in the position of the data set's values. The HDF5 library reads the first data set of a
-// kind. For later data sets, the differences are read from the bytes of their headers. This needs a
-// thirteenth of the library's instructions (spec/rationale.md, "Bodies of kind 6").
+// Reads data sets of the same kind: their object headers differ only in lengths, in values of
+// attributes, and in the position of the data set's values. The HDF5 library reads the first data
+// set of a kind. For later data sets, this class reads the differences from the bytes of the
+// headers. For a data set, this class needs one thirteenth of the instructions that the HDF5
+// library needs (spec/rationale.md, "Bodies of kind 6").
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@
 
 namespace nmb::hdf5 {
 
-// A data set whose values are stored in the file as one run of bytes.
+// A data set whose values are stored in one contiguous range of the file.
 struct DataSetIn {
   Type type = Type::kByte;
   Space space;
@@ -35,27 +36,28 @@ struct DataSetIn {
 
 class AlikeDataSets {
  public:
-  // The addresses in `file` must count from its first byte.
+  // Addresses in the HDF5 file must be offsets from its first byte.
   explicit AlikeDataSets(const FileIn& file)
       : file_(file), header_(file.descriptor, file.size), heap_(file.descriptor, file.size) {}
 
   // Begins another block. Type codes are valid only within one block.
   void begin_block() { ++block_; }
 
-  // Returns the data set whose header is at `address`, if its kind is known. Otherwise returns
-  // nullopt, and the HDF5 library must read the data set.
+  // Returns the data set whose header is at `address`, if the kind of the data set is known. If the
+  // kind is not known, returns nullopt, and the HDF5 library must read the data set.
   Result<std::optional<DataSetIn>> read(std::uint64_t address, TypesIn& types);
 
-  // Learns the kind of the data set for which read() was last called. `found` is what the HDF5
-  // library read, or nullopt if the values are not stored as one run.
+  // Stores the kind of the data set for which read() was called last, so that read() knows this
+  // kind. `found` is the data set as the HDF5 library read it, or nullopt if its values are not
+  // stored in one range.
   Status learn(hid_t data_set, const std::optional<DataSetIn>& found, TypesIn& types);
 
  private:
-  // The form of an attribute's values in the message of the object header.
+  // The form in which a message of the object header stores an attribute's values.
   enum class Form { kAsInMemory, kStrings, kSequences };
   struct Attribute {
     std::size_t message;  // number of the attribute's message in the header
-    AttributeIn first;    // attribute of the first data set, without values
+    AttributeIn first;    // attribute as in the first data set, without values
     Handle type;          // type of the attribute in memory
     Form form;
     std::uint64_t step;     // size of a value in memory
@@ -63,7 +65,7 @@ class AlikeDataSets {
     bool lists_objects;     // whether the attribute is DIMENSION_LIST
   };
   struct Kind {
-    bool known = false;  // if false, the library reads all data sets of this kind
+    bool known = false;  // if false, the HDF5 library reads all data sets of this kind
     Handle type;
     DataSetIn first;  // without attributes
     std::vector<Attribute> attributes;

@@ -15,10 +15,10 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Maximum bytes of an attribute's values.
+// Maximum number of bytes in the values of an attribute.
 constexpr std::uint64_t kMostValues = std::uint64_t{1} << 30;
 
-// Returns the path of the first scale in each of `values`. Each value is a list of references to
+// Returns the path of the first scale in each value of `values`. A value is a list of references to
 // scales, in HDF5's form in memory.
 Result<std::vector<std::string>> first_scales(const FileIn& file,
                                               std::span<const std::byte> values) {

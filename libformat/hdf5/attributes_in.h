@@ -26,8 +26,8 @@ struct AttributeIn {
   Space space;
   std::uint64_t count = 0;        // number of values
   std::vector<std::byte> values;  // values in the form that a block stores
-  // For DIMENSION_LIST: for each dimension, the path of its first scale in the file, or an empty
-  // string.
+  // If the attribute is DIMENSION_LIST: the path of the first scale of each dimension. The path is
+  // empty if the dimension has no scale.
   std::vector<std::string> scales;
 
   bool operator==(const AttributeIn&) const = default;
@@ -38,12 +38,12 @@ struct AttributeIn {
 Result<std::vector<AttributeIn>> attributes_in(const FileIn& file, TypesIn& types, hid_t object,
                                                const std::string& path, bool tracked);
 
-// Sets the values of *out from HDF5's form in memory, and the scales if `lists_objects` is true.
-// All other fields of *out must be set.
+// Converts values from HDF5's form in memory, and stores them in out->values. If `lists_objects` is
+// true, also sets out->scales. All other fields of *out must be set before.
 Status take_values(const FileIn& file, const TypesIn& types, std::span<const std::byte> memory,
                    bool lists_objects, AttributeIn* out);
-// Returns whether an attribute with this name, and this type in memory, lists scales as references
-// to objects.
+// Returns whether an attribute is a DIMENSION_LIST whose values are lists of references to objects.
+// `type` is the attribute's type in memory.
 Result<bool> lists_objects(const std::string& name, hid_t type);
 
 }  // namespace nmb::hdf5

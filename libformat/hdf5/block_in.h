@@ -30,8 +30,9 @@ class BlockIn {
   // Adds the attributes and properties of the group itself.
   Status add_group(hid_t group);
   Status add_variable(const std::string& name, hid_t data_set);
-  // Adds the data set whose header is at `address` without opening it, if a data set of the same
-  // kind was added before. Otherwise returns false; then open the data set and call add_variable().
+  // Adds the data set whose header is at `address` without opening it, and returns true. This is
+  // possible only if a data set of the same kind was added before. If it is not possible, returns
+  // false; the caller must then open the data set and call add_variable().
   Result<bool> add_alike(const std::string& name, std::uint64_t address);
   void add_link(Link link) { links_.push_back(std::move(link)); }
   void add_user_block(std::vector<std::byte> bytes);
@@ -40,8 +41,8 @@ class BlockIn {
   // Returns the id that the next variable gets.
   VarId next_variable() const { return metadata_.variable_count(); }
 
-  // Returns the content of the block's message, in three parts. The call of finish() must be the
-  // last call.
+  // Returns the content of the message that sends the block, in three parts. Call no other function
+  // after finish().
   struct Content {
     std::vector<std::byte> head, body, runs;
   };
@@ -65,14 +66,15 @@ class BlockIn {
   Result<VarId> declare(const std::string& name, const std::string& path, const DataSetIn& found);
   Status complete(VarId variable, std::uint64_t begin, DataSetIn found);
   Result<std::uint64_t> length_of(const DataSetIn& found, const std::string& object) const;
-  // Adds the regions, runs and storage of a variable's values. Returns the variable's begin.
+  // Adds the regions, runs and storage of a variable's values. Returns the offset in the extent at
+  // which the values begin.
   Result<std::uint64_t> add_values(VarId variable, const std::string& object, hid_t data_set,
                                    hid_t plist, hid_t type, DataSetIn* found);
   Result<std::uint64_t> add_contiguous(VarId variable, const std::string& object, std::uint64_t at,
                                        std::uint64_t bytes);
   Result<std::uint64_t> add_chunks(VarId variable, const std::string& object, hid_t data_set,
                                    hid_t plist, const Space& space);
-  // Reads values through HDF5: values of variable length, and values in other files.
+  // Uses the HDF5 library to read values of variable length, and values in other files.
   Result<std::uint64_t> add_read(VarId variable, const std::string& object, hid_t data_set,
                                  hid_t type, Type code, const Space& space);
   Status check_sources(const std::string& object, hid_t plist) const;
@@ -81,9 +83,10 @@ class BlockIn {
   Result<Run> find_chunk(const std::string& object, hid_t data_set, const hsize_t* at, bool copied,
                          unsigned* mask);
   void add_run(const Run& run);
-  // Adds values that have no bytes in the file. Returns their begin, as append_run() does.
+  // Adds values that have no bytes in the file. Returns the offset in the extent at which the
+  // values begin.
   std::uint64_t add_nothing(VarId variable);
-  // Adds a run after all other runs, and returns its begin.
+  // Adds a run after all other runs. Returns the offset in the extent at which the run begins.
   std::uint64_t append_run(std::uint64_t length, std::uint64_t source, RunSource from);
   std::uint64_t next_begin() const { return (extent_end_ + 7) & ~std::uint64_t{7}; }
   // Adds a property of the group or of the current variable.
@@ -103,7 +106,8 @@ class BlockIn {
   std::vector<std::byte> variable_section_;    // properties of all earlier variables
   std::vector<Link> links_;
   std::vector<Run> runs_;
-  // Dimensions by scale path, length, and whether they are unlimited.
+  // The key of a dimension consists of the path of its scale, its length, and whether it is
+  // unlimited.
   std::map<std::string, DimId> dimensions_;
   std::uint32_t phony_ = 0;  // number of dimensions without a name so far
   std::uint64_t extent_end_ = 0;

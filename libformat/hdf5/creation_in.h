@@ -12,8 +12,8 @@
 
 namespace nmb::hdf5 {
 
-// Returns the creation properties without chunk and filters. `type` is the type of the data set in
-// memory, and `code` is its code in `table`.
+// Returns the creation properties, except for the chunk shape and the filters. `type` is the type
+// of the data set in memory, and `code` is the code of this type in `table`.
 Result<Creation> creation_in(const FileIn& file, const TypeTable& table, hid_t plist, hid_t type,
                              Type code, const std::string& object);
 

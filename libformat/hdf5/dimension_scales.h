@@ -1,6 +1,6 @@
-// Writes dimensions of classic blocks to HDF5 as netCDF-4 does: as dimension scales with lists of
-// the data sets that use them (HDF5 Dimension Scale Specification; "Interoperability with HDF5" of
-// netCDF).
+// Writes dimensions of classic blocks to HDF5 in the form that netCDF-4 uses. Each dimension is a
+// dimension scale, and has a list of the data sets that use the dimension (HDF5 Dimension Scale
+// Specification; netCDF documentation, "Interoperability with HDF5").
 #pragma once
 
 #include <map>
@@ -21,19 +21,20 @@ class DimensionScales {
     hobj_ref_t data_set;
     int place;
   };
-  // Uses of dimensions that several groups share, by path of the scale.
+  // Uses of dimensions that several groups share. The key is the path of the scale.
   using SharedUses = std::map<std::string, std::vector<Use>>;
 
-  // Prepares the scales of a block. `group` is the group of the block in the file. `ids` must
+  // Prepares the scales of a block. `group` is the block's group in the HDF5 file. `ids` must
   // include the dimensions of the block. `shared` receives the uses of dimensions that other blocks
   // also use. `source`, `ids` and `shared` must outlive the object.
   static Result<DimensionScales> make(const SourceBlock& source, hid_t group,
                                       const DimensionIds& ids, SharedUses* shared);
-  // Writes the lists of uses to shared scales. Call this function after all groups were made.
+  // Writes to each shared scale the list of its uses. Call this function after all groups were
+  // made.
   static Status tell_shared(hid_t file, const SharedUses& shared);
 
-  // Returns the name of the link to a variable. If a dimension has the variable's name, and the
-  // variable is not its scale, the link gets another name.
+  // Returns the name of the link to a variable. If a dimension has the variable's name, but the
+  // variable is not the scale of this dimension, the link gets another name.
   std::string name_of(VarId variable) const;
   // Makes scales for dimensions that have no variable as their scale. Call this function before the
   // variables are made.
@@ -60,10 +61,11 @@ class DimensionScales {
   const hid_t group_;
   const DimensionIds& ids_;
   SharedUses& shared_;
-  // For each dimension: the same dimension in a group above, if there is one; the variable that is
-  // the dimension's scale, or kGlobal; and whether a data set represents the dimension.
+  // For each dimension, the same dimension in a parent group, if there is one.
   std::vector<std::optional<DimensionIds::Dimension>> above_;
+  // For each dimension, the variable that is its scale, or kGlobal.
   std::vector<VarId> scales_;
+  // For each dimension, whether a data set represents it.
   std::vector<bool> has_scale_;
 };
 

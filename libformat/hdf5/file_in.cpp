@@ -1,4 +1,4 @@
-// The spool, and paths of objects in a renamed root group (see file_in.h).
+// Implements the spool, and computes paths of objects below a renamed root group (see file_in.h).
 #include "file_in.h"
 
 #include <sys/stat.h>
@@ -51,7 +51,7 @@ std::string FileIn::placed(const std::string& path_in_file) const {
   if (place.empty() || path_in_file.empty()) return path_in_file;
   const std::string root = "/" + place;
   if (path_in_file == "/") return root;
-  // Named datatypes without a link have no path.
+  // A path that begins with "//" stands for a named datatype without a link.
   return path_in_file.starts_with("//") ? "/" + root + path_in_file.substr(1) : root + path_in_file;
 }
 

@@ -14,11 +14,11 @@
 
 namespace nmb::hdf5 {
 
-// A temporary file for values that the HDF5 file does not store in the form of a block. New values
-// are appended to the values of earlier HDF5 files.
+// A temporary file for values that the HDF5 file does not store in the form that a block needs. New
+// values are appended to the values of earlier HDF5 files.
 class Spool {
  public:
-  // Opens the spool. New bytes are appended to the bytes that the file already has. Errors: kIo.
+  // Opens the spool. New bytes will follow the bytes that the file already has. Errors: kIo.
   Status open(int descriptor);
   // Sets the maximum number of bytes that may be appended.
   void set_most(std::uint64_t bytes) { most_ = bytes; }
@@ -44,15 +44,15 @@ struct FileIn {
   int descriptor = -1;  // the same file, for direct reads
   std::string path;
   std::uint64_t size = 0;
-  std::uint64_t chunk_base = 0;  // added to the chunk positions that HDF5 returns
+  std::uint64_t chunk_base = 0;  // number to add to the chunk positions that HDF5 returns
   Spool* spool = nullptr;
   bool materialise = false;  // whether values in other files are read
   References references;
-  std::function<Result<std::string>(hid_t object)> path_of;  // the first path of an object
+  std::function<Result<std::string>(hid_t object)> path_of;  // path of the first link to an object
   // The path of the object to which a reference refers.
   std::function<Result<std::string>(const void* reference)> target_of;
-  // Name of the block that the root group becomes. The name is put before the paths that references
-  // and links contain.
+  // Name of the block that the root group becomes. Paths in references and links get this name as a
+  // prefix.
   std::string place;
   std::string placed(const std::string& path_in_file) const;
   // Paths of the dimension scales that were read, by netCDF-4's dimension number. A scale without a
@@ -60,7 +60,8 @@ struct FileIn {
   // number that was read.
   std::map<std::int64_t, std::string> scales;
   std::int64_t next_scale = 0;
-  // Reader of similar data sets. If it is nullptr, the HDF5 library reads every data set.
+  // Reads data sets that are similar to earlier ones. If `alike` is nullptr, the HDF5 library reads
+  // every data set.
   AlikeDataSets* alike = nullptr;
 };
 

@@ -1,8 +1,9 @@
-// Filters (see filters_out.h). HDF5 refuses a mandatory filter that is not installed, and lets
-// installed filters change their parameters. Therefore, if chunks are written in filtered form,
-// each filter that is not HDF5's own is replaced by a stand-in. A stand-in has the number of the
-// filter but does nothing. Only fill values pass through a stand-in, if space is allocated when the
-// data set is made. Chunks then replace these fill values.
+// Sets the filters of data sets (see filters_out.h). HDF5 refuses a mandatory filter that is not
+// installed, and lets installed filters change their parameters. Therefore, if chunks are written
+// in filtered form, each filter that is not HDF5's own is replaced by a stand-in. A stand-in has
+// the number of the filter but does nothing. HDF5 passes only fill values through a stand-in, and
+// only if it allocates space when it makes the data set. The chunks later replace these fill
+// values.
 #include "filters_out.h"
 
 #include <list>
@@ -23,7 +24,8 @@ std::size_t keep(unsigned, std::size_t, const unsigned[], std::size_t bytes, std
   return bytes;
 }
 
-// Stand-ins are global, because HDF5's table of filters is global. The names must outlive HDF5.
+// Stand-ins are global, because HDF5's table of filters is global. HDF5 keeps pointers to the
+// names, so the names are never freed.
 std::map<std::uint32_t, std::string>& stand_ins() {
   static std::map<std::uint32_t, std::string> all;
   return all;
@@ -37,8 +39,8 @@ Status stand_in(const Filter& filter, hid_t file) {
   const auto there = stand_ins().find(filter.id);
   if (there != stand_ins().end() && there->second == filter.name) return {};
   NMB_ASSIGN(const std::string name, c_text(filter.name, "filter"));
-  // Write object headers with the old name before the name changes, because the lengths of headers
-  // are fixed.
+  // Write all object headers to the file before the name of the filter changes: the new name may
+  // have another length, but the length of an object header is fixed.
   NMB_TRY(check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush"));
   const H5Z_class2_t filter_class = {H5Z_CLASS_T_VERS,
                                      static_cast<H5Z_filter_t>(filter.id),

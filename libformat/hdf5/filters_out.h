@@ -17,10 +17,9 @@ enum class FilterUse : std::uint8_t {
           // not be installed
 };
 
-// Adds filters to a creation property list. `file` is the file that contains the data sets made
-// before.
+// Adds filters to a creation property list. `file` is the file to which the data sets belong.
 Status add_filters(const std::vector<Filter>& filters, FilterUse use, hid_t file, hid_t dcpl);
-// Selects the filters. Call this function before values are written through them.
+// Selects the filters. Call this function before values are written through these filters.
 Status use_filters(const std::vector<Filter>& filters, FilterUse use, hid_t file);
 
 }  // namespace nmb::hdf5

@@ -1,5 +1,5 @@
-// Reads the global heap, which has the attribute values of variable length, from the bytes of the
-// file (HDF5 File Format Specification 3.0, III.E).
+// Reads the global heap from the bytes of the file. The global heap contains the attribute values
+// of variable length (HDF5 File Format Specification 3.0, III.E).
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace nmb::hdf5 {
 
 class GlobalHeapIn {
  public:
-  // The arguments are as for ObjectHeaderIn.
+  // The parameters are the same as in the constructor of ObjectHeaderIn.
   GlobalHeapIn(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
 
-  // Returns an object of the collection at `address`, valid until the next call. Returns nullopt if
-  // the object does not exist or the collection is too large.
+  // Returns the bytes of an object in the collection at `address`. The bytes are valid until the
+  // next call. Returns nullopt if the object does not exist or the collection is too large.
   std::optional<std::span<const std::byte>> object(std::uint64_t address, std::uint32_t index);
 
  private:

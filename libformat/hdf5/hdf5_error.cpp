@@ -24,7 +24,7 @@ Result<std::string> innermost_of_stack() {
   return innermost;
 }
 
-// Removes parts that differ from run to run.
+// Removes the parts of a message that differ from run to run, for example memory addresses.
 std::string repeatable(const std::string& message) {
   if (message.empty()) return "failed without a message";
   // "file write failed: time = .., errno = 28, error message = 'No space left on device', buf = .."

@@ -55,10 +55,10 @@ inline Result<Handle> new_object_properties(hid_t property_class, std::string_vi
 
 Status damaged(const auto&... parts) { return failure(Code::kDamaged, parts...); }
 Status unsupported(const auto&... parts) { return failure(Code::kUnsupported, parts...); }
-// Returns the same failure with "OBJECT, " before its message.
+// Returns the failure of `status` with "OBJECT, " before the message.
 Status within(const std::string& object, const Status& status);
 
-// Returns "data set \"a/b\"", the form in which messages name objects.
+// Returns an object's name in the form for messages, for example "data set \"a/b\"".
 std::string object_text(std::string_view kind, std::string_view name);
 
 // Returns a string that ends with a NUL, as HDF5 requires for names. Errors: kUnsupported if the

@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::size_t kMostDepth = 256;  // depth of nested groups
 constexpr std::uint64_t kMostUserBlock = 64 << 20;
-// Maximum number of bytes of the spool: kMostSpool, and kMostSpoolFactor for each byte of the file.
+// Maximum size of the spool in bytes: kMostSpool, plus kMostSpoolFactor times the size of the file.
 // The factor is large because few bytes can describe many missing chunks and many empty values.
 constexpr std::uint64_t kMostSpool = 64 << 20, kMostSpoolFactor = 64;
 
@@ -94,7 +94,7 @@ class Importer {
     NMB_ASSIGN(in_.descriptor, descriptor_of(in_.file));
     if (fstat(in_.descriptor, &about) != 0) return Status(Code::kIo, std::strerror(errno));
     in_.size = static_cast<std::uint64_t>(about.st_size);
-    // The size of this file does not limit the values in other files.
+    // If values in other files are read, the size of this file is no limit for the spool.
     spool_.set_most(in_.materialise ? ~std::uint64_t{0} : kMostSpool + kMostSpoolFactor * in_.size);
     if (!in_.materialise) refuse_opening();
     in_.spool = &spool_;
@@ -202,7 +202,7 @@ class Importer {
     if (found.type == H5L_TYPE_SOFT) {
       link->kind = LinkKind::kSoft;
       link->content = value.c_str();  // without the NUL at the end
-      // An absolute target must lead to the same object of this file.
+      // Change an absolute path, so that it leads to the same object below the block `place`.
       if (link->content.starts_with('/')) link->content = in_.placed(link->content);
     } else if (found.type == H5L_TYPE_EXTERNAL) {
       link->kind = LinkKind::kExternal;
@@ -220,9 +220,8 @@ class Importer {
     return {};
   }
 
-  // --- targets of references ---
-  // Returns the path of an object. If no link leads to the object, the path is "//", followed by
-  // the number of the object among such objects.
+  // --- targets of references --- Returns the path of an object. If no link leads to the object,
+  // the path is "//" and a number. The number counts the objects to which no link leads, from 0.
   Result<std::string> path_of(hid_t object) {
     NMB_ASSIGN(const haddr_t address, address_of(object, "object"));
     NMB_ASSIGN(std::string path, path_at(address));
@@ -245,7 +244,8 @@ class Importer {
     return found == paths_.end() ? std::string() : found->second;
   }
   Status find_paths(hid_t group, const std::string& path, std::size_t depth) {
-    if (depth > kMostDepth) return Status(Code::kLimit, "found groups too deep, at " + path);
+    if (depth > kMostDepth)
+      return Status(Code::kLimit, "found groups that are nested too deep, at " + path);
     std::vector<std::string> groups;
     NMB_ASSIGN(const std::vector<FoundLink> links, links_of(group, path));
     for (const FoundLink& link : links) {
@@ -305,8 +305,8 @@ class Importer {
     constexpr double kPreemption = 0.75;
     NMB_ASSIGN(const Handle access, read_handle(H5Pcreate(H5P_FILE_ACCESS), "file"));
     NMB_TRY(check_read(H5Pset_cache(access.get(), 0, kSlots, kCache, kPreemption), "file"));
-    // The cache of object headers is small, because each header is read once. HDF5 counts the bytes
-    // of a header in the file; in memory a header takes many times as many bytes.
+    // The cache of object headers is small, because each header is read once. HDF5 limits the cache
+    // by the sizes that the headers have in the file. In memory, a header is many times larger.
     constexpr std::size_t kMetadataCache = 1 << 20;
     H5AC_cache_config_t config;
     config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
@@ -339,7 +339,8 @@ class Importer {
     }
     return bytes;
   }
-  // HDF5 before 1.10.9 and 1.12.2 returns positions of chunks that do not count the user block.
+  // HDF5 before 1.10.9, and HDF5 1.12 before 1.12.2, returns chunk positions that do not include
+  // the length of the user block.
   Status find_chunk_base() {
     unsigned major = 0, minor = 0, release = 0;
     NMB_TRY(check_read(H5get_libversion(&major, &minor, &release), "file"));
@@ -349,7 +350,7 @@ class Importer {
     return {};
   }
 
-  // Returns whether addresses and lengths have 8 bytes in the file.
+  // Returns whether the file stores each address and each length in 8 bytes.
   static Result<bool> has_usual_sizes(hid_t plist) {
     std::size_t address = 0, length = 0;
     NMB_TRY(check_read(H5Pget_sizes(plist, &address, &length), "file"));
@@ -361,11 +362,11 @@ class Importer {
   std::optional<AlikeDataSets> alike_;
   Spool spool_;
   hsize_t user_block_ = 0;
-  // Path of the first link to each object, for links that were found so far.
+  // For each object, the path of the first link to it among the links that were found so far.
   std::unordered_map<haddr_t, std::string> first_paths_;
   // Paths of objects in the whole file, computed on demand.
   std::unordered_map<haddr_t, std::string> paths_;
-  std::uint64_t unlinked_ = 0;  // Number of named datatypes without a link that were found so far
+  std::uint64_t unlinked_ = 0;  // number of named datatypes without a link so far
 };
 
 }  // namespace
@@ -374,8 +375,8 @@ int import_file(const std::string& path, int spool, const std::string& place,
                 OtherFiles other_files) {
   silence_hdf5();
   try {
-    // The importer is not destroyed, because the process ends soon. Closing HDF5's objects of a
-    // file takes a tenth of the time of reading the file.
+    // The importer is not destroyed, because the process ends soon. To close HDF5's objects would
+    // take a tenth of the time that reading the file takes.
     static Importer* importer;
     importer = new Importer(path, place, other_files);
     return send_end(importer->run(spool));

@@ -13,12 +13,12 @@ namespace nmb::hdf5 {
 
 // Calls a C++ function from HDF5. No exception may pass through HDF5, because it is written in C.
 // If the function fails or runs out of memory, the iteration ends, and the failure is kept here.
-template <class... Arguments>  // arguments of the callback, without its data
+template <class... Arguments>  // arguments of the callback, without its data pointer
 class Hdf5Visitor {
  public:
   explicit Hdf5Visitor(std::function<Status(Arguments...)> visit) : visit_(std::move(visit)) {}
 
-  // The callback to pass to HDF5, with the visitor as its data.
+  // The callback to pass to HDF5. The data pointer of the callback must point to the visitor.
   static herr_t call(Arguments... arguments, void* visitor) noexcept {
     auto* const self = static_cast<Hdf5Visitor*>(visitor);
     try {

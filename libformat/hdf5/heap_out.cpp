@@ -33,7 +33,7 @@ void HeapOut::release() {
 }
 
 std::byte* HeapOut::hold(std::uint64_t bytes) {
-  // The memory of the pointer itself counts, too.
+  // Each buffer needs some memory in addition to its bytes.
   const std::uint64_t cost = sizeof(void*) * 4;
   if (bytes > most_ || held_bytes_ + cost > most_ - bytes) {
     too_much_ = true;
@@ -77,7 +77,7 @@ Status HeapOut::convert(Type type, std::span<const std::byte> values, std::uint6
   for (std::uint64_t i = 0; i < count; ++i) {
     const Status status = convert_one(type, values.data() + i * from, out + i * to);
     if (status.ok()) continue;
-    if (too_much_) all_bytes_ = all;  // these values will be converted again
+    if (too_much_) all_bytes_ = all;  // the caller will convert the same values again
     return status;
   }
   return {};
@@ -136,7 +136,7 @@ Status HeapOut::convert_sequence(Type base, std::uint64_t count, std::uint64_t o
   if (count == 0) return {};
   const std::uint64_t from = types_.table().value_size(base);
   const std::size_t to = types_.memory_bytes(base);
-  // An element does not take more bytes in memory than in the region.
+  // In memory, an element is at most as long as in the region, so count * to does not overflow.
   std::byte* const elements = hold(count * to);
   if (!elements) return failure(Code::kLimit, "found a sequence of ", count * from, " bytes");
   if (!types_.table().needs_heap(base)) {

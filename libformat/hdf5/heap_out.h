@@ -1,5 +1,6 @@
-// Converts values of variable length from a region of a block to the form that HDF5 has in memory
-// (spec/format.md, section 15.1): pointers, hvl_t, references.
+// Converts values of variable length. The form in a region of a block is described in
+// spec/format.md, section 15.1. In the memory of HDF5, values of variable length are pointers,
+// hvl_t and references.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@
 
 namespace nmb::hdf5 {
 
-// Returns the object with this path in the file that is being written.
+// Returns the object at `path` in the file that is being written.
 using FindObject = std::function<Result<Handle>(std::string_view path)>;
 
 class HeapOut {
@@ -31,8 +32,8 @@ class HeapOut {
   // `most` bytes of memory; kDamaged if values refer to bytes outside the region.
   Status convert(Type type, std::span<const std::byte> values, std::uint64_t count,
                  std::uint64_t most, std::byte* out);
-  // Returns whether convert() failed only because of `most`. Fewer values at a time may then
-  // succeed.
+  // Returns whether convert() failed only because of `most`. If so, a call of convert() for fewer
+  // values may succeed.
   bool too_much() const { return too_much_; }
   // Releases the memory of all values that were converted so far.
   void release();
@@ -43,9 +44,10 @@ class HeapOut {
   Status convert_sequence(Type base, std::uint64_t count, std::uint64_t offset, std::byte* out);
   Status convert_reference(ReferenceKind kind, std::uint64_t count, std::uint64_t offset,
                            std::byte* out);
-  // Returns `bytes` zero bytes, valid until release(); nullptr if they would exceed `most`.
+  // Returns a buffer of `bytes` zero bytes, which is valid until release(). Returns nullptr if the
+  // buffer would exceed `most`.
   std::byte* hold(std::uint64_t bytes);
-  // Reads bytes of the region by way of window_.
+  // Reads bytes of the region. Short reads take the bytes from window_.
   Status read(std::uint64_t offset, std::span<std::byte> out);
   Status led_to(std::uint64_t bytes);
 
@@ -55,8 +57,8 @@ class HeapOut {
   std::vector<std::unique_ptr<std::byte[]>> held_;
   std::uint64_t held_bytes_ = 0, most_ = 0;
   bool too_much_ = false;
-  // Several values may refer to the same bytes. The sum of the bytes to which values refer is
-  // limited, like the expansion by a codec.
+  // The number of bytes to which all values together refer, and its limit. The limit is needed
+  // because several values may refer to the same bytes.
   std::uint64_t all_bytes_ = 0, most_bytes_;
   std::vector<std::byte> window_;
   std::uint64_t window_begin_ = 0;

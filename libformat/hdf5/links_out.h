@@ -1,4 +1,4 @@
-// Makes HDF5 links in the order that is stored in the hdf5 section of a block.
+// Makes HDF5 links in the order in which the hdf5 section of a block lists the links.
 #pragma once
 
 #include <functional>
@@ -8,16 +8,17 @@
 
 namespace nmb::hdf5 {
 
-// Prevents HDF5 from following links to other files. The content of a file then cannot make HDF5
-// open or change another file.
+// Prevents HDF5 from following links to other files. After this call, the content of a file cannot
+// make HDF5 open or change another file.
 Status forbid_leaving();
 
 // Makes a link to an object that was made without a link.
 Status link_object(hid_t object, hid_t group, std::string_view name, CharacterSet character_set,
                    std::string_view what);
 
-// Makes one link in the group of `source`. For a link to a variable, also calls `on_variable` with
-// the open data set; the link's name, if it has one, replaces the name of the variable.
+// Makes one link in the group of `source`. If the link leads to a variable, also calls
+// `on_variable` with the open data set. Such a link has its own name, or else the name of the
+// variable.
 Status make_link(const Link& link, SourceBlock& source, hid_t group, ObjectMaker& maker,
                  const std::function<Status(VarId, hid_t)>& on_variable);
 

@@ -1,4 +1,4 @@
-// Limits of this process (see resource_limits.h).
+// Limits the resources of this process (see resource_limits.h).
 #include "resource_limits.h"
 
 #include <sys/resource.h>
@@ -53,7 +53,7 @@ void limit_resources(const std::string& path) {
   const std::uint64_t size =
       stat(path.c_str(), &about) == 0 ? static_cast<std::uint64_t>(about.st_size) : 0;
   // Damaged heaps can make HDF5 loop forever; this limit ends such loops soon for small files.
-  // Files with many small objects took at most 0.1 s for each 64 KiB.
+  // In measurements, files with many small objects took at most 0.1 s for each 64 KiB.
   limit(RLIMIT_CPU, kSeconds + std::min<std::uint64_t>(size >> 16, 60) + (size >> 20));
   limit(RLIMIT_CORE, 0);
 #ifndef NMB_SANITIZED

@@ -10,8 +10,8 @@ namespace nmb::hdf5 {
 // Limits CPU time and memory according to the size of the file.
 void limit_resources(const std::string& path);
 
-// Prevents this process from opening files from now on. Otherwise virtual data sets could make HDF5
-// open any file that they name.
+// Prevents this process from opening files from now on. Without this function, a virtual data set
+// could make HDF5 open any file that the data set names.
 void refuse_opening();
 
 // Allows this process to open files as long as the object exists, so that HDF5 can load plug-ins

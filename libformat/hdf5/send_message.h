@@ -1,4 +1,4 @@
-// Sends a message to the program that runs this one (hdf5/client/hdf5_stream.h).
+// Sends a message to the program that started this process (hdf5/client/hdf5_stream.h).
 #pragma once
 
 #include <initializer_list>
@@ -9,7 +9,7 @@
 
 namespace nmb::hdf5 {
 
-// The content consists of all of `contents`, one after another. Errors: kIo.
+// Sends a message whose content is all elements of `contents`, one after another. Errors: kIo.
 Status send_message(Message kind, std::initializer_list<std::span<const std::byte>> contents);
 
 // Sends kDone if the status is ok, otherwise the failure. Returns the exit code, 0 or 1.

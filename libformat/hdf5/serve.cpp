@@ -1,4 +1,4 @@
-// Handles each request in its own process (see serve.h).
+// Starts a process for each request (see serve.h).
 #include "serve.h"
 
 #include <fcntl.h>
@@ -26,8 +26,8 @@ struct Request {
   int output = -1, shared = -1;
 };
 
-// Receives a request into `bytes`, which must stay valid while its words are used. Returns false
-// after the last request.
+// Receives a request into `bytes`, which must stay valid while the words of the request are used.
+// Returns false after the last request.
 bool receive(int socket, std::vector<char>& bytes, Request* request) {
   int descriptors[2] = {-1, -1};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptors)];
@@ -56,7 +56,7 @@ bool receive(int socket, std::vector<char>& bytes, Request* request) {
 
 [[noreturn]] void work(Request& request, pid_t server,
                        const std::function<int(std::span<char*>)>& run) {
-  // Ends this process when the server ends, because the client kills the server to stop this
+  // This process must end when the server ends, because the client kills the server to stop this
   // process.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != server) _exit(2);
@@ -91,7 +91,7 @@ int serve(int socket, const std::function<int(std::span<char*>)>& run) {
     if (child == 0) work(request, server, run);
     close(request.output);
     if (request.shared >= 0) close(request.shared);
-    int status = 2 << 8;  // as if the exit code were 2
+    int status = 2 << 8;  // wait status of a process with exit code 2
     if (child > 0)
       while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
       }

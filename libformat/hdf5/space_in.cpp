@@ -17,8 +17,9 @@ Status check_parts(hsize_t count, const std::string& object) {
                  " parts, expected at most ", kMost);
 }
 
-// Returns the same dataspace without its selection. If all maximum lengths equal the lengths, no
-// maximum is set. A space without a maximum means the same, but has another encoding.
+// Returns the same dataspace without its selection. If all maximum lengths equal the lengths, the
+// new dataspace has no maximum lengths. A dataspace without maximum lengths has the same meaning,
+// but HDF5 encodes it in another way.
 Result<Handle> same_extent(hid_t from, Extent extent, const std::string& object) {
   if (H5Sget_simple_extent_type(from) != H5S_SIMPLE) return read_handle(H5Scopy(from), object);
   NMB_ASSIGN(const int rank, read_value(H5Sget_simple_extent_ndims(from), object));
@@ -42,8 +43,8 @@ Status copy_points(hid_t space, hid_t from, std::size_t rank, const std::string&
   return check_read(H5Sselect_elements(space, H5S_SELECT_SET, points, places.data()), object);
 }
 
-// Selects the same hyperslab as `from`. A regular hyperslab is selected at once, any other block by
-// block.
+// Selects the same hyperslab as `from`. A regular hyperslab is selected by one call. Any other
+// hyperslab is selected block by block.
 Status copy_hyperslab(hid_t space, hid_t from, std::size_t rank, const std::string& object) {
   std::vector<hsize_t> start(rank), stride(rank), count(rank), block(rank);
   NMB_ASSIGN(const htri_t regular, read_value(H5Sis_regular_hyperslab(from), object));
@@ -74,8 +75,8 @@ Status copy_hyperslab(hid_t space, hid_t from, std::size_t rank, const std::stri
   return {};
 }
 
-// Copies the selection of `from` to `space`, which must have the same extent and be selected
-// completely.
+// Selects in `space` the elements that are selected in `from`. At the time of the call, `space`
+// must have the same extent as `from`, and all its elements must be selected.
 Status copy_selection(hid_t space, hid_t from, const std::string& object) {
   const H5S_sel_type kind = H5Sget_select_type(from);
   if (kind == H5S_SEL_NONE) return check_read(H5Sselect_none(space), object);

@@ -26,8 +26,8 @@ enum class Extent {
                // the sources
 };
 
-// Returns the selection as H5Sencode encodes it, after making the selection again from its blocks.
-// Errors: kLimit if there are too many blocks.
+// Makes the selection again from its points or blocks, and returns the new selection as H5Sencode
+// encodes it. Errors: kLimit if there are too many blocks.
 Result<std::vector<std::byte>> encoded_selection(hid_t space, const std::string& object,
                                                  Extent extent = Extent::kOwn);
 

@@ -1,6 +1,7 @@
-// Dataspaces (see space_out.h). An encoded selection has these parts: id, version, size of lengths,
-// length of the extent message (u32), extent message, selection. The last two are described in the
-// HDF5 File Format Specification, IV.A.2.b and "Dataset Region Reference".
+// Makes dataspaces and selections (see space_out.h). An encoded selection has these parts: id,
+// version, size of lengths, length of the extent message (u32), extent message, selection. The
+// extent message and the selection are described in the HDF5 File Format Specification, IV.A.2.b
+// and "Dataset Region Reference".
 #include "space_out.h"
 
 #include <string>
@@ -34,7 +35,7 @@ bool take_lengths(ItemsIn* in, std::size_t rank, unsigned bytes, std::vector<hsi
   return in->ok();
 }
 
-// Returns the space without a selection.
+// Reads an extent, and returns a space with this extent and without a selection.
 Result<Handle> take_extent(ItemsIn* in, unsigned bytes) {
   const auto version = in->number<std::uint8_t>(kRule);
   const std::size_t rank = in->number<std::uint8_t>(kRule);
@@ -61,8 +62,9 @@ Result<Handle> take_extent(ItemsIn* in, unsigned bytes) {
   return make_space(space);
 }
 
-// Returns whether the end of a hyperslab can be computed along one dimension. Callers check whether
-// the end is inside the space, because the sources of a virtual data set may grow.
+// Returns whether a hyperslab ends before 2^63 along one dimension, or is unlimited along it. The
+// end may be outside the space, because the sources of a virtual data set may grow. If the end must
+// be inside the space, the caller checks it.
 bool has_end(std::uint64_t start, std::uint64_t stride, std::uint64_t count, std::uint64_t block) {
   if (count == H5S_UNLIMITED || block == H5S_UNLIMITED) return true;
   std::uint64_t end = 0;
@@ -80,9 +82,10 @@ Status select_points(ItemsIn* in, hid_t space, std::size_t rank) {
                     "a selection of points");
 }
 
-// Version 1 lists blocks by their first and last elements.
+// Reads a hyperslab of version 1, which lists the first and the last element of each block.
 Status select_blocks(ItemsIn* in, hid_t space, std::size_t rank) {
-  // Limited because the time that HDF5 takes for each block grows with the number of blocks.
+  // The number of blocks is limited, because the time that HDF5 takes for each block grows with
+  // this number.
   constexpr std::uint64_t kMostBlocks = 65536;
   const std::uint64_t count = in->count(8 * rank, kRule);
   if (count > kMostBlocks)
@@ -106,7 +109,7 @@ Status select_blocks(ItemsIn* in, hid_t space, std::size_t rank) {
   return {};
 }
 
-// Version 2 has a regular hyperslab.
+// Reads a hyperslab of version 2, which is always regular.
 Status select_regular(ItemsIn* in, hid_t space, std::size_t rank) {
   std::vector<hsize_t> start, stride, count, block;
   for (std::size_t i = 0; i < rank; ++i)
@@ -131,7 +134,7 @@ Status take_selection(ItemsIn* in, hid_t space) {
   } else {
     in->zeros(4, kRule);
   }
-  // Length of the remaining bytes, which also follows from rank and count.
+  // The length of the remaining bytes is not used, because it also follows from rank and count.
   (void)in->number<std::uint32_t>(kRule);
   if (!in->ok()) return in->status();
   if (kind == kNone) return check_hdf5(H5Sselect_none(space), "a selection");

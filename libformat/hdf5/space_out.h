@@ -1,5 +1,5 @@
 // Makes dataspaces and selections of HDF5. Encoded selections (H5Sencode) are decoded here and made
-// again, because HDF5's own decoder trusts their counts.
+// again, because HDF5's own decoder does not check the counts in them.
 #pragma once
 
 #include <cstddef>

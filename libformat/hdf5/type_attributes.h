@@ -1,5 +1,5 @@
-// Attributes of named datatypes, which are separate headers in the hdf5 section of a block
-// (spec/hdf5_section.md, property 5).
+// Writes the attributes of named datatypes. The hdf5 section of a block stores these attributes as
+// separate headers (spec/hdf5_section.md, property 5).
 #pragma once
 
 #include "attributes_out.h"
@@ -9,12 +9,12 @@ namespace nmb::hdf5 {
 
 class TypeAttributes {
  public:
-  // `property` is a property of `source`. Both must outlive the object.
+  // `property` is a property of `source`. `source` and `property` must outlive the object.
   TypeAttributes(SourceBlock& source, const Property& property)
       : source_(source), property_(property) {}
 
-  // Makes the attributes, and writes the values that do not refer to objects. Sets *references if
-  // there are other values.
+  // Makes the attributes, and writes the values that do not refer to objects. If some values refer
+  // to objects, sets *references to true.
   Status define(bool* references, const FindObject& find_object);
   // Writes the values that refer to objects.
   Status write_references(const FindObject& find_object);

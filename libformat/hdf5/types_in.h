@@ -20,7 +20,8 @@ class TypesIn {
   explicit TypesIn(std::function<Result<std::string>(hid_t named)> path_of)
       : path_of_(std::move(path_of)) {}
 
-  // Returns the code of a type in memory, as H5Dget_type and H5Aget_type return it.
+  // Returns the type code of `type`, which is a type in memory that H5Dget_type or H5Aget_type
+  // returned.
   Result<Type> code_of(hid_t type);
   const TypeTable& table() const { return table_; }
 
@@ -32,8 +33,8 @@ class TypesIn {
 
   std::function<Result<std::string>(hid_t)> path_of_;
   TypeTable table_;
-  std::map<std::vector<std::byte>, Type> known_;  // by the bytes of encode_type()
-  std::map<std::string, Type, std::less<>> met_;  // types without a name, by HDF5's encoding
+  std::map<std::vector<std::byte>, Type> known_;  // key: bytes from encode_type()
+  std::map<std::string, Type, std::less<>> met_;  // types without a name; key: HDF5's encoding
 };
 
 }  // namespace nmb::hdf5

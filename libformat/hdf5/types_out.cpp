@@ -1,5 +1,6 @@
-// Converts types to datatypes of HDF5 (see types_out.h). HDF5 copies a type into each type that
-// contains it. Types are therefore made on demand, and their total number is limited.
+// Converts types to datatypes of HDF5 (see types_out.h). If a type contains another type, HDF5
+// makes a copy of the inner type. Types are therefore made on demand, and their total number is
+// limited.
 #include "types_out.h"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ H5T_norm_t norm_of(Normalization normalization) {
 }
 
 // Sets the properties of a float. HDF5 checks each property against the current values of the other
-// properties, so the type is first made wide enough for all values.
+// properties. The type is therefore made wider than needed at first.
 bool set_float(hid_t id, const ExtendedType& t) {
   const std::size_t wide = t.size + 64;
   return H5Tset_size(id, wide) >= 0 && H5Tset_precision(id, wide * 8) >= 0 &&
@@ -140,8 +141,8 @@ Result<hid_t> TypesOut::stored(Type type) {
   std::string path = path_of(types_.at(type));
   for (auto there = named_.find(path); there != named_.end(); there = named_.find(path)) {
     if (H5Tequal(there->second.get(), made) > 0) return there->second.get();
-    // A type without a link has only a number, and a type from another file may have the same
-    // number.
+    // A type without a link has a number in place of a path, and a type from another file may have
+    // the same number.
     if (path.starts_with('/')) {
       path += '/';
       continue;
@@ -255,8 +256,8 @@ Result<Handle> TypesOut::make_atomic(const ExtendedType& t) {
   return id;
 }
 
-// Makes a compound. The offset of a field in memory is its offset in the block, minus the
-// differences in size of the fields before it.
+// Makes a compound. The offset of a field in memory is less than its offset in the block, because
+// the fields before it are shorter in memory.
 Result<Handle> TypesOut::make_compound(Type code, const ExtendedType& t,
                                        std::vector<std::uint64_t>* offsets) {
   const std::string what = types_.text(code);
@@ -275,7 +276,7 @@ Result<Handle> TypesOut::make_compound(Type code, const ExtendedType& t,
     return t.fields[a].offset < t.fields[b].offset;
   });
   offsets->resize(count);
-  std::uint64_t less = 0, end = 0;  // end of the last field in the block's form
+  std::uint64_t less = 0, end = 0;  // end of the previous field, in the form of the block
   for (const std::size_t i : order) {
     const ExtendedType::Field& field = t.fields[i];
     if (field.offset < end)

@@ -1,4 +1,4 @@
-// Converts the types of a block exactly to datatypes of HDF5 (spec/format.md, section 15.1).
+// Converts the types of a block to datatypes of HDF5, without loss (spec/format.md, section 15.1).
 // Classic types become the big-endian standard types; kChar becomes a string of one byte.
 #pragma once
 
@@ -28,21 +28,22 @@ class TypesOut {
       : types_(types), file_(file), named_(named), made_(types.size()), nodes_(types.size()) {}
 
   const TypeTable& table() const { return types_; }
-  // Returns the type for values in memory, and for fields and elements of other types. The result
-  // is valid as long as the object exists. Errors: kUnsupported if HDF5 has no such type.
+  // Returns the HDF5 datatype of values in memory. The same datatype is used for fields and
+  // elements of other types. The result is valid as long as this TypesOut exists. Errors:
+  // kUnsupported if HDF5 has no datatype for `type`.
   Result<hid_t> plain(Type type);
-  // Returns the type for data sets and attributes. For a named type, this is the named datatype,
-  // which is made without a link if it does not exist yet. Errors: kDamaged if an existing named
-  // datatype differs.
+  // Returns the HDF5 datatype of data sets and attributes in the file. For a named type, the result
+  // is the file's named datatype. If the file does not have this named datatype yet, it is made
+  // without a link. Errors: kDamaged if an existing named datatype differs.
   Result<hid_t> stored(Type type);
   // Return the size of a value in memory, and the offsets of its fields in memory
-  // (memory_layout.h). The size and the offsets are computed once, by plain(), which must have been
-  // called for `type`.
+  // (memory_layout.h). plain() computes the size and the offsets, so plain() must be called for
+  // `type` first.
   std::size_t memory_bytes(Type type) const {
     return TypeTable::is_extended(type) ? of(type).bytes : type_size(type);
   }
   const std::vector<std::uint64_t>& field_offsets(Type type) const { return of(type).offsets; }
-  // Returns whether values refer to objects.
+  // Returns whether values of `type` contain references.
   bool has_reference(Type type) const;
 
  private:
@@ -65,9 +66,9 @@ class TypesOut {
   const hid_t file_;
   NamedTypes& named_;
   std::vector<Made> made_;
-  // Number of types in each type, including itself; 0 if not counted yet.
+  // For each type, the number of types in it, including the type itself; 0 if not counted yet.
   std::vector<std::uint64_t> nodes_;
-  std::uint64_t all_nodes_ = 0;  // number of types in all types that were made
+  std::uint64_t all_nodes_ = 0;  // total number of types in the types that were made
 };
 
 }  // namespace nmb::hdf5

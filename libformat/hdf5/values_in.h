@@ -1,5 +1,5 @@
-// Encodes values that the HDF5 library has in memory, in the form of a region of kind heap
-// (spec/format.md, section 15.1).
+// Converts values from HDF5's form in memory to the form in a region of kind heap (spec/format.md,
+// section 15.1).
 #pragma once
 
 #include <hdf5.h>
@@ -18,20 +18,22 @@ namespace nmb::hdf5 {
 
 // Functions that find the targets of references.
 struct References {
-  // Returns the path of an object by its reference in memory; empty for a null reference.
+  // Returns the path of the object to which `reference` (in HDF5's form in memory) refers. The path
+  // of a null reference is empty.
   std::function<Result<std::string>(const void* reference)> object;
-  // Returns the stored form of a reference to a region; empty for a null reference.
+  // Returns the form in which a block stores a reference to a region. The form of a null reference
+  // is empty.
   std::function<Result<std::vector<std::byte>>(const void* reference)> region;
 };
 
 // The bytes to which values of variable length refer.
 class Heap {
  public:
-  // `begin` is the offset of the heap from the region's begin.
+  // `begin` is the offset of the heap from the start of the region.
   explicit Heap(std::uint64_t begin) : end_(begin) {}
-  // Appends `bytes`, and returns their offset from the region's begin.
+  // Appends `bytes`, and returns their offset from the start of the region.
   std::uint64_t add(std::span<const std::byte> bytes);
-  // Returns the offset of the next bytes.
+  // Returns the offset that the next bytes will have.
   std::uint64_t end() const { return end_; }
   // Returns the bytes that were added since the last call.
   std::vector<std::byte> take() { return std::exchange(bytes_, {}); }

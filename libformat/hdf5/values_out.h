@@ -14,12 +14,12 @@ namespace nmb::hdf5 {
 Status write_values(SourceBlock& source, VarId variable, hid_t data_set,
                     const FindObject& find_object);
 
-// Returns whether a variable's values are small parts of records that contain values of several
-// variables. If such variables were read one by one, all records would be read once for each
-// variable.
+// Returns whether a variable has only a small part of each record, because the records contain
+// values of several variables. If these variables were read one after another, all records would be
+// read once for each variable.
 bool is_column(const SourceBlock& source, VarId variable);
-// Writes all values of variables for which is_column() is true, record by record. Their data sets
-// must be open.
+// Writes all values of several variables, record by record. The function is for variables for which
+// is_column() is true. The data sets of the variables must be open.
 Status write_columns(SourceBlock& source, std::span<const std::pair<VarId, hid_t>> data_sets,
                      const FindObject& find_object);
 

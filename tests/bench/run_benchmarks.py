@@ -189,8 +189,9 @@ def bench_pack(b):
 
 
 def bench_split(b):
-    """Divides variables by name into 35,530 samples. The values of the inputs are holes in sparse files. The cost of
-    copying these values is measured by packing files with one variable each and as many bytes of holes."""
+    """Divides variables by name into 35,530 samples. The inputs are sparse files, and their values are holes. A
+    plain pack measures the cost of copying the values: it copies sparse files of the same size that have one
+    variable each."""
     samples = str(b.scaled(35530))
     graphs = b.make_once(b.work / "graphs", [b.program("make_graph_samples"), "OUT", "--files", "4", "--samples", samples,
                                              "--sparse"])
@@ -210,12 +211,12 @@ def bench_split(b):
     b.add("split 35,530 samples by one thread: wall time", split["wall"])
     b.add("split by one thread per core: wall time, compared with one thread", together["wall"], split["wall"])
     b.add("split by one thread: total CPU", split["cpu"])
-    b.add("split: CPU for moving as many bytes", moving["cpu"])
-    b.add("split: CPU without moving bytes", split["cpu"] - moving["cpu"], limit=0.5)
-    b.add("split: CPU without moving bytes, compared with `cat` of the pack benchmark",
+    b.add("split: CPU of a plain pack of the same size", moving["cpu"])
+    b.add("split: CPU, minus CPU of a plain pack of the same size", split["cpu"] - moving["cpu"], limit=0.5)
+    b.add("split: CPU, minus CPU of a plain pack of the same size, compared with `cat` of the pack benchmark",
           split["cpu"] - moving["cpu"], copying["wall"],
           target=0.5 / CAT_SECONDS)
-    b.add("split: peak memory of one thread, compared with one thread per core", split["rss_mb"], together["rss_mb"], unit="MB")
+    b.add("split: peak memory with one thread, compared with one thread per core", split["rss_mb"], together["rss_mb"], unit="MB")
 
 
 def make_steps(folder, files, steps):
@@ -313,9 +314,9 @@ def made(path, make, *sizes):
 
 
 def bench_join(b):
-    """Joins 64 classic files of 1.6 GB along their records, and HDF5 tables row by row. No program waits until its
-    output is on the device. Peers that are not installed are left out. ph5_concat (NU-CUCIS/ph5concat) writes
-    uncompressed, contiguous data sets and holds all inputs in memory."""
+    """Joins 64 classic files (1.6 GB in all) along the record dimension, and joins HDF5 tables row by row. No
+    program waits until its output is on the device. Comparisons with programs that are not installed are left out.
+    ph5_concat (NU-CUCIS/ph5concat) writes uncompressed, contiguous data sets and holds all inputs in memory."""
     inputs = made(b.work / "steps", make_steps, 64, b.scaled(32))
     out, copy, classic = b.work / "join.nmb", b.work / "join.cat", b.work / "join.nc"
 
@@ -334,7 +335,7 @@ def bench_join(b):
         commands["cdo"] = lambda: b.cost(["cdo", "-s", "mergetime", *inputs, str(classic)])
     costs = dict(zip(commands, in_turn(b.runs, clean, *commands.values())))
     clean()
-    b.add("join 64 files along records, compared with `cat`", costs["nmb"]["wall"], costs["cat"]["wall"], target=0.8)
+    b.add("join 64 files along the record dimension, compared with `cat`", costs["nmb"]["wall"], costs["cat"]["wall"], target=0.8)
     b.add("join 64 files to a classic file, compared with `cat`", costs["nc"]["wall"], costs["cat"]["wall"])
     for peer in ("ncrcat", "cdo"):
         if peer in costs:
@@ -365,8 +366,8 @@ def bench_join(b):
 
 
 def bench_tiles(b):
-    """Assembles a model's output of 1.5 GB from 9 uneven parts. No program waits until its output is on the device.
-    The peer is mppnccombine (NOAA-GFDL/FRE-NCtools), if it is installed."""
+    """Assembles the output of a model (1.5 GB in all) from 9 parts of different sizes. No program waits until its
+    output is on the device. The peer is mppnccombine (NOAA-GFDL/FRE-NCtools), if it is installed."""
     inputs = made(b.work / "tiles", make_tiles, b.scaled(24), 8)
     out, copy, classic = b.work / "tiles.nmb", b.work / "tiles.cat", b.work / "tiles.nc"
 
@@ -412,8 +413,8 @@ def make_conversions(folder, program, samples, megabytes):
 
 
 def bench_convert(b):
-    """Converts files one by one. Outputs are read back and compared, as by default. No program waits until its output
-    is on the device."""
+    """Converts files one by one. As by default, each output is read back and compared with its input. No program
+    waits until its output is on the device."""
     folder = b.work / "conversions"
     if not folder.exists():
         make_conversions(folder, b.program("make_rank_files"), b.scaled(6400), b.scaled(400))
@@ -449,7 +450,7 @@ def bench_convert(b):
     if shutil.which("h5repack"):
         ours, theirs = in_turn(few, clean, nmconvert(coded, out, "--compress", "zstd"),
                                lambda: b.cost(["h5repack", "-f", "SHUF", "-f", "GZIP=1", coded, str(repacked)]))
-        b.add("convert a shuffled and deflated HDF5 file to NMB with zstd, compared with h5repack to shuffle and deflate",
+        b.add("convert a shuffled and deflated HDF5 file to NMB with zstd, compared with h5repack, which shuffles and deflates",
               ours["wall"], theirs["wall"], target=1 / 3)
     clean()
 
@@ -476,8 +477,8 @@ def bench_pack_hdf5(b):
 
 
 def bench_create(b):
-    """Creates 568,480 variables and 852,715 dimensions in one block or in 35,530 blocks. Rows with "10x" create ten
-    times as many."""
+    """Creates 568,480 variables and 852,715 dimensions in one block or in 35,530 blocks. Some rows create ten times
+    as many objects."""
     peer_command = b.pnetcdf_creation()
     ours, peer = b.work / "create.nmb", b.work / "create.nc"
 
@@ -485,8 +486,9 @@ def bench_create(b):
         ours.unlink(missing_ok=True)
         peer.unlink(missing_ok=True)
 
-    for shape, usual, text, cpu, memory in (("one", 56848, "one block", 0.40, 140),
-                                            ("samples", 35530, "35,530 blocks", 0.25, 110)):
+    for shape, usual, text, larger, smaller, cpu, memory in (
+            ("one", 56848, "one block", "one block, ten times as many objects", "the usual number of objects", 0.40, 140),
+            ("samples", 35530, "35,530 blocks", "355,300 blocks", "35,530 blocks", 0.25, 110)):
         size = ["--shape", shape, "--samples", str(b.scaled(usual))]
 
         def create(*more):
@@ -505,21 +507,21 @@ def bench_create(b):
         b.add(f"create, {text}: file size, compared with PnetCDF", once["bytes"] / 1e6, unit="MB",
               peer=theirs["bytes"] / 1e6 if theirs else None)
         b.add(f"create, {text}, metadata not compressed: CPU", none["cpu"])
-        b.add(f"create, {text}: CPU per object at 10x, compared with 1x", ten["cpu"] / ten["variables"] * 1e9,
+        b.add(f"create, {larger}: CPU per object, compared with {smaller}", ten["cpu"] / ten["variables"] * 1e9,
               once["cpu"] / once["variables"] * 1e9, unit="ns", target=1.0)
-        b.add(f"create, {text}: user time per object at 10x, compared with 1x", ten["user"] / ten["variables"] * 1e9,
+        b.add(f"create, {larger}: user time per object, compared with {smaller}", ten["user"] / ten["variables"] * 1e9,
               once["user"] / once["variables"] * 1e9, unit="ns",
-              note="system time grows if the host must find memory first")
-        b.add(f"create, {text}: memory per object at 10x, compared with 1x", ten["peak_mb"] / ten["variables"] * 1e6,
+              note="without system time, which depends on the memory that the host has free")
+        b.add(f"create, {larger}: memory per object, compared with {smaller}", ten["peak_mb"] / ten["variables"] * 1e6,
               once["peak_mb"] / once["variables"] * 1e6, unit="B", target=1.0)
 
 
 def bench_ranks(b):
-    """Distributes the work of the create benchmark to ranks, in 35,530 blocks or in one block per rank. The cost of
-    one rank, multiplied by the number of ranks, is compared with the cost of one process. CPU is counted outside
-    waits. Memory is counted in addition to the description of the objects and to MPI. Each rank of PnetCDF receives
-    and makes all definitions. Runs with thousands of threads measure only the messages and the memory of a rank,
-    because all threads share a few cores."""
+    """Divides the work of the create benchmark among ranks. The objects are in 35,530 blocks, or in one block per
+    rank. The cost of one rank, multiplied by the number of ranks, is compared with the cost of one process. CPU time
+    does not include the time in which a rank waits. Memory does not include the memory of MPI and of the benchmark's
+    own list of objects. With PnetCDF, each rank receives and makes all definitions. Runs with thousands of threads
+    measure only the messages and the memory of a rank, because all threads share a few cores."""
     peer_command = b.pnetcdf_creation()
     ours, peer = b.work / "ranks.nmb", b.work / "ranks.nc"
 
@@ -545,7 +547,10 @@ def bench_ranks(b):
         return run
 
     program = b.program("bench_create_ranks")
-    for shape, usual, alone, text in (("blocks", 35530, "samples", "35,530 blocks"), ("rank", 56848, "one", "one block per rank")):
+    for shape, usual, alone, text, larger, smaller in (
+            ("blocks", 35530, "samples", "35,530 blocks", "355,300 blocks, 2 ranks", "35,530 blocks"),
+            ("rank", 56848, "one", "one block per rank", "one block per rank, 2 ranks, ten times as many objects",
+             "the usual number of objects")):
         samples = ["--samples", str(b.scaled(usual))]
         words = [str(ours), "--shape", shape, *samples]
         for ranks in (2, 4, 8):
@@ -570,16 +575,17 @@ def bench_ranks(b):
                 b.add(f"{text}, 2 ranks: wall time, compared with PnetCDF", mine["wall"], theirs.get("wall"), target=1 / 8)
                 ten, once = in_turn(max(1, b.runs // 2), clean, launch(ranks, program, *words, "--times", "10"),
                                     launch(ranks, program, *words))
-                b.add(f"{text}, 2 ranks: wall time at 10x, compared with 1x", ten["wall"], once["wall"], target=11)
+                b.add(f"{larger}: wall time, compared with {smaller}", ten["wall"], once["wall"], target=11)
         for ranks in (8, 64, 512, 4096):
             clean()
             mine = b.report([program, *words, "--threads", str(ranks)])
             b.add(f"{text}, {ranks:,} threads: wall time", mine["wall"])
-            b.add(f"{text}, {ranks:,} threads: most messages of a rank, divided by log2 of the number of ranks",
+            b.add(f"{text}, {ranks:,} threads: maximum number of messages that a rank sends, divided by log2 of the number of "
+                  "ranks",
                   mine["messages"] / math.log2(ranks), mine["messages_sum"] / ranks / math.log2(ranks), unit="", limit=80,
-                  note="peer: mean")
-            b.add(f"{text}, {ranks:,} threads: most bytes sent by a rank", mine["sent_mb"] * 1e3,
-                  mine["sent_mb_sum"] / ranks * 1e3, unit="kB", note="peer: mean")
+                  note="peer: mean of all ranks")
+            b.add(f"{text}, {ranks:,} threads: maximum number of bytes that a rank sends", mine["sent_mb"] * 1e3,
+                  mine["sent_mb_sum"] / ranks * 1e3, unit="kB", note="peer: mean of all ranks")
             b.add(f"{text}, {ranks:,} threads: memory of a rank", mine["peak_mb"] * 1e3, unit="kB")
     clean()
 
@@ -611,22 +617,22 @@ def bench_arrays(b):
             b.add(f"{what}: file size, compared with PnetCDF",
                   mine["bytes"] / 1e6, theirs["bytes"] / 1e6 if theirs else None, unit="MB",
                   target=1.05)
-            b.add(f"{what}: bytes that are read again, divided by the file size",
+            b.add(f"{what}: bytes that the ranks read back, divided by the file size",
                   mine["read_mb_sum"] * 1e6 / mine["bytes"], unit="", limit=0.05)
     # A million runs of 8 bytes a rank in each call.
     runs = [b.mpiexec, "-n", "4", b.program("bench_arrays"), str(ours), "--split", "x", "--z", str(b.scaled(2048)), "--x", "8",
             "--steps", "2"]
     mine = repeated(b.runs, clean, lambda: b.report(runs))
-    b.add("put_all, 10^6 runs of 8 bytes per rank: memory of a rank", mine["peak_mb"], unit="MB")
-    b.add("put_all, 10^6 runs: memory of the largest rank, divided by the mean",
+    b.add("put_all, 10^6 ranges of 8 bytes per rank: memory of a rank", mine["peak_mb"], unit="MB")
+    b.add("put_all, 10^6 ranges per rank: maximum memory of a rank, divided by the mean of all ranks",
           mine["peak_mb"] / (mine["peak_mb_sum"] / 4), unit="",
           limit=1.1)
     clean()
 
 
 def bench_steps(b):
-    """Makes many commits with 4 ranks. Blocks grow by one record per commit, one block grows thousands of times, or
-    each step adds new blocks. No program waits until its output is on the device."""
+    """Four ranks make many commits. Either 1,000 blocks grow by one record per commit, or one block does so, or each
+    step adds new blocks. No program waits until its output is on the device."""
     ours, peer = b.work / "steps.nmb", b.work / "steps.nc"
     peer_command = b.pnetcdf("bench_steps_pnetcdf")
 
@@ -662,7 +668,7 @@ def bench_steps(b):
           mine["step_late"] / mine["step_early"], unit="", limit=1.2)
     b.add(f"{what}: time of the shortest late step, divided by the time of the shortest early step",
           mine["step_least_late"] / mine["step_least_early"], unit="")
-    b.add(f"{what}: time of end_define in a late step, divided by its time in an early step",
+    b.add(f"{what}: time of end_define in a late step, divided by the time of end_define in an early step",
           mine["end_define_late"] / mine["end_define_early"], unit="",
           limit=1.2)
     b.add(f"{what}: time of end_define in a late step", mine["end_define_late"] * 1e3, unit="ms")
@@ -670,12 +676,12 @@ def bench_steps(b):
 
 
 def bench_lookup(b):
-    """Finds one variable of one sample by name, and opens the file again each time. The larger NMB file has ten times as
-    many blocks as the larger HDF5 file has groups."""
+    """Each lookup opens the file and finds one variable of one sample by name. The larger NMB file has 5,684,800
+    blocks. The larger HDF5 file has only a tenth as many groups."""
     hdf5 = b.program("bench_make_hdf5")
     for shape, ours_samples, peer_samples, text in (
             ("samples", 35530, 35530, "in 35,530 samples"),
-            ("one-object", 5684800, 568480, "in 5,684,800 blocks of one object (HDF5: 568,480)")):
+            ("one-object", 5684800, 568480, "in 5,684,800 blocks with one object each (HDF5: 568,480 groups)")):
         ours_size = ["--shape", shape, "--samples", str(b.scaled(ours_samples))]
         peer_size = ["--shape", shape, "--samples", str(b.scaled(peer_samples))]
         ours = b.make_once(b.work / f"lookup_{shape}.nmb", [b.program("bench_create"), "OUT", *ours_size, "--values"])
@@ -691,13 +697,13 @@ def bench_lookup(b):
               peer=theirs["seconds"] * 1e6 if theirs else None)
         b.add(f"lookup {text}: maximum number of reads, compared with HDF5",
               mine["most_reads"], theirs.get("most_reads"), unit="", limit=6)
-        b.add(f"lookup {text}: maximum KiB read beyond the values, compared with HDF5",
+        b.add(f"lookup {text}: maximum KiB read in addition to the values, compared with HDF5",
               mine["most_bytes_beyond_values"] / 1024, unit="KiB",
               limit=48, peer=theirs["most_bytes_beyond_values"] / 1024 if theirs else None)
 
 
 def bench_count(b):
-    """Counts the objects of the files of the lookup benchmark."""
+    """Counts the objects in the files that the lookup benchmark uses."""
     for shape in ("samples", "one-object"):
         path = b.work / f"lookup_{shape}.nmb"
         if not path.exists():
@@ -708,8 +714,8 @@ def bench_count(b):
         numbers = [int(word) for word in told.stderr.replace(",", "").split() if word.isdigit()]
         b.add(f"count the objects of the lookup file `{shape}`: time", time["wall"] * 1e3, unit="ms",
               note=f"{told.stdout.strip()} objects")
-        b.add(f"count the objects of the lookup file `{shape}`: reads", numbers[0], unit="", limit=1)
-        b.add(f"count the objects of the lookup file `{shape}`: KiB", numbers[1] / 1024, unit="KiB", limit=16)
+        b.add(f"count the objects of the lookup file `{shape}`: number of reads", numbers[0], unit="", limit=1)
+        b.add(f"count the objects of the lookup file `{shape}`: KiB read", numbers[1] / 1024, unit="KiB", limit=16)
 
 
 def number(value):
@@ -761,8 +767,8 @@ def main():
     text = ["# Benchmarks", "",
             f"`tests/bench/run_benchmarks.py` wrote this page on a machine with {about['cpu']}, {about['cores']} cores and "
             f"{about['system']}. The load of the machine was {about['load']:.1f} at the start. Each figure is the median of "
-            f"{options.runs} runs, which alternate with runs of the peer (runs of PnetCDF "
-            f"{'.'.join(map(str, pnetcdf_version(bench)))}: {options.peer_runs}).", ""]
+            f"{options.runs} runs, which alternate with runs of the peer. In the benchmarks Create and Ranks, the number of runs "
+            f"of PnetCDF {'.'.join(map(str, pnetcdf_version(bench)))} is {options.peer_runs}.", ""]
     if options.scale != 1:
         text += [f"This is a trial at {options.scale:g} of the size. Do not compare its figures with the limits.", ""]
     for name in options.only or GROUPS:

@@ -152,11 +152,12 @@ Status session(const std::string& path, Communicator& ranks, Calls& calls) {
     counter.tell("create");
     NMB_ASSIGN(const std::vector<BlockId> own, define_own(*writer, ranks, "a"));
     NMB_TRY(writer->end_define());
-    counter.tell("end_define, own blocks");
+    counter.tell("end_define: each rank defines its own blocks");
     for (std::uint64_t step = 0; step < 3; ++step) {
       NMB_TRY(put_record(*writer, own, step));
       NMB_TRY(writer->sync());
-      counter.tell(step == 0 ? "sync, own blocks" : "sync, own blocks that grew");
+      counter.tell(step == 0 ? "sync: each rank has written its own blocks"
+                             : "sync: the own blocks of each rank grew");
     }
     NMB_TRY(writer->redefine());
     counter.tell("redefine");
@@ -165,15 +166,15 @@ Status session(const std::string& path, Communicator& ranks, Calls& calls) {
     NMB_ASSIGN(const BlockId series, define(*writer, "series", 0, size));
     NMB_ASSIGN(const BlockId several, define_several(*writer, size));
     NMB_TRY(writer->end_define());
-    counter.tell("end_define, shared blocks");
+    counter.tell("end_define: all ranks define shared blocks");
     const std::vector<int> row(kLength, 1);
     NMB_TRY(writer->put_all(matrix, 0, {{rank, 0}, {1, kLength}, {}}, std::span<const int>(row)));
-    counter.tell("put_all, rows");
+    counter.tell("put_all: each rank writes a row");
     NMB_TRY(writer->put_all(columns, 0, {{0, rank}, {kLength, 1}, {}}, std::span<const int>(row)));
-    counter.tell("put_all, columns");
+    counter.tell("put_all: each rank writes a column");
     const std::span<const int> one(row.data(), 1);
     NMB_TRY(writer->put_all(series, 0, {{0, rank}, {1, 1}, {}}, one));
-    counter.tell("put_all, a new record");
+    counter.tell("put_all: the ranks write a new record together");
     NMB_TRY(writer->extend(series, 2));
     counter.tell("extend");
     {
@@ -181,27 +182,27 @@ Status session(const std::string& path, Communicator& ranks, Calls& calls) {
       NMB_ASSIGN(const RequestId second, writer->iput(series, 0, {{3, rank}, {1, 1}, {}}, one));
       NMB_TRY(writer->wait_all(std::array{first, second}));
     }
-    counter.tell("wait_all, new records");
+    counter.tell("wait_all: the ranks write two new records together");
     NMB_TRY(writer->sync());
-    counter.tell("sync, shared blocks");
+    counter.tell("sync: the ranks have written shared blocks");
     NMB_TRY(writer->put_all(series, 0, {{4, rank}, {1, 1}, {}}, one));
-    counter.tell("put_all, a record after sync");
+    counter.tell("put_all after sync: the ranks write a new record together");
     NMB_TRY(writer->sync());
-    counter.tell("sync, a shared block that grew");
+    counter.tell("sync: a shared block grew");
     NMB_TRY(put_of_several(*writer, several, 0, rank));
-    counter.tell("wait_all, 4 variables");
+    counter.tell("wait_all: the ranks write 4 variables together");
     NMB_TRY(put_of_several(*writer, several, 1, rank));
-    counter.tell("wait_all, a new record of 4 variables");
+    counter.tell("wait_all: the ranks write a new record of 4 variables together");
     NMB_TRY(writer->sync());
-    counter.tell("sync, 4 shared variables");
+    counter.tell("sync: the ranks have written 4 shared variables");
     NMB_TRY(writer->redefine());
     counter.start();
     NMB_ASSIGN(const std::vector<BlockId> later, define_own(*writer, ranks, "b"));
     NMB_TRY(writer->end_define());
-    counter.tell("end_define, own blocks in a later step");
+    counter.tell("end_define in a later step: each rank defines its own blocks");
     NMB_TRY(put_record(*writer, later, 0));
     NMB_TRY(writer->sync());
-    counter.tell("sync, own blocks in a later step");
+    counter.tell("sync in a later step: each rank has written its own blocks");
     NMB_TRY(writer->redefine());
     counter.start();
     const std::string renamed = "c/rank" + std::to_string(rank);
@@ -209,25 +210,25 @@ Status session(const std::string& path, Communicator& ranks, Calls& calls) {
     NMB_TRY(writer->remove_block(later[1]));
     NMB_TRY(writer->put_att_text(later[2], kGlobal, "title", "redefined"));
     NMB_TRY(writer->end_define());
-    counter.tell("end_define, blocks renamed, removed or changed");
+    counter.tell("end_define: each rank has renamed, removed and changed blocks");
     NMB_TRY(writer->sync());
-    counter.tell("sync, blocks renamed, removed or changed");
+    counter.tell("sync: each rank has renamed, removed and changed blocks");
     const std::string others = "c/rank" + std::to_string((rank + 1) % size);
     const std::string_view wanted = others;
     NMB_TRY(writer->open_blocks(std::span(&wanted, 1)).status());
-    counter.tell("open_blocks, a block of another rank");
+    counter.tell("open_blocks: each rank opens a block of another rank");
     NMB_TRY(writer->close());
     counter.tell("close");
   }
   NMB_ASSIGN(writer, Writer::open(path, options, ranks));
   counter.tell("open");
   NMB_TRY(writer->end_define());
-  counter.tell("end_define, nothing new");
+  counter.tell("end_define: no rank has new definitions");
   NMB_ASSIGN(const BlockId own, writer->find_block("a/rank" + std::to_string(ranks.rank()) + "/0"));
   counter.start();
   NMB_TRY(put_record(*writer, {own}, 3));
   NMB_TRY(writer->close());
-  counter.tell("close, a block that grew");
+  counter.tell("close: a block of each rank grew");
   return {};
 }
 
@@ -307,15 +308,15 @@ std::string table_of(const std::vector<int>& sizes, const std::vector<Calls>& of
 
 constexpr const char* kAbout = R"(# Messages of the collective calls
 
-This page is for users who run the writer on many ranks. It says how many messages a rank sends in each collective call, and how many bytes of messages a rank holds. The program `tests/parallel/message_counts.cpp` counts the messages, with threads as ranks, and writes this page:
+This page is for users who run the writer on many ranks. The page says how many messages a rank sends in each collective call, and how many bytes of messages a rank holds. The program `tests/parallel/message_counts.cpp` uses threads as ranks. It counts the messages and writes this page:
 
     message_counts --ranks 512,1024,2048,4096 --report docs/message_counts.md
 
-Each rank has four blocks of its own. In addition, all ranks share blocks, and each rank writes one element, row or column of a shared block. P is the number of ranks. In each call, a rank should send at most c log2 P + min(blocks of a rank, P) messages, where c does not grow with P. No rank should hold more than 16 MB of messages.
+Each rank has four blocks of its own. Further blocks are shared by all ranks. Each rank writes one element, row or column of a shared block. P is the number of ranks. In each call, a rank should send at most c log2 P + min(blocks of a rank, P) messages, where c does not grow with P. No rank should hold more than 16 MB of messages.
 
-A column "P = ..." gives the number of messages that the busiest rank sends. The column "c" gives the largest c of all P. "MB held" is the largest size of messages that one rank holds at a time. The figures for P = 100000 are extrapolated from the figures for P = 512 and more. The number of messages is extrapolated by a line in log2 P, and the number of bytes by a line in P.
+A column "P = ..." gives the number of messages that the busiest rank sends. The column "c" gives the largest value of c for any P in the table. "MB held" is the maximum size of the messages that one rank holds at one time. The figures for P = 100000 are extrapolated from the figures for P = 512 and more. The extrapolation assumes that the number of messages is linear in log2 P, and that the number of bytes is linear in P.
 
-Rank 0 makes the rows of growth pages and the list of dead ranges for all ranks, because the format has only one list of each kind for each commit. Rank 0 holds these lists in addition to the messages. A piece of growth takes 48 bytes, and a commit has at most 131,072 such pieces. A dead range takes 40 bytes. If 100,000 ranks replace four blocks each, there are about a million dead ranges, which take 40 MB.
+A commit has only one list of growth rows and one list of dead ranges. Rank 0 therefore makes both lists for all ranks. Rank 0 holds these lists in addition to the messages. A growth row takes 48 bytes, and a commit has at most 131,072 growth rows. A dead range takes 40 bytes. If 100,000 ranks replace four blocks each, there are about a million dead ranges, which take 40 MB.
 
 )";
 

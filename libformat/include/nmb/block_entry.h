@@ -17,10 +17,10 @@ struct BlockCounts {
   std::uint64_t records = 0;  // number of records; 0 without a record dimension
   std::uint64_t samples = 0;
 
-  // Returns only these members of a derived struct, so that they can be copied together.
+  // Returns the BlockCounts part of a derived struct, so that all counts can be copied together.
   BlockCounts& counts() { return *this; }
   const BlockCounts& counts() const { return *this; }
-  // Calls visit with each count, in the order of the index's columns.
+  // Calls `visit` with each count. The order is that of the columns in the index.
   template <class Counts, class Visit>
   static void for_each(Counts& counts, Visit visit) {
     visit(counts.dimensions), visit(counts.variables), visit(counts.attributes);
@@ -45,15 +45,15 @@ struct Totals : BlockCounts {
   friend bool operator==(const Totals&, const Totals&) = default;
 };
 
-// Where a block and its body are in the file.
+// The position of a block in the file, and the form in which its body is stored.
 struct StoredBody {
   std::uint64_t position = 0;       // position of the block's header in the file
-  std::uint64_t stored_length = 0;  // bytes of the body as stored
+  std::uint64_t stored_length = 0;  // number of bytes of the body in the file
   std::uint64_t raw_length = 0;
-  Digest digest;  // digest of the raw body
+  Digest digest;  // digest of the raw (decoded) body
   std::uint16_t codec = 0;
 
-  // Returns only these members of a derived struct, so that they can be copied together.
+  // Returns the StoredBody part of a derived struct, so that its members can be copied together.
   StoredBody& stored_body() { return *this; }
   const StoredBody& stored_body() const { return *this; }
 };
@@ -72,7 +72,7 @@ struct BlockEntry : BlockCounts, StoredBody {
   std::uint16_t kind = 0;
   bool hole = false;                  // the extent is not empty, but no byte of it is stored
   std::uint64_t sum = 0;              // checksum of header and name
-  std::uint64_t extent_position = 0;  // position of the extent; 0 if it is not stored in one run
+  std::uint64_t extent_position = 0;  // 0 if the extent is not stored in one contiguous range
   std::uint64_t extent_length = 0;
   std::uint64_t extent_sum = 0;
   Place map;  // root page of the data map
@@ -80,15 +80,16 @@ struct BlockEntry : BlockCounts, StoredBody {
   std::uint64_t order = 0;
   // Bits of the features that a reader must know to read the block (spec/format.md, section 13).
   std::uint64_t needs = 0;
-  // `growth` is the number of bytes at the end of the extent whose pieces are listed in growth
-  // pages (spec/format.md, section 10.4). `grown_records` is the number of records in these bytes.
-  // `records` and `extent_length` include these numbers; the other fields do not.
+  // Growth pages list the last pieces of the extent (spec/format.md, section 10.4). `growth` is the
+  // number of bytes in the pieces of growth pages, and `grown_records` is the number of records in
+  // them. `extent_length` includes `growth`, and `records` includes `grown_records`. No other field
+  // describes the pieces of growth pages.
   std::uint64_t growth = 0, grown_records = 0;
 
   Totals totals() const { return {counts(), 1}; }
   bool has_map() const { return map.position != 0; }
-  // Returns the number of bytes of the extent that `extent_position`, `extent_sum`, `hole` and
-  // `map` describe. The number does not include the bytes counted by `growth`.
+  // Returns the length of the extent without the bytes that `growth` counts. The fields
+  // `extent_position`, `extent_sum`, `hole` and `map` describe only this part of the extent.
   std::uint64_t settled_length() const { return extent_length - growth; }
 };
 

@@ -29,18 +29,20 @@ struct HeaderRemark {
   NMB_EXPORT std::string text() const;
 };
 
-// Positions of the parts of a classic dataset, computed from its definitions and begins.
+// Positions of the parts of a classic dataset. The positions are computed from the definitions and
+// from the begin of each variable.
 struct ClassicLayout {
   Kind kind = Kind::kCdf5;
-  // Length of the header in bytes; 0 for kind 6, where begins are offsets from the first value.
+  // Length of the header in bytes. For kind 6, the length is 0, because the begin of each variable
+  // is an offset from the first value.
   std::uint64_t header_length = 0;
-  // End of the last fixed-size value, at least header_length. The end is rounded up to a multiple
-  // of 4 unless a record begins earlier.
+  // End of the last fixed-size value, or header_length if there is no such value. The end is
+  // rounded up to a multiple of 4, unless the first record begins before this multiple.
   std::uint64_t fixed_end = 0;
   // Begin of the first record variable, or fixed_end if there is none.
   std::uint64_t record_begin = 0;
   std::uint64_t record_size = 0;  // bytes from one record to the next; 0 without record variables
-  std::uint64_t records = 0;      // value of numrecs; if streaming, computed from the source's size
+  std::uint64_t records = 0;      // numrecs; if it is streaming, computed from the source's size
   RecordCount record_count = RecordCount::kKnown;
   // Returns the offset of the first byte after the values of `count` records, counted from the
   // start of the header.
@@ -59,41 +61,43 @@ struct ClassicHeader {
 
 struct DecodeOptions {
   // Whether the source is a file, in which the values follow the header. If true, a value that
-  // begins or ends after the end of the source is kDamaged. If false, the source must be exactly
-  // the header, as a block's body is.
+  // begins or ends after the end of the source is an error (kDamaged). If false, the source must be
+  // a header without values, as a block's body is.
   bool values_follow = true;
 };
 
 // Decodes the header at the start of `source`, reading 16 KiB first, then 256 KiB at a time. The
-// length of the header in the source limits the memory that is used. `room` holds definitions of an
-// earlier header that are no longer needed; their memory is reused. Errors: kDamaged, with rule and
+// memory in use is limited by the length of the header. `room` may hold definitions of an earlier
+// header that are no longer needed; the memory of `room` is reused. Errors: kDamaged, with rule and
 // offset, if a rule is broken; kUnknownKind if the classic magic is missing; kLimit if the limits
 // of Metadata are exceeded.
 NMB_EXPORT Result<ClassicHeader> decode_classic_header(const ByteSource& source,
                                                        const DecodeOptions& options = {},
                                                        Metadata room = ClassicHeader().metadata);
 
-// Sets canonical begins in `metadata` and returns the layout, with records = 0. Fixed-size
-// variables follow the header in order of definition; record variables follow them. Each variable
-// is padded to a multiple of 4 bytes. If the only record variable has a type shorter than 4 bytes,
-// its records have no padding. Errors: kUnsupported if `kind` cannot hold a type, length or offset
-// (the message names the object); kLimit if sizes exceed 2^63 - 1.
+// Sets the begin of each variable in `metadata` to its canonical value. Returns the layout, with
+// records = 0. Fixed-size variables follow the header in order of definition. Record variables
+// follow the fixed-size variables. Each variable is padded to a multiple of 4 bytes. If the only
+// record variable has a type shorter than 4 bytes, its records have no padding. Errors:
+// kUnsupported if `kind` cannot hold a type, length or offset (the message names the object);
+// kLimit if sizes exceed 2^63 - 1.
 NMB_EXPORT Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind);
 
-// Value of the parameter `records` that encodes a header with streaming numrecs, for any kind.
+// If `records` of encode_classic_header() has the value kStreamingRecords, numrecs of the encoded
+// header is streaming, for any kind.
 inline constexpr std::uint64_t kStreamingRecords = ~std::uint64_t{0};
 
-// Encodes the header with the begins in `metadata`. Passes the header to `emit` in pieces of at
-// most 256 KiB, which together have layout_classic(...).header_length bytes. A vsize that is too
-// large for its field has all bits set, as the format requires. After a failure `emit` may have
-// received some pieces. Errors: kUnsupported if `kind` cannot hold an object; kLimit if sizes
-// exceed 2^63 - 1.
+// Encodes the header. The begin of each variable is taken from `metadata`. Passes the header to
+// `emit` in pieces of at most 256 KiB, which together have layout_classic(...).header_length bytes.
+// If the vsize of a variable is too large for its field, all bits of the field are set, as the
+// format requires. After a failure, `emit` may have received some pieces. Errors: kUnsupported if
+// `kind` cannot hold an object; kLimit if sizes exceed 2^63 - 1.
 NMB_EXPORT Status
 encode_classic_header(const Metadata& metadata, Kind kind, std::uint64_t records,
                       const std::function<Status(std::span<const std::byte>)>& emit);
 
-// Returns a whole body of kind 6. `metadata` must have an extension, and each begin must be an
-// offset from the first value. Errors: as for encode_classic_header().
+// Returns a whole body of kind 6. `metadata` must have an extension, and the begin of each variable
+// must be an offset from the first value. The errors are the same as for encode_classic_header().
 NMB_EXPORT Result<std::vector<std::byte>> encode_extended_body(const Metadata& metadata,
                                                                std::uint64_t records);
 

@@ -42,8 +42,9 @@ class MpiIo {
                                                    bool threads) const = 0;
 };
 
-// Keeps the memory of long messages for later messages. New memory is slower, because the system
-// first fills each page with zeros. Only one thread may use this object at a time.
+// Keeps the memory of long messages for later messages. Reused memory is faster than new memory,
+// because the system fills each page of new memory with zeros. Only one thread may use this object
+// at a time.
 class MessageMemory {
  public:
   static constexpr std::size_t kMost = 12 << 20;  // maximum number of bytes that are kept
@@ -61,8 +62,8 @@ class MessageMemory {
   std::size_t kept_bytes_ = 0;
 };
 
-// One rank's end of a network that carries messages between ranks. A communicator uses a transport
-// for threads or for MPI, or one that a test made. Only one thread may use a transport at a time.
+// One rank's end of a network that carries messages between ranks. The library has transports for
+// threads and for MPI. Tests use further transports. Only one thread may use a transport at a time.
 // Messages from one rank to another arrive in the order in which they were sent.
 class Transport {
  public:
@@ -75,7 +76,7 @@ class Transport {
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  // Returns the maximum length in bytes of a message for send().
+  // Returns the maximum length of a message for send(), in bytes.
   virtual std::size_t max_message() const { return std::size_t{1} << 30; }
   // Returns the lowest rank on this machine.
   virtual int node_leader() const = 0;
@@ -85,8 +86,8 @@ class Transport {
   virtual Status send(int to, std::vector<std::byte> bytes) = 0;
   // Waits for the next message from any rank. Fails if the network has failed.
   virtual Result<Arrival> next() = 0;
-  // Makes the network fail, so that next() fails on every rank from now on. The reason given first
-  // is kept.
+  // Makes the network fail, so that next() fails on every rank from now on. If fail() is called
+  // several times, the first reason counts.
   virtual void fail(const Status& why) = 0;
   // Returns the CPU seconds that next() has spent waiting for messages.
   virtual double waiting_seconds() const = 0;
@@ -133,11 +134,11 @@ class Message {
   std::span<const std::byte> bytes_;
 };
 
-// All ranks of a file must call the same collective operations in the same order. Each operation
-// returns when this rank's part is done. A failure of the network is the same on all ranks, and all
-// later operations fail too. The network fails, for example, if a rank's thread has ended or if
-// there is no memory for a message. Only one thread may use a communicator at a time. Memory
-// exhaustion throws std::bad_alloc; the other ranks then wait until fail() is called.
+// All ranks that share a file must call the same collective operations in the same order. Each
+// operation returns when this rank's part is done. If the network fails, all ranks get the same
+// failure, and all later operations fail too. The network fails, for example, if a rank's thread
+// has ended or if there is no memory for a message. Only one thread may use a communicator at a
+// time. Memory exhaustion throws std::bad_alloc; the other ranks then wait until fail() is called.
 class Communicator {
  public:
   // Makes a communicator of a single rank.
@@ -148,7 +149,7 @@ class Communicator {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  // Returns whether this is the lowest rank on its machine.
+  // Returns whether this rank is the lowest rank on its machine.
   bool leads_node() const { return node_leader() == rank_; }
   // Returns the lowest rank on this machine.
   int node_leader() const { return transport_ ? transport_->node_leader() : 0; }
@@ -156,7 +157,7 @@ class Communicator {
   const Traffic& traffic() const { return traffic_; }
   // Sets Traffic::peak_bytes to the number of bytes that are held now.
   void restart_peak() { traffic_.peak_bytes = held_; }
-  // For the writer; see Transport::mpi_io().
+  // Used by the writer; see Transport::mpi_io().
   const MpiIo* mpi_io() const { return transport_ ? transport_->mpi_io() : nullptr; }
   double waiting_seconds() const { return transport_ ? transport_->waiting_seconds() : 0; }
 
@@ -164,23 +165,23 @@ class Communicator {
   // be the same on all ranks. A program that uses threads may not want messages to mention ranks.
   void set_names_ranks(bool on) { names_ranks_ = on; }
 
-  // Collective: returns on all ranks the failure of the lowest rank that has failed. The message
-  // then ends with the number of that rank. `operation` is the name of the caller's operation, at
-  // most 31 bytes. `file` is the number of the caller's file (number_file()). If `operation` or
-  // `file` differs between ranks, all ranks get kUsage.
+  // Collective: returns on all ranks the failure of the lowest rank that has failed. If
+  // set_names_ranks() is on, the message ends with the number of the rank that failed. `operation`
+  // is the name of the caller's operation, at most 31 bytes. `file` is the number of the caller's
+  // file (number_file()). If `operation` or `file` differs between ranks, all ranks get kUsage.
   NMB_EXPORT Status agree(const Status& status, std::string_view operation = {},
                           std::uint64_t file = 0);
   // Collective: runs work() on rank 0 only and returns its Status on all ranks, without adding the
-  // rank to the message. Suits failures that do not depend on the rank, for example an existing
-  // target.
+  // rank to the message. Call first() for work whose failures do not depend on the rank, for
+  // example because the target exists.
   template <class Work>
   Status first(Work work) {
     return of_first(rank_ == 0 ? Status(work()) : Status());
   }
-  // Returns the next file number; the first is 1. The number is the same on all ranks, because they
-  // open the same files in the same order.
+  // Returns the next file number; the first number is 1. File numbers are the same on all ranks,
+  // because all ranks open the same files in the same order.
   std::uint64_t number_file() { return ++files_; }
-  // Returns how often agree() or first() returned a failure. The number is the same on all ranks.
+  // Returns how often agree() or first() returned a failure. All ranks get the same number.
   std::uint64_t agreed_failures() const { return agreed_failures_; }
   // Returns how often agree() found that ranks run different operations.
   std::uint64_t differing_calls() const { return differing_calls_; }
@@ -189,10 +190,10 @@ class Communicator {
   // Copies the vector *bytes of rank `root` to all ranks.
   NMB_EXPORT Status broadcast(int root, std::vector<std::byte>* bytes);
 
-  // Sends parcels to any ranks, including this one. Returns the parcels that arrive, sorted by
+  // Sends parcels to any ranks, including this rank. Returns the parcels that arrive, sorted by
   // sender; parcels from one sender keep their order. Short parcels are forwarded from rank to
-  // rank, for which each rank sends ceil(log2(size)) messages. Long parcels are sent directly to
-  // their rank (parallel/exchange.cpp).
+  // rank. To forward short parcels, each rank sends ceil(log2(size)) messages. Long parcels are
+  // sent directly to the receiving rank (parallel/exchange.cpp).
   struct Parcel {
     int to = 0;
     std::vector<std::byte> bytes;
@@ -204,7 +205,7 @@ class Communicator {
   // operation must be associative.
   template <class T, class Combine>
   Result<T> all_reduce(T value, Combine combine);
-  // Combines the values of all ranks before this one; returns `first` on rank 0.
+  // Combines the values of all ranks with a lower number than this rank. Returns `first` on rank 0.
   template <class T, class Combine>
   Result<T> scan_before(T value, T first, Combine combine);
   template <class T>
@@ -250,7 +251,8 @@ class Communicator {
   // Fails if a message of a different call has arrived, which shows that another rank is not in the
   // same call.
   Status check_same(Tag tag);
-  // Makes the network fail, because otherwise the ranks would wait for each other forever.
+  // Makes the network fail, because rank `from` is in another call. Without this failure, the ranks
+  // would wait for each other forever.
   NMB_EXPORT Status other_call(int from);
   struct OnTheWay;
   Status pass_on(Tag tag, OnTheWay own, std::vector<Message>* arrived, std::uint32_t* straight);
@@ -325,7 +327,7 @@ Result<T> Communicator::scan_before(T value, T first, Combine combine) {
   const Tag tag = next_tag(Operation::kScan);
   T before = first;
   bool any = false;
-  // `value` covers ranks (rank - step, rank]; `before` covers these ranks except this one.
+  // `value` covers ranks (rank - step, rank]; `before` covers the same ranks except for this rank.
   for (int step = 1; step < size_; step *= 2) {
     if (rank_ + step < size_) NMB_TRY(send_value(rank_ + step, tag, value));
     if (rank_ >= step) {
@@ -370,35 +372,36 @@ NMB_EXPORT std::vector<std::unique_ptr<Transport>> make_thread_network(int size)
 NMB_EXPORT Status run_thread_ranks(int size, const std::function<Status(Communicator&)>& body,
                                    std::size_t stack = 0);
 
-// --- ranks that are processes of an MPI job ---
-// libnmb is not linked with any MPI library. On demand, it loads the plug-in for the MPI library
-// that launched the program.
+// --- ranks that are processes of an MPI job --- libnmb is not linked with any MPI library. On
+// demand, libnmb loads the plug-in for the MPI library that launched the program.
 
 enum class MpiLibrary { kOpenMpi, kMpich };
 
-// Returns the MPI library whose launcher (mpiexec, srun) started this process, according to the
-// environment; nullopt if the process was started alone. Returns kMpich if Slurm started several
-// processes without its MPI support; open_mpi_ranks() then fails.
+// Returns the MPI library whose launcher (mpiexec, srun) started this process. The function looks
+// at the environment variables of the process. Returns nullopt if the process was started without a
+// launcher. Returns kMpich if Slurm started several processes without Slurm's MPI support;
+// open_mpi_ranks() then fails.
 NMB_EXPORT std::optional<MpiLibrary> launched_by();
 
-// Returns how many processes the launcher started, according to the environment; 0 if that is
-// unknown.
+// Returns how many processes the launcher started, according to the environment variables of this
+// process. Returns 0 if the number is unknown.
 NMB_EXPORT int launched_ranks();
 
-// Collective: returns a communicator of the ranks of *comm. `comm` points to an MPI_Comm of that
-// library, which is duplicated; nullptr means MPI_COMM_WORLD. Call this function, and use the
-// communicator, on the thread that initialised MPI. If MPI has not been initialised, this function
-// initialises it, and MPI is finalised when the program ends. Destruction of the communicator is
-// collective. The destructor waits up to 2 s for the other ranks; after a failure it waits up to 2
-// s for each further message. A rank that gives up must call fail() before it ends; otherwise the
-// other ranks wait for it.
-// Looks for the plug-in nmb-mpi-openmpi.so or nmb-mpi-mpich.so in the folders of NMB_PLUGIN_PATH
-// (separated by ':'). If that variable is not set, looks in nmb/ beside the shared libnmb, in the
-// library folder of the executable's installation, and where the dynamic linker looks for libraries
-// (DT_RUNPATH, which the CMake package and nmb.pc set).
-// Fails with kUnsupported if the plug-in is missing, cannot be loaded or belongs to another build,
-// or if its MPI library did not launch this process. Fails with kUsage if this process uses another
-// MPI library, if MPI was finalised, or if *comm is not an intracommunicator.
+// Collective: returns a communicator of the ranks of *comm. `comm` points to an MPI_Comm of the MPI
+// library `library`. The function makes a duplicate of this MPI_Comm. If `comm` is nullptr,
+// MPI_COMM_WORLD is used. Call this function, and use the communicator, on the thread that
+// initialised MPI. If MPI has not been initialised, this function initialises MPI, and the library
+// finalises MPI when the program ends. Destruction of the communicator is collective. The
+// destructor waits up to 2 s for the other ranks. After a failure, the destructor waits up to 2 s
+// for each further message. A rank that gives up must call fail() before it ends; otherwise the
+// other ranks wait for it. Looks for the plug-in nmb-mpi-openmpi.so or nmb-mpi-mpich.so in the
+// folders of NMB_PLUGIN_PATH (separated by ':'). If NMB_PLUGIN_PATH is not set, this function looks
+// in several places. The first is nmb/ beside the shared libnmb, and the second is the library
+// folder of the executable's installation. The last is where the dynamic linker looks for libraries
+// (DT_RUNPATH, which the CMake package and nmb.pc set). Fails with kUnsupported if the plug-in is
+// missing, cannot be loaded or belongs to another build, or if the plug-in's MPI library did not
+// launch this process. Fails with kUsage if this process uses another MPI library, if MPI was
+// finalised, or if *comm is not an intracommunicator.
 NMB_EXPORT Result<std::unique_ptr<Communicator>> open_mpi_ranks(MpiLibrary library,
                                                                 const void* comm = nullptr);
 

@@ -1,4 +1,4 @@
-// Dataset: one dataset to read from, either a file or a block of an NMB file.
+// Dataset: one dataset for reading, which is either a file or a block of an NMB file.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ struct Dataset {
   Result<VariableShape> shape(VarId variable) const {
     return shape_of(metadata, layout, variable, records);
   }
-  // Reads a hyperslab into `out`, as read_hyperslab() does. Errors: kUsage if the hyperslab does
-  // not fit the variable, or if `out` has another number of values; kRange if some values do not
-  // fit the type of `out` (all values are converted).
+  // Reads a hyperslab into `out`, as read_hyperslab() does. Errors: kUsage if the hyperslab is not
+  // inside the variable, or if the length of `out` is not the number of values in the hyperslab;
+  // kRange if some values do not fit the type of `out` (even so, all values are converted).
   NMB_EXPORT Status read(VarId variable, const Hyperslab& slab, MutableArray out) const;
   // Reads the whole variable.
   template <class T>

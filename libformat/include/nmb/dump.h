@@ -1,5 +1,5 @@
-// Writes datasets as text: as CDL, from which ncgen makes the same dataset, and as JSON
-// (spec/format.md, "Data model").
+// Writes datasets as text, in CDL or in JSON (spec/format.md, "Data model"). ncgen can make the
+// same dataset from the CDL.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace nmb {
 
-// A function that receives text in pieces of at most 64 KiB. After its first failure it gets no
-// more text, and the function that writes the text returns that failure.
+// A function that receives text in pieces of at most 64 KiB. If the sink returns a failure, the
+// writing function passes no more text to the sink, and returns the failure.
 using TextSink = std::function<Status(std::string_view)>;
 
 // A block to write as text. The name and the metadata must outlive the call.
@@ -31,12 +31,12 @@ struct DatasetText {
 };
 
 // Returns the name of a type in CDL and JSON. If one of the block's own types differs from a
-// classic type only in byte order, this is the name of the classic type.
+// classic type only in byte order, the result is the name of the classic type.
 NMB_EXPORT std::string type_text(const Metadata& metadata, Type type);
-// Returns the text of an attribute that has characters or a single string. Trailing NULs of
-// characters and the padding of a string of fixed length are left out; the text of a null string is
-// "". Returns nullopt for numbers or several strings. Errors: kDamaged if a string lies outside of
-// the attribute's values.
+// Returns the text of an attribute that has characters or a single string. The text does not
+// include trailing NULs of characters and the padding of a fixed-length string. The text of a null
+// string is "". Returns nullopt if the attribute has numbers or several strings. Errors: kDamaged
+// if a string lies outside of the attribute's values.
 NMB_EXPORT Result<std::optional<std::string>> attribute_text(const Metadata& metadata,
                                                              const Attribute& attribute);
 // Returns the text of a number in external form, with the fewest digits from which the same value
@@ -48,20 +48,21 @@ NMB_EXPORT bool may_grow(const Metadata& metadata, DimId dimension);
 
 // Writes CDL as `ncdump -h` prints it. Numbers have enough digits to read back the same value (NaN
 // loses its payload). In names, a backslash precedes special characters of CDL. Control characters
-// and bytes that are not UTF-8 are shown as \%xx, which no program reads back; trailing NULs are
-// left out. In strings, such bytes are octal escapes, which ncgen reads back, and trailing NULs are
-// kept. Attributes without values appear as "", which ncgen turns into text of one NUL. CDL for
-// ncgen cannot express a name that contains '/' or that is a keyword of CDL, for example "int".
-// `view` is a view of this dataset: only the objects of the view are written, with its names and
-// dimensions. If `view` is nullptr, everything is written unchanged.
+// of names, and bytes that are not UTF-8, are shown as \%xx, which no program reads back. Trailing
+// NULs of names are left out. In strings, control characters and bytes that are not UTF-8 are octal
+// escapes, which ncgen reads back. Trailing NULs of strings are kept. An attribute without values
+// appears as "". From such an attribute, ncgen makes a text that consists of one NUL. CDL for ncgen
+// cannot express a name that contains '/' or that is a keyword of CDL, for example "int". If `view`
+// is given, it must be a view of this dataset. Only the objects of the view are then written, with
+// the view's names and dimensions. If `view` is nullptr, everything is written unchanged.
 NMB_EXPORT Status write_cdl_header(const DatasetText& dataset, const TextSink& sink,
                                    const NetcdfView* view = nullptr);
 
 // Writes CDL as `ncdump` prints it: the header and the values of all variables. If `only` is given,
 // writes the values of this variable only, as `ncdump -v` does. Values equal to the fill value are
-// written as `_` (for the 8-bit types only if there is a _FillValue). Reads `extent`, the values
-// without the header, as read_hyperslab() does. Record variables without records have no data
-// entry.
+// written as `_` (for the 8-bit types only if there is a _FillValue). `extent` contains the values
+// without the header, in the form that read_hyperslab() reads. A record variable without records
+// has no entry in the data section.
 NMB_EXPORT Status write_cdl(const DatasetText& dataset, const ClassicLayout& layout,
                             std::shared_ptr<const ByteSource> extent, std::optional<VarId> only,
                             const TextSink& sink);
@@ -75,22 +76,23 @@ NMB_EXPORT Status write_cdl(const DatasetText& dataset, const ClassicLayout& lay
 //
 // The length of the record dimension is the record count. Integers are exact (up to 64 bits).
 // Floating-point values have the fewest digits from which the same value can be read back; NaN,
-// Infinity and -Infinity are strings. Values are arrays; char values are one string. In strings, a
-// byte b that is not part of valid UTF-8 becomes the character U+EF00 + b. This gives U+EF80 to
-// U+EFFF, a private use area; characters of that range are encoded byte by byte in the same way, so
-// that all bytes can be recovered. `view` is as for write_cdl_header(), but "shape" has the stored
-// lengths.
+// Infinity and -Infinity are strings. The values of an attribute are an array; if their type is
+// char, they are one string. In strings, a byte b that is not part of valid UTF-8 becomes the
+// character U+EF00 + b. The resulting characters are U+EF80 to U+EFFF, which is part of a private
+// use area. If a string itself contains a character from U+EF80 to U+EFFF, each byte of this
+// character is encoded in the same way. All bytes can therefore be recovered. `view` has the same
+// meaning as in write_cdl_header(), but "shape" has the stored lengths.
 NMB_EXPORT Status write_json_header(const DatasetText& dataset, const TextSink& sink,
                                     const NetcdfView* view = nullptr);
 
 enum class ValueFormat : std::uint8_t { kCdl, kJson };
 
-// Writes the values of a hyperslab. With kCdl, elements are written as by write_cdl(), one row (the
-// last dimension) per line, with a final line feed. With kJson, values are nested arrays with one
-// level for each dimension. Text is one string for each row, a scalar has no array, an empty
-// selection is [], and there is no line feed. If some values cannot be read, only the complete
-// values before them are written, and all arrays are closed. If there are no such values, nothing
-// is written. Errors: kUsage if the selection does not fit the shape.
+// Writes the values of a hyperslab. With kCdl, elements have the same form as in write_cdl(). Each
+// line has one row (along the last dimension), and the text ends with a line feed. With kJson,
+// values are nested arrays with one level for each dimension. Each row of characters is one string,
+// a scalar has no array, an empty selection is [], and the text ends without a line feed. If a
+// value cannot be read, only the values before it are written, and all arrays are closed. If no
+// value can be written, there is no text. Errors: kUsage if the selection does not fit the shape.
 NMB_EXPORT Status write_values(const DatasetText& dataset, const ClassicLayout& layout,
                                std::shared_ptr<const ByteSource> extent, VarId variable,
                                const Hyperslab& slab, ValueFormat format, const TextSink& sink);

@@ -1,6 +1,7 @@
-// Extension: the parts of a body of kind 6 that CDF-5 does not have: types beyond classic netCDF,
-// unlimited dimensions, variables whose values are not a plain array, and data for writing the
-// block back as HDF5 (spec/format.md, section 15).
+// Extension: the parts of a body of kind 6 that CDF-5 does not have (spec/format.md, section 15).
+// An Extension contains further types, unlimited dimensions, and the storage of variables whose
+// values are not a plain array. An Extension also contains the data for writing the block back as
+// HDF5.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +42,8 @@ enum class ReferenceKind : std::uint8_t { kObject = 0, kRegion = 1 };
 // default values below.
 struct ExtendedType {
   TypeClass type_class = TypeClass::kInteger;
-  // Number of bytes of a value. For a value of variable length (string, sequence, reference), this
-  // is kHeapValue.
+  // Number of bytes of a value. For a value of variable length (string, sequence, reference), the
+  // number is kHeapValue.
   std::uint64_t size = 0;
   std::string name;  // path of a named type; empty if the type has no name
 
@@ -74,7 +75,8 @@ struct ExtendedType {
   std::vector<Field> fields;
   ReferenceKind reference = ReferenceKind::kObject;
   Type base = Type::kByte;  // enum, sequence, array
-  // For enums: names, and their values in the same order, as values of type `base`.
+  // For enums: names of the members, and values of the members in the same order. Each value has
+  // type `base`.
   std::vector<std::string> names;
   std::vector<std::byte> values;
   std::vector<std::uint64_t> lengths;  // for arrays: lengths of dimensions, slowest first
@@ -99,7 +101,7 @@ class TypeTable {
                              : is_type(static_cast<std::uint32_t>(type));
   }
   const ExtendedType& operator[](std::size_t number) const { return types_[number]; }
-  // `type` must be extended and in the table (has()).
+  // `type` must be one of the block's own types, for which has() is true.
   const ExtendedType& at(Type type) const {
     return types_[static_cast<std::uint32_t>(type) - kFirst];
   }
@@ -107,8 +109,8 @@ class TypeTable {
   std::uint64_t value_size(Type type) const {
     return is_extended(type) ? at(type).size : type_size(type);
   }
-  // Returns whether values of the type refer to a heap, because they or parts of them have variable
-  // length.
+  // Returns whether the values of a type refer to a heap. Values refer to a heap if they, or parts
+  // of them, have variable length.
   bool needs_heap(Type type) const {
     return is_extended(type) && traits_[static_cast<std::uint32_t>(type) - kFirst].heap;
   }
@@ -117,8 +119,8 @@ class TypeTable {
   NMB_EXPORT Result<Type> add(ExtendedType type);
   // Returns the name of a type for messages and listings: "int", "string(12)", "compound{x, y}".
   NMB_EXPORT std::string text(Type type) const;
-  // Returns the classic type whose values have the same bits except for byte order, if there is
-  // such a type. For a classic type, returns this type.
+  // Returns the classic type that differs from `type` only in the byte order of the values. Returns
+  // nullopt if there is no such type. If `type` is a classic type, returns `type`.
   NMB_EXPORT std::optional<Type> classic(Type type) const;
   // Returns whether values of a type are little-endian, while values of its classic() type are
   // big-endian. The type must have a classic() type.
@@ -140,15 +142,15 @@ class TypeTable {
 // Returns a type in the encoding of the types section. Equal types have equal bytes.
 NMB_EXPORT std::vector<std::byte> encode_type(const ExtendedType& type);
 
-// How a variable's values are stored in its region of the extent if they are not a plain array.
+// The form in which a variable's region of the extent stores values that are not a plain array.
 enum class StorageKind : std::uint16_t {
   kHeap = 1,     // the array, then the bytes to which the array's values of variable length refer
   kChunked = 2,  // a table of chunks, then the chunks
   kNone = 3,     // no bytes; values are in external files, or the data set is virtual
 };
 
-// A filter of a chunk. `id` is its registered number in HDF5 (1 deflate, 2 shuffle, 3 fletcher32,
-// 32015 zstd, ...).
+// A filter of a chunk. `id` is the registered number of the filter in HDF5 (1 deflate, 2 shuffle, 3
+// fletcher32, 32015 zstd, ...).
 struct Filter {
   std::uint32_t id = 0;
   std::uint32_t flags = 0;  // if bit 0 is set, the filter is optional
@@ -161,22 +163,22 @@ struct Filter {
 struct Storage {
   VarId variable = 0;
   StorageKind kind = StorageKind::kHeap;
-  std::uint64_t region_length = 0;   // length in bytes, from the variable's begin
+  std::uint64_t region_length = 0;   // number of bytes of the variable's region
   std::vector<std::uint64_t> chunk;  // lengths of a chunk, one for each dimension
   std::vector<Filter> filters;       // filters in the order in which a writer applies them
 };
 
-// A row of a chunk table. The rows are in row-major order of the chunks, which are counted from 0
-// in each dimension.
+// A row of a chunk table. The rows are in row-major order of the chunks' positions. Positions count
+// from 0 in each dimension.
 struct ChunkRow {
   static constexpr std::uint64_t kLength = 24;
-  std::uint64_t offset = 0;         // offset from the variable's begin
+  std::uint64_t offset = 0;         // offset of the chunk from the start of the variable's region
   std::uint64_t stored_length = 0;  // 0 if the chunk was never written and reads as the fill value
   std::uint32_t filter_mask = 0;    // if bit n is set, filter n was skipped
 };
 
-// A dimension whose length may grow (in HDF5: a maximum dimension), from the dimensions section.
-// The record dimension is also listed.
+// An entry of the dimensions section: a dimension whose length may grow (in HDF5: a dimension with
+// the maximum length H5S_UNLIMITED). The section also lists the record dimension.
 struct Unlimited {
   DimId dimension = 0;
   bool is_record = false;

@@ -20,21 +20,23 @@
 
 namespace nmb {
 
-// Numbers of reads of a source, and of bytes read. The numbers are exact while no thread reads.
+// The number of reads of a source, and the number of bytes that were read. The numbers are exact
+// only if no thread reads at the same time.
 struct IoCounts {
   std::uint64_t reads = 0;
   std::uint64_t bytes = 0;
 };
 
-// Identifies a file and its state, to check whether it is still the file that was opened.
+// Identifies a file and its state. A later stamp of the same path shows whether the file has
+// changed.
 struct FileStamp {
   std::uint64_t device = 0, inode = 0, size = 0;
   std::int64_t modified_ns = 0;
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
-// A file for positioned reads. It is never mapped into memory, so truncating it while it is read
-// causes an error instead of a signal. Thread-safe.
+// A file for positioned reads. The file is never mapped into memory. If another program truncates
+// the file during a read, the read fails, but there is no signal. Thread-safe.
 class FileSource final : public ByteSource {
  public:
   // Opens a file. Errors: kNotFound; kIo, also for a folder or a device.
@@ -57,8 +59,8 @@ class FileSource final : public ByteSource {
   const std::string* path() const override { return &path_; }
   IoCounts counts() const { return {reads_.load(), bytes_.load()}; }
   NMB_EXPORT bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
-  // Returns whether the file system, when the file was opened, stored fewer bytes than the file
-  // has.
+  // Returns whether the file may have holes: at the time of opening, the file system stored fewer
+  // bytes than the length of the file.
   bool may_be_sparse() const override { return sparse_; }
   // Returns the stamp of the file at the time of opening.
   const FileStamp& stamp() const { return stamp_; }
@@ -84,28 +86,30 @@ class OutputFile {
  public:
   virtual ~OutputFile() = default;
   virtual Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
-  // Bytes after the end read as zero.
+  // Bytes after the end of the file read as zero.
   virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
   virtual Status truncate(std::uint64_t length) = 0;
   // Reserves space if the file system supports that, and extends the file to contain the range.
   // Errors: kNoSpace.
   virtual Status reserve(std::uint64_t offset, std::uint64_t length) = 0;
-  // Returns true, with the file's bytes at `offset` in `out`, if earlier runs wrote all of these
-  // bytes. Otherwise returns false, and the content of `out` is unspecified. Thread-safe.
+  // If earlier runs wrote all bytes of the range at `offset`, copies these bytes to `out` and
+  // returns true. If a byte was not written, returns false, and the content of `out` is
+  // unspecified. Thread-safe.
   virtual bool recall(std::uint64_t, std::span<std::byte>) const { return false; }
   // Waits until all written bytes are on the device.
   virtual Status sync() = 0;
   // Gives a created file its name. Call this function once. Errors: kExists if the target exists
   // and must not be replaced.
   virtual Status publish() = 0;
-  // Fails with kUnsupported if the file has a name but no lock, because the file system has no
-  // locks, and Locking::kRequired was requested.
+  // Fails with kUnsupported if Locking::kRequired was requested, but a file with a name could not
+  // be locked because the file system has no locks.
   virtual Status check_locked() const { return {}; }
   virtual Result<std::uint64_t> size() const = 0;
   virtual const std::string& name() const = 0;
 };
 
-// A file that wraps another file; functions that are not overridden call the wrapped file.
+// A file that wraps another file. If a function is not overridden, it calls the same function of
+// the wrapped file.
 class OutputFileLayer : public OutputFile {
  public:
   explicit OutputFileLayer(std::shared_ptr<OutputFile> base) : base_(std::move(base)) {}
@@ -132,7 +136,7 @@ class OutputFileLayer : public OutputFile {
   std::shared_ptr<OutputFile> base_;
 };
 
-// A function that puts a layer around a file.
+// A function that wraps a file, for example in an OutputFileLayer.
 using OutputLayer = std::function<std::unique_ptr<OutputFile>(std::unique_ptr<OutputFile>)>;
 
 // Whether a file that has a name may be written on a file system without locks (NFS without its
@@ -145,15 +149,15 @@ enum class Locking {
 struct CreateOptions {
   bool overwrite = false;  // whether publish() may replace an existing target
   bool sync = true;        // whether publish() syncs the folder
-  bool named = false;      // whether the file has a hidden name until publish(), by which other
-                           // processes can attach to it
-  // If set, this function is called instead of open() to create the empty file with the hidden
-  // name, which must not exist.
+  bool named = false;      // whether the file has a hidden name until publish(), so that other
+                           // processes can attach to the file by this name
+  // If set, create_output() calls this function instead of open(2) to create an empty file. The
+  // file must not exist before, and `hidden` is its name.
   std::function<Status(const std::string& hidden)> make{};
-  // If not empty, the file is named resumable_name() until publish() and has a journal,
-  // ".NAME.journal". The file and the journal stay if the file is not published, and a later call
-  // with the same key continues from them (recall()). The key must contain everything that affects
-  // the bytes of the file: inputs and options. A key cannot be combined with `make`.
+  // If this key is not empty, the file has the name resumable_name() until publish(), and a journal
+  // named journal_name(). If the file is not published, the file and its journal stay. A later call
+  // with the same key then continues from the journal (recall()). The key must contain everything
+  // that affects the bytes of the file: inputs and options. A key cannot be combined with `make`.
   std::string resume_key{};
   Locking locking = Locking::kRequired;  // see OutputFile::check_locked()
   // If set, publish() fails with kIo "interrupted" once *cancel is true. The flag must outlive the
@@ -168,8 +172,8 @@ struct CreateOptions {
 // continues from the journal.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
                                                              const CreateOptions& options);
-// Checks for failures of create_output() that can be found without creating anything: kExists, and
-// a folder that does not exist or is not writable.
+// Checks in advance whether create_output() would fail, without creating a file. Fails if the
+// target exists (kExists), or if the folder does not exist or is not writable.
 NMB_EXPORT Status check_new_output(const std::string& path, const CreateOptions& options);
 // Returns ".NAME.PID.part" in the folder of `path`.
 NMB_EXPORT std::string hidden_name(const std::string& path);
@@ -177,14 +181,15 @@ NMB_EXPORT std::string hidden_name(const std::string& path);
 NMB_EXPORT std::string resumable_name(const std::string& path);
 // Returns ".NAME.journal" in the folder of `path`.
 NMB_EXPORT std::string journal_name(const std::string& path);
-// Opens the file with the hidden name as an earlier call left it, or creates it. The file is locked
-// until it is closed. A file that is not published keeps its hidden name. Errors: kBusy.
+// Opens the file with the name `hidden` that an earlier call left. If the file does not exist,
+// creates it. The file is locked until it is closed. A file that is not published keeps its hidden
+// name. Errors: kBusy.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& path,
                                                              const std::string& hidden,
                                                              const CreateOptions& options);
-// Opens a file that another process has created or opened; that process publishes it. `path` is the
-// hidden name of a created file. `name` is the name for messages. `resume_key` is as for
-// create_output().
+// Opens a file that another process has created or opened; that process publishes it. If the file
+// was created and not published, `path` is its hidden name. `name` is the name for messages.
+// `resume_key` has the same meaning as CreateOptions::resume_key.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path,
                                                              const std::string& name,
                                                              const std::string& resume_key = {});
@@ -194,8 +199,8 @@ NMB_EXPORT Result<std::unique_ptr<OutputFile>> attach_output(const std::string& 
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> open_output(const std::string& path,
                                                            Locking locking = Locking::kRequired);
 
-// OutputSet: the files that a call is going to write. It makes sure that the call does not read any
-// of these files, and does not write any of them twice.
+// OutputSet: the files that a call is going to write. An OutputSet makes sure that the call does
+// not read any of its outputs, and that it does not write any output twice.
 
 class ByteSource;
 struct Dataset;
@@ -213,9 +218,10 @@ class OutputSet {
   // Adds a file. `what` is the file's role in messages, for example "output" or "report". Errors:
   // kUsage if the file was added before.
   NMB_EXPORT Status add(const std::string& path, std::string_view what);
-  // Adds an output and, if `resumable` (CreateOptions::resume_key), its hidden file and journal.
+  // Adds an output. If `resumable` is true (see CreateOptions::resume_key), also adds the hidden
+  // file and the journal of this output.
   NMB_EXPORT Status add_output(const std::string& path, bool resumable);
-  // Returns whether any of the files existed when it was added. If none of them existed, no
+  // Returns whether any of the added files existed when it was added. If the result is false, no
   // existing file is an output.
   bool replaces() const { return replaces_; }
 
@@ -225,12 +231,12 @@ class OutputSet {
   // Fails with kUsage if `path` is one of the outputs. `by` is the file that refers to `path`, for
   // the message.
   NMB_EXPORT Status check_reference(const std::string& path, const std::string& by) const;
-  // Fails with kUsage if any output exists, because it is unknown whether `input` refers to that
-  // output. `why` is the reason, for the message.
+  // Fails with kUsage if any output exists. The call is for an `input` of which it is unknown
+  // whether it refers to an output. `why` is the reason, for the message.
   NMB_EXPORT Status refuse_unknown(const std::string& input, const std::string& why) const;
 
  private:
-  // Device, inode, and the rest of the path; the latter is empty if the file exists.
+  // Device, inode, and the rest of the path. The rest of the path is empty if the file exists.
   using Identity = std::tuple<std::uint64_t, std::uint64_t, std::string>;
   struct Output {
     std::string path, what;

@@ -1,5 +1,6 @@
 // Metadata: the dimensions, attributes and variables of one block, in compact arrays
-// (spec/format.md, "Data model"). Classic headers are decoded into a Metadata and encoded from one.
+// (spec/format.md, "Data model"). A classic header is decoded to a Metadata, and encoded from a
+// Metadata.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +20,11 @@
 
 namespace nmb {
 
-// Dimension, Attribute and Variable are views into a Metadata, valid until it changes.
+// Dimension, Attribute and Variable are views into a Metadata. A view is valid until the Metadata
+// changes.
 struct Dimension {
   std::string_view name;
-  std::uint64_t length;  // kUnlimited if this is the record dimension
+  std::uint64_t length;  // kUnlimited for the record dimension
   bool is_record() const { return length == kUnlimited; }
 };
 
@@ -30,8 +32,9 @@ struct Attribute {
   std::string_view name;
   Type type;
   std::uint64_t count;  // values
-  // Values in external form: big-endian, count * type_size(type) bytes. For a block's own types,
-  // these are `count` values, then the bytes that they refer to (spec/format.md, section 15).
+  // Values in external form: big-endian, count * type_size(type) bytes. If the type is one of the
+  // block's own types, these are `count` values, followed by the bytes to which the values refer
+  // (spec/format.md, section 15).
   std::span<const std::byte> values;
 };
 
@@ -47,7 +50,7 @@ struct Variable {
 // Memory exhaustion throws std::bad_alloc.
 class Metadata {
  public:
-  // How names are checked. With kNew, they must follow the rules of spec/format.md, "Names". With
+  // How names are checked. With kNew, names must follow the rules of spec/format.md, "Names". With
   // kAsFound, names from a file are accepted unchanged, except for duplicates.
   enum class Names : std::uint8_t { kNew, kAsFound };
 
@@ -59,23 +62,26 @@ class Metadata {
   // Adds a dimension. IDs count from 0 in order of definition. Errors: kExists if the name is
   // taken; kUsage for an illegal name, a length above 2^63 - 1 that is not kUnlimited, or a second
   // record dimension. All functions that add objects return kLimit for more than 2^31 - 1 objects
-  // of a kind, or for more than 4 GiB of names and attribute values.
-  // If there are more than 3,584 dimensions or variables, a taken name may be reported only by
-  // settle_names(). The Metadata is then unusable, and every call that adds an object fails with
-  // kExists. The function check_names_at_once() avoids this.
+  // of a kind, or for more than 4 GiB of names and attribute values. If there are more than 3,584
+  // dimensions or variables, def_dim() and def_var() may accept a taken name. settle_names()
+  // reports the name later. The Metadata is then unusable, and every call that adds an object fails
+  // with kExists. To find a taken name at once, call check_names_at_once() first.
   NMB_EXPORT Result<DimId> def_dim(std::string_view name, std::uint64_t length,
                                    Name state = Name::kUnknown);
   // Adds a variable. Errors: kExists; kUsage if a dimension is unknown, or if the record dimension
   // is not the first dimension.
   NMB_EXPORT Result<VarId> def_var(std::string_view name, Type type,
                                    std::span<const DimId> dimensions, Name state = Name::kUnknown);
-  // Completes the checks of names. Errors: kExists if the name of a dimension or variable was
-  // taken; the message names the first such object. After the first 3,584 dimensions or variables,
-  // lookups of further names are linear until this call.
+  // Checks the names that were not checked when their objects were added. Errors: kExists if the
+  // name of a dimension or variable was taken; the message names the first such object. Before this
+  // call, a lookup of a name is a linear search if the name comes after the first 3,584 dimensions
+  // or variables.
   NMB_EXPORT Status settle_names();
-  // Makes each later call report a taken name itself. This is slower with very many names.
+  // Makes each later call check the name that it adds, and report a taken name. These checks make
+  // calls slower if there are very many names.
   void check_names_at_once() { names_at_once_ = true; }
-  // For decoders, which read a variable's attributes before its type.
+  // Sets the type of a variable. The function is for decoders, which read the attributes of a
+  // variable before its type.
   void set_type(VarId id, Type type) { vars_[id].type = static_cast<std::uint16_t>(type); }
   // Adds an attribute, or replaces an attribute without changing the order of attributes. `values`
   // must be in external form. Errors: kUsage if the owner is unknown, or if the last value is
@@ -93,15 +99,16 @@ class Metadata {
   std::uint64_t value_size(Type type) const {
     return TypeTable::is_extended(type) ? extension_->types.value_size(type) : type_size(type);
   }
-  // Adds an attribute with one of the block's own types, as def_att() does. `values` are `count`
-  // values and the bytes that they refer to.
+  // Adds an attribute with one of the block's own types, as def_att() does. `values` contains
+  // `count` values, followed by the bytes to which the values refer.
   NMB_EXPORT Status def_extended_att(VarId owner, std::string_view name, Type type,
                                      std::uint64_t count, std::span<const std::byte> values);
   // Replaces the values of an attribute of any type by the same number of bytes. Errors: kNotFound;
   // kUsage if the number of bytes differs.
   NMB_EXPORT Status replace_values(VarId owner, std::string_view name,
                                    std::span<const std::byte> values);
-  // Adds an attribute as put_att() does, but fails with kExists if the name is taken. For decoders.
+  // Adds an attribute as put_att() does, but fails with kExists if the name is taken. The function
+  // is for decoders.
   NMB_EXPORT Status def_att(VarId owner, std::string_view name, Type type,
                             std::span<const std::byte> values);
 
@@ -137,8 +144,8 @@ class Metadata {
     for (std::uint32_t i = first_attribute(owner); i != kNone; i = atts_[i].next)
       visit(attribute_at(i));
   }
-  // Visits attributes as for_each_attribute() does, but stops at the first Status that is not ok
-  // and returns it.
+  // Calls `visit` as for_each_attribute() does. If `visit` returns a failure, stops and returns
+  // this failure.
   template <class Visit>
   Status try_each_attribute(VarId owner, Visit visit) const {
     for (std::uint32_t i = first_attribute(owner); i != kNone; i = atts_[i].next)
@@ -148,9 +155,9 @@ class Metadata {
   std::optional<DimId> record_dimension() const {
     return record_dim_ == kNone ? std::nullopt : std::optional<DimId>(record_dim_);
   }
-  // Returns the record count of a block whose header has `numrecs`. This is `numrecs` if there is a
-  // record dimension. Otherwise it is the length of the first unlimited dimension, or 0 if there is
-  // none.
+  // Returns the record count of a block whose header has `numrecs`. If there is a record dimension,
+  // the record count is `numrecs`. If there is none, the record count is the length of the first
+  // unlimited dimension, or 0 without an unlimited dimension.
   std::uint64_t record_count(std::uint64_t numrecs) const {
     if (record_dim_ != kNone) return numrecs;
     if (!extension_ || extension_->unlimited.empty()) return 0;
@@ -164,16 +171,16 @@ class Metadata {
   void set_length(DimId id, std::uint64_t length) { dims_[id].length = length; }
   void set_begin(VarId id, std::uint64_t begin) { vars_[id].begin = begin; }
   std::uint64_t begin(VarId id) const { return vars_[id].begin; }
-  // Returns the bytes of one record for a record variable, or of the whole variable otherwise,
-  // without padding. If the values are not a plain array, returns the bytes of the variable's
-  // region. Returns nullopt if the product of the lengths does not fit in 64 bits.
+  // Returns the number of bytes in one record of a record variable, or in all values of another
+  // variable. The number does not include padding. If the values are not a plain array, returns the
+  // number of bytes in the variable's region. Returns nullopt if the product of the lengths does
+  // not fit in 64 bits.
   std::optional<std::uint64_t> slice_bytes(VarId id) const {
     if (extension_) [[unlikely]]
       if (const Storage* storage = extension_->storage_of(id)) return storage->region_length;
     return array_bytes(id);
   }
-  // Returns the same as slice_bytes(), but always for the values as one plain array, even if they
-  // are stored in chunks.
+  // Returns the number that slice_bytes() would return if the values were stored as a plain array.
   std::optional<std::uint64_t> array_bytes(VarId id) const {
     const VariableRecord& record = vars_[id];
     std::uint64_t bytes = value_size(static_cast<Type>(record.type));
@@ -183,24 +190,25 @@ class Metadata {
     return bytes;
   }
 
-  // Reserves memory for this many more dimensions and variables. May throw std::bad_alloc.
+  // Reserves memory for `dimensions` more dimensions and `variables` more variables. May throw
+  // std::bad_alloc.
   void reserve(std::uint64_t dimensions, std::uint64_t variables) {
     dims_.reserve_more(dimensions);
     vars_.reserve_more(variables);
   }
   // Reserves room in `memory` for everything in `other`; this Metadata must be empty, and `memory`
-  // must outlive it. Copies of this Metadata, and definitions for which the room is too small, use
-  // memory of their own.
+  // must outlive it. Copies of this Metadata use memory of their own. Definitions that do not fit
+  // in the reserved room also use memory of their own.
   NMB_EXPORT void reserve_like(const Metadata& other, std::pmr::memory_resource& memory);
   // Reserves room as reserve_like() does, then copies `other`. `alike` may be an earlier copy in
-  // the same memory; equal names and attribute values are then shared with it.
+  // the same memory. The new copy then shares equal names and attribute values with `alike`.
   NMB_EXPORT void copy_from(const Metadata& other, std::pmr::memory_resource& memory,
                             const Metadata* alike = nullptr);
   // Removes all definitions; keeps the memory.
   NMB_EXPORT void clear();
   // Frees memory that is reserved for more definitions.
   NMB_EXPORT void shrink();
-  // Returns the bytes of memory in use.
+  // Returns the number of bytes of memory in use.
   NMB_EXPORT std::size_t memory() const;
 
  private:
@@ -240,18 +248,16 @@ class Metadata {
            (length == 0 || (heap_[place + length - 1] == name.back() &&
                             heap_[place] == name.front() && name_at(place, length) == name));
   }
-  // Index of an attribute, or kNone; and whether attributes at its position in the owner's list are
-  // in att_table_.
   struct AttributeSearch {
-    std::uint32_t index;
-    bool in_table;
+    std::uint32_t index;  // index of the attribute, or kNone
+    bool in_table;        // whether att_table_ holds the owner's attributes from this one on
   };
   AttributeSearch search_attribute(VarId owner, std::string_view name) const;
   // Adds the names name_of(i) for i in [table.size(), count) to the table. Returns the index of the
   // first name that is taken, or kNone.
   template <class NameOf>
   static std::uint32_t settle(NameTable& table, std::uint32_t count, NameOf name_of);
-  // Returns whether a name was found to be taken after it had been added.
+  // Returns whether it is known that an object was added although its name was taken.
   bool has_clash() const { return clash_dim_ != kNone || clash_var_ != kNone; }
   Status clash() const;
   std::uint32_t search_dimension(std::string_view name, std::uint32_t tag) const;
@@ -267,7 +273,7 @@ class Metadata {
   GrowArray<DimId> dim_ids_;
   GrowArray<char> heap_;  // names and attribute values
   // Tables to find names. dim_table_ and var_table_ are used if there are more than 32 dimensions
-  // or variables. att_table_ holds the attributes of an owner from the 33rd on.
+  // or variables. att_table_ holds an owner's attributes from the 33rd attribute on.
   NameTable dim_table_, var_table_, att_table_;
   std::uint32_t record_dim_ = kNone;
   std::uint32_t first_global_ = kNone, last_global_ = kNone;

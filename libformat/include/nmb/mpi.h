@@ -1,5 +1,5 @@
 // For programs that use MPI themselves: makes a communicator from an MPI_Comm. This header includes
-// mpi.h; its MPI library determines which plug-in is loaded.
+// mpi.h. The MPI library to which mpi.h belongs determines which plug-in is loaded.
 #pragma once
 
 #include <mpi.h>

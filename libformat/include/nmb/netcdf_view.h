@@ -1,7 +1,7 @@
-// Two views of blocks that came from HDF5 or netCDF-4. With netcdf_view(), a block appears as
-// netCDF-C shows it, with netCDF's dimension names and lengths, and without the names and
-// attributes that netCDF uses internally. With classic_view(), it appears as a classic dataset,
-// with a list of losses (docs/hdf5.md, "To classic netCDF").
+// Two views of blocks that came from HDF5 or netCDF-4. netcdf_view() shows a block as netCDF-C
+// shows it: with netCDF's dimension names and lengths, and without names and attributes for
+// netCDF's internal use. classic_view() shows a block as a classic dataset, and lists what this
+// dataset loses (docs/hdf5.md, "To classic netCDF").
 #pragma once
 
 #include <cstdint>
@@ -38,19 +38,21 @@ struct NetcdfView {
   struct Variable {
     VarId id = 0;
     std::string name;
-    // Indexes into NetcdfView::dimensions, slowest first. Along an unlimited dimension, fewer
-    // values may be stored than the dimension is long; netCDF shows fill values after them.
+    // Indexes into NetcdfView::dimensions, slowest first. Along an unlimited dimension, the number
+    // of stored values may be less than the length of the dimension. netCDF then shows fill values
+    // after the stored values.
     std::vector<std::uint32_t> dimensions;
   };
 
-  // Whether the block has traces of netCDF or of HDF5 dimension scales. If false, the block is
-  // shown unchanged, except for dimensions without a name in HDF5: each axis of each variable gets
-  // a dimension of its own (docs/hdf5.md, "Dimensions without a scale"). A netCDF-4 group without
-  // dimensions of its own may have no traces; it cannot be distinguished from a plain HDF5 group.
+  // Whether the block has signs of netCDF or of HDF5 dimension scales. If false, the block is shown
+  // unchanged, with one exception: if a dimension has no name in HDF5, each axis of each variable
+  // gets a dimension of its own (docs/hdf5.md, "Dimensions without a scale"). If a netCDF-4 group
+  // has no dimensions of its own and no such signs, the group cannot be distinguished from a plain
+  // HDF5 group.
   bool is_netcdf = false;
   // Dimensions in netCDF's order, if the file records this order. The length of an unlimited
-  // dimension is the length of its longest variable in this block and, with DimensionLengths, in
-  // other groups.
+  // dimension is the length of its longest variable in this block. If DimensionLengths are given,
+  // variables in other groups count, too.
   std::vector<Dimension> dimensions;
   std::vector<Variable> variables;  // variables in the order of the block
   std::vector<bool> is_scale;       // by VarId: whether the variable is a dimension scale of HDF5
@@ -61,30 +63,33 @@ struct NetcdfView {
   NMB_EXPORT bool hides(VarId owner, std::string_view attribute) const;
 };
 
-// Lengths of unlimited dimensions, by the paths of their scales. Each value is the length of the
-// longest variable in all groups. Dimensions that no variable uses are absent.
+// Lengths of unlimited dimensions. The key is the path of the dimension's scale. The value is the
+// length of the dimension's longest variable in all groups. Dimensions that no variable uses are
+// absent.
 using DimensionLengths = std::map<std::string, std::uint64_t>;
 
 // Returns netCDF's view of a dataset. `dataset` may be of any kind; a classic dataset is shown in
-// full. Traces of netCDF are ignored if they have a form that HDF5 and netCDF do not write.
+// full. Signs of netCDF are ignored if they have a form that HDF5 and netCDF do not write.
 // `lengths` are the lengths of dimensions in the whole file; nullptr means that other blocks are
-// ignored. `first_made_up` is the number N of the first phony_dim_N, from MadeUpNumbers; the
-// dimensions are then exactly those that netCDF-C shows. Without `first_made_up`, N is counted
-// within the block, and each axis with a scale keeps its scale, even if netCDF-C does not see the
-// scale.
+// ignored. `first_made_up` is the number N in the name of the first phony_dim_N; MadeUpNumbers
+// computes it. If `first_made_up` is given, the dimensions are exactly those that netCDF-C shows.
+// Without `first_made_up`, N is counted within the block, and each axis with a scale keeps its
+// scale, even if netCDF-C does not see the scale.
 NMB_EXPORT NetcdfView netcdf_view(const Dataset& dataset, const DimensionLengths* lengths = nullptr,
                                   std::optional<std::int64_t> first_made_up = {});
 
 // Returns whether netCDF sees an HDF5 data set as a dimension without a variable. Returns false for
 // metadata without an extension.
 NMB_EXPORT bool is_dimension_only(const Metadata& metadata, VarId variable);
-// Returns the name by which netCDF shows a variable. The stored name differs if the variable has
-// the name of a dimension that is not its first dimension. The result points into the metadata.
+// Returns the name by which netCDF shows a variable. The stored name is another one if a dimension
+// has the same name as the variable, but is not the first dimension of the variable. The result
+// points into the metadata.
 NMB_EXPORT std::string_view netcdf_name(const Metadata& metadata, VarId variable);
-// Returns the variable that netCDF shows under this name.
+// Returns the variable that netCDF shows under the name `name`.
 NMB_EXPORT std::optional<VarId> find_netcdf_variable(const Metadata& metadata,
                                                      std::string_view name);
-// Returns the other name under which a variable of this name may be stored.
+// Returns the name under which a variable may be stored that netCDF shows as `name` (see
+// netcdf_name()).
 NMB_EXPORT std::string stored_as_no_coordinate(std::string_view name);
 
 // Adds the lengths of unlimited dimensions in one group of a file. The group's name must be its
@@ -101,17 +106,18 @@ class NMB_EXPORT MadeUpNumbers {
   MadeUpNumbers& operator=(const MadeUpNumbers&) = delete;
 
   // Adds a group of the file. Groups may be added in any order. The group's name is its path,
-  // without the leading '/'. Alternatively, the name of every group may consist of the name of one
-  // block and this path. Errors: kDamaged if the hdf5 section is damaged.
+  // without the leading '/'. The name of one block may precede the path, if it precedes the paths
+  // of all groups. Errors: kDamaged if the hdf5 section is damaged.
   Status add(const Dataset& group);
-  // For each group, the number of its first dimension without a scale. If the group has no such
-  // dimension, this is the number of the next group.
+  // For each group, the number of its first dimension without a scale. If a group has no dimension
+  // without a scale, the value is the number with which the next group begins.
   using First = std::map<std::string, std::int64_t, std::less<>>;
   First first() const;
 
  private:
   struct Group {
-    // Ids of dimension scales, in the order of the group; -1 if netCDF-C uses the next number.
+    // netCDF-4's dimension numbers of the dimension scales, in the order of the group. If netCDF-C
+    // uses the next free number, the element is -1.
     std::vector<std::int64_t> scales;
     std::int64_t made_up = 0;  // number of dimensions without a scale
   };
@@ -152,13 +158,13 @@ class NMB_EXPORT FileDimensionsReader {
   Result<std::string> source_of(const std::string& block) const;
 
   FileBlocks blocks_;
-  // Numbers, by the name of the topmost block.
+  // The numbers in each file. The key is the name of the topmost block.
   std::map<std::string, MadeUpNumbers::First> numbers_;
 };
 
 // --- as a classic dataset ---
 
-// Something that the classic dataset does not contain, or contains in another form.
+// An object that the classic dataset does not contain, or that it contains in another form.
 struct Loss {
   std::string object;  // for example: variable "v", attribute "v:units", dimension "x", link "l",
                        // group "/g"
@@ -167,36 +173,39 @@ struct Loss {
 };
 
 struct ClassicView {
-  // A dataset of kind CDF-5, but with types of `target` only. Its extent reads like the extent of a
-  // classic file: chunks, other byte orders and unwritten values are converted. If the extent is
-  // read in ascending order, each chunk is decoded only once, provided that one row of chunks takes
-  // at most 256 MiB, the size of the cache. A row of chunks has all chunks with the same position
-  // along the slowest dimension; for record variables, it has those chunks of all record variables.
+  // A dataset of kind CDF-5, but with types of `target` only. The extent of this dataset reads like
+  // the extent of a classic file: chunks, other byte orders and unwritten values are converted.
+  // Each chunk is decoded only once if the extent is read in ascending order, and if one row of
+  // chunks fits in the cache of 256 MiB. A row of chunks consists of all chunks that have the same
+  // position along the slowest dimension. For record variables, a row contains these chunks of all
+  // record variables.
   std::shared_ptr<const Dataset> dataset;
-  // Losses of links, variables, dimensions and attributes. If there are none, write_classic() makes
-  // a file with the same content.
+  // The losses of links, variables, dimensions and attributes. If the list is empty,
+  // write_classic() makes a file with the same content.
   std::vector<Loss> losses;
   // Variables of the block that netCDF shows but the classic dataset lacks.
   std::vector<VarId> left_out;
-  // Names of variables of the classic dataset that lose a fill value. The data sets of these
-  // variables had a fill value that is neither in an attribute nor netCDF's default. No values
+  // Names of variables of the classic dataset that lose a fill value. The data set of such a
+  // variable had a fill value that is not netCDF's default and is not in an attribute. No values
   // differ, but later writes to the classic dataset fill unwritten values with another value.
   std::vector<std::string> lost_fill_values;
 };
 
 // Returns the variables and attributes of a classic dataset whose types are not types of `target`.
-// A variable that is listed includes its attributes. For callers that leave these objects out;
-// classic_view() keeps the objects whose values fit another type.
+// If a variable is in the list, its attributes are not listed in addition. This function is for
+// callers that leave these objects out. classic_view() keeps the objects whose values fit another
+// type.
 NMB_EXPORT std::vector<Loss> type_losses(const Metadata& metadata, Kind target);
 
 // Shows `dataset` as a classic dataset of kind `target` (CDF-1, CDF-2 or CDF-5). If `dataset` is a
-// classic dataset, only types that `target` does not have change. Integers become the narrowest of
-// short, int and double that holds all values, or are left out if there is none; each change is a
-// loss (docs/hdf5.md). To find that type, all values of such variables are read. These are not
+// classic dataset, only the types that `target` does not have are changed. A variable of integers
+// gets the narrowest of the types short, int and double that can hold all its values. If none of
+// these types can hold all values, the variable is left out. Each change is a loss (docs/hdf5.md).
+// To find the new type of a variable, the function reads all values of the variable. These are not
 // losses: internal attributes of netCDF and HDF5 (NetcdfView::hides), chunks, filters, byte orders,
-// and blocks below this block. `lengths` are the lengths of dimensions in the file from which the
-// block came, if other groups may use these dimensions; they are not needed after the call.
-// `first_made_up` is as for netcdf_view(). Errors: kDamaged if the hdf5 section, values of
+// and blocks below this block. If other groups may use the same dimensions, `lengths` must give the
+// lengths of dimensions in the whole file. `lengths` is not needed after the call. `first_made_up`
+// has the same meaning as in netcdf_view(). Errors: kDamaged if the hdf5 section, values of
 // attributes, or values that are read are damaged; kLimit if sizes exceed 2^62.
 NMB_EXPORT Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target,
                                             const DimensionLengths* lengths = nullptr,

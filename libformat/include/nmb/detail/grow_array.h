@@ -103,15 +103,16 @@ class GrowArray {
     borrowed_ = true;
   }
   bool is_borrowed() const { return borrowed_; }
-  // Makes an empty array share the values of `other`, which must be in borrowed memory. Both arrays
-  // may grow afterwards but must not change these values.
+  // Makes an empty array share the values of `other`. The values of `other` must be in borrowed
+  // memory, which start_in() uses. Both arrays may grow afterwards but must not change these
+  // values.
   void share(const GrowArray& other) {
     assert(other.borrowed_);
     start_in(other.data_, other.size_);
     size_ = capacity_;
   }
-  // Makes an empty array the owner of `room`, which is memory for `count` values from malloc,
-  // calloc or realloc.
+  // Makes an empty array the owner of `room`, which is memory for `count` values. The memory must
+  // come from malloc, calloc or realloc.
   void adopt(void* room, std::uint64_t count) {
     start_in(room, static_cast<std::uint32_t>(count));
     borrowed_ = false;
@@ -123,7 +124,8 @@ class GrowArray {
     std::memset(static_cast<void*>(data_ + size_), 0, count * sizeof(T));
     size_ += static_cast<std::uint32_t>(count);
   }
-  // Removes all values. The array keeps its own memory but drops borrowed memory.
+  // Removes all values. If the array owns its memory, it keeps the memory. If the memory is
+  // borrowed, the array no longer uses it.
   void clear() {
     size_ = 0;
     if (borrowed_) *this = {};

@@ -1,12 +1,11 @@
 // Internal to the library. This header is public only because Metadata has members of this class
-// and must inline its functions.
-// NameTable: a hash table with open addressing that finds the names in a Metadata. Each slot has 8
-// bytes: tag << 32 | index + 1, where the tag is a hash of the name. At most 7/8 of the slots are
-// used. The high bits of a tag are the number of the first slot to try. The table can therefore
-// grow by copying slots in order, without reading names.
-// Many names are inserted together, one region of the table after another. This is faster than
-// inserting them one by one, above all if the table is larger than the CPU caches, because each
-// insertion would then wait for memory (spec/rationale.md, "Creating many objects").
+// and must inline its functions. NameTable: a hash table to find names in a Metadata. The table
+// uses open addressing. Each slot has 8 bytes: tag << 32 | index + 1, where the tag is a hash of
+// the name. At most 7/8 of the slots are used. The high bits of a tag are the number of the first
+// slot to try. The table can therefore grow by copying slots in order, without reading names. Many
+// names are inserted together, one region of the table after another. Inserting them one by one
+// would be slower. If the table is larger than the CPU caches, each single insertion would wait for
+// memory (spec/rationale.md, "Creating many objects").
 #pragma once
 
 #include <bit>
@@ -64,12 +63,13 @@ class NameTable {
     words_[at] = slot_of(tag, index);
     ++used_;
   }
-  // Returns whether inserting more names together is faster. Once this is true, it stays true.
+  // Returns whether the table is so large that it is faster to insert further names together. Once
+  // the result is true, it stays true.
   bool is_far() const { return slots_ > kNear; }
-  // Inserts one index for each tag; the indices count up from `first`. Needs 8 bytes of memory for
-  // each index, in addition to the table. `same(a, b)` must return whether the indices a and b have
-  // the same name. An index is left out if a lower index has the same name. Returns the lowest
-  // index that was left out, or kAbsent.
+  // Inserts one index for each tag: `first` for the first tag, `first` + 1 for the next tag, and so
+  // on. Needs 8 bytes of memory for each index, in addition to the table. `same(a, b)` must return
+  // whether the indices a and b have the same name. An index is left out if a lower index has the
+  // same name. Returns the lowest index that was left out, or kAbsent.
   NMB_EXPORT std::uint32_t insert_all(
       std::uint32_t first, std::span<const std::uint32_t> tags,
       const std::function<bool(std::uint32_t, std::uint32_t)>& same);
@@ -78,7 +78,8 @@ class NameTable {
  private:
   static constexpr std::uint32_t kNear = 1 << 12;
 
-  // Returns the least number of slots of which `indices` indices fill at most 7/8.
+  // Returns the least number of slots that is enough for `indices` indices, which may fill at most
+  // 7/8 of the slots.
   static std::uint64_t slots_for(std::uint64_t indices) {
     const std::uint64_t slots = std::bit_ceil(indices + (indices + 6) / 7);
     return slots < 2 * kLinear ? 2 * kLinear : slots;
