@@ -25,9 +25,9 @@ class BlockTemplate {
   // insert a path with "..".
   Result<std::string> expand(std::string_view path, std::size_t index,
                              std::string_view group) const;
-  // Returns the block name below which all groups keep their paths from the input. Returns nullopt
-  // if no such name exists because the template does not end in "/{group}". Errors: kUsage as for
-  // expand().
+  // Returns the name of a block: below this block, all groups have the same paths as in the input.
+  // Returns nullopt if no such name exists because the template does not end in "/{group}". Errors:
+  // kUsage, for the same reason as in expand().
   Result<std::optional<std::string>> place(std::string_view path, std::size_t index) const;
 
  private:

@@ -1,5 +1,5 @@
-// RunSource: presents values that lie in runs of a source as the extent that a writer would make of
-// these values.
+// RunSource: a source with the extent that a writer would make. The values of the extent lie in
+// runs of another source.
 #pragma once
 
 #include <cstdint>
