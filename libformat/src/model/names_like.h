@@ -1,5 +1,5 @@
-// NamesLike defines dimensions and variables of a block that probably has the same names as an
-// earlier block, its model (spec/format.md, "Names").
+// NamesLike defines the dimensions and variables of a block. The block probably has the same names
+// as an earlier block, which is called the model (spec/format.md, "Names").
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace nmb {
 
-// While all names equal those of the model in the same places, no name needs a check: the model has
-// it, so it is legal and unused. Use one object for one Metadata, from its first dimension and
-// variable on. Not thread-safe.
+// As long as each name equals the name of the same object in the model, the names need no check:
+// names in the model are legal and distinct. Use one object for one Metadata, from its first
+// dimension and variable on. Not thread-safe.
 class NamesLike {
  public:
   // `model` is nullptr, or must use Names::kNew and outlive this object; it may grow.

@@ -37,7 +37,8 @@ struct LaidSlice {
   std::vector<LaidPart> parts;
 
   const LaidPart& part_of(std::uint64_t index) const;
-  // Reads bytes of the slice from offset `at` in the record `record`.
+  // Reads bytes of the slice. The bytes begin at offset `at` of the slice in record number
+  // `record`.
   Status read(std::uint64_t record, std::uint64_t at, std::span<std::byte> out) const;
 };
 
@@ -75,7 +76,8 @@ class LaidValues final : public ByteSource {
   const std::string& name() const override { return name_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
 
-  // Returns a form for the bytes in `wanted` only. The form has no parts outside `wanted`.
+  // Returns a form that is enough to read the bytes in `wanted`. The form has no parts outside
+  // `wanted`.
   LaidForm form_of(ByteRange wanted) const;
 
  private:
@@ -86,8 +88,8 @@ class LaidValues final : public ByteSource {
   // Reads `count` whole records. The values of one variable are read in all records before the
   // values of the next variable.
   Status read_records(std::uint64_t record, std::uint64_t count, std::span<std::byte> out) const;
-  // Returns the part whose source has whole records from `record` on in the same layout, or nullptr
-  // if there is none.
+  // Returns a part whose source has whole records in the same layout, beginning with `record`.
+  // Returns nullptr if there is no such part.
   const LaidPart* whole_records(std::uint64_t record) const;
 
   const std::string name_;
@@ -95,8 +97,8 @@ class LaidValues final : public ByteSource {
   LaidForm form_;
 };
 
-// Returns a dataset with the given definitions and values, and with the name of `of`. The result
-// keeps `of` alive.
+// Returns a dataset with the given definitions and values. The dataset has the same name as the
+// dataset `of`, and keeps `of` alive.
 std::shared_ptr<const Dataset> laid_dataset(std::shared_ptr<const Dataset> of, Metadata metadata,
                                             ClassicLayout layout, std::uint64_t records,
                                             std::shared_ptr<const LaidValues> values);

@@ -20,7 +20,7 @@ class NameSlices {
   // Collective. Chooses the slices from samples of the names on all ranks. There are at most as
   // many slices as owners. On average, each slice has at least `least` names, unless there is only
   // one slice. names: the names of this rank, sorted. owners: ranks that may own a slice, in
-  // ascending order and the same on all ranks; empty if all ranks may.
+  // ascending order; empty if all ranks may own a slice. `owners` must be the same on all ranks.
   static Result<NameSlices> choose(Communicator& ranks, std::span<const std::string_view> names,
                                    std::uint64_t least, std::vector<int> owners = {});
 
