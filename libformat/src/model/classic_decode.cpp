@@ -464,8 +464,8 @@ class ClassicDecoder {
         return region == 0 || wrong("a region for values that were never written", "no region");
       case StorageKind::kHeap:
         return (heap && region >= *array) ||
-               wrong("a region of " + number(region) + " bytes for a heap",
-                     "values of variable length in a region of at least " + number(*array));
+               wrong("a heap in a region of " + number(region) + " bytes",
+                     "values of variable length, and a region of at least " + number(*array));
       case StorageKind::kChunked:
         break;
     }

@@ -11,11 +11,12 @@
 namespace nmb {
 
 // As long as each name equals the name of the same object in the model, the names need no check:
-// names in the model are legal and distinct. Use one object for one Metadata, from its first
-// dimension and variable on. Not thread-safe.
+// names in the model are legal and distinct. Each NamesLike object is for one Metadata, and must
+// define all dimensions and variables of this Metadata. Not thread-safe.
 class NamesLike {
  public:
-  // `model` is nullptr, or must use Names::kNew and outlive this object; it may grow.
+  // `model` may be nullptr. If it is not nullptr, the model must use Names::kNew and must outlive
+  // this object. Objects may be added to the model later.
   explicit NamesLike(const Metadata* model = nullptr)
       : model_(model), dimensions_(model != nullptr), variables_(model != nullptr) {}
 

@@ -25,7 +25,7 @@ inline constexpr std::uint16_t kCriticalForReading = 1, kCriticalForWriting = 2;
 struct SectionFrame {
   std::uint16_t type = 0, flags = 0, version = 1, codec = 0;
   std::uint64_t payload = 0, length = 0;
-  // Returns whether the section has one of these types, with the version and codec that this
+  // Returns whether the section has one of these types, and has the version and the codec that this
   // program knows.
   bool is_one_of(std::initializer_list<std::uint16_t> types) const {
     return version == 1 && codec == 0 && std::find(types.begin(), types.end(), type) != types.end();
@@ -58,9 +58,9 @@ void append_section(std::uint16_t type, std::uint16_t flags, std::vector<std::by
   out.pad();
 }
 
-// A sequence may continue an earlier sequence. Then its first section states the place of the
-// earlier sequence, which is `place` here. Otherwise `place` is absent. If the place is invalid
-// (R-SC-1), `wrong` describes its value.
+// The place that the first section of a sequence states. If the sequence continues an earlier
+// sequence, `place` is the place of the earlier sequence. If it does not, `place` is absent. If the
+// place is invalid (R-SC-1), `wrong` describes its value.
 struct EarlierSections {
   Place place;
   std::string wrong;

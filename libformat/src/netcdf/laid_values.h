@@ -17,7 +17,7 @@ namespace nmb {
 struct LaidPart {
   std::shared_ptr<const ByteSource> source;
   std::uint64_t first, count;
-  std::uint64_t offset;  // offset in the source of the values at index `first`
+  std::uint64_t offset;  // offset of the values at index `first` in the source
   std::uint64_t step;    // distance in bytes between successive indexes
   // Distance in bytes between successive rows. The rows are numbered along all slower dimensions
   // except the record dimension.

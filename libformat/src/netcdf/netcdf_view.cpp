@@ -116,8 +116,8 @@ class ViewMaker {
     }
   }
 
-  // Puts a variable's dimensions into one set with the dimensions that the variable's marks
-  // identify.
+  // Unites each dimension of a variable with the dimension that the variable's marks identify for
+  // the same axis.
   void place(VarId v) {
     const Variable variable = metadata_.variable(v);
     const std::size_t rank = variable.dimensions.size();
@@ -154,8 +154,8 @@ class ViewMaker {
     return metadata_.dimension(d).is_record() ? dataset_.records : metadata_.dimension(d).length;
   }
 
-  // Splits a set of fixed dimensions if their lengths differ. Returns the first dimension of each
-  // dimension's set.
+  // Splits a set of fixed dimensions if their lengths differ. For each dimension, returns the first
+  // dimension of its set.
   std::vector<DimId> first_of_sets(std::vector<Told>* told) {
     const std::uint32_t count = metadata_.dimension_count();
     std::vector<DimId> first(count);
@@ -205,8 +205,8 @@ class ViewMaker {
   }
 
   // Gives a dimension to each axis without a scale. The dimension must have the axis's length, and
-  // must be unlimited exactly if the axis is unlimited. The axis gets the first dimension of this
-  // kind that the variable does not use yet. If there is no such dimension, a new dimension is
+  // must be unlimited if and only if the axis is unlimited. The axis gets the first dimension of
+  // this kind that the variable does not use yet. If there is no such dimension, a new dimension is
   // made. of_scales: the view's dimension for each scale. next: the number of the first new
   // dimension.
   void add_phony(const std::map<VarId, std::uint32_t>& of_scales, std::int64_t next,

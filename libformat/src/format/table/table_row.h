@@ -64,13 +64,14 @@ struct TableChild {
 // place of the previous tree; it is used only if the row has state kBefore.
 void add_table_row(PageBuilder& leaf, const TableRow& row, std::string_view name_before,
                    const Place& before);
-// Returns a row that points into the page. The page's rows must be sound.
+// Returns a row that points into the page. The page's rows must be valid.
 TableRow table_row_at(const Page& leaf, std::uint32_t row);
 void add_table_child(PageBuilder& node, const TableChild& child, std::string_view name_before);
 TableChild table_child_at(const Page& node, std::uint32_t row);
 // Returns the place of the previous tree if the leaf's first row states this place, or nullopt.
 std::optional<Place> tree_before(const Page& leaf);
-// Returns the number of rows of a leaf, or of all leaves below a node; at most 2^64 - 1.
+// Returns the number of rows of a leaf, or of all leaves below a node. The result is at most 2^64 -
+// 1.
 std::uint64_t table_rows(const Page& page);
 
 // Returns the row that leads to the given name and order. This is the last row whose separator is

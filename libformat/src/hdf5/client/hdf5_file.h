@@ -57,8 +57,8 @@ class StartedFile {
   // Ends the other process.
   ~StartedFile();
 
-  // Does the same as read_file(). Call this function only once. `file` is the file at the path that
-  // start() got.
+  // Does the same as read_file(). Call this function only once. `file` is the file whose path was
+  // passed to start().
   Status read(std::shared_ptr<const ByteSource> file,
               const std::function<Status(GroupBlock)>& visit);
 
@@ -71,9 +71,9 @@ class StartedFile {
 
 // Calls visit() for each group of the file, the root group first. `spool` receives the values whose
 // bytes in the file differ from their bytes in the extent; several files may be read with one
-// spool. Errors: kDamaged if HDF5 cannot read the file or its process ended; kUnsupported for
-// contents that NMB cannot represent; kLimit for too much time or memory; kIo; the first failure of
-// visit().
+// spool. Errors: kDamaged if HDF5 cannot read the file, or if the process that runs HDF5 ended;
+// kUnsupported for contents that NMB cannot represent; kLimit for too much time or memory; kIo; the
+// first failure of visit().
 Status read_file(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
                  const std::function<Status(GroupBlock)>& visit, const ReadOptions& options = {});
 

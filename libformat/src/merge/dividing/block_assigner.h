@@ -28,7 +28,8 @@ class BlockAssigner {
   bool names_object() const { return by() == By::kDimension || by() == By::kAttribute; }
   const std::string& name() const { return rule_.name; }
 
-  // Returns how many variables a kCount rule puts into each block, and 1 for every other rule.
+  // For a kCount rule, returns the number of variables that go into each block. For every other
+  // rule, returns 1.
   std::uint64_t variables_per_block() const { return rule_.count; }
 
   // Call this function before you pass the first variable of a dataset to of().
@@ -56,7 +57,7 @@ class BlockAssigner {
   std::deque<std::string> groups_;  // group names that are not part of any name in the metadata
 };
 
-// Returns `position` as a decimal number, padded with zeros to the length of `count` - 1.
+// Returns `position` as a decimal number, padded with zeros to the number of digits of `count` - 1.
 std::string padded_position(std::uint64_t position, std::uint64_t count);
 
 }  // namespace nmb

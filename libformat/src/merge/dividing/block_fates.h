@@ -1,6 +1,6 @@
-// BlockFates decides what happens to each block of an input that is divided. The decision is made
-// before the first block is taken. Blocks of kind 6 refer by path to dimension scales, groups and
-// reference targets in other blocks.
+// BlockFates decides what happens to each block of an input that is divided. BlockFates decides
+// this before the first block is taken. Blocks of kind 6 refer by path to dimension scales, groups
+// and reference targets in other blocks.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,8 @@ class BlockFates {
   // Returns whether the parent block keeps kind 6. The links of such a parent refer to this block
   // even if only a part of this block remains.
   bool is_linked(std::string_view path) const;
-  // Serves as the PathMap (convert/moved_paths.h) for paths in blocks that are not divided.
+  // Returns the new path for a path in a block that is not divided. This function is a PathMap
+  // (convert/moved_paths.h).
   std::optional<std::string> moved(std::string_view path) const;
 
  private:

@@ -104,7 +104,7 @@ class SplitDataset {
                         NamesLike like, Metadata* to);
   Status copy_dimensions(const Metadata& from, const Variable& variable, std::string_view group,
                          NamesLike* like, Metadata* to, std::vector<DimId>* ids);
-  // Reports a name that is already used or not legal as a conflict.
+  // If a name is already used or is not legal, reports a conflict.
   Status clash(ConflictKind kind, std::string_view group, std::string_view name,
                const Status& status);
   DatasetPart part_of(const Input& input, const Selection& selection, std::string_view group,

@@ -92,7 +92,7 @@ std::shared_ptr<const TiledValues> DatasetUnion::tiled_values(VarId variable, st
       fills ? fill_of(variable) : nullptr, "tiles");
 }
 
-// Checks that the files together cover these dimensions.
+// Checks that the files together cover the whole lengths of the given dimensions.
 Status DatasetUnion::check_files(const std::vector<DimId>& dimensions) {
   TileBoxes boxes;
   for (const DimId id : dimensions) boxes.shape.push_back(length_of(id));

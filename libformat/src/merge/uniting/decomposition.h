@@ -22,8 +22,8 @@ struct Decomposition {
   std::string found{}, expected{};
 };
 
-// Returns the decomposition of a dimension, or nullopt if it has no such attribute. records: number
-// of records in the block.
+// Returns the decomposition of a dimension, or nullopt if no such attribute describes the
+// dimension. records: number of records in the block.
 std::optional<Decomposition> decomposition_of(const Metadata& metadata, DimId dimension,
                                               std::uint64_t records);
 bool has_decomposition(const Metadata& metadata);
