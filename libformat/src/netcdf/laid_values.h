@@ -29,9 +29,9 @@ struct LaidPart {
 // The values of a variable, or a record variable's values in one record. The values form rows of
 // `indexes` times `unit` bytes.
 struct LaidSlice {
-  std::uint64_t to;        // offset of the values in the extent; for a record variable, in the
-                           // record
-  std::uint64_t length;    // number of bytes; for a record variable, the bytes in one record
+  std::uint64_t to;      // offset of the values in the extent; for a record variable, offset of the
+                         // values in the record
+  std::uint64_t length;  // number of bytes; for a record variable, the bytes in one record
   std::uint64_t unit = 0;  // 0 if the values are divided along the records
   std::uint64_t indexes = 0;
   std::vector<LaidPart> parts;

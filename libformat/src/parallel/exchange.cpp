@@ -24,9 +24,9 @@ namespace {
 // If the parcels for one rank together have at most kShort bytes, these parcels are short. Half of
 // all short parcels for a rank pass through another rank.
 constexpr std::size_t kShort = 256;
-// If a rank has more than kShort bytes for each of many ranks, the parcels for one of these ranks
-// also count as short if they have at most kShortOfMany bytes together. This rule applies only as
-// long as the short parcels of the rank have at most kMostPassedOn bytes in all.
+// A rank may have more than kShort bytes for each of many ranks. Then up to kShortOfMany bytes of
+// parcels for one rank also count as short. This rule applies only as long as the short parcels of
+// the sending rank have at most kMostPassedOn bytes in all.
 constexpr std::size_t kShortOfMany = 16 << 10, kMostPassedOn = 8 << 20;
 
 // The number of parcels that will be sent directly to the rank at this distance.

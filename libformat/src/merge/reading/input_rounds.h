@@ -1,4 +1,4 @@
-// InputRounds: decides which inputs each rank reads for rank 0, which unites them. The ranks read
+// InputRounds: decides which inputs each rank reads. Rank 0 then unites the inputs. The ranks read
 // only some inputs in each round, so that the descriptions take little memory.
 #pragma once
 

@@ -1,5 +1,5 @@
-// RunSource: a source with the extent that a writer would make. The values of the extent lie in
-// runs of another source.
+// RunSource: a source with the same bytes as the extent that a writer would make for a block. The
+// values of the block lie in runs of another source.
 #pragma once
 
 #include <cstdint>

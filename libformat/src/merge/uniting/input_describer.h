@@ -35,8 +35,8 @@ enum class DescribedValues : std::uint8_t {
   kFile,      // a range of the input
   kSent,      // in the form of send_values()
 };
-// The first kComparedBlocks blocks of an input are described by their differences from the block at
-// the same position in the previous input.
+// Each of the first kComparedBlocks blocks of an input is described by its differences from the
+// block at the same position in the previous input.
 inline constexpr std::size_t kComparedBlocks = 256;
 
 class InputDescriber final : public BlockSink {
