@@ -1,5 +1,5 @@
-// Decodes classic netCDF headers. Reads the header by its grammar first, then checks the begins of
-// all variables together. Rule ids are explained in spec/format.md, "Classic header".
+// Decodes classic netCDF headers. First reads the header by its grammar. Then checks the positions
+// of all variables together. Rule ids are explained in spec/format.md, "Classic header".
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -495,7 +495,8 @@ class ClassicDecoder {
     if (const Status names = header_.metadata.settle_names(); !names.ok())
       return fail_with(names, layout.header_length);
     if (extension_) {
-      // In a body of kind 6, begins count from the first value of the extent.
+      // In a body of kind 6, the begin of a variable is an offset from the first value of the
+      // extent.
       if (layout.header_length != told_length_)
         return fail("R-XB-1", 4 + widths_.count, "header", "length " + number(told_length_),
                     number(layout.header_length));

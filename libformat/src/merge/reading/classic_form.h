@@ -1,5 +1,5 @@
-// ClassicForm: a block of an input, converted to a classic dataset so that it can be divided or
-// united.
+// ClassicForm: a block of an input after conversion to a classic dataset. Such a dataset can be
+// divided or united.
 #pragma once
 
 #include <cstdint>

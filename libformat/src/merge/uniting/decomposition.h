@@ -39,8 +39,8 @@ std::optional<std::int64_t> files_in_set(const Metadata& metadata);
 // Returns a variable that lists the grid points in the file, if the file uses "compression by
 // gathering" (CF conventions, section 8.2).
 std::optional<VarId> gathered_variable(const Metadata& metadata);
-// Returns whether an attribute describes which part of the data a file of a set has. of_block: true
-// for a global attribute, false for an attribute of a coordinate.
+// Returns whether an attribute describes the relation between one file and the set of files to
+// which it belongs. of_block: true for a global attribute, false for an attribute of a coordinate.
 bool tells_part(bool of_block, std::string_view attribute);
 
 }  // namespace nmb

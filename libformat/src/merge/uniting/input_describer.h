@@ -42,8 +42,8 @@ inline constexpr std::size_t kComparedBlocks = 256;
 class InputDescriber final : public BlockSink {
  public:
   // All arguments must outlive the object. room: how many bytes of values may be kept for all
-  // inputs. If the receiving rank cannot read values from the inputs, the values are sent, up to
-  // the same number of bytes.
+  // inputs. If the receiving rank cannot read values from the inputs, the values are sent. At most
+  // `room` bytes are sent in this way.
   InputDescriber(const PackOptions& options, ConflictList& conflicts, PackReport& report,
                  std::shared_ptr<SourcePool> views, std::uint64_t room)
       : options_(options),
