@@ -92,9 +92,7 @@ void take_histogram(ItemsIn* in, VariableStatistics* v) {
     fits = fits && histogram.buckets[i - 1].code < histogram.buckets[i].code;
   if (!fits || histogram.buckets.back().code >> histogram.bits != 0 || width_of(largest) != width ||
       sum != v->ordered())
-    in->fail(kRule,
-             "found buckets that do not ascend, or bucket counts that do not agree with the number "
-             "of values");
+    in->fail(kRule, "found buckets that do not ascend, or buckets whose codes or counts are wrong");
 }
 
 }  // namespace
