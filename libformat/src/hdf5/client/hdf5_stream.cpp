@@ -25,7 +25,7 @@ Status decode_failure(std::span<const std::byte> content) {
   const auto offset = in.number<std::uint64_t>("");
   std::string file = in.text(""), rule = in.text(""), message = in.text("");
   if (!in.ok() || code == 0 || code > static_cast<std::uint32_t>(Code::kBusy))
-    return Status(Code::kDamaged, "found a failure that nmb-hdf5 reported without an error code");
+    return Status(Code::kDamaged, "found a failure that nmb-hdf5 reported without its code");
   return Status(static_cast<Code>(code), std::move(file), offset, std::move(rule),
                 std::move(message));
 }
