@@ -15,12 +15,12 @@ inline bool has_same_value(const Attribute& a, const Attribute& b) {
   return a.type == b.type && std::ranges::equal(a.values, b.values);
 }
 
-// Compares the attributes of two owners, but only those for whose names counts(name) is true. Calls
-// differ(const Attribute* found, const Attribute* expected) for each attribute of both owners for
-// which same(*found, *expected) is false. Also calls differ() for each attribute that only one
-// owner has; the other pointer is then nullptr. Attributes of the found owner come first, in their
-// order; then come attributes that only the expected owner has. The function differ() may add found
-// attributes to `expected`.
+// Compares the attributes of `found_owner` and `expected_owner`. Ignores an attribute if
+// counts(name) is false for its name. If both owners have the attribute and same(*found, *expected)
+// is false, calls differ(const Attribute* found, const Attribute* expected). Also calls differ()
+// for each attribute that only one owner has; the other pointer is then nullptr. The attributes of
+// `found_owner` come first, in their order. Then come the attributes that only `expected_owner`
+// has. While differ() runs, it may add the found attribute to `expected`.
 template <class Counts, class Same, class Differ>
 void for_each_difference(const Metadata& found, VarId found_owner, const Metadata& expected,
                          VarId expected_owner, Counts counts, Same same, Differ differ) {

@@ -1,5 +1,5 @@
-// Decodes classic netCDF headers. Reads the header by its grammar first, then checks the begins of
-// all variables together. Rule ids are explained in spec/format.md, "Classic header".
+// Decodes classic netCDF headers. First reads the header by its grammar. Then checks the positions
+// of all variables together. Rule ids are explained in spec/format.md, "Classic header".
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -38,7 +38,8 @@ class ClassicDecoder {
 
   Result<ClassicHeader> decode() {
     if (read_all() && check_all()) return std::move(header_);
-    // Some names are not compared yet: a duplicate among them may come before this failure.
+    // Some names have not been compared yet. A duplicate among these names may lie before the
+    // failure in the header.
     if (!header_.metadata.settle_names().ok()) found_duplicate_ = true;
     return std::move(failure_);
   }
@@ -50,7 +51,8 @@ class ClassicDecoder {
   // Facts about a variable for the checks that need all variables.
   struct Place {
     std::uint64_t begin_field;
-    std::uint64_t bytes;  // size without padding; for a record variable, of one record
+    std::uint64_t bytes;  // size of the values without padding; for a record variable, size of the
+                          // values in one record
   };
 
   bool fail(const char* rule, std::uint64_t offset, std::string message) {
@@ -68,7 +70,7 @@ class ClassicDecoder {
     failure_ = Status(status.code(), source_.name(), offset, {}, status.message());
     return false;
   }
-  // Counts a remark. Calls the functions that make the remark's texts only if the remark is kept.
+  // Counts a remark. If the remark is kept, calls the functions that make the remark's texts.
   template <class Object, class Found, class Expected>
   void remark(const char* rule, std::uint64_t offset, Object object, Found found,
               Expected expected) {
@@ -210,8 +212,9 @@ class ClassicDecoder {
     return true;
   }
 
-  // Loads a name, its padding and the `more` bytes after them into the window, without moving the
-  // position. *name points into the window. *used is the number of bytes before the `more` bytes.
+  // Loads a name, its padding and the next `more` bytes into the window. The position does not
+  // move. *name points into the window. *used is the number of bytes from the position up to the
+  // `more` bytes.
   bool peek_name(const char* what, std::uint64_t more, std::string_view* name,
                  std::uint64_t* used) {
     const std::uint64_t start = cursor_.position();
@@ -440,7 +443,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Checks that a variable's entry in the storage section fits the variable.
+  // Checks that a variable's entry in the storage section agrees with the variable's type and
+  // shape.
   bool check_storage(VarId id, std::uint64_t at, std::uint64_t vsize, std::uint64_t region) {
     const Variable variable = header_.metadata.variable(id);
     const Storage* const storage = extension_->storage_of(id);
@@ -460,8 +464,8 @@ class ClassicDecoder {
         return region == 0 || wrong("a region for values that were never written", "no region");
       case StorageKind::kHeap:
         return (heap && region >= *array) ||
-               wrong("a region of " + number(region) + " bytes for a heap",
-                     "values of variable length in a region of at least " + number(*array));
+               wrong("a heap in a region of " + number(region) + " bytes",
+                     "values of variable length, and a region of at least " + number(*array));
       case StorageKind::kChunked:
         break;
     }
@@ -491,7 +495,8 @@ class ClassicDecoder {
     if (const Status names = header_.metadata.settle_names(); !names.ok())
       return fail_with(names, layout.header_length);
     if (extension_) {
-      // In a body of kind 6, begins count from the first value of the extent.
+      // In a body of kind 6, the begin of a variable is an offset from the first value of the
+      // extent.
       if (layout.header_length != told_length_)
         return fail("R-XB-1", 4 + widths_.count, "header", "length " + number(told_length_),
                     number(layout.header_length));
@@ -558,8 +563,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Checks that values of variables do not overlap. Checks also that fixed-size values come before
-  // the records, and that values of a record lie within the record size.
+  // Checks that values of variables do not overlap. Also checks that fixed-size values come before
+  // the records, and that the values of a record lie within the record size.
   bool check_overlap() {
     const Metadata& metadata = header_.metadata;
     const ClassicLayout& layout = header_.layout;
@@ -696,7 +701,8 @@ Result<ClassicHeader> decode_classic_header(const ByteSource& source, const Deco
   ClassicDecoder decoder(source, options, std::move(room));
   Result<ClassicHeader> header = decoder.decode();
   if (!decoder.found_duplicate()) return header;
-  // A second pass compares each name as soon as it is read, and so finds where the duplicate is.
+  // A second pass compares each name as soon as the name is read. So the second pass finds the
+  // position of the duplicate.
   Metadata at_once = ClassicHeader().metadata;
   at_once.check_names_at_once();
   return ClassicDecoder(source, options, std::move(at_once)).decode();

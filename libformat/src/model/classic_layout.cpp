@@ -109,8 +109,8 @@ Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind) {
     NMB_TRY(place(id));
     ++record_variables;
   }
-  // If there is only one record variable, its records have no padding: the record size is then the
-  // size of its slice.
+  // If there is only one record variable, its records have no padding. The record size then equals
+  // the size of the variable's slice.
   if (record_variables > 1) layout.record_size = next - layout.record_begin;
   if (const std::optional<VarId> wrong = large.misplaced(); wrong && kind != Kind::kCdf5)
     return unsupported(kind, variable_text(metadata, *wrong),

@@ -1,5 +1,5 @@
-// Encodes and decodes sections of bodies of kind 6 (see extension_codec.h). Integers in them are
-// little-endian, as in all structures except classic headers.
+// Encodes and decodes sections of bodies of kind 6 (see extension_codec.h). Integers in these
+// sections are little-endian, as in all structures except classic headers.
 #include "model/extension_codec.h"
 
 #include <string>
@@ -166,7 +166,8 @@ ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
     case TypeClass::kEnum: {
       t.base = take_type_code(&payload);
       const std::uint64_t count = payload.count(5, kTypeRule);
-      // For an invalid base, any size will do, because the table of types refuses the type.
+      // If the base type is invalid, the size may have any value, because the table of types
+      // refuses such a type.
       const std::uint64_t size = before.has(t.base) ? before.value_size(t.base) : 1;
       if (size > payload.remaining()) payload.fail(kTypeRule, "found members without values");
       const std::span<const std::byte> values =
@@ -348,7 +349,7 @@ Result<Extension> decode_sections(std::span<const std::byte> bytes) {
       extension.hdf5.assign(payload.begin(), payload.end());
     } else if (flags & kCriticalForReading) {
       return failure(Code::kUnsupported, "found section ", type,
-                     " of an extended body, which this version does not read");
+                     " of an extended body; this version does not read this section");
     }
     if (!content.ok()) return content.status();
   }

@@ -15,9 +15,9 @@ namespace nmb {
 // call.
 void append_sections(const Extension& extension, std::vector<std::byte>* out);
 
-// Decodes the sections that fill `bytes`. Does not compare them with the header's dimensions and
-// variables: the decoder of the header does that. Errors: kDamaged, with an offset in `bytes`;
-// kUnsupported for a critical section of an unknown type.
+// Decodes the sections that fill `bytes`. Does not compare the sections with the header's
+// dimensions and variables. The decoder of the header makes this comparison. Errors: kDamaged, with
+// an offset in `bytes`; kUnsupported for a critical section of an unknown type.
 Result<Extension> decode_sections(std::span<const std::byte> bytes);
 
 // Encode and decode the filters in a payload.

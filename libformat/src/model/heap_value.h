@@ -1,4 +1,4 @@
-// HeapValue is a value of variable length. Such a value refers to bytes in another place
+// HeapValue is a value of variable length. Such a value refers to bytes that are stored elsewhere
 // (spec/format.md, section 15.1).
 #pragma once
 
@@ -12,8 +12,9 @@
 namespace nmb {
 
 struct HeapValue {
-  std::uint64_t count = 0;   // number of elements
-  std::uint64_t offset = 0;  // offset in the region of the first element; 0: no elements
+  std::uint64_t count = 0;  // number of elements
+  std::uint64_t offset =
+      0;  // offset of the first element in the region; 0 if there are no elements
 
   // Decodes a value. `value` has TypeTable::kHeapValue bytes.
   static HeapValue load(const std::byte* value) {

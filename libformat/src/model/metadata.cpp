@@ -321,7 +321,7 @@ void copy(GrowArray<T>& array, const GrowArray<T>& other, std::pmr::memory_resou
   array.append(other.data(), other.size());
 }
 
-// `alike` is nullptr or an array whose memory `array` may share.
+// `array` may share the memory of `alike`. `alike` may be nullptr.
 template <class T>
 void copy_or_share(GrowArray<T>& array, const GrowArray<T>& other, const GrowArray<T>* alike,
                    std::pmr::memory_resource& memory) {

@@ -12,7 +12,8 @@ namespace nmb {
 
 namespace {
 
-// Binary logarithm of the number of slots in a region, which has 128 KiB and is filled in one pass.
+// Binary logarithm of the number of slots in a region. A region has 128 KiB and is filled in one
+// pass.
 constexpr unsigned kRegionBits = 14;
 
 GrowArray<std::uint64_t> zeros(std::uint64_t count) {

@@ -1,5 +1,5 @@
-// NamesLike defines dimensions and variables of a block that probably has the same names as an
-// earlier block, its model (spec/format.md, "Names").
+// NamesLike defines the dimensions and variables of a block. The block probably has the same names
+// as an earlier block, which is called the model (spec/format.md, "Names").
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace nmb {
 
-// While all names equal those of the model in the same places, no name needs a check: the model has
-// it, so it is legal and unused. Use one object for one Metadata, from its first dimension and
-// variable on. Not thread-safe.
+// As long as each name equals the name of the same object in the model, the names need no check:
+// names in the model are legal and distinct. Each NamesLike object is for one Metadata, and must
+// define all dimensions and variables of this Metadata. Not thread-safe.
 class NamesLike {
  public:
-  // `model` is nullptr, or must use Names::kNew and outlive this object; it may grow.
+  // `model` may be nullptr. If it is not nullptr, the model must use Names::kNew and must outlive
+  // this object. Objects may be added to the model later.
   explicit NamesLike(const Metadata* model = nullptr)
       : model_(model), dimensions_(model != nullptr), variables_(model != nullptr) {}
 

@@ -67,7 +67,7 @@ std::string json_text(std::string_view bytes) {
     }
     for (const char c : character) {
       const auto byte = static_cast<unsigned char>(c);
-      // Write U+EF80 to U+EFFF, because the byte is not ASCII.
+      // Write a character from U+EF80 to U+EFFF, because the byte is not ASCII.
       out += '\xee';
       out += static_cast<char>(0xBC + (byte >> 6));
       out += static_cast<char>(0x80 + (byte & 0x3f));

@@ -15,8 +15,8 @@ class Utf8Splitter {
   template <class Visit>
   void feed(std::string_view bytes, Visit visit) {
     if (!tail_.empty()) {
-      // If a character is divided between portions, the first portion has at most three of its
-      // bytes.
+      // If a character is divided between portions, the first portion has at most three bytes of
+      // the character.
       const std::size_t kept = tail_.size();
       const std::size_t taken = bytes.size() < 3 ? bytes.size() : 3;
       tail_.append(bytes.substr(0, taken));
@@ -51,8 +51,8 @@ class Utf8Splitter {
   }
 
  private:
-  // Visits the first character. Returns the number of its bytes, or 0 if `bytes` may be the
-  // beginning of a longer character.
+  // Visits the first character. Returns the number of bytes in this character, or 0 if `bytes` may
+  // be the beginning of a longer character.
   template <class Visit>
   static std::size_t next(std::string_view bytes, Visit& visit) {
     const auto lead = static_cast<unsigned char>(bytes[0]);

@@ -31,7 +31,7 @@ struct ClassicType {
 // true.
 std::optional<ClassicType> classic_type(const TypeTable& types, Type type);
 
-// Converts values of one type to its classic type.
+// Converts values of one type to the corresponding classic type.
 class ClassicValues {
  public:
   ClassicValues(const TypeTable& types, Type from, const ClassicType& to);

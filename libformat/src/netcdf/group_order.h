@@ -21,9 +21,10 @@ class GroupTree {
  public:
   GroupTree() {
     root_.is_tracked = true;
-  }  // without a root block, the order of the root's links counts as tracked
-  // Adds a group. Groups may be added in any order. The order of these calls is kept where links do
-  // not define an order. For a block of kind 6, its hdf5 section is read. Errors: kDamaged.
+  }  // if there is no root block, the order of the root's links counts as tracked
+  // Adds a group. Groups may be added in any order. If links do not define the order of groups, the
+  // groups stay in the order in which they were added. For a block of kind 6, its hdf5 section is
+  // read. Errors: kDamaged.
   Status add(const Dataset& group);
   // Adds a dataset that is not of kind 6. The sections of the dataset are not read.
   void add_classic(std::string_view name);

@@ -17,7 +17,7 @@ namespace nmb {
 struct LaidPart {
   std::shared_ptr<const ByteSource> source;
   std::uint64_t first, count;
-  std::uint64_t offset;  // offset in the source of the values at index `first`
+  std::uint64_t offset;  // offset of the values at index `first` in the source
   std::uint64_t step;    // distance in bytes between successive indexes
   // Distance in bytes between successive rows. The rows are numbered along all slower dimensions
   // except the record dimension.
@@ -29,15 +29,16 @@ struct LaidPart {
 // The values of a variable, or a record variable's values in one record. The values form rows of
 // `indexes` times `unit` bytes.
 struct LaidSlice {
-  std::uint64_t to;        // offset of the values in the extent; for a record variable, in the
-                           // record
-  std::uint64_t length;    // number of bytes; for a record variable, the bytes in one record
+  std::uint64_t to;      // offset of the values in the extent; for a record variable, offset of the
+                         // values in the record
+  std::uint64_t length;  // number of bytes; for a record variable, the bytes in one record
   std::uint64_t unit = 0;  // 0 if the values are divided along the records
   std::uint64_t indexes = 0;
   std::vector<LaidPart> parts;
 
   const LaidPart& part_of(std::uint64_t index) const;
-  // Reads bytes of the slice from offset `at` in the record `record`.
+  // Reads bytes of the slice. The bytes begin at offset `at` of the slice in record number
+  // `record`.
   Status read(std::uint64_t record, std::uint64_t at, std::span<std::byte> out) const;
 };
 
@@ -75,7 +76,8 @@ class LaidValues final : public ByteSource {
   const std::string& name() const override { return name_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
 
-  // Returns a form for the bytes in `wanted` only. The form has no parts outside `wanted`.
+  // Returns a form that is enough to read the bytes in `wanted`. The form has no parts outside
+  // `wanted`.
   LaidForm form_of(ByteRange wanted) const;
 
  private:
@@ -86,8 +88,8 @@ class LaidValues final : public ByteSource {
   // Reads `count` whole records. The values of one variable are read in all records before the
   // values of the next variable.
   Status read_records(std::uint64_t record, std::uint64_t count, std::span<std::byte> out) const;
-  // Returns the part whose source has whole records from `record` on in the same layout, or nullptr
-  // if there is none.
+  // Returns a part whose source has whole records in the same layout, beginning with `record`.
+  // Returns nullptr if there is no such part.
   const LaidPart* whole_records(std::uint64_t record) const;
 
   const std::string name_;
@@ -95,8 +97,8 @@ class LaidValues final : public ByteSource {
   LaidForm form_;
 };
 
-// Returns a dataset with the given definitions and values, and with the name of `of`. The result
-// keeps `of` alive.
+// Returns a dataset with the given definitions and values. The dataset has the same name as the
+// dataset `of`, and keeps `of` alive.
 std::shared_ptr<const Dataset> laid_dataset(std::shared_ptr<const Dataset> of, Metadata metadata,
                                             ClassicLayout layout, std::uint64_t records,
                                             std::shared_ptr<const LaidValues> values);

@@ -34,7 +34,7 @@ bool is_shown_by_netcdf(const TypeTable& types, Type code) {
   }
 }
 
-// Sets of dimensions. The block's dimensions in one set are a single dimension for netCDF.
+// Sets of a block's dimensions. For netCDF, all dimensions in one set are a single dimension.
 class DimensionSets {
  public:
   explicit DimensionSets(std::uint32_t dimensions) : parent_(dimensions) {
@@ -49,7 +49,7 @@ class DimensionSets {
     b = find(b);
     parent_[std::max(a, b)] = std::min(a, b);
   }
-  // Unites d with the dimensions that have the same key.
+  // Unites the dimension `d` with the dimensions that have the same key.
   template <class Key>
   void unite_by(std::map<Key, DimId>* keys, const Key& key, DimId d) {
     const auto [at, is_new] = keys->emplace(key, d);
@@ -116,8 +116,8 @@ class ViewMaker {
     }
   }
 
-  // Puts a variable's dimensions into one set with the dimensions that the variable's marks
-  // identify.
+  // Unites each dimension of a variable with the dimension that the variable's marks identify for
+  // the same axis.
   void place(VarId v) {
     const Variable variable = metadata_.variable(v);
     const std::size_t rank = variable.dimensions.size();
@@ -154,8 +154,8 @@ class ViewMaker {
     return metadata_.dimension(d).is_record() ? dataset_.records : metadata_.dimension(d).length;
   }
 
-  // Splits each set of fixed dimensions whose lengths differ. Returns the first dimension of each
-  // dimension's set.
+  // Splits a set of fixed dimensions if their lengths differ. For each dimension, returns the first
+  // dimension of its set.
   std::vector<DimId> first_of_sets(std::vector<Told>* told) {
     const std::uint32_t count = metadata_.dimension_count();
     std::vector<DimId> first(count);
@@ -195,7 +195,7 @@ class ViewMaker {
     return next;
   }
 
-  // Returns whether a dimension of the block was made up for axes of variables without a scale.
+  // Returns whether a dimension of the block was made up for axes that have no scale.
   bool is_phony(DimId d) const {
     return may_have_phony_ && is_made_up(metadata_.dimension(d).name);
   }
@@ -205,14 +205,16 @@ class ViewMaker {
   }
 
   // Gives a dimension to each axis without a scale. The dimension must have the axis's length, and
-  // must be unlimited exactly if the axis is unlimited. The first such dimension that the variable
-  // does not use yet is taken. If there is no such dimension, a new dimension is made. of_scales:
-  // the view's dimension for each scale. next: the number of the first new dimension.
+  // must be unlimited if and only if the axis is unlimited. The axis gets the first dimension of
+  // this kind that the variable does not use yet. If there is no such dimension, a new dimension is
+  // made. of_scales: the view's dimension for each scale. next: the number of the first new
+  // dimension.
   void add_phony(const std::map<VarId, std::uint32_t>& of_scales, std::int64_t next,
                  std::set<std::string>* taken) {
     using Shape = std::pair<std::uint64_t, bool>;
     std::map<Shape, std::vector<std::uint32_t>> known;
-    // netCDF-C treats every dimension of length 0 as unlimited, but not an axis of fixed length 0.
+    // netCDF-C treats every dimension of length 0 as unlimited. It does not treat an axis of fixed
+    // length 0 as unlimited.
     const auto add_known = [&](Shape shape, std::size_t number) {
       if (first_made_up_ && shape.first == 0) shape.second = true;
       known[shape].push_back(static_cast<std::uint32_t>(number));
@@ -275,8 +277,10 @@ class ViewMaker {
 
     // Dimensions that no axis with a scale uses are numbered later.
     std::vector<bool> is_named(count);
-    std::vector<bool> is_used(count, ignores_scales_.empty());  // used by a variable under the
-                                                                // dimension's own name
+    std::vector<bool> is_used(
+        count,
+        ignores_scales_
+            .empty());  // whether a variable uses the dimension under the dimension's own name
     for (VarId v = 0; v < metadata_.variable_count(); ++v)
       if (!ignores_scales_.contains(v))
         for (const DimId d : metadata_.variable(v).dimensions) is_used[d] = true;
@@ -341,7 +345,7 @@ class ViewMaker {
   std::vector<bool> may_grow_;  // whether each dimension of the block may grow
   std::vector<bool> grows_;     // whether a set's dimension may grow, stored for the first
                                 // dimension of the set
-  const bool may_have_phony_;   // whether there may be dimensions that the file does not name
+  const bool may_have_phony_;   // whether the block may have dimensions that the file does not name
   // For each variable, whether the dimension of each axis is marked. The inner list is empty if no
   // axis is marked.
   std::vector<std::vector<bool>> is_marked_;

@@ -26,7 +26,8 @@ std::uint64_t TiledValues::bytes_of(const Tile& tile) const {
   return bytes;
 }
 
-// Returns the offset in the tile of its first byte that lies at or after `offset` in the array.
+// Finds the first byte of the tile that lies at or after `offset` in the array. Returns the offset
+// of this byte in the tile.
 std::uint64_t TiledValues::at_or_behind(const Tile& tile, std::uint64_t offset) const {
   const std::uint64_t* firsts = boxes_->firsts(tile.box);
   const std::uint64_t* counts = boxes_->counts(tile.box);
@@ -43,7 +44,7 @@ std::uint64_t TiledValues::at_or_behind(const Tile& tile, std::uint64_t offset) 
   return at + offset;
 }
 
-// Returns the position in the array of the tile's byte `at`.
+// Returns the array offset of the byte at offset `at` of the tile.
 std::uint64_t TiledValues::place_of(const Tile& tile, std::uint64_t at) const {
   const std::uint64_t* firsts = boxes_->firsts(tile.box);
   const std::uint64_t* counts = boxes_->counts(tile.box);
@@ -100,7 +101,7 @@ Status TiledValues::copy(const Tile& tile, std::uint64_t offset, std::span<std::
   if (bytes_of(tile) == 0) return {};
   const std::uint64_t end = at_or_behind(tile, offset + out.size());
   std::uint64_t at = at_or_behind(tile, offset);
-  // A run is contiguous in the array.
+  // A run is a range of the tile that is contiguous in the array.
   std::uint64_t run = value_size_;
   for (std::size_t d = boxes_->rank(); d-- > 0;) {
     run *= boxes_->counts(tile.box)[d];

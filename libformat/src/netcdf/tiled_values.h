@@ -1,4 +1,5 @@
-// TiledValues: an array whose values come from several sources. Each source has a box of the array.
+// TiledValues: an array whose values come from several sources. Each source has the values of one
+// box of the array.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +54,7 @@ class TiledValues final : public ByteSource {
   // Returns the index of the first tile that has the element. At least one tile must have the
   // element. element: index of the element in row-major order.
   std::size_t tile_of(std::uint64_t element) const;
-  // Returns the range of the array's bytes from the first to the last byte of the tile.
+  // Returns the range of the array from the first byte to the last byte of the tile.
   std::pair<std::uint64_t, std::uint64_t> range_of(const Tile& tile) const;
 
   const TileBoxes& boxes() const { return *boxes_; }

@@ -24,7 +24,7 @@ std::optional<Type> narrowest_type(TypeSet types);
 std::vector<std::byte> widened_values(std::span<const std::byte> values, Type from, Type to);
 
 // Returns a source with the converted values of `source`. maps_fill: whether the default fill value
-// of `from` becomes the default fill value of `to`. Fill values of types of one byte are not
+// of `from` becomes the default fill value of `to`. Fill values of one-byte types are not
 // converted, because all values of these types are valid.
 Source widened_array(Source source, Type from, Type to, bool maps_fill);
 

@@ -13,8 +13,8 @@ namespace nmb {
 
 namespace {
 
-// Data that are appended to a message or to its first part. Because a trailer is at the end, the
-// bytes of the message need not be copied.
+// Data that are appended to a message or to its first part. A trailer is at the end, so the bytes
+// of the message need not be copied.
 struct Trailer {
   std::uint64_t tag;
   std::uint64_t length;  // length of the message
@@ -132,8 +132,8 @@ Status Communicator::other_call(int from) {
       joined_text("found different collective calls on ranks ", std::max(from, rank_), " and ",
                   std::min(from, rank_), ", expected the same collective calls on all ranks"));
   fail(status);
-  // The other rank may have failed before, and this rank did not know that yet. In that case, the
-  // earlier error is the cause.
+  // The other rank may have failed earlier, but this rank did not know about the failure yet. In
+  // that case, the earlier failure is the cause.
   const Status first = transport_->next().status();
   return first.ok() ? status : first;
 }
@@ -196,7 +196,8 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
     std::array<char, 32> what{};
     std::uint64_t file = 0;
     bool is(const Deed& other) const { return what == other.what && file == other.file; }
-    // Returns a text for messages. among: the other call in the message.
+    // Returns a text that describes this call in a message. among: the other call that the message
+    // describes.
     std::string text(const Deed& among) const {
       return joined_text(what[0] == 0 ? "another call" : std::string(what.data()),
                          what == among.what ? joined_text(" of file ", file) : "", " on rank ",
@@ -205,8 +206,8 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
   };
   struct View {
     int failed;         // lowest rank that failed
-    Deed first, other;  // the call of the lowest rank, and the call of the lowest rank that differs
-                        // from it
+    Deed first, other;  // `first`: the call of the lowest rank; `other`: of the calls that differ
+                        // from `first`, the call of the lowest rank
   };
   View mine{status.ok() ? std::numeric_limits<int>::max() : rank_, {rank_, {}, file}, {}};
   assert(operation.size() < mine.first.what.size());

@@ -1,11 +1,12 @@
 // Implements Communicator::exchange(), which sends messages from any ranks to any ranks. Short
 // parcels are routed by the bits of their distance, which is the number of ranks still to go. In
-// step k, each rank passes all parcels whose distance has bit k to the rank 2^k after it. So a rank
-// sends ceil(log2(size)) messages, whatever the number of destinations. Parcels with the same bytes
-// are combined when they meet, whatever their senders and destinations. So a parcel that one rank
-// sends to many ranks, or that many ranks send to one rank, passes each rank once. Long parcels are
-// sent directly. The number of long parcels that a rank must expect is routed like a short parcel
-// (Bruck et al., "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing
+// step k, rank r looks at its parcels. If bit k of a parcel's distance is set, rank r passes the
+// parcel to rank (r + 2^k) mod size. So a rank sends ceil(log2(size)) messages for any number of
+// destinations. Parcels with the same bytes are combined when they meet on a rank, even if their
+// senders and destinations differ. So if one rank sends a parcel to many ranks, or many ranks send
+// the same parcel to one rank, the parcel passes each rank only once. Long parcels are sent
+// directly. The number of long parcels that a rank must expect is routed like a short parcel (Bruck
+// et al., "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing
 // Systems").
 #include <algorithm>
 #include <array>
@@ -23,8 +24,9 @@ namespace {
 // If the parcels for one rank together have at most kShort bytes, these parcels are short. Half of
 // all short parcels for a rank pass through another rank.
 constexpr std::size_t kShort = 256;
-// If a rank has long parcels for many ranks, parcels of up to kShortOfMany bytes for a rank count
-// as short too, but not more than kMostPassedOn bytes in all.
+// A rank may have more than kShort bytes for each of many ranks. Then up to kShortOfMany bytes of
+// parcels for one rank also count as short. This rule applies only as long as the short parcels of
+// the sending rank have at most kMostPassedOn bytes in all.
 constexpr std::size_t kShortOfMany = 16 << 10, kMostPassedOn = 8 << 20;
 
 // The number of parcels that will be sent directly to the rank at this distance.
@@ -40,7 +42,7 @@ struct Route {
 };
 
 // All short parcels from one rank to another rank. Each parcel is stored as its length and its
-// bytes. Routes with the same bytes share one bundle.
+// bytes. Routes whose parcels have the same bytes share one bundle.
 struct Bundle {
   std::vector<Route> routes;
   std::vector<std::byte> bytes;
@@ -175,7 +177,8 @@ Status Communicator::pass_on(Tag tag, OnTheWay own, std::vector<Message>* arrive
 }
 
 Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels) {
-  // Tags of the passed-on messages and of the long parcels, which are taken later.
+  // Tags of the messages that are passed on, and of the long parcels. The long parcels are received
+  // later.
   const Tag passed = next_tag(Operation::kExchange), tag = next_tag(Operation::kExchange);
   std::vector<Message> arrived;
   const auto memory = transport_ ? transport_->memory() : nullptr;

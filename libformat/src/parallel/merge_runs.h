@@ -1,4 +1,4 @@
-// Merges adjacent sorted runs to one sorted list.
+// Merges adjacent sorted runs into one sorted list.
 #pragma once
 
 #include <algorithm>

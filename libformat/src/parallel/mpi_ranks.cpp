@@ -120,8 +120,8 @@ Result<std::unique_ptr<Transport>> open_mpi_transport(MpiLibrary library, const 
   NMB_TRY(check_no_other_mpi(names));
   NMB_ASSIGN(const MpiPlugin* const plugin, load_plugin(names));
   NMB_ASSIGN(std::unique_ptr<Transport> transport, plugin->open(comm));
-  // An MPI library that does not know the launcher treats each process as a separate job. As
-  // separate jobs, all processes would write the same file.
+  // An MPI library that does not know the launcher treats each process as a separate job. Separate
+  // jobs would all write the same file.
   const int launched = launched_ranks();
   if (comm == nullptr && transport->size() == 1 && launched > 1)
     return Status(Code::kUnsupported,

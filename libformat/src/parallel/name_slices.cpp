@@ -15,7 +15,7 @@ constexpr std::uint64_t kSamples = 16;
 
 struct Sample {
   std::string_view name;
-  double weight;  // number of names that it represents
+  double weight;  // number of names that the sample represents
 };
 
 }  // namespace

@@ -20,12 +20,12 @@ class NameSlices {
   // Collective. Chooses the slices from samples of the names on all ranks. There are at most as
   // many slices as owners. On average, each slice has at least `least` names, unless there is only
   // one slice. names: the names of this rank, sorted. owners: ranks that may own a slice, in
-  // ascending order and the same on all ranks; empty if all ranks may.
+  // ascending order; empty if all ranks may own a slice. `owners` must be the same on all ranks.
   static Result<NameSlices> choose(Communicator& ranks, std::span<const std::string_view> names,
                                    std::uint64_t least, std::vector<int> owners = {});
 
   std::size_t count() const { return firsts_.size() + 1; }
-  // Returns the rank that owns a slice. Later slices have higher ranks or the same rank.
+  // Returns the rank that owns a slice. A later slice belongs to the same rank or to a higher rank.
   int owner(std::size_t slice) const {
     if (!owners_.empty()) return owners_[slice * owners_.size() / count()];
     return static_cast<int>(slice * static_cast<std::size_t>(ranks_) / count());
@@ -37,7 +37,7 @@ class NameSlices {
  private:
   int ranks_ = 1;
   std::vector<int> owners_;          // empty if all ranks may own a slice
-  std::vector<std::string> firsts_;  // first name of each slice, without the first slice
+  std::vector<std::string> firsts_;  // first name of each slice except the first slice
 };
 
 }  // namespace nmb

@@ -66,8 +66,8 @@ Result<std::uint64_t> file_number(const std::string& path) {
   return static_cast<std::uint64_t>(info.st_ino);
 }
 
-// Opens the file with this number under the name that it has now. names: the hidden name, then the
-// name after publication.
+// Finds the current name of the file with this number, and opens the file. names: the hidden name,
+// then the name after publication.
 Result<std::unique_ptr<OutputFile>> attach_to(
     std::uint64_t number, const std::array<std::string, 2>& names,
     const std::function<Result<std::unique_ptr<OutputFile>>(const std::string&)>& attach) {

@@ -23,7 +23,7 @@ Result<std::unique_ptr<OutputFile>> share_output(
     std::function<Result<std::unique_ptr<OutputFile>>(const std::string& path)> attach);
 
 // Returns whether this rank must wait until its bytes are on the device before other ranks rely on
-// them. Threads share one file, for which only rank 0 waits.
+// them. If the ranks are threads, they share one file and only rank 0 waits.
 inline bool syncs_output(const Communicator& ranks) {
   return ranks.rank() == 0 || !ranks.shares_memory();
 }

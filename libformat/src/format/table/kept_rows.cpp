@@ -68,7 +68,8 @@ Status KeptRows::check_statistics(const Metadata& metadata, std::uint64_t order)
     if (!variable || counted_type(metadata, *variable) != static_cast<Type>(row.kind))
       return Status(Code::kDamaged, {}, kNoOffset, "R-ST-2",
                     "the statistics of variable " + in_quotes(row.name) +
-                        " do not fit the block: it has no such variable, or one of another type");
+                        " do not fit the block: the block has no such variable, or the variable "
+                        "has another type");
   }
   return {};
 }

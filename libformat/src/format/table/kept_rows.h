@@ -16,20 +16,21 @@
 
 namespace nmb {
 
-// Threads may share an object after read(), because it does not change any more. Memory: about 120
-// bytes per row, and the row's name and bytes.
+// Threads may share an object after read(), because it does not change any more. A row takes about
+// 120 bytes of memory, plus the length of its name and its bytes.
 class KeptRows {
  public:
   using Wants = std::function<Result<bool>(std::uint64_t order)>;
-  // Reads the rows of a table for all blocks for which `wants` returns true, without rows that a
-  // newer tree replaces. `use` is kStatistics or kTags. Errors: kIo; kDamaged, with the position in
+  // Reads the rows of all blocks for which `wants` returns true. Skips rows that a newer tree of
+  // the table replaces. `use` is kStatistics or kTags. Errors: kIo; kDamaged, with the position in
   // `file`. After a failure, no row of the table is kept.
   Status read(PageUse use, const BlockTable& table, const ByteSource& file, const Wants& wants);
 
   // Returns the number of rows of a block. `order` is the block's order of creation in the file
   // that was read.
   std::size_t count(PageUse use, std::uint64_t order) const;
-  // Adds the rows of block `order` to *out, as rows of a block with order `new_order`.
+  // Adds to *out a copy of each row of the block with the order `order`. The copies have the order
+  // `new_order`.
   void add_to(PageUse use, std::uint64_t order, std::uint64_t new_order, TableRows* out) const;
   // Returns kDamaged (R-ST-2) if the statistics of a block do not fit its metadata: the block has
   // no variable of that name, or the variable has another type.
@@ -39,7 +40,7 @@ class KeptRows {
   struct Table {
     TableRows rows;
     std::vector<std::pair<std::uint64_t, std::size_t>>
-        by_order;  // orders, with the index in `rows`
+        by_order;  // pairs of a row's order and its index in `rows`
   };
   const Table& table(PageUse use) const { return use == PageUse::kTags ? tags_ : statistics_; }
   Table statistics_, tags_;

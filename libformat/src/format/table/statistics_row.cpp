@@ -35,7 +35,7 @@ std::uint64_t take_number(unsigned width, ItemsIn* in) {
   return load_le<std::uint64_t>(bytes);
 }
 
-// Returns the bits of a value in external form.
+// Returns the bits of a value as a number. The value is in external form.
 std::uint64_t bits_of(Type type, const std::array<std::byte, 8>& external) {
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < type_size(type); ++i)
@@ -92,7 +92,7 @@ void take_histogram(ItemsIn* in, VariableStatistics* v) {
     fits = fits && histogram.buckets[i - 1].code < histogram.buckets[i].code;
   if (!fits || histogram.buckets.back().code >> histogram.bits != 0 || width_of(largest) != width ||
       sum != v->ordered())
-    in->fail(kRule, "found buckets that do not ascend, or whose counts do not fit");
+    in->fail(kRule, "found buckets that do not ascend, or buckets whose codes or counts are wrong");
 }
 
 }  // namespace
@@ -143,11 +143,11 @@ Result<VariableStatistics> row_statistics(const TableRow& row) {
   v.has_range = v.type != Type::kChar && v.elements > out;
   if (!v.has_range) {
     if (row.minimum != 0 || row.maximum != 0 || !row.bytes.empty())
-      return wrong("found a range or a histogram, although no values can have one");
+      return wrong("found a range or a histogram of a variable without ordered values");
     return v;
   }
   if (!fits_type(v.type, row.minimum) || !fits_type(v.type, row.maximum))
-    return wrong("found a range of more bits than the type has");
+    return wrong("found a minimum or maximum with more bits than the type has");
   v.minimum = external_of(v.type, row.minimum);
   v.maximum = external_of(v.type, row.maximum);
   const std::int64_t least = value_key(v.type, v.minimum.data());

@@ -15,11 +15,11 @@
 
 namespace nmb {
 
-// Most bytes of a variable's name; variables with longer names have no row.
+// The largest length of a variable's name in bytes. A variable with a longer name has no row.
 inline constexpr std::size_t kMostRowName = 65535;
 
-// Returns the classic type as which the variable's values are counted, or nullopt if they cannot be
-// counted.
+// Returns the classic type that the variable's values have when they are counted. Returns nullopt
+// if the values cannot be counted.
 std::optional<Type> counted_type(const Metadata& metadata, VarId variable);
 
 // Returns the row of a variable whose values were counted. *histogram receives the bytes of the

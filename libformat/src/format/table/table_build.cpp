@@ -93,7 +93,7 @@ class TableTree {
 
 bool comes_before(const TableRow& a, const TableRow& b) { return a.key() < b.key(); }
 
-// Returns the key of a row as bytes. Bytes of two keys compare like the keys.
+// Returns the key of a row as bytes. Such byte strings sort in the same order as the keys.
 std::string key_bytes(const TableRow& row) {
   std::string key(1, static_cast<char>(row.state));
   for (const char c : row.name) {
@@ -175,13 +175,13 @@ void TableRows::get(MessageReader& in) {
   add(row);
 }
 
-// Groups the rows by name first. Within a name, rows mostly ascend already, because blocks come in
-// their order, so few comparisons are needed.
+// Groups the rows by name first. Blocks are added in ascending order, so most rows of the same name
+// are already sorted and need few comparisons.
 void TableRows::sort() {
   if (std::ranges::is_sorted(rows_, comes_before)) return;
   std::vector<std::string_view> names(names_.begin(), names_.end());
   std::ranges::sort(names);
-  constexpr std::size_t kStates = 2;  // number of states of rows without a name
+  constexpr std::size_t kStates = 2;  // number of states whose rows have no name
   std::unordered_map<const char*, std::size_t> groups;
   for (std::size_t i = 0; i < names.size(); ++i) groups[names[i].data()] = kStates + i;
   const auto group_of = [&](const TableRow& row) {

@@ -43,14 +43,15 @@ class TableRows {
 };
 
 struct BuiltTable {
-  Place place;  // place of the root, with the sum of all its bytes; absent if there are no rows
+  Place place;  // place of the root; Place::sum covers all bytes of the root; absent if there are
+                // no rows
   std::uint64_t end = 0;  // end of the last page
 };
 
 // Writes a tree. Collective. `rows` are this rank's rows, in any order. Among the rows of all
-// ranks, at most one has state kBefore; this row leads to `before`, which is the same on all ranks.
-// The ranks sort all rows together, and each rank keeps only its share. Pages lie from `position`
-// on and are passed to `write` (see PageTreeBuild).
+// ranks, at most one has state kBefore; this row leads to the place `before`. All ranks pass the
+// same `before`. The ranks sort all rows together, and each rank keeps only its share. The first
+// page begins at `position`. Each page is passed to `write` (see PageTreeBuild).
 Result<BuiltTable> build_table(Communicator& ranks, TableRows rows, const Place& before,
                                PageUse use, std::uint64_t position, const WritePages& write,
                                const Origin& origin);

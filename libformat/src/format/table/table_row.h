@@ -24,7 +24,7 @@ inline constexpr std::size_t kMostTrees = 64;
 // A row of a leaf. `name`, `bytes` and `unknown` point to bytes of another object, which must
 // outlive the row.
 struct TableRow {
-  // The states, in the order in which rows come in a tree.
+  // The states of rows, in the order in which a tree sorts them.
   enum class State : std::uint8_t { kBefore, kGone, kRow };
   State state = State::kRow;
   std::uint8_t kind = 0;
@@ -46,11 +46,11 @@ struct TableRow {
     row.order = order;
     return row;
   }
-  // Returns the key by which rows of a tree ascend.
+  // Returns the key by which the rows of a tree are sorted.
   auto key() const { return std::tuple(state, name, order); }
 };
 
-// A row of a node, which leads to a child.
+// A row of a node. The row leads to a child of the node.
 struct TableChild {
   std::string name;  // name of the first row below the child; `order` is the order of that row
   std::uint64_t order = 0;
@@ -60,27 +60,28 @@ struct TableChild {
   std::uint64_t rows = 0;  // number of leaf rows below the child
 };
 
-// Adds a row to a leaf. `name_before` is the name of the page's row before. `before` is the place
-// of the tree before, for a row of state kBefore.
+// Adds a row to a leaf. `name_before` is the name of the previous row in the page. `before` is the
+// place of the previous tree; it is used only if the row has state kBefore.
 void add_table_row(PageBuilder& leaf, const TableRow& row, std::string_view name_before,
                    const Place& before);
-// Returns a row that points into the page. The page's rows must be sound.
+// Returns a row that points into the page. The page's rows must be valid.
 TableRow table_row_at(const Page& leaf, std::uint32_t row);
 void add_table_child(PageBuilder& node, const TableChild& child, std::string_view name_before);
 TableChild table_child_at(const Page& node, std::uint32_t row);
-// Returns the place of the tree before, if the leaf's first row states it.
+// Returns the place of the previous tree if the leaf's first row states this place, or nullopt.
 std::optional<Place> tree_before(const Page& leaf);
-// Returns the number of rows of a leaf, or of all leaves below a node; at most 2^64 - 1.
+// Returns the number of rows of a leaf, or of all leaves below a node. The result is at most 2^64 -
+// 1.
 std::uint64_t table_rows(const Page& page);
 
 // Returns the row that leads to the given name and order. This is the last row whose separator is
-// not greater, or the first row if there is none.
+// not greater than (name, order), or the first row if there is no such row.
 std::uint32_t table_child_row(const Page& node, std::string_view name, std::uint64_t order);
 // Returns the first row that is not less than the given name and order.
 std::uint32_t table_lower_bound(const Page& leaf, std::string_view name, std::uint64_t order);
 
-// Checks R-TB-1 and R-TB-3 for the rows of a leaf. `after` is the last row of the leaf before, or
-// nullptr.
+// Checks R-TB-1 and R-TB-3 for the rows of a leaf. `after` is the last row of the previous leaf, or
+// nullptr if there is no previous leaf.
 void check_table_leaf(const Page& leaf, std::uint64_t next_order, const TableRow* after,
                       Findings& findings);
 

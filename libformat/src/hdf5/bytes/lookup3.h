@@ -8,7 +8,7 @@
 
 namespace nmb {
 
-// Returns hashlittle() of the bytes with initial value 0.
+// Returns the result of hashlittle() for the bytes and the initial value 0.
 std::uint32_t lookup3(std::span<const std::byte> bytes);
 
 }  // namespace nmb

@@ -18,8 +18,8 @@ class ViewSink {
   virtual Status write_at(std::uint64_t position, std::span<const std::byte> bytes) = 0;
 };
 
-// Places structures one after another, each at a multiple of 8. Collects them into writes of up to
-// 1 MiB.
+// Places structures one after another, each at a multiple of 8. Collects the structures and passes
+// them to the sink in writes of up to 1 MiB.
 class ViewOutput {
  public:
   // The first structure begins at `position`.

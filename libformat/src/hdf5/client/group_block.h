@@ -1,4 +1,4 @@
-// Decodes a group of an HDF5 file to a readable block (see hdf5/client/hdf5_file.h).
+// Decodes a group of an HDF5 file into a readable block (see hdf5/client/hdf5_file.h).
 #pragma once
 
 #include <memory>

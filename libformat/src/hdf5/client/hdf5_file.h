@@ -14,7 +14,7 @@
 
 namespace nmb::hdf5 {
 
-// A run of an extent whose bytes are stored in the same form in the HDF5 file.
+// A range of an extent. The HDF5 file stores the same bytes at `position`.
 struct RunInFile {
   std::uint64_t offset = 0;  // offset in the extent
   std::uint64_t length = 0;
@@ -27,12 +27,13 @@ struct GroupBlock {
   std::vector<std::byte> body;
   std::uint64_t extent_length = 0;
   std::shared_ptr<const ByteSource>
-      extent;                      // reads the file and the spool; nullptr if the extent is empty
-  std::vector<RunInFile> in_file;  // runs by ascending offset
+      extent;  // source that reads the file and the spool; nullptr if the extent is empty
+  std::vector<RunInFile> in_file;  // runs, in ascending order of their offsets
 };
 
-// How values of external and virtual data sets are treated. `kLeft` leaves them in their files.
-// `kCopied` copies them to the spool; HDF5 then opens the other files without limits.
+// How values of external and virtual data sets are treated. With `kLeft`, such values stay in their
+// files. With `kCopied`, such values are copied to the spool. HDF5 then opens the other files
+// without limits of time and space.
 enum class OtherFiles : std::uint8_t { kLeft, kCopied };
 
 struct ReadOptions {
@@ -47,17 +48,17 @@ class Hdf5Process;
 // A file that another process already reads while this process does other work.
 class StartedFile {
  public:
-  // Starts to read a file. `spool` receives values that the file does not store in the same form.
-  // Several files may be read with one spool, but only one after another. Errors: kUnsupported if
-  // the program for HDF5 is not installed; kIo.
+  // Starts to read a file. `spool` receives the values whose bytes in the file differ from their
+  // bytes in the extent. Several files may be read with one spool, but only one after another.
+  // Errors: kUnsupported if the program for HDF5 is not installed; kIo.
   static Result<std::unique_ptr<StartedFile>> start(const std::string& path,
                                                     std::shared_ptr<const SpoolFile> spool,
                                                     const ReadOptions& options = {});
   // Ends the other process.
   ~StartedFile();
 
-  // Does the same as read_file(). Call this function only once. `file` is the file at the path that
-  // start() got.
+  // Does the same as read_file(). Call this function only once. `file` is the file whose path was
+  // passed to start().
   Status read(std::shared_ptr<const ByteSource> file,
               const std::function<Status(GroupBlock)>& visit);
 
@@ -68,10 +69,11 @@ class StartedFile {
   const std::shared_ptr<const SpoolFile> spool_;
 };
 
-// Calls visit() for each group of the file, the root group first. `spool` receives values that the
-// file does not store in the same form; several files may be read with one spool. Errors: kDamaged
-// if HDF5 cannot read the file or its process ended; kUnsupported for contents that NMB cannot
-// represent; kLimit for too much time or memory; kIo; the first failure of visit().
+// Calls visit() for each group of the file, the root group first. `spool` receives the values whose
+// bytes in the file differ from their bytes in the extent; several files may be read with one
+// spool. Errors: kDamaged if HDF5 cannot read the file, or if the process that runs HDF5 ended;
+// kUnsupported for contents that NMB cannot represent; kLimit for too much time or memory; kIo; the
+// first failure of visit().
 Status read_file(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
                  const std::function<Status(GroupBlock)>& visit, const ReadOptions& options = {});
 

@@ -35,8 +35,8 @@ class Hdf5Process {
   // Waits until bytes can be read or the process closes its output. Errors: kIo if *cancel becomes
   // true; the destructor then ends the process.
   Status wait_readable(const std::atomic<bool>* cancel);
-  // Returns the next message. Memory grows only with the bytes that arrive, because the length in
-  // the message may be wrong. Errors: kDamaged if the process ended without a last message; kIo;
+  // Returns the next message. Allocates memory step by step while bytes arrive, because the length
+  // in the message may be wrong. Errors: kDamaged if the process ended without a last message; kIo;
   // the errors of wait().
   Result<Received> next();
   // Waits until the process has ended, and returns its exit code. The process ends after its last

@@ -51,7 +51,7 @@ Idle& idle() {
 Hdf5Server::Hdf5Server(std::string program, int socket, pid_t id)
     : program_(std::move(program)), socket_(socket), id_(id), owner_(getpid()) {}
 
-// Returns false in a process that was forked from the one that started the server.
+// Returns true in the process that started the server, and false in a fork of that process.
 bool Hdf5Server::is_ours() const { return owner_ == getpid(); }
 
 Hdf5Server::~Hdf5Server() {
@@ -90,8 +90,8 @@ Result<std::unique_ptr<Hdf5Server>> Hdf5Server::start(const std::string& program
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
-  // The server may outlive this process for a moment. If it kept the standard streams open, other
-  // programs that wait for their end would wait longer.
+  // The server may outlive this process for a moment. If the server kept the standard streams open,
+  // a program that waits for the end of these streams would wait longer.
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
     posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
   std::string name = program, command = "serve";

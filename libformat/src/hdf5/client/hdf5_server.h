@@ -31,7 +31,7 @@ class Hdf5Server {
   // program is not installed; kIo.
   static Result<std::unique_ptr<Hdf5Server>> take();
   // Makes a server idle, so that take() may return it again. The server's last request must be
-  // done. Thread-safe.
+  // finished. Thread-safe.
   static void give_back(std::unique_ptr<Hdf5Server> server);
 
   // Ends the server and the process that handles the server's request.
@@ -40,8 +40,8 @@ class Hdf5Server {
   Hdf5Server& operator=(const Hdf5Server&) = delete;
 
   // Sends a request. The new process writes its messages to the descriptor `output` and gets the
-  // descriptor `shared`, or none if that is -1. The caller may close both descriptors after the
-  // call. Errors: kIo; kLimit for arguments of more than 128 KiB.
+  // descriptor `shared`. If `shared` is -1, the process gets no such descriptor. The caller may
+  // close both descriptors after the call. Errors: kIo; kLimit for arguments of more than 128 KiB.
   Status ask(const std::vector<std::string>& arguments, int output, int shared);
   // Waits until the process ends and returns its status, as waitpid gives it. Errors: kIo if the
   // server ended too.

@@ -1,7 +1,7 @@
 // Defines the messages that nmb-hdf5 writes to its standard output. A message has the fields u32
-// kind, u32 0, u64 length of the content, content. Values that the HDF5 file does not store in the
-// same form are not part of a message. The process writes them to the spool, a file whose
-// descriptor it gets.
+// kind, u32 0, u64 length of the content, content. If the bytes of values in the HDF5 file differ
+// from their bytes in the extent, nmb-hdf5 writes these values to the spool, and not into a
+// message. The spool is a file whose descriptor nmb-hdf5 receives at its start.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ enum class Message : std::uint32_t {
   // length, u64 offset in the source, u64 source.
   kBlock = 1,
   kDone = 2,  // last message: the command has succeeded
-  // Last message: the command has failed. Fields: u32 Code; u64 offset; u32 length and text of the
-  // file's name, of the rule and of the message.
+  // Last message: the command has failed. Fields: u32 Code; u64 offset; then three texts: the
+  // file's name, the rule and the message. A text is a u32 length and the bytes.
   kFailure = 3,
 };
 

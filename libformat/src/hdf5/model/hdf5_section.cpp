@@ -198,7 +198,8 @@ void take_payload(ItemsIn* in, Property* p) {
         in->numbers(kRule, &above.dimension, &above.levels);
         if (!p->dimensions_above.empty() && p->dimensions_above.back().dimension >= above.dimension)
           in->fail(kRule, "found dimensions that do not ascend");
-        if (above.levels == 0) in->fail(kRule, "found 0 groups above, expected at least 1");
+        if (above.levels == 0)
+          in->fail(kRule, "found a dimension 0 levels above its block, expected at least 1 level");
         p->dimensions_above.push_back(above);
       }
       break;

@@ -22,7 +22,8 @@ enum class SpaceClass : std::uint8_t { kScalar = 0, kSimple = 1, kNull = 2 };
 struct Space {
   SpaceClass space_class = SpaceClass::kSimple;
   std::vector<std::uint64_t> lengths,
-      maximum;  // by dimension, slowest-varying first; a maximum may be kUnlimitedLength
+      maximum;  // one element per dimension, slowest-varying first; a maximum may be
+                // kUnlimitedLength
 
   bool operator==(const Space&) const = default;
 };
@@ -37,8 +38,8 @@ struct Creation {
   FillTime fill_time = FillTime::kIfSet;
   FillState fill_state = FillState::kDefault;
   std::vector<std::byte> fill_value;  // one value of the variable's type
-  std::vector<std::uint64_t> chunk;   // used if the storage section has none
-  std::vector<Filter> filters;        // used if the storage section has none
+  std::vector<std::uint64_t> chunk;   // used if the storage section has no chunks of the variable
+  std::vector<Filter> filters;        // used if the storage section has no chunks of the variable
 
   bool operator==(const Creation&) const = default;
 };
@@ -72,13 +73,13 @@ struct VirtualSource {
   std::vector<std::byte> here, there;  // selections, encoded by HDF5
 };
 
-// A dimension of the block that belongs to a group above the block.
+// A dimension that the block uses, but that a group above the block defines.
 struct DimensionAbove {
   DimId dimension = 0;
   std::uint32_t levels = 1;  // number of levels up to that group, at least 1
 };
 
-// One property. Only the members that belong to its number are used.
+// One property. Only the members that belong to the property's number are used.
 struct Property {
   enum class Number : std::uint16_t {
     kSpace = 1,
@@ -102,8 +103,9 @@ struct Property {
   Creation creation;
   Order order;
   std::vector<Link> links;
-  Type type = Type::kByte;       // kTypeAttributes, kTypeComment
-  std::vector<std::byte> bytes;  // kTypeAttributes: the header; kUserBlock, kComment, kTypeComment
+  Type type = Type::kByte;  // kTypeAttributes, kTypeComment
+  std::vector<std::byte>
+      bytes;  // the header in kTypeAttributes; the content of kUserBlock, kComment or kTypeComment
   std::vector<ExternalFile> external_files;
   std::vector<VirtualSource> sources;
   CharacterSet character_set = CharacterSet::kAscii;

@@ -13,15 +13,15 @@ namespace nmb {
 
 class ValuePlaces {
  public:
-  // Reads the pieces of a block. Errors: kUnsupported, with the reason, for pieces with a codec or
-  // in other files.
+  // Reads the pieces of a block. Errors: kUnsupported, with the reason, if a piece has a codec or
+  // lies in another file.
   static Result<ValuePlaces> of(const ReaderCore& core, const BlockEntry& entry);
   // Returns where bytes [offset, offset + length) of the extent lie in the file, or 0 if none of
   // these bytes is stored. `length` must not be 0. Errors: kUnsupported if only some of the bytes
-  // are stored, or if they are not contiguous.
+  // are stored, or if the bytes are not contiguous in the file.
   Result<std::uint64_t> find(std::uint64_t offset, std::uint64_t length) const;
 
-  // Returns the end, in the extent, of the run that contains `offset`.
+  // Returns the offset in the extent at which the run that contains `offset` ends.
   std::uint64_t run_end(std::uint64_t offset) const;
 
  private:

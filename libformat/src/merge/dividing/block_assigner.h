@@ -23,26 +23,27 @@ class BlockAssigner {
   static Result<BlockAssigner> make(BlockRule rule);
 
   By by() const { return rule_.by; }
-  // Returns whether the rule names a dimension or an attribute, which at least one variable must
-  // have.
+  // Returns whether the rule names a dimension or an attribute. At least one variable must have
+  // this dimension or attribute.
   bool names_object() const { return by() == By::kDimension || by() == By::kAttribute; }
   const std::string& name() const { return rule_.name; }
 
-  // Returns how many variables a kCount rule puts into each block, and 1 for every other rule.
+  // For a kCount rule, returns the number of variables that go into each block. For every other
+  // rule, returns 1.
   std::uint64_t variables_per_block() const { return rule_.count; }
 
-  // Call this before you pass the variables of a dataset.
+  // Call this function before you pass the first variable of a dataset to of().
   void begin() { groups_.clear(); }
   // For kPrefix, kCount and kAttribute: returns the group to which a variable goes, and the
-  // variable's new name in that group. Returns nullopt if the variable stays in its block. Call
-  // this for the variables in their order. The returned views are valid until the next begin() or
-  // until the metadata change. Errors: kConflict if the attribute's value is neither text nor
-  // integers; the message describes the value.
+  // variable's new name in that group. Returns nullopt if the variable stays in its block. Pass the
+  // variables of a dataset one after another, in their order. The returned views are valid until
+  // the next begin() or until the metadata change. Errors: kConflict if the attribute's value is
+  // neither text nor integers; the message describes the value.
   Result<std::optional<SplitName>> of(const Metadata& metadata, VarId variable);
-  // Returns whether the rule moves a variable, whatever its type.
+  // Returns whether the rule moves a variable. The variable may have any type.
   Result<bool> concerns(const Metadata& metadata, VarId variable);
-  // For kAttribute: returns the value of the dataset's global attribute. Errors: kConflict as for
-  // of().
+  // For kAttribute: returns the value of the dataset's global attribute. Errors: kConflict, for the
+  // same reasons as in of().
   Result<std::optional<std::string>> of_dataset(const Metadata& metadata) const;
   // Returns the name of a moved dimension without the part that names the group. Returns the whole
   // name if it does not match the expression or if nothing would remain.
@@ -56,7 +57,7 @@ class BlockAssigner {
   std::deque<std::string> groups_;  // group names that are not part of any name in the metadata
 };
 
-// Returns `position` as a decimal number, padded with zeros to the length of `count` - 1.
+// Returns `position` as a decimal number, padded with zeros to the number of digits of `count` - 1.
 std::string padded_position(std::uint64_t position, std::uint64_t count);
 
 }  // namespace nmb

@@ -115,8 +115,8 @@ bool BlockFates::is_linked(std::string_view path) const {
 std::optional<std::string> BlockFates::moved(std::string_view path) const {
   if (!path.starts_with('/')) return std::string(path);
   std::string_view rest = path.substr(1);
-  // The path of a named datatype without a link is a number, which only shows which types in a file
-  // are the same.
+  // If a named datatype has no link, a number replaces its path. Paths with the same number refer
+  // to the same type of a file.
   if (rest.starts_with('/')) {
     const auto root = fates_.find("");
     const std::string place = root == fates_.end() ? "" : root->second.name;

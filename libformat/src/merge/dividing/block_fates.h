@@ -1,6 +1,6 @@
-// BlockFates: if an input is divided, decides what happens to each of its blocks before the first
-// block is taken. Blocks of kind 6 refer by path to dimension scales, groups and reference targets
-// in other blocks.
+// BlockFates decides what happens to each block of an input that is divided. BlockFates decides
+// this before the first block is taken. Blocks of kind 6 refer by path to dimension scales, groups
+// and reference targets in other blocks.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,14 @@ namespace nmb {
 class BlockFates {
  public:
   void clear() { fates_.clear(); }
-  // Adds a block that will be divided or be taken unchanged as `name`. path: the block's path in
-  // the input, without the first '/'. Add all blocks of an input before you call settle().
+  // Adds a block. The block will either be divided, or be taken unchanged under the name `name`.
+  // path: the block's path in the input, without the first '/'. Add all blocks of an input before
+  // you call settle().
   void add(const std::string& path, const Dataset& block, std::string name, bool is_divided);
 
   // Finds blocks of kind 6 that must become classic datasets with their own dimensions. A block
-  // must become classic if its variables use dimensions of a block that is divided or that will no
-  // longer be above it.
+  // must become classic if its variables use dimensions of another block, and that other block is
+  // divided or will no longer be above this block.
   void settle();
 
   // Returns whether the input has a block with this path.
@@ -31,13 +32,14 @@ class BlockFates {
   // Returns the path of the dimension that forces a block to become classic, or nullopt if no
   // dimension does.
   const std::optional<std::string>& torn_by(const std::string& path) const;
-  // Returns whether paths in a block may change. Paths may change if the block stays of kind 6
-  // while another block of the input is divided or renamed.
+  // Returns whether paths in a block may change. Paths may change if the block keeps kind 6 while
+  // another block of the input is divided or renamed.
   bool maps_paths(std::string_view path) const;
-  // Returns whether the parent block stays of kind 6. The links of such a parent refer to this
-  // block even if only a part of this block remains.
+  // Returns whether the parent block keeps kind 6. The links of such a parent refer to this block
+  // even if only a part of this block remains.
   bool is_linked(std::string_view path) const;
-  // Serves as the PathMap (convert/moved_paths.h) for paths in blocks that are not divided.
+  // Returns the new path for a path in a block that is not divided. This function is a PathMap
+  // (convert/moved_paths.h).
   std::optional<std::string> moved(std::string_view path) const;
 
  private:
@@ -58,7 +60,7 @@ class BlockFates {
                                                    // uses
     std::map<std::int64_t, std::string> scales{};  // names of the block's own dimensions, by number
     bool is_whole() const { return !is_divided && !torn_by; }
-    // Returns whether the block stays of kind 6.
+    // Returns whether the block keeps kind 6.
     bool is_kept() const { return is_extended && is_whole(); }
   };
 

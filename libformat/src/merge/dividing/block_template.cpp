@@ -108,7 +108,7 @@ Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t ind
 Result<std::optional<std::string>> BlockTemplate::place(std::string_view path,
                                                         std::size_t index) const {
   NMB_ASSIGN(std::string root, expand(path, index, ""));
-  // A template without {group} serves inputs whose objects are all in one block.
+  // A template without {group} is for inputs that have all their objects in one block.
   if (!has_group()) return std::optional(std::move(root));
   if (parts_.back().field != Field::kGroup ||
       std::ranges::count(parts_, Field::kGroup, &Part::field) > 1)

@@ -20,14 +20,14 @@ class BlockTemplate {
   bool has_group() const { return has(Field::kGroup); }
   // Returns whether the block names contain a part of the input's file name.
   bool has_input_name() const { return has(Field::kStem) || has(Field::kPath); }
-  // Returns the block name for a group of the input `path` at position `index`. If `group` is
-  // empty, there is no group, and the '/' before {group} is dropped. Errors: kUsage if {path} would
-  // insert a path with "..".
+  // Returns the block name for a group of an input. `path` is the input's path, and `index` is its
+  // position in the list of inputs. If `group` is empty, there is no group, and the '/' before
+  // {group} is dropped. Errors: kUsage if {path} would insert a path with "..".
   Result<std::string> expand(std::string_view path, std::size_t index,
                              std::string_view group) const;
-  // Returns the block name below which all groups keep their paths from the input. Returns nullopt
-  // if no such name exists because the template does not end in "/{group}". Errors: kUsage as for
-  // expand().
+  // Returns the name of a block: below this block, all groups have the same paths as in the input.
+  // Returns nullopt if no such name exists because the template does not end in "/{group}". Errors:
+  // kUsage, for the same reason as in expand().
   Result<std::optional<std::string>> place(std::string_view path, std::size_t index) const;
 
  private:

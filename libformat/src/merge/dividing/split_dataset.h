@@ -71,9 +71,9 @@ class SplitDataset {
   // Decides to which part each variable goes. Returns false if the dataset stays undivided; make()
   // then has nothing to do. Errors: kLimit.
   Result<bool> sort(const Input& input);
-  // Makes the parts. The first part stays in the dataset. It has the variables that are not moved,
-  // the dimensions that no variable uses, and the global attributes. The moved parts follow in the
-  // order of their first variables. `input` must be the input of the last sort().
+  // Makes the parts. The first part stays in the dataset. The first part has the variables that are
+  // not moved, the dimensions that no variable uses, and the global attributes. The moved parts
+  // follow in the order of their first variables. `input` must be the input of the last sort().
   Status make(const Input& input);
 
  private:
@@ -104,7 +104,7 @@ class SplitDataset {
                         NamesLike like, Metadata* to);
   Status copy_dimensions(const Metadata& from, const Variable& variable, std::string_view group,
                          NamesLike* like, Metadata* to, std::vector<DimId>* ids);
-  // Reports a name that is already used or not legal as a conflict.
+  // If a name is already used or is not legal, reports a conflict.
   Status clash(ConflictKind kind, std::string_view group, std::string_view name,
                const Status& status);
   DatasetPart part_of(const Input& input, const Selection& selection, std::string_view group,
@@ -125,8 +125,8 @@ class SplitDataset {
   std::uint64_t indexes_ = 0;             // length of the dimension along which variables are
                                           // divided
 
-  // For each dimension of the dataset: the number of the part for which its entry in dim_local_ is
-  // valid.
+  // For each dimension of the dataset: the number of a part. The dimension's entry in dim_local_ is
+  // valid only for this part.
   std::vector<std::uint32_t> dim_stamp_;
   std::vector<DimId> dim_local_;
   std::uint32_t stamp_ = 0;

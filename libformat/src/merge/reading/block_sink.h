@@ -22,8 +22,8 @@ struct BlockName {
   bool has_input_name = false;  // the block's name contains the input's name
 };
 
-// The definitions of a block, which have only classic types, and the location of its values. The
-// definitions are valid during the call that receives them.
+// The definitions of a block and the location of the block's values. The definitions have only
+// classic types. The definitions are valid during the call that receives them.
 struct BlockPart {
   const Metadata& metadata;
   std::vector<std::uint64_t> begins;  // offset of each variable in `values`
@@ -35,10 +35,10 @@ struct BlockPart {
   // Whether `values` has all values, and the bytes between them, in the layout of a canonical CDF-5
   // file.
   bool is_laid = false;
-  // Whether this is the rest of a block whose moved variables became other blocks. Several inputs
-  // may share such a rest.
+  // Whether this part is the remainder of a block after variables were moved to other blocks.
+  // Several inputs may share such a remainder.
   bool is_rest = false;
-  std::optional<std::uint64_t> samples{};  // number of samples that an NMB input has recorded
+  std::optional<std::uint64_t> samples{};  // number of samples that is recorded in an NMB input
 };
 
 // Returns a part that has the whole of a canonical CDF-5 dataset.
@@ -59,7 +59,7 @@ class BlockSink {
 
   // Begins an input: all calls after this one pass blocks of this input.
   virtual void begin_input(Source file) = 0;
-  // Takes a block unchanged. The call may move parts out of `block`.
+  // Takes a block unchanged. The function may move members out of `block`.
   virtual Status take_whole(const BlockName& name, InputBlock& block) = 0;
   virtual Status take_part(const BlockName& name, BlockPart part) = 0;
 };

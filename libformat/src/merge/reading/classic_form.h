@@ -1,5 +1,5 @@
-// ClassicForm: a block of an input, converted to a classic dataset so that it can be divided or
-// united.
+// ClassicForm: a block of an input after conversion to a classic dataset. Such a dataset can be
+// divided or united.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 namespace nmb {
 
 struct ClassicForm {
-  const Dataset& dataset;  // valid during the visit of the block as long as `view` exists
+  const Dataset& dataset;  // valid while the block is visited and `view` exists
   Source values;           // the dataset's extent; valid after the visit, too
   std::vector<Loss> losses;
   std::vector<VarId> left_out;                // variables of the block that `dataset` does not have
-  std::vector<std::string> lost_fill_values;  // as in ClassicView::lost_fill_values
+  std::vector<std::string> lost_fill_values;  // see ClassicView::lost_fill_values
   std::shared_ptr<const Dataset> view;        // the converted dataset of a block of kind 6
-  // For each dimension of `dataset`: how many levels above the block the group is that defines the
-  // dimension. 0 means the block itself.
+  // For each dimension of `dataset`: the number of levels from the block up to the group that
+  // defines the dimension. 0 means that the block itself defines the dimension.
   std::vector<std::uint32_t> levels;
   // Whether no variable of the input uses the record dimension. The length of an unused record
   // dimension need not agree with other inputs.
@@ -37,7 +37,8 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
 // kLimit.
 Result<Source> open_view(std::shared_ptr<const Dataset> block, const DimensionLengths* lengths);
 
-// Returns the losses of a block that becomes classic. why: the reason why it becomes classic.
+// Returns the losses of a block that becomes classic. why: the reason for which the block becomes
+// classic.
 std::vector<Loss> losses_of(const InputBlock& block, const ClassicForm& form,
                             const std::string& why =
                                 "blocks are divided and united as classic "

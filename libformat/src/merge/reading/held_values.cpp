@@ -7,7 +7,7 @@ namespace nmb {
 
 namespace {
 
-// The most bytes that are kept of a variable and of an input.
+// The largest numbers of bytes that are kept in memory for one variable and for one input.
 constexpr std::uint64_t kMostOfVariable = 4096, kMostOfInput = 32768;
 // The memory that a piece takes in addition to its bytes.
 constexpr std::uint64_t kPieceRoom = 96;

@@ -1,5 +1,6 @@
-// HeldValues: the values of an input. The values that a union compares are kept in memory. So the
-// file of an input need not be reopened for each comparison, even if there are thousands of inputs.
+// HeldValues: the values of an input. HeldValues keeps in memory the values that a union compares.
+// So the file of an input need not be reopened for each comparison, even if there are thousands of
+// inputs.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +29,9 @@ class HeldValues final : public ByteSourceLayer {
   const Pieces pieces_;
 };
 
-// Returns the values of a classic dataset and keeps the values of coordinates and small variables
-// without records in memory. The dataset's file must be open now. *room: how many bytes may still
-// be kept for all inputs; the call reduces it. Errors: kIo, kDamaged.
+// Returns the values of a classic dataset. Keeps in memory the values of small coordinates, and of
+// small variables that have no records. The dataset's file must be open now. *room: how many bytes
+// may still be kept for all inputs; the call reduces it. Errors: kIo, kDamaged.
 Result<Source> hold_small(const Dataset& dataset, Source values, std::uint64_t* room);
 
 }  // namespace nmb

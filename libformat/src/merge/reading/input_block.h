@@ -28,7 +28,7 @@ struct BodyOfBlock {
 };
 using LazyBody = LazySource<BodyOfBlock>;
 
-// Returns the extent of a block. The extent keeps the whole block in memory, including its
+// Returns the extent of a block. The extent keeps the whole block in memory, including the block's
 // metadata.
 inline Source extent_with(std::shared_ptr<const Block> block) {
   const ByteSource* const extent = block->extent.get();

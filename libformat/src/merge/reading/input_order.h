@@ -14,8 +14,9 @@ namespace nmb {
 
 // Collective. Sorts `inputs` by the first value of a numeric variable in each input. Inputs with
 // equal values keep their order. variable: path of the block and name of the variable. external:
-// which other files with values of NMB inputs may be opened. All ranks return the same errors:
-// kConflict if an input has no such variable or no value of it, and errors in reading the inputs.
+// which other files may be opened if an NMB input stores values in them. All ranks return the same
+// errors: kConflict if an input has no such variable or the variable has no value, and errors in
+// reading the inputs.
 Status sort_by_values(Communicator& ranks, const std::string& variable, ExternalPaths external,
                       std::vector<std::string>* inputs);
 

@@ -1,4 +1,4 @@
-// InputRounds: decides which inputs each rank reads for rank 0, which unites them. The ranks read
+// InputRounds: decides which inputs each rank reads. Rank 0 then unites the inputs. The ranks read
 // only some inputs in each round, so that the descriptions take little memory.
 #pragma once
 
@@ -18,8 +18,8 @@ class InputRounds {
     if (ranks.size() == 1) each_ = inputs;
   }
 
-  // Returns the inputs that this rank reads in the next round. The inputs follow the inputs of
-  // lower ranks.
+  // Returns the inputs that this rank reads in the next round. In the list of inputs, these inputs
+  // follow the inputs that lower ranks read.
   InputShare next() {
     const auto rank = static_cast<std::size_t>(ranks_.rank());
     const auto size = static_cast<std::size_t>(ranks_.size());
@@ -30,7 +30,7 @@ class InputRounds {
   }
 
   // Collective. Returns whether there is a next round. There is no next round if is_ok is false on
-  // some rank. length: bytes that describe this rank's inputs.
+  // some rank. length: number of bytes that describe this rank's inputs.
   Result<bool> go_on(bool is_ok, std::uint64_t length) {
     struct Round {
       bool is_ok;
@@ -52,15 +52,15 @@ class InputRounds {
   }
 
  private:
-  // kAllBytes: bytes that rank 0 should receive in a round. kLeast: bytes that each rank may send
-  // at least.
+  // kAllBytes: the number of bytes that rank 0 should receive in a round. kLeast: each rank may
+  // send this number of bytes in a round, even if the sum over all ranks exceeds kAllBytes.
   static constexpr std::uint64_t kAllBytes = 32 << 20, kLeast = 64 << 10;
   static constexpr std::size_t kFirst = 64, kMost = 4096;
 
   Communicator& ranks_;
   const std::size_t inputs_;
   std::size_t begin_ = 0;
-  std::size_t each_ = kFirst;  // inputs per rank and round
+  std::size_t each_ = kFirst;  // number of inputs that each rank reads in a round
 };
 
 }  // namespace nmb

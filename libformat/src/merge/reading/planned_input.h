@@ -1,4 +1,5 @@
-// PlannedInput: the facts, other than blocks, that a merge keeps about an input it has read.
+// PlannedInput: the facts that a merge keeps about an input after it has read the input. The blocks
+// of the input are not included.
 #pragma once
 
 #include <cstddef>

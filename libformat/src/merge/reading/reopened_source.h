@@ -62,7 +62,7 @@ class SourcePool {
   std::list<Entry> open_;  // most recently used first
 };
 
-// Describes a source that is opened: the values of a block of kind 6, converted to a classic
+// Describes what a ReopenedSource opens: the values of a block of kind 6, converted to a classic
 // dataset.
 struct ViewOrigin {
   std::string block;

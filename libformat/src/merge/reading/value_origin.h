@@ -18,7 +18,7 @@ namespace nmb {
 
 // In a classic file, the values are the bytes from `begin` on. In an NMB file, the values are the
 // extent of a block whose entry has the checksum `begin` (see sum_of_entry()). The checksum is
-// compared because the other rank may see a later generation.
+// compared because the other rank may see a later generation of the file.
 struct ValueOrigin {
   std::uint32_t input = 0;  // position in the list of inputs
   std::uint64_t begin = 0;

@@ -47,7 +47,7 @@ class ConflictList {
         {kind, std::move(object), inputs_[first], second == kNone ? std::string() : inputs_[second],
          std::move(found), std::move(expected)}};
   }
-  // first: the input that used the name before.
+  // first: the earlier input that uses the name.
   void add_block_name(Occurrence at, const std::string& name, std::size_t first) {
     if (first == at.input)
       return add_at(at, ConflictKind::kBlockName, name, first, kNone,

@@ -40,7 +40,7 @@ Status plan_ranks(Communicator& ranks, const PackOptions& options, std::uint64_t
   };
   const Result<std::uint64_t> peak = peak_resident();
   NMB_TRY(ranks.agree(peak.status()));
-  // Each thread that copies values may hold a block of another rank.
+  // Each thread that copies values may hold a block of another rank in memory.
   NMB_ASSIGN(largest_load,
              ranks.all_reduce(largest_load, [](auto a, auto b) { return std::max(a, b); }));
   const Memory own{*peak, options.writer.threads * (kMoveBuffer + largest_load)};

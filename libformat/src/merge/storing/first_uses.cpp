@@ -16,8 +16,8 @@ void fields(Fields& all, NameUse& use) {
 Result<std::vector<NameUse>> first_uses(Communicator& ranks, std::span<const NameUse> uses) {
   const auto size = static_cast<std::uint64_t>(ranks.size());
   Letters letters;
-  std::vector<std::vector<std::size_t>> asked(size);  // for each rank, the indexes in `uses` of the
-                                                      // names sent to it
+  std::vector<std::vector<std::size_t>> asked(
+      size);  // for each rank: the indexes in `uses` of the names that this rank sends to that rank
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const std::uint64_t owner = sum_of(std::as_bytes(std::span(uses[i].name))) % size;
     asked[owner].push_back(i);

@@ -16,11 +16,11 @@ namespace nmb {
 struct PartBlock {
   BlockId id = 0;
   std::uint32_t source = 0;  // index of the source that has the block's values
-  // Offset of each variable in the source. Empty if the source has all values of the block, and the
-  // bytes between them, in the block's own layout.
+  // Offset of each variable in the source. Empty if the source has exactly the block's extent: all
+  // values, and the bytes between values, in the block's own layout.
   std::vector<std::uint64_t> begins;
   std::uint64_t record_size = 0;  // distance in bytes between records of a variable in the source
-  bool coded = false;             // the values were given as coded pieces
+  bool coded = false;             // the values were passed as coded pieces
 };
 
 // A source of values for parts.

@@ -1,5 +1,5 @@
-// RunSource: presents values that lie in runs of a source as the extent that a writer would make of
-// these values.
+// RunSource: a source with the same bytes as the extent that a writer would make for a block. The
+// values of the block lie in runs of another source.
 #pragma once
 
 #include <cstdint>

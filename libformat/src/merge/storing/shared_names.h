@@ -47,7 +47,8 @@ class SharedNames {
 
   Communicator& ranks_;
   ConflictList& conflicts_;
-  std::vector<std::pair<NameUse, Occurrence>> blocks_;  // kept if there are several ranks
+  std::vector<std::pair<NameUse, Occurrence>>
+      blocks_;  // names of blocks; used only if there are several ranks
   std::unordered_map<std::string, Occurrence> groups_;  // the first use of each group name
   // The first use of each parent. Until the first uses on other ranks are known, all later uses are
   // also kept.

@@ -14,7 +14,7 @@ namespace nmb {
 
 namespace {
 
-// Indexes of the sources in CodedValues::stored. kFiles is the first of the input files.
+// Indexes of the sources in CodedValues::stored. kFiles is the index of the first input file.
 enum StoredIn : std::uint32_t { kValues, kSpool, kFiles };
 
 int usual_level(PieceCodec codec) {

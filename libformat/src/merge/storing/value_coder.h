@@ -1,5 +1,6 @@
-// ValueCoder: encodes values of blocks as pieces before the blocks get their positions in the file,
-// because the positions depend on the encoded lengths (spec/format.md, section 10.1).
+// ValueCoder: encodes values of blocks as pieces (spec/format.md, section 10.1). The values are
+// encoded before the blocks get their positions in the file, because the positions depend on the
+// encoded lengths.
 #pragma once
 
 #include <atomic>
@@ -22,7 +23,8 @@ struct ValuesToCode {
   Source values;                 // the whole extent
   std::vector<ByteRange> holes;  // ranges of the extent, ascending; a window that lies completely
                                  // inside a hole stays a hole
-  // The codec for each window. With kNone, only pieces that are already coded stay coded.
+  // The codec for each window. With kNone, windows without coded pieces stay uncoded, and pieces
+  // that are already coded stay coded.
   PieceCodec codec = PieceCodec::kNone;
   int level = 0;
   std::vector<ExtentPiece> coded;  // if `codec` is kNone: the existing coded pieces, in order
@@ -56,7 +58,7 @@ class ValueCoder {
     std::uint64_t from, to;  // range in the extent
     PieceCodec codec = PieceCodec::kNone;
     std::uint64_t stored_length = 0;
-    std::uint32_t source = 0;  // index in CodedValues::stored: a value of StoredIn
+    std::uint32_t source = 0;  // index in CodedValues::stored (see StoredIn)
     std::uint64_t source_offset = 0;
   };
   std::vector<Window> windows_of(std::span<const ValuesToCode> all) const;

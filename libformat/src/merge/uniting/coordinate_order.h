@@ -20,11 +20,11 @@ struct Disorder {
   std::string found, before;
 };
 
-// Returns the numeric variable that has the dimension's name and only this dimension, or nullopt if
-// there is none.
+// Returns the numeric variable that has the same name as the dimension and no other dimension.
+// Returns nullopt if there is no such variable.
 std::optional<VarId> coordinate_of(const Metadata& metadata, DimId along);
 
-// A part of a coordinate's values, which is contiguous in a source.
+// A part of a coordinate's values. The part is contiguous in its source.
 struct CoordinatePart {
   Source values;
   std::uint64_t count = 0;

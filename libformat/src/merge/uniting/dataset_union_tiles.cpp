@@ -1,4 +1,4 @@
-// Unites tiles: datasets that each have a part of some dimensions (see
+// Unites tiles. Each tile is a dataset that has only a part of some dimensions (see
 // merge/uniting/dataset_union.h).
 #include <algorithm>
 #include <numeric>
@@ -24,7 +24,7 @@ std::vector<std::uint64_t> DatasetUnion::shape_of(VarId variable) const {
   return shape;
 }
 
-// Returns the number of the box that the last dataset has in a variable's dimensions.
+// Returns the number of the box that the last dataset fills in the array of a variable.
 std::uint32_t DatasetUnion::box_here(VarId variable) {
   Tiling& tiling = tiling_of(variable);
   std::vector<std::uint64_t> firsts, counts;
@@ -52,8 +52,9 @@ void DatasetUnion::add_place(VarId variable, Place place) {
   placed.places.push_back(place);
 }
 
-// Returns an earlier place with the same values as the last dataset's variable, or nullptr if the
-// values are new.
+// Returns the place in an earlier dataset that has the same box of the variable as the last
+// dataset, or nullptr if no earlier dataset has this box. If the variable is not divided, the box
+// is the whole variable.
 const DatasetUnion::Place* DatasetUnion::place_here(VarId variable) {
   const Placed& placed = placed_[variable];
   if (placed.axes.empty()) return &placed.places.front();
@@ -75,8 +76,8 @@ Source DatasetUnion::fill_of(VarId variable) const {
   return std::make_shared<RepeatedValue>(fill_value(all_.metadata, variable));
 }
 
-// Returns the values of a tiled variable from its first `count` places. last_wins: whether the
-// values of the last place are used wherever tiles overlap.
+// Returns the values of a variable in its first `count` tiles. last_wins: whether the values of the
+// last of these tiles are used wherever tiles overlap.
 std::shared_ptr<const TiledValues> DatasetUnion::tiled_values(VarId variable, std::size_t count,
                                                               bool last_wins, bool fills) const {
   const Placed& placed = placed_[variable];
@@ -91,7 +92,7 @@ std::shared_ptr<const TiledValues> DatasetUnion::tiled_values(VarId variable, st
       fills ? fill_of(variable) : nullptr, "tiles");
 }
 
-// Checks that the files together cover these dimensions.
+// Checks that the files together cover the whole lengths of the given dimensions.
 Status DatasetUnion::check_files(const std::vector<DimId>& dimensions) {
   TileBoxes boxes;
   for (const DimId id : dimensions) boxes.shape.push_back(length_of(id));
@@ -118,7 +119,8 @@ Status DatasetUnion::check_files(const std::vector<DimId>& dimensions) {
   return {};
 }
 
-// Checks that a place has the same values as earlier places wherever it overlaps them.
+// Checks that the tile at index `place` has the same values as earlier tiles wherever it overlaps
+// an earlier tile.
 Status DatasetUnion::compare_tiles(VarId variable, std::uint32_t place) {
   const Place& last = placed_[variable].places[place];
   const auto before = tiled_values(variable, place + 1, false, true);
@@ -161,8 +163,9 @@ Status DatasetUnion::check_tiles(bool with_values) {
         NMB_TRY(compare_tiles(variable, placed.place_of_box[box]));
       else
         tell(UnionNote::What::kShared, ConflictKind::kValues, all_.metadata.variable(variable).name,
-             "values of an overlapping tile that are not compared", "the values of the first file",
-             placed.places.front().member, placed.places[placed.place_of_box[box]].member);
+             "values of an overlapping tile, which are not compared",
+             "the values of the first file", placed.places.front().member,
+             placed.places[placed.place_of_box[box]].member);
   }
   return {};
 }

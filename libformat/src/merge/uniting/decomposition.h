@@ -22,8 +22,8 @@ struct Decomposition {
   std::string found{}, expected{};
 };
 
-// Returns the decomposition of a dimension, or nullopt if it has no such attribute. records: number
-// of records in the block.
+// Returns the decomposition of a dimension, or nullopt if no such attribute describes the
+// dimension. records: number of records in the block.
 std::optional<Decomposition> decomposition_of(const Metadata& metadata, DimId dimension,
                                               std::uint64_t records);
 bool has_decomposition(const Metadata& metadata);
@@ -39,8 +39,8 @@ std::optional<std::int64_t> files_in_set(const Metadata& metadata);
 // Returns a variable that lists the grid points in the file, if the file uses "compression by
 // gathering" (CF conventions, section 8.2).
 std::optional<VarId> gathered_variable(const Metadata& metadata);
-// Returns whether an attribute describes the file's part in a set of files. of_block: whether the
-// attribute is a global attribute and not an attribute of a coordinate.
+// Returns whether an attribute describes the relation between one file and the set of files to
+// which it belongs. of_block: true for a global attribute, false for an attribute of a coordinate.
 bool tells_part(bool of_block, std::string_view attribute);
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// DescribedBlock: keeps in memory the data of a block that a union needs. A DescribedBlock is used
-// for inputs that another rank has read and for inputs that are already closed.
+// DescribedBlock: the data that a union needs about a block, kept in memory. A DescribedBlock is
+// used for inputs that another rank has read and for inputs that are already closed.
 #pragma once
 
 #include <cstdint>

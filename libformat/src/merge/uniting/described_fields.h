@@ -36,7 +36,7 @@ void fields(Fields& all, DescribedBlock::Parts& parts) {
       parts.is_record_unused, parts.same_as, parts.levels, parts.losses, parts.lost_fill_values);
 }
 
-// The rows are not sent. Only the fact is sent that there are rows.
+// The rows are not sent. Only a flag is sent, which says whether there are rows.
 template <class Fields>
 void fields(Fields& all, InputExtras& extras) {
   bool has_rows = extras.rows != nullptr;

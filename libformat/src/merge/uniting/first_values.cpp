@@ -68,7 +68,7 @@ std::vector<std::uint64_t> FirstValues::same_as(const std::string& block, std::s
     const auto differs = first_difference({now.values.get(), now.begin, now.step},
                                           {first.values.get(), first.begin, first.step}, now.type,
                                           is_record ? member.records : 1, *length);
-    // Rank 0 reports values that cannot be read when it unites the inputs.
+    // If values cannot be read, rank 0 reports this when it unites the inputs.
     if (differs.ok() && !*differs) same[v] = first.input;
   }
   return same;

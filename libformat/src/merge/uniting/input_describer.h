@@ -21,8 +21,8 @@
 
 namespace nmb {
 
-// A description of an input has the index of the input, then a DescribedAs. For kBlocks, the file's
-// stamp and a list of events follow.
+// A description of an input begins with the index of the input and a DescribedAs. For kBlocks, the
+// file's stamp and a list of events follow.
 enum class DescribedAs : std::uint8_t {
   kNotOpened,  // the input cannot be used; a status follows
   kNot,        // the receiving rank must read the input
@@ -35,15 +35,15 @@ enum class DescribedValues : std::uint8_t {
   kFile,      // a range of the input
   kSent,      // in the form of send_values()
 };
-// The first kComparedBlocks blocks of an input are described by their differences from the block at
-// the same position in the previous input.
+// Each of the first kComparedBlocks blocks of an input is described by its differences from the
+// block at the same position in the previous input.
 inline constexpr std::size_t kComparedBlocks = 256;
 
 class InputDescriber final : public BlockSink {
  public:
   // All arguments must outlive the object. room: how many bytes of values may be kept for all
-  // inputs. The same number of bytes may be sent of values that the receiving rank cannot read from
-  // the inputs.
+  // inputs. If the receiving rank cannot read values from the inputs, the values are sent. At most
+  // `room` bytes are sent in this way.
   InputDescriber(const PackOptions& options, ConflictList& conflicts, PackReport& report,
                  std::shared_ptr<SourcePool> views, std::uint64_t room)
       : options_(options),
@@ -72,7 +72,7 @@ class InputDescriber final : public BlockSink {
   std::vector<std::byte> take() { return out_.take(); }
 
  private:
-  // A block's description: its definitions and the rest.
+  // The description of a block. `header` has the definitions; `rest` has all other data.
   struct Known {
     std::vector<std::byte> header, rest;
   };

@@ -38,16 +38,15 @@ class PartitionKey {
   Result<std::optional<KeyProblem>> add(std::size_t input, KeyColumn events);
   // Returns whether a valid list was added for the input.
   bool has(std::size_t input) const { return inputs_.contains(input); }
-  // Checks that each value of a column is an event of the input, for which has() must be true.
-  // Returns the first problem. Errors: kIo, kDamaged.
+  // Checks that each value of a column is an event of the input. has(input) must be true. Returns
+  // the first problem. Errors: kIo, kDamaged.
   Result<std::optional<KeyProblem>> check(std::size_t input, const KeyColumn& column) const;
-  // Returns a source with the numbers of a column's events, as kInt64 in external form. Reading it
-  // fails with kDamaged if a value is not an event; check() finds such values earlier.
+  // Returns a source with the numbers of a column's events, as kInt64 in external form. If a value
+  // is not an event, reading the source fails with kDamaged; check() finds such values earlier.
   static Source numbers(std::shared_ptr<const PartitionKey> key, std::size_t input,
                         KeyColumn column);
 
-  // The data that numbers() needs. parts_of() returns nullopt if the source was not made by
-  // numbers().
+  // The data that numbers() needs. parts_of() returns nullopt if numbers() did not make the source.
   struct Input {
     KeyColumn events;
     std::uint64_t first;  // number of the input's first event

@@ -51,8 +51,8 @@ class SentFile {
   std::shared_ptr<const Reader> reader_;
 };
 
-// The fields of composed sources in messages. In a message, the component sources follow a composed
-// source.
+// The fields of composed sources in messages. In a message, a composed source is followed by its
+// component sources.
 template <class Fields>
 void fields(Fields& all, KeyColumn& column) {
   all(column.type, column.count);
@@ -277,7 +277,8 @@ class Sender {
     return true;
   }
 
-  // Returns the range of a part's source that covers the part's bytes in `wanted`.
+  // Returns a range of the part's source. The range contains all bytes of the part that lie in
+  // `wanted`.
   static ByteRange wanted_of_fixed(const LaidSlice& slice, const LaidPart& part, ByteRange wanted) {
     // A variable that is not joined has all its values in one piece.
     if (part.count > 1 || slice.unit != slice.length) return {0, part.source->size()};

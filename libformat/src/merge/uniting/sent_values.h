@@ -18,7 +18,7 @@
 
 namespace nmb {
 
-// Describes the bytes `wanted` of a source for another rank. The description does not cover other
+// Describes the bytes `wanted` of a source for another rank. The description covers only these
 // bytes. Returns nullopt if no other rank can rebuild the source because too many values are in a
 // temporary file of this rank. Values that must be in the description are read from the source.
 // Errors: kIo, kDamaged.
@@ -31,8 +31,8 @@ struct ReceivedFrom {
   std::shared_ptr<FilePool> files;
   std::shared_ptr<SourcePool> views;
   ReadOptions read;  // for NMB files
-  // The NMB files that are already known, by path. Several sources can share these files. nullptr
-  // is enough for a single source.
+  // The NMB files that are already known, by path. Several sources can share these files. For a
+  // single source, this pointer may be nullptr.
   std::map<std::string, std::shared_ptr<SentFile>>* known_files = nullptr;
 };
 

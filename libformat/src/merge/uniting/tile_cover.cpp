@@ -1,4 +1,5 @@
-// Checks boxes on the grid that all of their edges form (see merge/uniting/tile_cover.h).
+// Checks boxes on a grid. The edges of all boxes form the lines of this grid (see
+// merge/uniting/tile_cover.h).
 #include "merge/uniting/tile_cover.h"
 
 #include <algorithm>

@@ -14,7 +14,7 @@ namespace nmb {
 using TileRegion = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 struct TileCover {
-  std::vector<TileRegion> gaps;            // regions that no box has
+  std::vector<TileRegion> gaps;            // regions that no box covers
   std::vector<std::uint32_t> overlapping;  // boxes that overlap an earlier box
 };
 

@@ -1,5 +1,5 @@
-// UnionBlock: the data of an input's block that a union needs. The data do not depend on the rank
-// that reads the input.
+// UnionBlock: the data that a union needs about a block of an input. The data do not depend on the
+// rank that reads the input.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace nmb {
 
 // Facts about a block that can be found without converting it to a classic dataset.
 struct BlockFacts {
-  std::optional<std::uint64_t> samples{};  // number of samples that an NMB input has recorded
+  std::optional<std::uint64_t> samples{};  // number of samples that is recorded in an NMB input
   // For a part of a set of files: the number of files in the set, and whether the files have
   // icebergs.
   std::optional<std::int64_t> set_size{};
@@ -39,9 +39,9 @@ struct UnionBlock {
   std::vector<std::string> lost_fill_values{};
 };
 
-// Converts a block, whose file is open now, to a classic dataset and calls `visit` with it. *room:
-// how many bytes of values may be kept, as for hold_small(). Errors: kDamaged, kLimit, kIo; the
-// error of `visit`.
+// Converts a block to a classic dataset and passes this dataset to `visit`. The block's file must
+// be open. *room: how many bytes of values may be kept, as for hold_small(). Errors: kDamaged,
+// kLimit, kIo; the error of `visit`.
 Status visit_union_block(const InputBlock& block, const PackOptions& options,
                          std::shared_ptr<SourcePool> views, std::uint64_t* room,
                          const std::function<Status(const UnionBlock&)>& visit);

@@ -37,7 +37,7 @@ struct IndexRange {
 };
 
 // Returns texts for the found and the expected value, for example "4 at [2,0]" and "3". part: the
-// index range, along each dimension, of the array in which the values differ.
+// part of the array in which the values differ, as an index range along each dimension.
 std::pair<std::string, std::string> difference_text(const ValuesDiffer& differ, Type type,
                                                     const std::vector<IndexRange>& part);
 
