@@ -11,7 +11,8 @@ namespace nmb {
 
 // Returns descriptions of everything that would be lost if this version copied the file's blocks,
 // for example "global section of type 77" or "column 300 of pages of tags". Reads all pages of the
-// index, data maps, tables and chains. Errors: kDamaged, kIo.
+// file: the pages of the index, of the data maps, of the tables and of the chains. Errors:
+// kDamaged, kIo.
 Result<std::vector<std::string>> later_additions(const ReaderCore& core);
 
 }  // namespace nmb

@@ -132,7 +132,8 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
     return std::optional<StoredBlock>();
   }
   const std::uint64_t block_bytes = end - at;
-  // If the block has a data map, the pieces are checked instead.
+  // If the block has a data map, its values have no checksum of the whole extent. Each piece has
+  // its own checksum.
   const bool inline_extent = with_inline && entry.growth == 0 && !entry.has_map() &&
                              entry.extent_position == end &&
                              entry.extent_length <= superblock.inline_limit &&

@@ -57,9 +57,9 @@ class ReaderCore {
   // as the error. Errors: also kUnsupported as for check_needs().
   Result<StoredBlock> load(const BlockEntry& entry, bool with_inline) const;
   // Works like load(), but reports all findings. The caller must have checked R-FL-5 for the block,
-  // because the caller knows the entry's position. Returns nullopt if the body cannot be used.
-  // header_read: may be nullptr. *header_read is set if the block's header is correct and agrees
-  // with the entry, so that the body lies where the entry says.
+  // because only the caller knows where the entry is stored. Returns nullopt if the body cannot be
+  // used. header_read: may be nullptr. *header_read is set if the block's header is correct and
+  // agrees with the entry. Then the body lies where the entry says.
   Result<std::optional<StoredBlock>> check(const BlockEntry& entry, bool with_inline,
                                            Findings& findings,
                                            std::optional<BlockHeader>* header_read = nullptr) const;
@@ -79,12 +79,13 @@ class ReaderCore {
   mutable PieceCache pieces_;
 };
 
-// Returns the offset after the last value, counted from the start of the header, for this number of
-// records. Padding after the last value is not included. Returns 2^64 - 1 if the offset does not
-// fit into 64 bits.
+// Returns the offset of the first byte after the last value in a block with `records` records. The
+// offset counts from the start of the header. Padding after the last value is not included. Returns
+// 2^64 - 1 if the offset does not fit into 64 bits.
 std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records);
 
-// A function that returns the position in the file of an entry's value. Findings use this position.
+// For a column of the block's index row, returns the position in the file where the value is
+// stored. Findings name this position.
 using ValueOffset = std::function<std::uint64_t(Column)>;
 
 // Decodes a body, checks R-BK-10 to R-BK-12 and reports all findings. Returns nullopt if there is
