@@ -18,8 +18,8 @@ inline std::uint32_t histogram_code(double number) {
   const std::uint64_t ordered = bits ^ (sign | (std::uint64_t{1} << 63));
   return static_cast<std::uint32_t>(ordered >> (64 - Histogram::kMostBits));
 }
-// Converts an integer toward zero. Bits beyond the first 53 are cut off, so that the conversion of
-// the rest is exact.
+// Converts an integer to double and rounds it toward zero. A double holds only 53 bits, so lower
+// bits are cleared before the conversion.
 inline double toward_zero(std::uint64_t value) {
   return static_cast<double>(value >> 53 ? value & ~std::uint64_t{0x7ff} : value);
 }
@@ -42,7 +42,7 @@ class HistogramBuilder {
  private:
   struct Slot {
     std::uint32_t code = 0;
-    std::uint64_t count = 0;  // 0 if the slot is free
+    std::uint64_t count = 0;  // 0 in a free slot
   };
   bool insert(std::uint32_t code, std::uint64_t count);
   void coarsen_for(std::span<const std::uint32_t> codes);
@@ -50,7 +50,7 @@ class HistogramBuilder {
 
   std::vector<Slot> slots_;  // open addressing; the size is a power of 2, and at most half is used
   std::uint64_t most_ = 0, used_ = 0;
-  unsigned shift_ = 0;  // number of bits by which codes are shifted to the right
+  unsigned shift_ = 0;  // number of bits that are cut off at the right of each code
 };
 
 }  // namespace nmb
