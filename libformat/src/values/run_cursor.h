@@ -49,7 +49,8 @@ class RunCursor {
 // cursor moves to the end of its selection. Calls visit(number of the cursor, offset, element,
 // elements). Stops at the first error. Divides runs where selections overlap. If several selections
 // contain the same element, the cursor with the highest number visits it last. A run that overlaps
-// no other run is visited once. A visit takes time logarithmic in the number of cursors.
+// no other run is visited once. The number of visits is at most the number of selected elements. A
+// visit takes time logarithmic in the number of cursors.
 Status merge_runs(
     std::span<RunCursor> cursors,
     const std::function<Status(std::size_t, std::uint64_t, std::uint64_t, std::uint64_t)>& visit);
