@@ -1,4 +1,4 @@
-// Makes texts, for example messages, and error statuses from several parts.
+// Joins several parts to one text, for example to a message or to the message of an error status.
 #pragma once
 
 #include <concepts>

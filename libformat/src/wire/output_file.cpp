@@ -251,7 +251,7 @@ Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path, const
 
 namespace {
 
-// How often a file is reopened if another process keeps replacing it.
+// If another process keeps replacing the file, the file is opened at most this number of times.
 constexpr int kOpenings = 10;
 
 Result<bool> names_file(const std::string& path, int fd) {

@@ -31,7 +31,7 @@ class ReadBackOutput final : public OutputFileLayer {
   }
 
  private:
-  static constexpr std::size_t kPart = 64 << 10;  // fits the second-level cache
+  static constexpr std::size_t kPart = 64 << 10;  // fits into the second-level cache
 };
 
 }  // namespace nmb
