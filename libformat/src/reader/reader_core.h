@@ -58,8 +58,8 @@ class ReaderCore {
   Result<StoredBlock> load(const BlockEntry& entry, bool with_inline) const;
   // Works like load(), but reports all findings. The caller must have checked R-FL-5 for the block,
   // because only the caller knows where the entry is stored. Returns nullopt if the body cannot be
-  // used. header_read: may be nullptr. *header_read is set if the block's header is correct and
-  // agrees with the entry. Then the body lies where the entry says.
+  // used. header_read: may be nullptr. If the block's header is correct and agrees with the entry,
+  // *header_read is set. If *header_read is set, the body lies where the entry says.
   Result<std::optional<StoredBlock>> check(const BlockEntry& entry, bool with_inline,
                                            Findings& findings,
                                            std::optional<BlockHeader>* header_read = nullptr) const;

@@ -54,8 +54,8 @@ void ScatterWindow::add(const ExtentSource& source, std::uint32_t target, std::u
   }
 }
 
-// Reads bytes that cannot share a window with other parts. These are values in memory, holes, and
-// checked pieces that are longer than a window.
+// Reads bytes that cannot share a window with other parts. Such bytes are values in memory, holes,
+// or parts of checked pieces that are longer than a window.
 std::uint64_t ScatterWindow::read_alone(const ExtentSource& source, std::uint32_t target,
                                         std::uint64_t offset, std::uint64_t at,
                                         std::uint64_t length) {

@@ -1,5 +1,5 @@
 // ScatterWindow: reads parts of several extents. Parts that are near each other in the file are
-// read together. Then each part goes to the request that needs it.
+// read together. Each part is passed to the request that needs it.
 #pragma once
 
 #include <array>
@@ -40,9 +40,9 @@ class ScatterWindow {
  public:
   explicit ScatterWindow(std::span<GetTarget> targets) : targets_(targets) {}
 
-  // Requests the bytes [offset, offset + length) of `source`. These bytes belong to the values of
-  // `target` in external form; the first byte belongs at offset `at`. The requests for a target
-  // must be in ascending order. `source` must outlive flush().
+  // Requests the bytes [offset, offset + length) of `source`. The requested bytes are a part of the
+  // values of `target` in external form. The first requested byte has the offset `at` in these
+  // values. The requests for a target must be in ascending order. `source` must outlive flush().
   void add(const ExtentSource& source, std::uint32_t target, std::uint64_t offset, std::uint64_t at,
            std::uint64_t length);
   void flush();

@@ -147,8 +147,7 @@ class PaddedArray final : public ArraySource {
     return part;
   }
   const std::vector<std::byte> fill_;
-  std::vector<std::uint64_t> from_, to_;  // lengths of the dimensions that come before those of a
-                                          // row
+  std::vector<std::uint64_t> from_, to_;  // lengths of the dimensions that are not part of a row
   std::uint64_t inner_ = 1, from_row_ = 0, to_row_ = 0;
 };
 

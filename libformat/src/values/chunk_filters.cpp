@@ -81,7 +81,8 @@ Result<std::vector<std::byte>> unpacked(std::span<const std::byte> bytes, std::u
   return std::move(*out);
 }
 
-// Returns the compressed bytes. If they would not be fewer than `bytes`, returns an empty vector.
+// Returns the compressed bytes. If the compressed bytes would not be fewer than `bytes`, returns an
+// empty vector.
 std::vector<std::byte> compressed(const Filter& filter, std::span<const std::byte> bytes) {
   const int level = static_cast<int>(filter.parameters.front());
   std::vector<std::byte> out(bytes.size());

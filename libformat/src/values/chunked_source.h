@@ -36,8 +36,8 @@ class ChunkedSource final : public ByteSource {
   const std::vector<std::uint64_t> chunk_, lengths_;
   const std::uint64_t value_size_;
   // A chunk covers all dimensions after run_dimension_ completely. So the chunk's values for
-  // successive indexes of run_dimension_ are contiguous in the array too. Each index has row_
-  // values.
+  // successive indexes of run_dimension_ are contiguous in the array too. For each index of
+  // run_dimension_, a chunk has row_ contiguous values.
   std::size_t run_dimension_ = 0;
   std::uint64_t row_ = 1;
   const std::vector<std::byte> fill_;  // one value

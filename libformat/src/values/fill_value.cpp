@@ -90,8 +90,8 @@ void FillPattern::make() const {
     const std::uint64_t begin = metadata_.begin(v);
     if (begin < base) continue;
     const std::vector<std::byte> value = fill_value(metadata_, v);
-    // Two sorts of variables have no slot, so their unstored bytes read as zero: variables of a
-    // type that the block defines, and variables that are stored in a region.
+    // A variable gets no slot if the block defines the variable's type, or if the variable is
+    // stored in a region. The unstored bytes of such a variable read as zero.
     if (value.empty() || (metadata_.extension() && metadata_.extension()->storage_of(v))) continue;
     Slot slot{begin - base, ~std::uint64_t{0}, {}, value.size()};
     if (const auto bytes = metadata_.slice_bytes(v); bytes && *bytes < slot.end - slot.begin)

@@ -15,7 +15,7 @@ using Take = std::function<Status(std::span<const std::byte>)>;
 // Collects pieces that are near each other in the extent, and reads them together.
 class Window {
  public:
-  // size: the largest size of the window in bytes. It must be at least the size of one element.
+  // size: the largest size of the window in bytes; at least the size of one element.
   Window(const ByteSource& extent, std::uint64_t size, std::uint64_t element, const Take& take)
       : extent_(extent), take_(take), size_(size), element_(element) {}
 

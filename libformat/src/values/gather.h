@@ -14,8 +14,8 @@ namespace nmb {
 
 // Largest number of bytes that are read at once.
 inline constexpr std::uint64_t kGatherWindow = std::uint64_t{1} << 20;
-inline constexpr std::uint64_t kGatherHole = 4096;  // a longer gap between selected bytes is
-                                                    // skipped, a shorter gap is read too
+inline constexpr std::uint64_t kGatherHole = 4096;  // a gap between selected bytes is skipped only
+                                                    // if it is longer than this
 
 // Calls take(elements) with the selected elements in row-major order. Each call gets whole elements
 // in external form. A call gets at most kGatherWindow bytes, unless a single element is larger. The

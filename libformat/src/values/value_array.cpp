@@ -1,5 +1,5 @@
 // Presents the values of a variable as one array (see nmb/values.h). The sources of the array
-// decode chunks and swap bytes. They return fill values for values that were never written.
+// decode chunks and swap bytes. The sources return fill values for values that were never written.
 #include <algorithm>
 #include <utility>
 
@@ -28,7 +28,7 @@ Source swapped_array(Source source, std::uint64_t value_size) {
   return converted_array(std::move(source), std::move(swap));
 }
 
-// Facts from the hdf5 section about the values of a variable that are not stored in the block.
+// Describes the unstored values of a variable, according to the hdf5 section.
 struct Unstored {
   bool elsewhere = false;         // whether the values are in other files
   std::vector<std::byte> value;   // the fill value; zeros if none is set

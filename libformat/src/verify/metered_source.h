@@ -45,7 +45,7 @@ class MeteredSource final : public ByteSourceLayer {
 
  private:
   static constexpr double kLongestWait =
-      1e9;  // longest wait in seconds; the clock does not overflow
+      1e9;  // longest wait in seconds; a much longer wait would overflow the clock
   const std::uint64_t rate_;
   const std::function<void(std::uint64_t, std::uint64_t)>& progress_;
   mutable std::mutex telling_;

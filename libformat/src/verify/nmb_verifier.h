@@ -39,7 +39,7 @@ class NmbVerifier {
     std::string_view name;
     std::uint64_t offset = 0;
   };
-  // A row in a leaf page of the index. It describes one block.
+  // A row in a leaf page of the index. A row describes one block.
   struct EntryRow {
     const Page& page;
     std::uint32_t row;
@@ -61,7 +61,7 @@ class NmbVerifier {
     bool one_run = true;
   };
 
-  // These functions check the head of the file (sections 3 to 5). They are in verify_head.cpp.
+  // These functions in verify_head.cpp check the head of the file (sections 3 to 5).
   bool read_head(const Choice& choice);
   void check_identity();
   void check_cover(std::span<const std::byte> identity);
@@ -73,8 +73,8 @@ class NmbVerifier {
                               Superblock* previous);
   void check_features();
 
-  // These functions check structures to which the superblock or an index entry refers (sections
-  // 8.3, 9 and 12). They are in verify_places.cpp.
+  // These functions in verify_places.cpp check structures to which the superblock or an index entry
+  // refers (sections 8.3, 9 and 12).
   void check_places();
   void check_dictionary();
   std::optional<std::vector<std::byte>> check_dictionary_block(const Place& place,
@@ -88,7 +88,7 @@ class NmbVerifier {
   void check_sections(const Place& place, const std::string& object,
                       std::initializer_list<std::uint16_t> known);
 
-  // These functions check the index (section 7). They are in verify_index.cpp.
+  // These functions in verify_index.cpp check the index (section 7).
   void check_index();
   void check_index_run(std::uint64_t position, std::uint64_t length);
   void check_index_page(const Page& page, std::optional<Separator> low,
@@ -101,26 +101,25 @@ class NmbVerifier {
   void check_needs(const EntryRow& row);
   void check_block_name(const EntryRow& row);
 
-  // These functions check blocks (section 8). They are in verify_block.cpp.
+  // These functions in verify_block.cpp check blocks (section 8).
   void check_block(const EntryRow& row);
   void check_unsupported_block(const EntryRow& row);
   void check_sections_of(const EntryRow& row);
   void check_chunks(const BlockEntry& entry);
 
-  // These functions check the statistics table and the tag table (section 9.2). They are in
-  // verify_tables.cpp.
+  // These functions in verify_tables.cpp check the statistics table and the tag table (section
+  // 9.2).
   struct TableWalk;
   void check_table(PageUse use);
   bool check_table_page(const std::shared_ptr<const Page>& page, TableWalk* walk);
   void check_table_rows(const std::shared_ptr<const Page>& leaf, TableWalk* walk);
 
-  // These functions check the statistics of blocks (section 9.3). They are in
-  // verify_statistics.cpp.
+  // These functions in verify_statistics.cpp check the statistics of blocks (section 9.3).
   void check_statistics(const EntryRow& row);
   void find_stray_statistics();
   void count_again(const BlockEntry& entry);
 
-  // These functions check values (section 10). They are in verify_extent.cpp.
+  // These functions in verify_extent.cpp check values (section 10).
   void check_extent(const EntryRow& row);
   void check_data_map(const EntryRow& row);
   void add_to_stamp(std::uint64_t position, std::uint64_t sum);
@@ -133,27 +132,27 @@ class NmbVerifier {
   void check_external(ValueRange range, std::uint32_t number);
   void tell_values();
 
-  // These functions check growth pages (section 10.4). They are in verify_growth.cpp.
+  // These functions in verify_growth.cpp check growth pages (section 10.4).
   void check_growth_pages();
   void take_growth_of(const EntryRow& row);
   void check_growth(const EntryRow& row);
   void check_grown_length(const StoredBlock& stored, const Metadata& metadata);
   void check_growth_without_blocks();
 
-  // These functions check the HDF5 view (section 12). They are in verify_view.cpp.
+  // These functions in verify_view.cpp check the HDF5 view (section 12).
   void check_hdf5_superblock();
   void check_view();
   bool check_view_header(std::span<const std::byte> header);
   std::optional<Superblock> shown_generation(std::uint64_t generation);
   void compare_view(const Superblock& shown);
 
-  // These functions check dead space (section 11). They are in verify_dead_space.cpp.
+  // These functions in verify_dead_space.cpp check dead space (section 11).
   void check_dead_space();
   std::optional<Place> check_dead_rows(const Page& segment);
   void check_abandoned(const Page& segment, std::uint32_t row, bool first);
 
-  // These functions check how the structures use the bytes of the file (section 3). They are in
-  // verify_space.cpp.
+  // These functions in verify_space.cpp check that each byte of the file has only one use (section
+  // 3).
 
   // Checks R-FL-5 for the structure whose place is stored at `placed_at`.
   bool lies_within(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
@@ -221,7 +220,7 @@ class NmbVerifier {
   bool metadata_known_ = false;  // true if the current block obeys R-BK-1 to R-BK-12
   // Number of valid statistics rows of each block. The key is the block's order field.
   std::unordered_map<std::uint64_t, std::uint64_t> statistics_rows_;
-  // Names of a block's variables, for each block with a statistics row that names none of its
+  // For each block that has a statistics row for an unknown variable: the names of the block's
   // variables. The key is the block's order field.
   std::unordered_map<std::uint64_t, std::set<std::string, std::less<>>> variables_of_;
   // True until the verifier finds a structure that it cannot check. If all structures are known,

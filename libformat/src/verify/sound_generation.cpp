@@ -28,8 +28,8 @@ Status check_nothing_pending(const Reader& reader) {
   if (file.size() <= reader.file_length()) return {};
   NMB_ASSIGN(const Choice first, choose_newest(file, Lookout::kAll));
   if (!first.pending || file.has_writer()) return {};
-  // A writer may have committed the generation after choose_newest() read the file, and may have
-  // ended since. So the head is read again.
+  // After choose_newest() read the file, a writer may have committed the generation and ended. So
+  // the head is read again.
   file.forget();
   NMB_ASSIGN(const Choice again, choose_newest(file, Lookout::kAll));
   if (!again.pending || again.pending->bytes != first.pending->bytes) return {};

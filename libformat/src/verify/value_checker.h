@@ -25,7 +25,7 @@ struct BlockVerdict {
   // Set if the block has chunks. If the block is not damaged, its chunks are checked.
   std::optional<BlockEntry> chunked{};
   std::optional<BlockEntry> counted{};  // Set if the block has statistics. If the block is not
-                                        // damaged, its statistics are compared.
+                                        // damaged, its statistics are computed again and compared.
   // True if the block has unknown needs and is not checked completely.
   bool unsupported = false;
 };
@@ -47,8 +47,8 @@ struct ValueRange {
   bool in_original = false;
   // If the range belongs to no block, findings use this name.
   const char* object = "dead range";
-  // File offsets that findings about the sum and about the codec name. If they are not set, the
-  // findings name the offset of the range.
+  // File offsets for findings about the sum and for findings about the codec. If these offsets are
+  // not set, findings have the offset of the range.
   std::optional<std::uint64_t> sum_at{}, codec_at{};
 };
 

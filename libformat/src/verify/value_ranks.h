@@ -19,9 +19,9 @@ inline constexpr std::uint64_t kLeastDealt = 8 << 20;
 // share ends. All shares have about the same number of bytes. Bytes in other files are not counted.
 std::vector<std::size_t> dealt_ends(const std::vector<ValueRange>& ranges, int ranks);
 
-// Sends each rank its share of the ranges in the file at `path`. Only rank 0 calls this function.
-// At the same time, the other ranks must run serve_values(). Rank 0 keeps the first share and all
-// ranges in other files.
+// Sends each rank its share of the ranges in the file at `path`. Only rank 0 calls this function,
+// and only while the other ranks run serve_values(). Rank 0 keeps the first share and all ranges in
+// other files.
 Status deal_values(Communicator& ranks, const std::string& path,
                    const std::vector<ValueRange>& ranges, const std::vector<std::size_t>& ends);
 // Receives the results of the other ranks. Must be called after deal_values().

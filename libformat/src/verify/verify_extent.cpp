@@ -167,8 +167,8 @@ bool NmbVerifier::walk_map(const Place& place, std::uint64_t placed_at, MapWalk*
   return root && check_map_page(*root, walk);
 }
 
-// Checks a page of a data map and the pages below it. If a page cannot be read, returns false. Then
-// the whole map cannot be checked. Recurses at most kMaxMapLevel deep.
+// Checks a page of a data map and the pages below it. Returns false if a page cannot be read,
+// because the end of the last piece may then be unknown. Recurses at most kMaxMapLevel deep.
 bool NmbVerifier::check_map_page(const Page& page, MapWalk* walk) {
   if (page.level() == 0) {
     if (!walk->pages_only) check_pieces(page, walk);

@@ -32,7 +32,7 @@ Decoded decode_zstd(std::span<const std::byte> stored, std::span<std::byte> out,
 // Returns whether `stored` is a single zstd frame that a file may have (spec/format.md, section
 // 8.2). The frame must have a window of at most 2^27 bytes, and no dictionary number other than
 // `dictionary_id`. No bytes may follow the frame. length: number of decoded bytes. If the frame
-// states its decoded length, that must be `length`.
+// states its decoded length, the stated length must be `length`.
 bool is_allowed_frame(std::span<const std::byte> stored, std::uint64_t length,
                       std::uint32_t dictionary_id = 0);
 

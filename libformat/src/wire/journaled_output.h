@@ -5,7 +5,7 @@
 // The journal has a header of 24 bytes and records of 32 bytes; all numbers are little-endian. The
 // header has a magic number, the checksum of the key, and the checksum of these two fields. A
 // record describes a range of the file: its offset, its length and the checksum of its bytes. The
-// last field of a record is the checksum of these three fields and the key. A record that is
+// last field of a record is the checksum of the other three fields and the key. A record that is
 // incomplete or has a wrong checksum is ignored. All processes of a job append to one journal. If
 // two records are appended at the same time, a file system may lose one of them; the bytes of the
 // lost record are then written again.

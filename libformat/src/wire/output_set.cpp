@@ -19,9 +19,9 @@ namespace fs = std::filesystem;
 // path. No path of up to PATH_MAX bytes needs so many steps.
 constexpr int kMostSteps = 8192;
 
-// Returns the end of a message, which advises the user. The hidden files of a resumable output are
-// named after the output. So if the conflict is about a hidden file, the user must choose another
-// output.
+// Returns the advice to the user at the end of a message. The hidden files of a resumable output
+// are named after the output. So if the conflict is about a hidden file, the user must choose
+// another output.
 std::string advice(std::string_view what) {
   return what == "report" ? "; choose another report" : "; choose another output";
 }
@@ -43,7 +43,7 @@ OutputSet::Identity OutputSet::identity_of(const std::string& path) {
       rest.clear();
       continue;
     }
-    // If a link refers to a file that does not exist, the target's path is used.
+    // If a link refers to a file that does not exist, the path of that file is used.
     std::error_code is_no_link;
     const fs::path target = fs::read_symlink(at, is_no_link);
     if (!is_no_link) {

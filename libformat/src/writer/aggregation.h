@@ -29,7 +29,7 @@ struct Aggregation {
   std::uint64_t stripe = 64 << 10;  // bytes
   int value_writers = 1;
   // The ranks from which the writers are chosen, in ascending order. The list has one or more ranks
-  // of each node. If it is empty, the writers are chosen from all ranks.
+  // of each node. If the list is empty, the writers are chosen from all ranks.
   std::vector<int> candidates{};
 
   // Returns the aggregation for values, which has `value_writers` writers.
@@ -70,13 +70,13 @@ struct Aggregation {
 // set `candidates`.
 Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nodes);
 
-// Takes the number and size of stripes from `layout`, which is a Lustre layout. This is the
-// extended attribute "lustre.lov" of a file or folder. Changes nothing if the layout has an unknown
-// format.
+// Takes the number and size of stripes from `layout`. `layout` is the extended attribute
+// "lustre.lov" of a file or folder on Lustre. Changes nothing if the layout has an unknown format.
 void take_lustre_layout(std::span<const std::byte> layout, FileSystem* file_system);
 
 // Chooses the aggregation from the options and from the file system, which rank 0 queries.
-// Collective: returns the same on all ranks. create: true if the file does not have its name yet.
+// Collective: returns the same result on all ranks. create: true if the file does not have its name
+// yet.
 Result<Aggregation> agree_on_aggregation(Communicator& ranks, const std::string& path, bool create,
                                          const WriterOptions& options);
 

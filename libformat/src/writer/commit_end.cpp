@@ -110,8 +110,9 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 
 namespace {
 
-// If writing the slot fails, the new generation may be in the file or not. Adds this fact to the
-// message of a failure. The status is the same on all ranks.
+// Adds to the message of a failure that the new generation may be in the file. If writing the slot
+// fails, it is unknown whether the file has the new generation. The status is the same on all
+// ranks.
 Status in_doubt(const WriterCore& w, const Status& status) {
   // A new file has no name yet and is removed after a failure.
   if (status.ok() || w.committed.superblock.generation == 0) return status;
@@ -192,7 +193,8 @@ Status write_superblock(WriterCore& w) {
     return waits ? w.file->sync() : Status();
   };
   NMB_TRY(w.ranks.agree(finish()));
-  // If the memory runs out below, there is no memory to make a status. So the status is made here.
+  // The status is made here, because there may be no memory to make it after the memory has run
+  // out.
   const Status out_of_memory = std::exchange(w.out_of_memory, in_doubt(w, w.out_of_memory));
   Status status;
   if (leads) status = publish(w);

@@ -52,9 +52,9 @@ Status add_statistics(WriterCore& w, const BlockCommit& c, TableRows* rows) {
   return {};
 }
 
-// Reads the rows of `trees` and adds them to this rank's `rows`. Then the ranks exchange rows, so
-// that one rank has all rows of a block. For each block, only the newest rows stay. The pages of
-// the trees become dead.
+// Reads the rows of `trees` and adds them to this rank's `rows`. The ranks exchange rows, so that
+// all rows of a block are on one rank. For each block, only the newest rows stay. The pages of the
+// trees become dead.
 Status take_trees(WriterCore& w, const BlockTable& table, std::span<const BlockTable::Tree> trees,
                   bool to_the_oldest, TableRows* rows) {
   // The age of each row: 0 for rows of this generation, i + 1 for rows of trees[i].

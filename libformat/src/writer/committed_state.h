@@ -25,8 +25,8 @@ struct CommittedState {
       identity{};  // the identity's bytes in the file; only on rank 0
   std::vector<std::byte> dictionary;
   bool has_file_id = false;
-  // This writer never makes the file shorter than this length, because the bytes up to here are
-  // committed or were written by other processes.
+  // This writer never makes the file shorter than this length, because all bytes within this length
+  // are committed or were written by other processes.
   std::uint64_t kept_length = 0;
   std::unique_ptr<OutputSource> source;
   std::unique_ptr<ReaderCore> reader;               // null before the first commit

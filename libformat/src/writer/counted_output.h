@@ -1,4 +1,5 @@
-// CountedOutput: counts the reads and writes of an output file and their bytes.
+// CountedOutput: counts the reads and writes of an output file, and the bytes that were read and
+// written.
 #pragma once
 
 #include <atomic>

@@ -30,7 +30,8 @@ class DeadPieces {
 using WriteAt = std::function<Status(std::uint64_t position, std::span<const std::byte> bytes)>;
 
 // Requests space in the file for values. If free space begins at `tail` (rounded up to a multiple
-// of 8), the space begins there. If not, the space gets the alignment of an extent of this length.
+// of 8), the space begins there. If no free space begins at `tail`, the space gets the alignment of
+// an extent of this length.
 struct SpaceRequest {
   std::uint64_t length = 0;
   std::uint64_t tail = 0;  // end of the values that the request continues, or 0
@@ -60,9 +61,9 @@ class ExtentState {
   // Makes the extent longer. The new bytes are unwritten.
   void add_unwritten(std::uint64_t length) { length_ = length; }
   // Changes the length of the extent. If the extent becomes longer, the new bytes are unwritten. If
-  // the extent becomes shorter, the bytes after its end are lost. Those that are uncommitted become
-  // zero in the file. If the new end lies inside a committed piece, the rest of the piece gets a
-  // new place when places are planned.
+  // the extent becomes shorter, the bytes after its end are lost. Lost bytes that are uncommitted
+  // become zero in the file. If the new end lies inside a committed piece, the rest of the piece
+  // gets a new place when places are planned.
   Status resize(std::uint64_t length, WriteBuffer& file, DeadPieces& dead);
   // Writes bytes at `offset` of the extent. Bytes that have no uncommitted space wait in `stage`.
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
@@ -105,7 +106,7 @@ class ExtentState {
   // copies the unchanged bytes of these committed pieces.
   Result<std::vector<SpaceRequest>> plan_places(std::span<const Interval> asked);
   Status take_places(std::span<const std::uint64_t> positions, WriteBuffer& file, DeadPieces& dead);
-  // Encodes the places of uncommitted space in `intervals`. Another rank decodes them with
+  // Encodes the places of uncommitted space in `intervals`. Another rank decodes the places with
   // take_places().
   void put_places(std::span<const Interval> intervals, MessageWriter& out) const;
   Status take_places(MessageReader& in);

@@ -177,7 +177,7 @@ void BlockCounter::count(std::uint64_t from, std::uint64_t to, const Bytes& byte
   const std::uint64_t first = from <= record_begin_ ? 0 : (from - record_begin_) / record_size_;
   const std::uint64_t end = std::min(records_, (to - record_begin_ - 1) / record_size_ + 1);
   if (first >= end) return;
-  // The first and the last record may be incomplete. All records between them are complete.
+  // The first and the last record may be incomplete. All records between these two are complete.
   count_record(first, from, to, bytes);
   if (end - first > 2) count_whole_records(first + 1, end - 1, bytes);
   if (end - first > 1) count_record(end - 1, from, to, bytes);
@@ -226,8 +226,8 @@ void BlockCounter::count_whole_records(std::uint64_t first, std::uint64_t end, c
   }
 }
 
-// Notes holes of the variables from `first` to `end`: `records` records of each variable are
-// completely in a hole.
+// For each variable from `first` to `end`, notes that `records` of its records lie completely in
+// holes.
 void BlockCounter::note_hole(std::vector<Slot>::const_iterator first,
                              std::vector<Slot>::const_iterator end, std::uint64_t records) {
   if (first >= end) return;

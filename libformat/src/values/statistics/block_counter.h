@@ -41,8 +41,8 @@ class BlockCounter {
   bool has_chunks() const { return !chunked_.empty(); }
   // Reads and counts the values in chunks. Must not be called concurrently with other functions.
   // Leaves out a variable if one of its chunks is damaged, or if its chunks would decode to far
-  // more bytes than are stored. Needs memory of 32 MiB, or of one chunk if that is larger. Errors:
-  // kDamaged, kIo.
+  // more bytes than are stored. Needs 32 MiB of memory, or the memory for one chunk if that is
+  // more. Errors: kDamaged, kIo.
   Status count_chunks(const std::shared_ptr<const ByteSource>& extent, unsigned threads);
   // Returns the statistics. Call this after all bytes of the values were added. Errors: kDamaged if
   // some values were not added.

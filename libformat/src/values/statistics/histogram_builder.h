@@ -11,7 +11,7 @@
 
 namespace nmb {
 
-// Returns the code of a value with Histogram::kMostBits bits. number: must not be NaN.
+// Returns the code of a value. The code has Histogram::kMostBits bits. number: must not be NaN.
 inline std::uint32_t histogram_code(double number) {
   const auto bits = std::bit_cast<std::uint64_t>(number + 0.0);  // -0 + 0 is 0
   const auto sign = static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> 63);
@@ -48,7 +48,8 @@ class HistogramBuilder {
   void coarsen_for(std::span<const std::uint32_t> codes);
   void coarsen(unsigned shift);
 
-  std::vector<Slot> slots_;  // open addressing; the size is a power of 2, and at most half is used
+  std::vector<Slot> slots_;  // hash table with open addressing; the number of slots is a power of
+                             // 2; at most half of the slots are used
   std::uint64_t most_ = 0, used_ = 0;
   unsigned shift_ = 0;  // number of bits that are cut off at the right of each code
 };

@@ -29,12 +29,13 @@ struct ValueForm {
   std::size_t size() const { return type_size(type); }
 };
 
-// Sets *form to the form of a variable's values. Returns false if the values are neither numbers
-// nor text. properties: the properties in the block's hdf5 section.
+// Determines how the values of a variable are stored, and sets *form to the result. Returns false
+// if the values are neither numbers nor text. properties: the properties in the block's hdf5
+// section.
 bool value_form(const Metadata& metadata, VarId variable,
                 std::span<const hdf5::Property> properties, ValueForm* form);
-// Returns the fill value that the properties set for the variable. The result is in stored form. It
-// is empty if the properties set no fill value of `size` bytes.
+// Returns the fill value that the properties set for the variable. The result is in stored form. If
+// the properties set no fill value of `size` bytes, the result is empty.
 std::span<const std::byte> fill_value_set(std::span<const hdf5::Property> properties,
                                           VarId variable, std::size_t size);
 
