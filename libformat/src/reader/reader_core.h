@@ -33,14 +33,15 @@ class ReaderCore {
              const FarSource* far = nullptr);
   const Head& head() const { return head_; }
   const IndexTree& index() const { return index_; }
-  // Takes over the parts of the index and the growth pages that `before` has read. before: the core
-  // of the previous generation, which must not be used afterwards.
+  // Takes over the pages that `before` has read from the index and from growth pages. before: the
+  // core of the previous generation. Afterwards, `before` must not be used.
   void continue_from(ReaderCore& before) { index_.continue_from(before.index_); }
   const ByteSource& file() const { return file_; }
   const ExternalFiles& external() const { return external_; }
   const BlockTable& statistics() const { return statistics_; }
   const BlockTable& tags() const { return tags_; }
-  // Returns the data map of an entry, which must have one. This object must outlive the data map.
+  // Returns the data map of an entry. The entry must have a data map. This object must outlive the
+  // data map.
   DataMap map_of(const BlockEntry& entry) const;
   // Visits all pieces of a block's extent, in order. Stops at the first error. Errors: kUnsupported
   // as for check_needs().

@@ -41,8 +41,8 @@ struct ValueConversion {
 // Returns the values of `source`, converted to another type.
 Source converted_array(Source source, ValueConversion conversion);
 
-// Extends an array. from: the lengths of the array in `source`. to: the lengths of the result; none
-// may be smaller than in `from`. fill: the value of the additional elements.
+// Extends an array. from: the lengths of the array in `source`. to: the lengths of the result; no
+// length may be smaller than in `from`. fill: the value of the additional elements.
 Source padded_array(Source source, const std::vector<std::uint64_t>& from,
                     const std::vector<std::uint64_t>& to, std::vector<std::byte> fill);
 

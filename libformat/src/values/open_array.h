@@ -16,9 +16,9 @@ namespace nmb {
 // Works like shape_of().
 Result<VariableShape> find_shape(const Metadata& metadata, const ClassicLayout& layout,
                                  VarId variable, std::uint64_t records);
-// Returns the array in the variable's own type and byte order. properties: some or all properties
-// of the block; all properties of the variable must be among them. cache: a cache for chunks, which
-// several arrays can share.
+// Returns the array in the variable's own type and byte order. properties: must include all
+// properties of the variable, and may include other properties of the block. cache: a cache for
+// chunks; several arrays can share it.
 Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& layout,
                                 std::uint64_t records, VarId variable,
                                 std::shared_ptr<const ByteSource> extent,

@@ -73,8 +73,8 @@ class NmbVerifier {
                               Superblock* previous);
   void check_features();
 
-  // These functions in verify_places.cpp check structures to which the superblock or an index entry
-  // refers (sections 8.3, 9 and 12).
+  // These functions in verify_places.cpp check structures that are named by the superblock or by an
+  // index entry (sections 8.3, 9 and 12).
   void check_places();
   void check_dictionary();
   std::optional<std::vector<std::byte>> check_dictionary_block(const Place& place,

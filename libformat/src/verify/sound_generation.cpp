@@ -1,4 +1,4 @@
-// Verifies generations to which the head does not refer (see verify/sound_generation.h).
+// Verifies generations that the head of the file does not name (see verify/sound_generation.h).
 #include "verify/sound_generation.h"
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Checks whether a generation to which the head does not refer is free of errors (spec/format.md,
-// section 5.4).
+// Checks a generation that the head of the file does not name: is the generation free of errors
+// (spec/format.md, section 5.4)?
 #pragma once
 
 #include "format/superblock/head_reading.h"

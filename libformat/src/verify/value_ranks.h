@@ -1,5 +1,5 @@
-// Checks values of a file on several ranks: rank 0 distributes ranges, and the other ranks read the
-// ranges, compute their sums and report the results.
+// Checks values of a file on several ranks. Rank 0 distributes ranges of the file. The other ranks
+// read the ranges, compute their sums and report the results.
 #pragma once
 
 #include <cstdint>

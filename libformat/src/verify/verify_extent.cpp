@@ -68,7 +68,7 @@ void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at)
   if (values_.add(range)) tell_values();
 }
 
-// Schedules the check of a piece in another file. Opens the other file when its first piece is
+// Schedules the check of a piece in another file. Opens this file when the first piece in it is
 // checked.
 void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
   if (!at_least(VerifyLevel::kData)) return;

@@ -19,8 +19,8 @@ void NmbVerifier::check_growth_pages() {
   all_walked_ = all_walked_ && growth_known_;
 }
 
-// Takes the growth rows of a block from growth_ and adds their growth to the block's entry. Must be
-// called before the other checks of the block.
+// Takes the growth rows of a block from growth_. Adds the records and values of these rows to the
+// block's entry. Must be called before the other checks of the block.
 void NmbVerifier::take_growth_of(const EntryRow& row) {
   whole_ = row.entry;
   grown_.clear();

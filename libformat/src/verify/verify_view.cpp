@@ -108,7 +108,7 @@ bool NmbVerifier::check_view_header(std::span<const std::byte> header) {
   if (version != kViewVersion) {
     Finding finding{"R-HV-2", at, kObject, "no view header", "a view header of version 1"};
     if (version != 0) {
-      finding.found = joined_text("version ", version, ", of which only the sum is checked");
+      finding.found = joined_text("version ", version, "; only the sum of the view is checked");
       finding.severity = Severity::kWarning;
     }
     findings_.report(std::move(finding));

@@ -28,8 +28,8 @@ class FarSource final : public ByteSource {
   const std::string& name() const override { return base_->name(); }
   const std::string* path() const override { return base_->path(); }
 
-  // Sets the range of the file in which a scan reads structures one after another. If reading the
-  // whole range takes no longer than one request, the whole range is read at once.
+  // Sets a range of the file. Scans read the structures in this range one after another. If reading
+  // the whole range takes no longer than one request, the whole range is read at once.
   void set_run(const ByteRange& run) { run_ = run; }
   // Reads ranges of the file that will be needed soon, and keeps them in memory. The ranges must be
   // in ascending order. Ranges are read together if fewer than `request_bytes` bytes lie between

@@ -152,7 +152,7 @@ Status JournaledOutput::write_at(std::uint64_t offset, std::span<const std::byte
   return append(journal_, record, name());
 }
 
-// Reads the bytes to which the note refers. Returns whether these bytes still have the recorded
+// Reads the bytes that the note describes. Returns whether these bytes still have the recorded
 // checksum.
 bool JournaledOutput::has(Notes::const_iterator note, std::vector<std::byte>* bytes) const {
   const auto& [offset, noted] = *note;

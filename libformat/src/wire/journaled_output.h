@@ -7,8 +7,8 @@
 // record describes a range of the file: its offset, its length and the checksum of its bytes. The
 // last field of a record is the checksum of the other three fields and the key. A record that is
 // incomplete or has a wrong checksum is ignored. All processes of a job append to one journal. If
-// two records are appended at the same time, a file system may lose one of them; the bytes of the
-// lost record are then written again.
+// two records are appended at the same time, a file system may lose one of them. The bytes that a
+// lost record describes are written again.
 #pragma once
 
 #include <cstdint>

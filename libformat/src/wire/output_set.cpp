@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Largest number of steps that resolve one path. A step follows a link or removes a part of the
-// path. No path of up to PATH_MAX bytes needs so many steps.
+// path. A path of up to PATH_MAX bytes needs fewer steps.
 constexpr int kMostSteps = 8192;
 
 // Returns the advice to the user at the end of a message. The hidden files of a resumable output

@@ -1,5 +1,6 @@
-// ReadBackOutput: after every write, reads the bytes back while they are still in the processor's
-// caches, and compares them (spec/rationale.md, "Checking what was written").
+// ReadBackOutput: after every write, reads the bytes back and compares them with the written bytes.
+// At this time, the bytes are still in the processor's caches (spec/rationale.md, "Checking what
+// was written").
 #pragma once
 
 #include <algorithm>

@@ -380,8 +380,8 @@ Status ExtentState::take_places(MessageReader& in) {
   for (MessageReader each(in.get_bytes()); !each.at_end();) places.push_back(each.get<Segment>());
   if (places.empty()) return {};
   NMB_TRY(load(places.front().logical));
-  // The received segments replace the segments of this state with which they overlap. A committed
-  // piece is replaced as a whole. An uncommitted segment keeps the parts that do not overlap.
+  // The received segments replace the segments of this state that they overlap. A committed piece
+  // is replaced as a whole. An uncommitted segment keeps the parts that do not overlap.
   std::vector<Segment> merged = places;
   for (const Segment& segment : segments_) {
     auto place = std::ranges::upper_bound(places, segment.logical, {}, &Segment::end);

@@ -1,6 +1,6 @@
 // ExtentState: the state of a block's values while they are being written. The state contains the
-// places of bytes, the bytes that were written since the last commit, and the pieces that the next
-// commit makes (spec/format.md, section 10.1).
+// places of bytes and the bytes that were written since the last commit. It also contains the
+// pieces that the next commit makes (spec/format.md, section 10.1).
 #pragma once
 
 #include <cstdint>
@@ -76,15 +76,16 @@ class ExtentState {
   // Requests a place for [from, to), although the values follow later. The place is planned
   // together with the places of waiting bytes.
   void want_place(std::uint64_t from, std::uint64_t to) { wanted_.add(from, to); }
-  // Requests that the keeper learns the new number of records when it places waiting bytes.
+  // Requests that the keeper receives the new number of records when the keeper places waiting
+  // bytes.
   void want_records() { wants_records_ = true; }
   // Returns whether all bytes of [from, to) have uncommitted space.
   bool is_fresh(std::uint64_t from, std::uint64_t to) const;
   // Returns the offset of the first new byte. A byte is new if it was added after the extent was
   // committed or got its first space.
   std::uint64_t first_new() const { return first_new_; }
-  // A range that becomes one piece of the file, no matter which of its bytes are written before the
-  // commit.
+  // A range that becomes one piece of the file, even if only some of its bytes are written before
+  // the commit.
   struct FreshPiece {
     std::uint64_t logical, length, position;
     std::uint64_t end() const { return logical + length; }

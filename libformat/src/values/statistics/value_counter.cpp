@@ -118,8 +118,9 @@ std::uint32_t code_of(Key<T> key) {
     return histogram_code(toward_zero(number));
 }
 
-// Comparisons of keys. A comparison returns a mask, in which all bits are set for true. Masks and
-// counters are as wide as keys, so that whole vector registers of keys are compared at once.
+// Comparisons of keys. A comparison returns a mask. If the result is true, all bits of the mask are
+// set. Masks and counters are as wide as keys, so that whole vector registers of keys are compared
+// at once.
 template <class T>
 struct Masks {
   using K = Key<T>;
