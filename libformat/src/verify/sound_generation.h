@@ -1,5 +1,4 @@
-// Checks a generation that the head of the file does not name: is the generation free of errors
-// (spec/format.md, section 5.4)?
+// Verifies a generation that the head of the file does not name (spec/format.md, section 5.4).
 #pragma once
 
 #include "format/superblock/head_reading.h"

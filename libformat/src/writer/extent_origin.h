@@ -1,4 +1,4 @@
-// ExtentOrigin: the source of a block's values. It is one of several alternatives. Each alternative
+// ExtentOrigin: the source of a block's values. There are several alternatives. Each alternative
 // has its own file. The file defines those steps of writer/origin_steps.h that differ from the
 // default steps. To add an alternative, write a file, a line in Alternatives, and a row in
 // tests/unit/extent_origin_test.cpp.

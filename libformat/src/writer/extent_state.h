@@ -41,10 +41,10 @@ struct SpaceRequest {
 using CommittedPieces = std::function<Status(std::uint64_t from, std::uint64_t to,
                                              const std::function<Status(const Piece&)>& visit)>;
 
-// Bytes that have uncommitted space in the file are written in place. Other bytes wait in a stage
-// until the keeper of the block has planned places for them and take_places() was called. Committed
-// pieces are loaded only if they are read or changed, so an extent that only grows does not need
-// them. Not thread-safe.
+// Bytes that have uncommitted space in the file are written in place. Bytes without uncommitted
+// space wait in a stage. They wait until the keeper of the block has planned their places and
+// take_places() was called. Committed pieces are loaded only if they are read or changed, so an
+// extent that only grows does not need them. Not thread-safe.
 class ExtentState {
  public:
   ExtentState(std::uint32_t piece_size, CommittedPieces committed)
