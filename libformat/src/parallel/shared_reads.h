@@ -1,4 +1,4 @@
-// SharedReads: a file that rank 0 reads for all ranks. Rank 0 sends the bytes to the other ranks.
+// SharedReads: lets rank 0 read a file for all ranks. Rank 0 sends the bytes to the other ranks.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class SharedReads final : public ByteSource {
       : file_(std::move(file)), ranks_(ranks), number_(ranks.number_file()), size_(file_->size()) {}
 
   std::uint64_t size() const override { return size_; }
-  // Within together(), returns the size that rank 0 has read.
+  // Within together(), all ranks get the file size that rank 0 found.
   Result<std::uint64_t> refresh() const override;
   void forget() const override;
   bool has_writer() const override { return file_->has_writer(); }
@@ -30,23 +30,22 @@ class SharedReads final : public ByteSource {
   const std::string& name() const override { return file_->name(); }
   const std::string* path() const override { return file_->path(); }
 
-  // Collective. Every rank runs `work`. Other ranks get the bytes that rank 0 reads in `work` from
-  // rank 0. Other ranks read all other bytes from the file. All ranks return the error of the
-  // lowest rank that fails.
+  // Collective. Calls work() on rank 0, and then on the other ranks. The other ranks receive all
+  // bytes that rank 0 has read. If another rank needs bytes that rank 0 has not read, that rank
+  // reads them from the file. All ranks return the error of the lowest rank that fails.
   Status together(const std::function<Status()>& work) const;
 
  private:
   std::shared_ptr<const ByteSource> file_;
   Communicator& ranks_;
-  const std::uint64_t number_;  // number of the file, which is the same on all ranks
+  const std::uint64_t number_;  // identifies the file; the same number on all ranks
   mutable std::atomic<std::uint64_t> size_;
   mutable std::mutex mutex_;
   mutable bool recording_ = false;
-  mutable bool following_ = false;                                 // whether this rank uses bytes
-                                                                   // from rank 0
-  mutable std::map<std::uint64_t, std::vector<std::byte>> reads_;  // bytes that were read, by
-                                                                   // offset; only the longest read
-                                                                   // at each offset
+  mutable bool following_ = false;  // whether this rank uses bytes from rank 0
+  // The bytes that were read, by their offset in the file. If two reads have the same offset, only
+  // the longer read is kept.
+  mutable std::map<std::uint64_t, std::vector<std::byte>> reads_;
 };
 
 }  // namespace nmb

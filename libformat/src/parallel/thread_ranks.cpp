@@ -14,8 +14,8 @@ namespace nmb {
 
 namespace {
 
-// One lock protects all mailboxes. A single lock is enough because messages are few and are not
-// copied.
+// One lock protects all mailboxes. A single lock is enough: ranks send few messages, and a mailbox
+// takes a message without copying it.
 class ThreadNetwork {
  public:
   explicit ThreadNetwork(int size) : boxes_(static_cast<std::size_t>(size)), left_(size) {}
@@ -75,8 +75,8 @@ class ThreadNetwork {
     failure_ = why;
     for (Box& box : boxes_) box.ready.notify_one();
   }
-  // Fails if all remaining ranks wait. A waiting rank has an empty mailbox, so no mailbox would
-  // ever be filled again.
+  // If all remaining ranks wait for messages, fails, because no rank is left that could send a
+  // message.
   void find_deadlock() {
     if (waiting_ == left_ && left_ > 0)
       fail_locked(
@@ -89,7 +89,7 @@ class ThreadNetwork {
   std::mutex mutex_;
   std::vector<Box> boxes_;
   int waiting_ = 0;
-  int left_;  // number of ranks that have not left
+  int left_;  // number of ranks that have not called leave()
   Status failure_;
 };
 
@@ -107,7 +107,7 @@ class ThreadTransport final : public Transport {
   }
   Result<Arrival> next() override { return network_->next(rank_); }
   void fail(const Status& why) override { network_->fail(why); }
-  // Returns 0 because threads sleep while they wait.
+  // A waiting thread sleeps, so waiting costs no CPU time.
   double waiting_seconds() const override { return 0; }
 
  private:

@@ -25,13 +25,13 @@ void on_each_thread(std::size_t threads, const Work& work) {
   try {
     for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
   } catch (const std::system_error&) {
-    // The threads that were started do the work.
+    // The threads that have started do all the work.
   }
   work();
 }
 
-// Each thread makes a worker with make_worker(). The workers are called with all numbers below
-// `count`, each number once.
+// Calls worker(i) once for each i from 0 to `count` - 1, on up to `threads` threads. Each thread
+// makes its own worker with make_worker().
 template <class MakeWorker>
 void for_each_on_threads(unsigned threads, std::size_t count, const MakeWorker& make_worker) {
   std::atomic<std::size_t> next{0};
@@ -42,7 +42,7 @@ void for_each_on_threads(unsigned threads, std::size_t count, const MakeWorker& 
 }
 
 // Calls work(stop) on each of the threads and returns the first error or exception. After an error,
-// `stop` is set, so that the other threads end.
+// sets `stop`, which asks the other threads to end.
 template <class Work>
 Status share_work(std::size_t threads, const Work& work) {
   std::atomic<bool> stop{false};

@@ -1,4 +1,4 @@
-// Lists the pieces in which extents are stored (spec/format.md, section 10.1).
+// Lists the stored pieces of extents (spec/format.md, section 10.1).
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,13 @@
 
 namespace nmb {
 
-// A piece of an extent as it is stored, or a hole.
+// A stored piece of an extent, or a hole in the extent.
 struct ExtentPiece {
-  std::uint64_t offset = 0, length = 0;  // range of the piece in the extent
+  std::uint64_t offset = 0, length = 0;  // the bytes of the extent that the piece holds
   PieceCodec codec = PieceCodec::kNone;
   std::uint64_t position = 0, stored_length = 0;  // range in the file; stored length 0 means a hole
   std::uint64_t sum = 0;                          // checksum of the stored bytes
-  std::uint32_t file = 0;                         // 0 for the NMB file; n for row n - 1 of the file
-                                                  // table
+  std::uint32_t file = 0;  // 0 for the NMB file; n for row n - 1 of the file table
 };
 
 // Returns the coded pieces of a block's extent, in order.

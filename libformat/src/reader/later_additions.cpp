@@ -47,8 +47,8 @@ class Additions {
     for (const std::uint16_t id : page.unknown_columns()) columns_.emplace(use, id);
   }
 
-  // Damage of the sections is not reported here. The damage is reported when provenance is read
-  // from the sections.
+  // Does not report damaged sections. The function that reads the provenance from the sections
+  // reports the damage.
   Status note_sections() {
     const Status read =
         read_sections(file_, superblock_.global_sections, kMostSections, !superblock_.all_known(),
@@ -83,7 +83,8 @@ class Additions {
     });
   }
 
-  // A damaged table is not reported here, but when its rows are read.
+  // Does not report a damaged table. The function that reads the rows of the table reports the
+  // damage.
   Status note_table(const char* use, const BlockTable& table) {
     const auto read = [&]() -> Status {
       NMB_ASSIGN(const std::vector<BlockTable::Tree> trees, table.trees());

@@ -70,7 +70,7 @@ bool is_header_of(const BlockEntry& entry, const BlockHeader& header, std::strin
   bool same = expect(in_block_header::kKind, header.kind, entry.kind, "kind");
   same &= expect(in_block_header::kCodec, header.codec, entry.codec, "codec");
   if (header.origin.file_id != superblock.file_id)
-    report("R-BK-3", at + in_block_header::kFileId, "another file id", "the file's");
+    report("R-BK-3", at + in_block_header::kFileId, "another file id", "the id of this file");
   expect(in_block_header::kPosition, header.position, at, "own position");
   const std::uint64_t generation = header.origin.generation;
   if (generation == 0 || generation > superblock.generation)
@@ -84,7 +84,7 @@ bool is_header_of(const BlockEntry& entry, const BlockHeader& header, std::strin
   expect(in_block_header::kSamples, header.samples, entry.samples, "samples");
   expect(in_block_header::kOrder, header.order, entry.order, "order");
   if (header.digest != entry.digest) {
-    report("R-BK-3", at + in_block_header::kDigest, "another digest", "the one in the index");
+    report("R-BK-3", at + in_block_header::kDigest, "another digest", "the digest in the index");
     same = false;
   }
   if (name.size() != entry.name.size()) {
@@ -92,7 +92,7 @@ bool is_header_of(const BlockEntry& entry, const BlockHeader& header, std::strin
            joined_text("a name of ", name.size(), " bytes"), std::to_string(entry.name.size()));
     same = false;
   } else if (name != entry.name) {
-    report("R-BK-3", at + kBlockHeaderSize, "another name", "the one in the index");
+    report("R-BK-3", at + kBlockHeaderSize, "another name", "the name in the index");
   }
   if (header.flags & ~kFlagHole & (superblock.all_known() ? 0xffff : kFlagTombstone))
     report("R-BK-4", at + in_block_header::kFlags, joined_text("flags ", header.flags),
@@ -132,7 +132,8 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
     return std::optional<StoredBlock>();
   }
   const std::uint64_t block_bytes = end - at;
-  // If the block has a data map, the pieces are checked instead.
+  // If the block has a data map, its values have no checksum of the whole extent. Each piece has
+  // its own checksum.
   const bool inline_extent = with_inline && entry.growth == 0 && !entry.has_map() &&
                              entry.extent_position == end &&
                              entry.extent_length <= superblock.inline_limit &&
@@ -171,13 +172,13 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
   if (!raw.ok()) {
     if (raw.status().code() != Code::kDamaged) return raw.status().in_file(file_.name());
     report("R-BK-8", body, joined_text(entry.stored_length, " bytes of codec ", entry.codec),
-           joined_text("bytes that decode to ", entry.raw_length, ", at most ", kMaxExpansion,
-                       " times as many"));
+           joined_text("bytes that decode to ", entry.raw_length, " bytes, which may be at most ",
+                       kMaxExpansion, " times the stored length"));
     return std::optional<StoredBlock>();
   }
   block.body = std::move(*raw);
   if (digest_of(block.body) != entry.digest) {
-    report("R-BK-9", body, "a body with a wrong digest", "the one in the index");
+    report("R-BK-9", body, "a body with a wrong digest", "the digest in the index");
     return std::optional<StoredBlock>();
   }
   return std::optional<StoredBlock>(std::move(block));

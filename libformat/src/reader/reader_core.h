@@ -33,14 +33,15 @@ class ReaderCore {
              const FarSource* far = nullptr);
   const Head& head() const { return head_; }
   const IndexTree& index() const { return index_; }
-  // Takes over the parts of the index and the growth pages that `before` has read. before: the core
-  // of the previous generation, which must not be used afterwards.
+  // Takes over the pages that `before` has read from the index and from growth pages. before: the
+  // core of the previous generation. Afterwards, `before` must not be used.
   void continue_from(ReaderCore& before) { index_.continue_from(before.index_); }
   const ByteSource& file() const { return file_; }
   const ExternalFiles& external() const { return external_; }
   const BlockTable& statistics() const { return statistics_; }
   const BlockTable& tags() const { return tags_; }
-  // Returns the data map of an entry, which must have one. This object must outlive the data map.
+  // Returns the data map of an entry. The entry must have a data map. This object must outlive the
+  // data map.
   DataMap map_of(const BlockEntry& entry) const;
   // Visits all pieces of a block's extent, in order. Stops at the first error. Errors: kUnsupported
   // as for check_needs().
@@ -57,9 +58,9 @@ class ReaderCore {
   // as the error. Errors: also kUnsupported as for check_needs().
   Result<StoredBlock> load(const BlockEntry& entry, bool with_inline) const;
   // Works like load(), but reports all findings. The caller must have checked R-FL-5 for the block,
-  // because the caller knows the entry's position. Returns nullopt if the body cannot be used.
-  // header_read: may be nullptr. *header_read is set if the block's header is correct and agrees
-  // with the entry, so that the body lies where the entry says.
+  // because only the caller knows where the entry is stored. Returns nullopt if the body cannot be
+  // used. header_read: may be nullptr. If the block's header is correct and agrees with the entry,
+  // *header_read is set. If *header_read is set, the body lies where the entry says.
   Result<std::optional<StoredBlock>> check(const BlockEntry& entry, bool with_inline,
                                            Findings& findings,
                                            std::optional<BlockHeader>* header_read = nullptr) const;
@@ -79,12 +80,13 @@ class ReaderCore {
   mutable PieceCache pieces_;
 };
 
-// Returns the offset after the last value, counted from the start of the header, for this number of
-// records. Padding after the last value is not included. Returns 2^64 - 1 if the offset does not
-// fit into 64 bits.
+// Returns the offset of the first byte after the last value in a block with `records` records. The
+// offset counts from the start of the header. Padding after the last value is not included. Returns
+// 2^64 - 1 if the offset does not fit into 64 bits.
 std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records);
 
-// A function that returns the position in the file of an entry's value. Findings use this position.
+// For a column of the block's index row, returns the position in the file where the value is
+// stored. Findings name this position.
 using ValueOffset = std::function<std::uint64_t(Column)>;
 
 // Decodes a body, checks R-BK-10 to R-BK-12 and reports all findings. Returns nullopt if there is

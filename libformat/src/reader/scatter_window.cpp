@@ -24,7 +24,8 @@ void ScatterWindow::damage(std::uint64_t from, std::uint64_t to, const Status& w
   }
 }
 
-// Passes a part of the window to its target. The window must have been read and checked.
+// Converts a part of the window into the array of the target that requested it. The window must
+// have been read and checked.
 void ScatterWindow::give(const Part& part) {
   for (const Damage& damage : damages_)
     if (part.place < damage.to && part.place + part.length > damage.from)
@@ -53,14 +54,14 @@ void ScatterWindow::add(const ExtentSource& source, std::uint32_t target, std::u
   }
 }
 
-// Reads without the window: values in memory, holes, and checked pieces that are longer than a
-// window.
+// Reads bytes that cannot share a window with other parts. Such bytes are values in memory, holes,
+// or parts of checked pieces that are longer than a window.
 std::uint64_t ScatterWindow::read_alone(const ExtentSource& source, std::uint32_t target,
                                         std::uint64_t offset, std::uint64_t at,
                                         std::uint64_t length) {
   // The first bytes of an element may still be in the window.
   if (at % type_size(targets_[target].type) != 0) flush();
-  // The buffer holds only one read at a time.
+  // This read overwrites the bytes that the buffer holds.
   read_ = 0;
   const std::span<std::byte> bytes = buffer().first(std::min(length, kScatterWindow));
   if (const Status status = source.read_at(offset, bytes); status.ok())
@@ -70,8 +71,7 @@ std::uint64_t ScatterWindow::read_alone(const ExtentSource& source, std::uint32_
   return bytes.size();
 }
 
-// Returns whether the current window can also read bytes of the run that begins at `position` in
-// the file.
+// Returns whether the current window has room for the bytes that begin at `position` in the file.
 bool ScatterWindow::takes(const ExtentSource& source, std::uint64_t position) const {
   if (file_ != &source.file() || parts_.size() == kMaxParts || position < begin_ ||
       position > begin_ + used_ + kScatterGap || position - begin_ >= kScatterWindow)
@@ -80,8 +80,8 @@ bool ScatterWindow::takes(const ExtentSource& source, std::uint64_t position) co
   return length > kScatterWindow || stretch_.position + length - begin_ <= kScatterWindow;
 }
 
-// Returns whether the window still holds the requested bytes of the extent, because they were read
-// and checked for the last request.
+// Returns true if the last request has read and checked the requested bytes, and the window still
+// holds them.
 bool ScatterWindow::holds(const ExtentSource& source, std::uint64_t from, std::uint64_t position,
                           std::uint64_t length) const {
   if (read_ == 0 || !parts_.empty()) return false;

@@ -1,5 +1,5 @@
-// ScatterWindow: reads several parts of extents at once if they are near each other in a file, and
-// then passes each part to its request.
+// ScatterWindow: reads parts of several extents. Parts that are near each other in the file are
+// read together. Each part is passed to the request that needs it.
 #pragma once
 
 #include <array>
@@ -16,10 +16,11 @@
 namespace nmb {
 
 inline constexpr std::uint64_t kScatterWindow = std::uint64_t{1} << 20;  // bytes of one read
-inline constexpr std::uint64_t kScatterGap = 32768;  // the most bytes not needed between two parts
-                                                     // of one read
+inline constexpr std::uint64_t kScatterGap = 32768;  // two parts are read together if at most this
+                                                     // number of bytes lies between them
 
-// A selection that is being read: the array for its values, and its status.
+// The target of one request: the array that receives the selected values, and the status of the
+// request.
 struct GetTarget {
   Type type;
   MemoryType memory;
@@ -39,9 +40,9 @@ class ScatterWindow {
  public:
   explicit ScatterWindow(std::span<GetTarget> targets) : targets_(targets) {}
 
-  // Requests the bytes [offset, offset + length) of `source`. The requested bytes are the bytes
-  // from `at` on of the target's values in external form. The requests for a target must be in
-  // ascending order. `source` must outlive flush().
+  // Requests the bytes [offset, offset + length) of `source`. The requested bytes are a part of the
+  // values of `target` in external form. The first requested byte has the offset `at` in these
+  // values. The requests for a target must be in ascending order. `source` must outlive flush().
   void add(const ExtentSource& source, std::uint32_t target, std::uint64_t offset, std::uint64_t at,
            std::uint64_t length);
   void flush();
@@ -64,8 +65,8 @@ class ScatterWindow {
     Status why;
   };
   static constexpr std::size_t kMaxParts = 32768;
-  static constexpr std::size_t kMaxDamages = 64;  // if a window has more damages, some of them are
-                                                  // joined
+  static constexpr std::size_t kMaxDamages = 64;  // if a window has more damaged ranges than this,
+                                                  // the last range grows to cover the rest
 
   std::uint64_t join(const ExtentSource& source, std::uint32_t target, std::uint64_t offset,
                      std::uint64_t at, std::uint64_t length);
@@ -77,19 +78,20 @@ class ScatterWindow {
   void check(const Cover& cover);
   void take(std::uint32_t target, std::uint64_t at, std::span<const std::byte> bytes);
   void fail(std::uint32_t target, const Status& why);
-  // Sets an error for all targets that use bytes [from, to) of the window, now or later.
+  // Marks the bytes [from, to) of the window as unreadable. give() sets the error for each target
+  // that needs one of these bytes.
   void damage(std::uint64_t from, std::uint64_t to, const Status& why);
   void give(const Part& part);
   std::span<std::byte> buffer();
 
   std::span<GetTarget> targets_;
   const ExtentSource* last_source_ = nullptr;
-  ExtentSource::Stretch stretch_;  // stretch of last_source_, which is the last requested source
+  ExtentSource::Stretch stretch_;  // the stretch of last_source_ that holds the last requested byte
   const ByteSource* file_ = nullptr;
   std::uint64_t begin_ = 0;  // position of the window in the file
-  std::uint64_t used_ = 0;   // number of bytes that must be read
-  std::uint64_t read_ = 0;   // number of bytes that were read; they stay in the buffer until the
-                             // next request
+  std::uint64_t used_ = 0;   // number of bytes that flush() must read
+  std::uint64_t read_ = 0;   // number of bytes that flush() has read; they stay in the buffer until
+                             // the next request
   std::vector<Part> parts_;
   std::vector<Cover> covers_;
   std::vector<Damage> damages_;

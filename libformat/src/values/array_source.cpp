@@ -1,4 +1,4 @@
-// Sources of arrays (see values/array_source.h).
+// Implements the array sources (see values/array_source.h).
 #include "values/array_source.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kBuffer = 1 << 20;
 
-// The common base of all array sources: each takes its bytes from another source.
+// Base class of all array sources. An array source takes its bytes from another source.
 class ArraySource : public ByteSource {
  public:
   ArraySource(Source source, std::uint64_t size) : source_(std::move(source)), size_(size) {}
@@ -105,8 +105,8 @@ std::uint64_t bytes_of(std::span<const std::uint64_t> lengths, std::uint64_t ele
   return element;
 }
 
-// An array with additional elements. A row consists of the last dimension whose lengths differ and
-// of all dimensions after it.
+// An array with additional elements. The last dimension that becomes longer and all dimensions
+// after it form a row. Each row is stored without gaps.
 class PaddedArray final : public ArraySource {
  public:
   PaddedArray(Source source, const std::vector<std::uint64_t>& from,
@@ -147,7 +147,7 @@ class PaddedArray final : public ArraySource {
     return part;
   }
   const std::vector<std::byte> fill_;
-  std::vector<std::uint64_t> from_, to_;  // lengths of the dimensions before a row
+  std::vector<std::uint64_t> from_, to_;  // lengths of the dimensions that are not part of a row
   std::uint64_t inner_ = 1, from_row_ = 0, to_row_ = 0;
 };
 
@@ -170,7 +170,7 @@ Result<Source> range_of(Source extent, std::uint64_t begin, std::uint64_t length
   const std::uint64_t size = extent->size();
   if (begin > size || length > size - begin)
     return failure(Code::kDamaged, object, ": found ", size, " bytes of values, expected ", length,
-                   " from ", begin, " on");
+                   " from offset ", begin, " on");
   return Source(std::make_shared<RangeSource>(std::move(extent), begin, length));
 }
 

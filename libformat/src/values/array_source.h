@@ -1,6 +1,6 @@
-// Arrays of values: sources that rearrange or convert the bytes of another source, for example when
-// values are written to a classic file (docs/hdf5.md, "To classic netCDF"). Array sources are
-// thread-safe if the other source is thread-safe.
+// Array sources: they rearrange or convert the bytes of another source. Array sources are used, for
+// example, to write values to a classic file (docs/hdf5.md, "To classic netCDF"). An array source
+// is thread-safe if the other source is thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,8 @@ Source record_array(Source extent, const VariableShape& shape, std::uint64_t sli
 // Converts values of one type to another type.
 struct ValueConversion {
   std::uint64_t from_bytes = 0, to_bytes = 0;  // size of a value in bytes
-  bool in_place = false;  // both types have the same size, and convert() can work in place
+  bool in_place = false;  // whether both types have the same size, so that convert() can work in
+                          // place
   // Converts as many whole values as fit into `out`. Thread-safe.
   std::function<void(std::span<const std::byte> values, std::span<std::byte> out)> convert;
 };
@@ -40,13 +41,13 @@ struct ValueConversion {
 // Returns the values of `source`, converted to another type.
 Source converted_array(Source source, ValueConversion conversion);
 
-// Extends an array. from: the lengths of the array in `source`. to: the lengths of the result; none
-// may be smaller than in `from`. fill: the value of the additional elements.
+// Extends an array. from: the lengths of the array in `source`. to: the lengths of the result; no
+// length may be smaller than in `from`. fill: the value of the additional elements.
 Source padded_array(Source source, const std::vector<std::uint64_t>& from,
                     const std::vector<std::uint64_t>& to, std::vector<std::byte> fill);
 
-// Returns a source with the same bytes. Its error messages name `object`, to which the values
-// belong.
+// Returns a source with the same bytes as `source`. The error messages of the new source begin with
+// `object`, the name of the object that has the values.
 Source named_array(Source source, std::string object);
 
 }  // namespace nmb

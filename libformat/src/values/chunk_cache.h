@@ -61,15 +61,16 @@ class ChunkCache {
     Key key;
     Chunk chunk;
   };
-  // Returns the memory that a chunk takes in the cache. The memory of the entry itself is included,
-  // so that the number of empty chunks is limited too.
+  // Returns the memory that a chunk takes in the cache. The result includes the memory of the cache
+  // entry, so an empty chunk counts too.
   static std::uint64_t bytes_of(const Chunk& chunk) { return chunk->size() + 256; }
 
   const std::uint64_t limit_;
   std::array<std::mutex, 32> loading_;
   std::mutex mutex_;
   std::uint64_t arrays_ = 0, bytes_ = 0;
-  std::list<Entry> entries_;  // most recently used last
+  std::list<Entry> entries_;  // in the order of their last use; the last entry was used most
+                              // recently
   std::map<Key, std::list<Entry>::iterator> places_;
 };
 

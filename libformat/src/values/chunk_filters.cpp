@@ -24,7 +24,7 @@ std::uint32_t fletcher32(std::span<const std::byte> bytes) {
   std::uint32_t first = 0, second = 0;
   std::size_t at = 0;
   for (std::size_t words = bytes.size() / 2; words > 0;) {
-    // Sums of 360 words do not overflow.
+    // The sums of 360 words fit into 32 bits.
     std::size_t part = words > 360 ? 360 : words;
     words -= part;
     for (; part > 0; --part, at += 2) {
@@ -57,7 +57,7 @@ Result<std::vector<std::byte>> without_sum(std::vector<std::byte> bytes) {
   const auto told = load_le<std::uint32_t>(bytes.data() + bytes.size() - kSum);
   bytes.resize(bytes.size() - kSum);
   const std::uint32_t sum = fletcher32(bytes);
-  // Old writers on little-endian machines swapped the bytes of each half.
+  // Old writers on little-endian machines swapped the two bytes of each 16-bit sum.
   const std::uint32_t old = (sum & 0x00FF00FF) << 8 | (sum & 0xFF00FF00) >> 8;
   if (told != sum && told != old)
     return damaged("found a chunk with a wrong checksum (fletcher32)");
@@ -81,7 +81,8 @@ Result<std::vector<std::byte>> unpacked(std::span<const std::byte> bytes, std::u
   return std::move(*out);
 }
 
-// Returns the compressed bytes, or an empty result if they would not be fewer than `bytes`.
+// Returns the compressed bytes. If the compressed bytes would not be fewer than `bytes`, returns an
+// empty vector.
 std::vector<std::byte> compressed(const Filter& filter, std::span<const std::byte> bytes) {
   const int level = static_cast<int>(filter.parameters.front());
   std::vector<std::byte> out(bytes.size());
@@ -94,8 +95,8 @@ std::vector<std::byte> compressed(const Filter& filter, std::span<const std::byt
 // after the last whole element stay where they are.
 enum class Shuffle : std::uint8_t { kDo, kUndo };
 
-// Shuffles or unshuffles blocks of elements. Each block is small enough to stay in the cache until
-// all of its bytes are done.
+// Shuffles or unshuffles blocks of elements. A block is so small that it stays in the CPU cache
+// while its bytes are moved.
 template <Shuffle way, std::size_t fixed_size>
 void shuffle_elements(const std::byte* from, std::byte* to, std::uint64_t elements,
                       std::uint64_t any_size) {
@@ -160,7 +161,7 @@ Status check_filters(const std::vector<Filter>& filters) {
 Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, std::uint32_t mask,
                                             std::vector<std::byte> stored, std::uint64_t length,
                                             std::uint64_t element_size) {
-  // If a checksum is added before compression, the compressed chunk decodes to more bytes.
+  // If a checksum was added before compression, decompression returns the chunk and its checksum.
   const std::uint64_t limit = length + kSum * filters.size();
   for (std::size_t i = filters.size(); i-- > 0;) {
     if (mask >> i & 1) continue;

@@ -1,4 +1,4 @@
-// Reads chunks by their table (see chunk_table.h).
+// Reads chunks with the help of a chunk table (see chunk_table.h).
 #include "values/chunk_table.h"
 
 #include <new>
@@ -10,7 +10,8 @@
 
 namespace nmb {
 
-// A chunk larger than kMostExpanded may have at most kMostTimes its stored length.
+// If a decoded chunk is larger than kMostExpanded, it may have at most kMostTimes as many bytes as
+// its stored form.
 static constexpr std::uint64_t kMostExpanded = 64 << 20, kMostTimes = 131072;
 
 ChunkTable::ChunkTable(std::shared_ptr<const ByteSource> region, const Storage& storage,

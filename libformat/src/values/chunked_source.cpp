@@ -60,7 +60,7 @@ Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) co
     out = out.subspan(part);
     if (!chunk || number != of_chunk) {
       NMB_ASSIGN(const ChunkRow row, row_of(number));
-      // If a chunk is not filtered, long runs are read directly from the file.
+      // If a chunk is not filtered, long runs of values are read directly from the file.
       if ((part >= kLongRun || part >= table_.chunk_bytes() / 4) && table_.is_plain(row)) {
         NMB_TRY(table_.read_plain(number, row, place, here));
         continue;

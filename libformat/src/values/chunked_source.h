@@ -35,17 +35,18 @@ class ChunkedSource final : public ByteSource {
   const ChunkTable table_;
   const std::vector<std::uint64_t> chunk_, lengths_;
   const std::uint64_t value_size_;
-  // The slowest dimension for which values that are contiguous in a chunk are also contiguous in
-  // the array. A chunk covers all faster dimensions completely. For each index of the dimension
-  // there are `row_` contiguous values.
+  // A chunk covers all dimensions after run_dimension_ completely. So the chunk's values for
+  // successive indexes of run_dimension_ are contiguous in the array too. For each index of
+  // run_dimension_, a chunk has row_ contiguous values.
   std::size_t run_dimension_ = 0;
   std::uint64_t row_ = 1;
   const std::vector<std::byte> fill_;  // one value
   const std::uint64_t size_;
   const std::shared_ptr<ChunkCache> cache_;
-  const std::uint64_t array_;  // number of this array in the cache
+  const std::uint64_t array_;  // identifies this array in the cache
   std::uint64_t chunks_ = 1;
-  // The table rows that were requested last, and the rows after them.
+  // Rows of the chunk table: the row that was last read from the table, and the rows after that
+  // row.
   mutable std::mutex rows_mutex_;
   mutable std::uint64_t first_row_ = 0;
   mutable std::vector<ChunkRow> rows_;

@@ -57,9 +57,9 @@ bool in_range(From value) {
   if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
     return std::in_range<To>(value);
   } else if constexpr (std::is_integral_v<To>) {
-    // If From represents the largest value of To exactly, values between it and `end`, such as
-    // 127.5, are out of range. If From does not represent the largest value of To exactly, From has
-    // no values between that value and `end`.
+    // If From represents the largest value of To exactly, a value between that value and `end` is
+    // out of range, for example 127.5. If From does not represent the largest value of To exactly,
+    // From has no values between that value and `end`.
     constexpr bool exact = std::numeric_limits<From>::digits >= std::numeric_limits<To>::digits;
     constexpr From end = above<To, From>();
     return value >= static_cast<From>(std::numeric_limits<To>::min()) &&
@@ -109,7 +109,7 @@ std::uint64_t encode(const std::byte* from, std::uint64_t count, std::byte* to) 
   return out_of_range;
 }
 
-// Calls `call` with a value of the arithmetic type of external values.
+// Calls `call` with a zero whose C++ type is the type of external values of `type`.
 template <class Call>
 std::uint64_t with_external(Type type, Call call) {
   switch (type) {
@@ -166,7 +166,8 @@ std::uint64_t with_memory(MemoryType type, Call call) {
   return 0;
 }
 
-// Returns whether bytes are copied without conversion, whether they are signed or not.
+// Returns true if each value is one byte that is copied unchanged. In CDF-1 and CDF-2, the signed
+// values of kByte are also copied to kUInt8 without a range check.
 bool copies_bytes(Type type, MemoryType memory, Kind kind) {
   switch (type) {
     case Type::kByte:

@@ -17,7 +17,7 @@ std::vector<std::byte> external(Bits bits) {
   return out;
 }
 
-// Fills `out` with copies of `value`. phase: offset in `value` of the first byte of `out`.
+// Fills `out` with copies of `value`. The first byte of `out` is byte number `phase` of `value`.
 void repeat(std::span<const std::byte> value, std::uint64_t phase, std::span<std::byte> out) {
   const std::size_t once = std::min(out.size(), value.size());
   for (std::size_t i = 0; i < once; ++i) out[i] = value[(phase + i) % value.size()];
@@ -90,7 +90,8 @@ void FillPattern::make() const {
     const std::uint64_t begin = metadata_.begin(v);
     if (begin < base) continue;
     const std::vector<std::byte> value = fill_value(metadata_, v);
-    // Values of types that the block defines, and regions, read as zero if they are not stored.
+    // A variable gets no slot if the block defines the variable's type, or if the variable is
+    // stored in a region. The unstored bytes of such a variable read as zero.
     if (value.empty() || (metadata_.extension() && metadata_.extension()->storage_of(v))) continue;
     Slot slot{begin - base, ~std::uint64_t{0}, {}, value.size()};
     if (const auto bytes = metadata_.slice_bytes(v); bytes && *bytes < slot.end - slot.begin)

@@ -1,4 +1,5 @@
-// Gathers a selection in windows. Runs that are near each other are read together (see gather.h).
+// Reads the selected values into windows. Runs of values that are near each other are read together
+// (see gather.h).
 #include "values/gather.h"
 
 #include <algorithm>
@@ -11,14 +12,14 @@ namespace {
 
 using Take = std::function<Status(std::span<const std::byte>)>;
 
-// Collects pieces for one read until the next piece is too far away.
+// Collects pieces that are near each other in the extent, and reads them together.
 class Window {
  public:
-  // size: the largest size of the window in bytes. It must be at least the size of one element.
+  // size: the largest size of the window in bytes; at least the size of one element.
   Window(const ByteSource& extent, std::uint64_t size, std::uint64_t element, const Take& take)
       : extent_(extent), take_(take), size_(size), element_(element) {}
 
-  // Runs must come in ascending order.
+  // The calls must pass the runs in ascending order of their offsets.
   Status add(std::uint64_t offset, std::uint64_t bytes) {
     while (bytes > 0) {
       const std::uint64_t end = begin_ + used_;
@@ -28,7 +29,7 @@ class Window {
       if (pieces_.empty()) begin_ = offset;
       const std::uint64_t place = offset - begin_;
       std::uint64_t part = std::min(bytes, size_ - place);
-      // An element is never divided.
+      // No element is divided between two windows.
       part -= part % element_;
       if (part == 0) {
         NMB_TRY(flush());
@@ -76,7 +77,7 @@ class Window {
 
 Status gather(const VariableShape& shape, const Hyperslab& slab, const ByteSource& extent,
               const Take& take) {
-  // A small extent needs only a small buffer, but one element must always fit.
+  // A small extent needs only a small buffer. The buffer must have room for at least one element.
   const std::uint64_t size =
       std::max(std::clamp<std::uint64_t>(extent.size(), 8, kGatherWindow), shape.element_size);
   Window window(extent, size, shape.element_size, take);

@@ -12,14 +12,14 @@
 
 namespace nmb {
 
-inline constexpr std::uint64_t kGatherWindow = std::uint64_t{1} << 20;  // largest number of bytes
-                                                                        // in a single read
-inline constexpr std::uint64_t kGatherHole = 4096;  // largest gap between selected bytes that is
-                                                    // read and not skipped
+// Largest number of bytes that are read at once.
+inline constexpr std::uint64_t kGatherWindow = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kGatherHole = 4096;  // a gap between selected bytes is skipped only
+                                                    // if it is longer than this
 
 // Calls take(elements) with the selected elements in row-major order. Each call gets whole elements
 // in external form. A call gets at most kGatherWindow bytes, unless a single element is larger. The
-// span is valid during the call. `slab` must have passed check_hyperslab().
+// span `elements` is valid only during the call. `slab` must have passed check_hyperslab().
 Status gather(const VariableShape& shape, const Hyperslab& slab, const ByteSource& extent,
               const std::function<Status(std::span<const std::byte>)>& take);
 

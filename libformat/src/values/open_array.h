@@ -16,16 +16,16 @@ namespace nmb {
 // Works like shape_of().
 Result<VariableShape> find_shape(const Metadata& metadata, const ClassicLayout& layout,
                                  VarId variable, std::uint64_t records);
-// Returns the array in the variable's own type and byte order. properties: properties of the block
-// that include all properties of the variable. cache: a cache for chunks, which several arrays can
-// share.
+// Returns the array in the variable's own type and byte order. properties: must include all
+// properties of the variable, and may include other properties of the block. cache: a cache for
+// chunks; several arrays can share it.
 Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& layout,
                                 std::uint64_t records, VarId variable,
                                 std::shared_ptr<const ByteSource> extent,
                                 std::span<const hdf5::Property> properties,
                                 const std::shared_ptr<ChunkCache>& cache);
-// Returns the fill value for values of a variable that are not stored. The result has `value_size`
-// bytes, which are zero if no fill value is set.
+// Returns the fill value that readers get where a variable has no stored values. The result has
+// `value_size` bytes, which are zero if no fill value is set.
 std::vector<std::byte> unstored_value(std::span<const hdf5::Property> properties, VarId variable,
                                       std::uint64_t value_size);
 // Works like value_array().

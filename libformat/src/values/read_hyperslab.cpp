@@ -12,7 +12,7 @@ Status read_array(const ValueArray& array, std::string_view name, const Hypersla
   if (TypeTable::is_extended(v.type))
     return failure(Code::kUnsupported, "variable ", name,
                    ": its values are neither numbers nor text, "
-                   "so they cannot be read into such an array");
+                   "so they cannot be read into an array of numbers or text");
   NMB_TRY(check_memory_type(v, out.type()));
   NMB_TRY(check_hyperslab(array.shape, slab));
   NMB_TRY(check_count(slab, out.count()));

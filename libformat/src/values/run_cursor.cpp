@@ -8,7 +8,8 @@
 namespace nmb {
 namespace {
 
-// Returns for every dimension the distance in bytes between successive indexes.
+// Returns one number for each dimension: the distance in bytes between elements at successive
+// indexes.
 std::vector<std::uint64_t> distances(const VariableShape& shape) {
   std::vector<std::uint64_t> out(shape.lengths.size());
   std::uint64_t bytes = shape.element_size;
@@ -80,7 +81,8 @@ Status for_each_run(
 Status merge_runs(
     std::span<RunCursor> cursors,
     const std::function<Status(std::size_t, std::uint64_t, std::uint64_t, std::uint64_t)>& visit) {
-  using Next = std::pair<std::uint64_t, std::size_t>;  // offset of a run, and number of the cursor
+  using Next = std::pair<std::uint64_t, std::size_t>;  // offset of a run, and number of the run's
+                                                       // cursor
   std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
   for (std::size_t i = 0; i < cursors.size(); ++i)
     if (!cursors[i].at_end()) queue.emplace(cursors[i].offset(), i);
@@ -89,7 +91,7 @@ Status merge_runs(
     const std::uint64_t offset = queue.top().first;
     for (here.clear(); !queue.empty() && queue.top().first == offset; queue.pop())
       here.push_back(queue.top().second);
-    // A cursor is not moved beyond the beginning of another run.
+    // A cursor stops where the run of another cursor begins.
     std::uint64_t next = queue.empty() ? RunCursor::kNoRun : queue.top().first;
     if (here.size() > 1)
       for (const std::size_t i : here) next = std::min(next, cursors[i].next_run());

@@ -16,7 +16,7 @@ inline std::uint64_t stride_of(const Hyperslab& slab, std::size_t d) {
   return slab.stride.empty() || slab.count[d] == 1 ? 1 : slab.stride[d];
 }
 
-// A position at the beginning of a run, or inside a run. The runs are those of for_each_run().
+// A position at the beginning of a run, or inside a run. for_each_run() uses the same runs.
 class RunCursor {
  public:
   // `slab` must have passed check_hyperslab(). The cursor keeps no reference to `shape` or `slab`.
@@ -45,11 +45,12 @@ class RunCursor {
   std::uint64_t offset_ = 0, element_ = 0, left_ = 0;
 };
 
-// Visits the runs of several selections of one extent in ascending order, and moves the cursors to
-// their ends. Calls visit(number of the cursor, offset, element, elements). Stops at the first
-// error. Where selections overlap, runs are divided. So the last visit of an element belongs to the
-// last selection that has the element. There is at most one visit for each element, and one visit
-// for each run that overlaps no other run. A visit takes time logarithmic in the number of cursors.
+// Visits the runs of several selections of one extent in ascending order of their offsets. Each
+// cursor moves to the end of its selection. Calls visit(number of the cursor, offset, element,
+// elements). Stops at the first error. Divides runs where selections overlap. If several selections
+// contain the same element, the cursor with the highest number visits it last. A run that overlaps
+// no other run is visited once. The number of visits is at most the number of selected elements. A
+// visit takes time logarithmic in the number of cursors.
 Status merge_runs(
     std::span<RunCursor> cursors,
     const std::function<Status(std::size_t, std::uint64_t, std::uint64_t, std::uint64_t)>& visit);

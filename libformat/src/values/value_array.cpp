@@ -1,5 +1,5 @@
-// Presents the values of a variable as one array (see nmb/values.h). Sources decode chunks, swap
-// bytes, and return fill values for values that were never written.
+// Presents the values of a variable as one array (see nmb/values.h). The sources of the array
+// decode chunks and swap bytes. The sources return fill values for values that were never written.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,7 @@ namespace nmb {
 
 namespace {
 
-// Returns the values with their bytes in reverse order.
+// Returns the same values. The bytes of each value are in reverse order.
 Source swapped_array(Source source, std::uint64_t value_size) {
   ValueConversion swap{value_size, value_size, true, {}};
   swap.convert = [value_size](std::span<const std::byte> values, std::span<std::byte> out) {
@@ -28,10 +28,10 @@ Source swapped_array(Source source, std::uint64_t value_size) {
   return converted_array(std::move(source), std::move(swap));
 }
 
-// The properties in the hdf5 section for values that are not stored.
+// Describes the unstored values of a variable, according to the hdf5 section.
 struct Unstored {
-  bool elsewhere = false;         // the values are in other files
-  std::vector<std::byte> value;   // the fill value; zeros by default
+  bool elsewhere = false;         // whether the values are in other files
+  std::vector<std::byte> value;   // the fill value; zeros if none is set
   std::vector<std::byte> region;  // the fill value and the heap bytes to which it refers
 };
 
@@ -77,7 +77,7 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
   const auto range = [&](std::uint64_t length) -> Result<std::shared_ptr<const ByteSource>> {
     if (v.begin > extent->size() || length > extent->size() - v.begin)
       return failure(Code::kDamaged, "found ", extent->size(), " bytes of values, expected ",
-                     length, " from ", v.begin, " on");
+                     length, " from offset ", v.begin, " on");
     return std::shared_ptr<const ByteSource>(
         std::make_shared<RangeSource>(extent, v.begin, length));
   };

@@ -31,15 +31,17 @@ class NotDecoded {
 
 class ChunkChecker {
  public:
-  // row: the chunk's row in the chunk table. The offset in a row counts from the variable's begin.
+  // row: the chunk's row in the chunk table. The offset in a row counts from the first byte of the
+  // variable's region.
   using Tell = std::function<void(const ChunkRow& row, const Status& status)>;
 
   explicit ChunkChecker(unsigned threads) : threads_(threads) {}
 
-  // Calls tell() for every chunk that has an error, in order, and returns the number of chunks.
-  // Fails if the chunk table cannot be read. Chunks with unknown filters are read but not decoded.
-  // The decoded chunks may have at most 1 GiB plus 1100 times the stored size of the variable;
-  // `left_out` counts the chunks that were not checked because of this limit.
+  // Checks the chunks in order, and calls tell() for every chunk that has an error. Returns the
+  // number of chunks that are present. Fails if the chunk table cannot be read. Chunks with unknown
+  // filters are read but not decoded. All decoded chunks together may have at most 1 GiB plus 1100
+  // times the stored size of the variable. *left_out counts the chunks that were not checked
+  // because of this limit.
   Result<std::uint64_t> check(const Block& block, const Storage& storage, const Tell& tell,
                               std::uint64_t* left_out);
 

@@ -29,8 +29,8 @@ class MeteredSource final : public ByteSourceLayer {
   void account(std::uint64_t more) const {
     const std::uint64_t bytes = bytes_ += more;
     if (progress_) {
-      // If another thread is reporting, this thread reports nothing: the next read reports newer
-      // numbers.
+      // If another thread is reporting, this thread reports nothing. The next read will report
+      // newer numbers.
       const std::unique_lock lock(telling_, std::try_to_lock);
       if (lock.owns_lock()) progress_(std::min(bytes, size()), size());
     }
@@ -45,7 +45,7 @@ class MeteredSource final : public ByteSourceLayer {
 
  private:
   static constexpr double kLongestWait =
-      1e9;  // longest wait in seconds; the clock can count at least this many seconds
+      1e9;  // longest wait in seconds; a much longer wait would overflow the clock
   const std::uint64_t rate_;
   const std::function<void(std::uint64_t, std::uint64_t)>& progress_;
   mutable std::mutex telling_;

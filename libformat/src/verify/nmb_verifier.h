@@ -39,7 +39,7 @@ class NmbVerifier {
     std::string_view name;
     std::uint64_t offset = 0;
   };
-  // A row in a leaf page of the index. It describes one block.
+  // A row in a leaf page of the index. A row describes one block.
   struct EntryRow {
     const Page& page;
     std::uint32_t row;
@@ -56,12 +56,12 @@ class NmbVerifier {
     bool pages_only = false;  // true for a block with unknown needs
     std::uint64_t next = 0;
     std::uint64_t first_position = 0;
-    std::uint64_t run_end = 0;  // end in the file of the last piece
+    std::uint64_t run_end = 0;  // position in the file where the last piece ends
     bool any = false;
     bool one_run = true;
   };
 
-  // Check the head of the file (sections 3 to 5); defined in verify_head.cpp.
+  // These functions in verify_head.cpp check the head of the file (sections 3 to 5).
   bool read_head(const Choice& choice);
   void check_identity();
   void check_cover(std::span<const std::byte> identity);
@@ -73,8 +73,8 @@ class NmbVerifier {
                               Superblock* previous);
   void check_features();
 
-  // Check structures whose places are in the superblock and in index entries (sections 8.3, 9 and
-  // 12); defined in verify_places.cpp.
+  // These functions in verify_places.cpp check structures that are named by the superblock or by an
+  // index entry (sections 8.3, 9 and 12).
   void check_places();
   void check_dictionary();
   std::optional<std::vector<std::byte>> check_dictionary_block(const Place& place,
@@ -88,7 +88,7 @@ class NmbVerifier {
   void check_sections(const Place& place, const std::string& object,
                       std::initializer_list<std::uint16_t> known);
 
-  // Check the index (section 7); defined in verify_index.cpp.
+  // These functions in verify_index.cpp check the index (section 7).
   void check_index();
   void check_index_run(std::uint64_t position, std::uint64_t length);
   void check_index_page(const Page& page, std::optional<Separator> low,
@@ -101,29 +101,30 @@ class NmbVerifier {
   void check_needs(const EntryRow& row);
   void check_block_name(const EntryRow& row);
 
-  // Check blocks (section 8); defined in verify_block.cpp.
+  // These functions in verify_block.cpp check blocks (section 8).
   void check_block(const EntryRow& row);
   void check_unsupported_block(const EntryRow& row);
   void check_sections_of(const EntryRow& row);
   void check_chunks(const BlockEntry& entry);
 
-  // Check the tables of statistics and tags (section 9.2); defined in verify_tables.cpp.
+  // These functions in verify_tables.cpp check the statistics table and the tag table (section
+  // 9.2).
   struct TableWalk;
   void check_table(PageUse use);
   bool check_table_page(const std::shared_ptr<const Page>& page, TableWalk* walk);
   void check_table_rows(const std::shared_ptr<const Page>& leaf, TableWalk* walk);
 
-  // Check the statistics of blocks (section 9.3); defined in verify_statistics.cpp.
+  // These functions in verify_statistics.cpp check the statistics of blocks (section 9.3).
   void check_statistics(const EntryRow& row);
   void find_stray_statistics();
   void count_again(const BlockEntry& entry);
 
-  // Check values (section 10); defined in verify_extent.cpp.
+  // These functions in verify_extent.cpp check values (section 10).
   void check_extent(const EntryRow& row);
   void check_data_map(const EntryRow& row);
   void add_to_stamp(std::uint64_t position, std::uint64_t sum);
   void check_stamp();
-  // Returns false if the map cannot be read.
+  // Returns false if the data map cannot be read.
   bool walk_map(const Place& root, std::uint64_t placed_at, MapWalk* walk);
   bool check_map_page(const Page& page, MapWalk* walk);
   void check_pieces(const Page& leaf, MapWalk* walk);
@@ -131,26 +132,28 @@ class NmbVerifier {
   void check_external(ValueRange range, std::uint32_t number);
   void tell_values();
 
-  // Check growth pages (section 10.4); defined in verify_growth.cpp.
+  // These functions in verify_growth.cpp check growth pages (section 10.4).
   void check_growth_pages();
   void take_growth_of(const EntryRow& row);
   void check_growth(const EntryRow& row);
   void check_grown_length(const StoredBlock& stored, const Metadata& metadata);
   void check_growth_without_blocks();
 
-  // Check the HDF5 view (section 12); defined in verify_view.cpp.
+  // These functions in verify_view.cpp check the HDF5 view (section 12).
   void check_hdf5_superblock();
   void check_view();
   bool check_view_header(std::span<const std::byte> header);
   std::optional<Superblock> shown_generation(std::uint64_t generation);
   void compare_view(const Superblock& shown);
 
-  // Check dead space (section 11); defined in verify_dead_space.cpp.
+  // These functions in verify_dead_space.cpp check dead space (section 11).
   void check_dead_space();
   std::optional<Place> check_dead_rows(const Page& segment);
   void check_abandoned(const Page& segment, std::uint32_t row, bool first);
 
-  // Check the use of the file's bytes (section 3); defined in verify_space.cpp.
+  // These functions in verify_space.cpp check that each byte of the file has only one use (section
+  // 3).
+
   // Checks R-FL-5 for the structure whose place is stored at `placed_at`.
   bool lies_within(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
                    const std::string& object);
@@ -169,7 +172,8 @@ class NmbVerifier {
                                                         const std::string& object);
   std::optional<Page> decode_page(std::vector<std::byte> bytes, PageExpectation expect);
   PageExpectation expectation(PageUse use, std::uint64_t position, std::uint16_t level = 0) const;
-  // Checks the structures of later versions to which rows of the page refer (section 6).
+  // Checks structures that only later versions know. The rows of the page refer to these structures
+  // (section 6).
   void check_later_places(const Page& page);
   // Returns the pages of a chain, the oldest first. Returns nullopt if a page cannot be read.
   std::optional<std::vector<std::shared_ptr<const Page>>> check_chain(PageUse use,
@@ -204,8 +208,8 @@ class NmbVerifier {
   const Superblock& superblock() const { return head_.superblock; }
   std::uint64_t field(std::size_t offset) const { return head_.position + offset; }
 
-  // File lengths of generations, the newest first, as far back as the chain of trailers can be
-  // followed.
+  // File length of each generation, the newest first. The list ends where the chain of trailers
+  // cannot be followed.
   std::vector<std::uint64_t> file_lengths_;
   SpaceMap space_;
   SpaceMap orders_;
@@ -214,17 +218,18 @@ class NmbVerifier {
   bool index_run_told_ = false;
   bool statistics_sound_ = false;
   bool metadata_known_ = false;  // true if the current block obeys R-BK-1 to R-BK-12
-  // Number of valid statistics rows of each block, by the order of the block.
+  // Number of valid statistics rows of each block. The key is the block's order field.
   std::unordered_map<std::uint64_t, std::uint64_t> statistics_rows_;
-  // For blocks with a statistics row that belongs to no variable of the block: the names of the
-  // block's variables, by the block's order.
+  // For each block that has a statistics row for an unknown variable: the names of the block's
+  // variables. The key is the block's order field.
   std::unordered_map<std::uint64_t, std::set<std::string, std::less<>>> variables_of_;
-  // True while all structures of the file are known: then all other bytes must be zero.
+  // True until the verifier finds a structure that it cannot check. If all structures are known,
+  // all other bytes must be zero.
   bool all_walked_ = true;
   bool index_whole_ = true;  // true if every page of the index could be read
   std::uint64_t used_compatible_ = 0, used_readonly_compatible_ = 0;
   std::uint64_t used_needs_ = 0;     // needs of the features found in the current block
-  GrowthRows growth_;                // growth rows of blocks that are not checked yet
+  GrowthRows growth_;                // growth rows of the blocks that have not been checked yet
   bool growth_known_ = true;         // true if every growth page could be read
   std::vector<GrowthRow> grown_;     // growth rows of the current block
   BlockEntry whole_;                 // the entry of the current block, including growth
@@ -233,7 +238,7 @@ class NmbVerifier {
   std::optional<std::string> last_name_;
   std::unique_ptr<ReaderCore> core_;
   std::shared_ptr<const FileTable> files_;  // file table, or nullptr if it is unknown
-  // For each external file, by number: the reason why the file cannot be checked.
+  // External files that cannot be checked: the number of each file, and the reason.
   std::map<std::uint32_t, Status> external_;
   ValueChecker values_;
   std::shared_ptr<BlockVerdict> block_;                 // the current block

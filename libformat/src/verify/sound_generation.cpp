@@ -1,4 +1,4 @@
-// Verifies generations to which the head does not refer (see verify/sound_generation.h).
+// Verifies generations that the head of the file does not name (see verify/sound_generation.h).
 #include "verify/sound_generation.h"
 
 #include <memory>
@@ -28,7 +28,8 @@ Status check_nothing_pending(const Reader& reader) {
   if (file.size() <= reader.file_length()) return {};
   NMB_ASSIGN(const Choice first, choose_newest(file, Lookout::kAll));
   if (!first.pending || file.has_writer()) return {};
-  // If a writer has ended in the meantime, it may have committed the generation.
+  // After choose_newest() read the file, a writer may have committed the generation and ended. So
+  // the head is read again.
   file.forget();
   NMB_ASSIGN(const Choice again, choose_newest(file, Lookout::kAll));
   if (!again.pending || again.pending->bytes != first.pending->bytes) return {};

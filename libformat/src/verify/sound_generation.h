@@ -1,5 +1,4 @@
-// Checks whether a generation to which the head does not refer is free of errors (spec/format.md,
-// section 5.4).
+// Verifies a generation that the head of the file does not name (spec/format.md, section 5.4).
 #pragma once
 
 #include "format/superblock/head_reading.h"
@@ -7,8 +6,8 @@
 namespace nmb {
 
 // Verifies the file, including its values, as if `generation` were committed. Structures that only
-// a later version can read do not count as damage. reading: the bytes read from the file's head.
-// Errors: kIo or kLimit if the file could not be checked.
+// a later version can read do not count as damage. reading: the bytes that were read from the head
+// of the file. Errors: kIo or kLimit if the file could not be checked.
 Result<bool> is_sound(const ByteSource& file, const HeadReading& reading,
                       const FoundSuperblock& generation);
 

@@ -11,8 +11,8 @@ namespace nmb {
 
 class SpaceMap {
  public:
-  // Claims the bytes [begin, end). Claims nothing if another structure has already claimed one of
-  // these bytes; returns the position where the second of the two structures begins.
+  // Claims the bytes [begin, end). If a claimed range already contains one of these bytes, claims
+  // nothing, and returns the begin of the range that begins later in the file.
   std::optional<std::uint64_t> claim(std::uint64_t begin, std::uint64_t end) {
     if (begin >= end) return std::nullopt;
     auto next = ends_.upper_bound(begin);
@@ -42,8 +42,8 @@ class SpaceMap {
   }
 
  private:
-  std::map<std::uint64_t, std::uint64_t>
-      ends_;  // ends of the claimed ranges by their begins; adjacent ranges are joined
+  // Maps the begin of each claimed range to its end. Adjacent ranges are joined.
+  std::map<std::uint64_t, std::uint64_t> ends_;
 };
 
 }  // namespace nmb

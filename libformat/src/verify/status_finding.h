@@ -5,8 +5,8 @@
 
 namespace nmb {
 
-// Parses the message of a decoder's status: "OBJECT: found X, expected Y", or a statement without
-// "found". The last ": " of a statement separates it from its object.
+// Parses the message of a decoder's status. The message has one of two forms: "OBJECT: found X,
+// expected Y" or "OBJECT: STATEMENT". A statement does not contain ": ".
 Finding finding_of(const Status& status);
 
 }  // namespace nmb

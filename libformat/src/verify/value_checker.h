@@ -22,11 +22,10 @@ namespace nmb {
 struct BlockVerdict {
   std::string name;
   bool damaged = false;
-  std::optional<BlockEntry>
-      // Set if the block has chunks. They are checked if the block is not damaged.
-      chunked{};
-  std::optional<BlockEntry> counted{};  // set: it has statistics, which are compared if it is not
-                                        // damaged
+  // Set if the block has chunks. If the block is not damaged, its chunks are checked.
+  std::optional<BlockEntry> chunked{};
+  std::optional<BlockEntry> counted{};  // Set if the block has statistics. If the block is not
+                                        // damaged, its statistics are computed again and compared.
   // True if the block has unknown needs and is not checked completely.
   bool unsupported = false;
 };
@@ -46,10 +45,10 @@ struct ValueRange {
   std::shared_ptr<const ByteSource> external{};
   // True if `external` reads an original that is in the NMB file.
   bool in_original = false;
-  // Name in findings of a range that belongs to no block.
+  // If the range belongs to no block, findings use this name.
   const char* object = "dead range";
-  // The offsets in findings about the sum and about the codec. If not set, findings have the offset
-  // of the range.
+  // File offsets for findings about the sum and for findings about the codec. If these offsets are
+  // not set, findings have the offset of the range.
   std::optional<std::uint64_t> sum_at{}, codec_at{};
 };
 
@@ -77,7 +76,8 @@ class ValueChecker {
   void run(const std::function<void(const ValueRange&, const ValueOutcome&)>& tell);
 
  private:
-  // Checks on this rank the ranges [0, end) of the batch and all ranges in other files.
+  // Checks the ranges [0, end) of the batch and all ranges in other files. This rank does all the
+  // work.
   void check_here(std::size_t end, std::vector<ValueOutcome>* outcomes);
   Status check_by_ranks(std::vector<ValueOutcome>* outcomes);
 
@@ -87,8 +87,8 @@ class ValueChecker {
   std::vector<ValueRange> batch_;
 };
 
-// Computes the sum of a range. The range is read through `buffer` in pieces of at most 1 MiB; a
-// range with a codec is read at once.
+// Computes the sum of a range. Reads the range through `buffer`, at most 1 MiB at a time. A range
+// with a codec is read completely before it is decoded.
 ValueOutcome check_range(const ByteSource& file, const ValueRange& range, CopyBuffer& buffer);
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// Checks values of a file on several ranks: rank 0 distributes ranges, and the other ranks read the
-// ranges, compute their sums and report the results.
+// Checks values of a file on several ranks. Rank 0 distributes ranges of the file. The other ranks
+// read the ranges, compute their sums and report the results.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace nmb {
 // save.
 inline constexpr std::uint64_t kLeastDealt = 8 << 20;
 
-// Divides `ranges` among the ranks and returns where the share of each rank ends, as an index in
-// `ranges`. All shares have about the same number of bytes; ranges in other files are not counted.
+// Divides `ranges` among the ranks. For each rank, returns the index in `ranges` where the rank's
+// share ends. All shares have about the same number of bytes. Bytes in other files are not counted.
 std::vector<std::size_t> dealt_ends(const std::vector<ValueRange>& ranges, int ranks);
 
 // Sends each rank its share of the ranges in the file at `path`. Only rank 0 calls this function,
-// while the other ranks are in serve_values(). Rank 0 keeps the first share and all ranges in other
-// files.
+// and only while the other ranks run serve_values(). Rank 0 keeps the first share and all ranges in
+// other files.
 Status deal_values(Communicator& ranks, const std::string& path,
                    const std::vector<ValueRange>& ranges, const std::vector<std::size_t>& ends);
 // Receives the results of the other ranks. Must be called after deal_values().

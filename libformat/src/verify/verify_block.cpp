@@ -11,7 +11,8 @@ namespace nmb {
 
 namespace {
 
-// Reports only findings about the sums of a header, because a later version may use its padding.
+// Reports only findings about the sums of a header. A later version may use the padding of the
+// header, so findings about the padding are ignored.
 class SumsAlone final : public Findings {
  public:
   explicit SumsAlone(Findings& findings) : findings_(findings) {}
@@ -71,7 +72,7 @@ void NmbVerifier::check_block(const EntryRow& row) {
       }))
     block_->chunked = whole_;
   if (!grown_.empty()) check_grown_length(stored, (*header)->metadata);
-  // A verbatim body may differ from the canonical form if it can be read, so differences are only
+  // A verbatim body that can be read may differ from the canonical form, so differences are only
   // warnings.
   const std::uint64_t body_at = e.position + block_body_offset(e.name.size());
   for (const HeaderRemark& remark : (*header)->remarks)
@@ -80,7 +81,8 @@ void NmbVerifier::check_block(const EntryRow& row) {
                       remark.expected, Severity::kWarning});
 }
 
-// Checks only the sums of a block that has a need unknown to this version.
+// Checks a block that has a need unknown to this version. Only the sums of such a block can be
+// checked.
 void NmbVerifier::check_unsupported_block(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   const std::string object = "block \"" + e.name + "\"";

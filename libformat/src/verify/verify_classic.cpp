@@ -37,8 +37,8 @@ class Report {
   Findings& findings_;
 };
 
-// Decodes the header of a file that ends before its values do, to report the remarks about the
-// header.
+// Decodes the header of a file whose values are incomplete. The caller reports the remarks about
+// the header.
 Result<ClassicHeader> decode_header_alone(const ByteSource& file) {
   DecodeOptions options;
   options.values_follow = false;

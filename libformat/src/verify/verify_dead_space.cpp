@@ -42,10 +42,10 @@ void NmbVerifier::check_dead_space() {
   }
 }
 
-// Returns the place of the previous (older) segment.
+// Checks the rows of a segment. Returns the place of the previous (older) segment.
 std::optional<Place> NmbVerifier::check_dead_rows(const Page& segment) {
-  // A segment without a position column may state more rows than it has bytes, but no row contains
-  // a place.
+  // If a segment has no position column, none of its rows contains a place. Such a segment may
+  // state any number of rows, so only one row is checked.
   const std::uint32_t rows = segment.has(kPosition) ? segment.rows() : 1;
   std::optional<Place> before;
   bool any_abandoned = false;
@@ -82,8 +82,8 @@ void NmbVerifier::check_abandoned(const Page& segment, std::uint32_t row, bool f
     return report("R-DS-3", at, "dead-space segment", "a second abandoned range", "at most one");
   if (segment.generation() == 1)
     return report("R-DS-3", at, "dead-space segment", "an abandoned range in generation 1", "none");
-  // Finds the generation before the generation of the segment. If no such generation is known, a
-  // violation of R-SB-10 or R-PG-4 was reported.
+  // Finds the file length of the generation before that of the segment. If this length is unknown,
+  // a violation of R-SB-10 or R-PG-4 was reported.
   const std::uint64_t back = superblock().generation - segment.generation() + 1;
   if (segment.generation() > superblock().generation || back >= file_lengths_.size()) return;
   const std::uint64_t length = file_lengths_[back];

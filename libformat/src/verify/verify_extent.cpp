@@ -11,8 +11,8 @@
 
 namespace nmb {
 
-// Largest logical end that a piece may have. The callers check that the last piece ends where the
-// extent ends.
+// No piece may end after this offset in the extent. The callers check that the last piece ends
+// where the extent ends.
 static constexpr std::uint64_t kMaxLength = ~std::uint64_t{0} >> 1;
 
 static bool lies_in(const FileTable& files, std::uint32_t number, std::uint64_t position,
@@ -68,7 +68,7 @@ void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at)
   if (values_.add(range)) tell_values();
 }
 
-// Schedules the check of a piece in another file. Opens the other file when its first piece is
+// Schedules the check of a piece in another file. Opens this file when the first piece in it is
 // checked.
 void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
   if (!at_least(VerifyLevel::kData)) return;
@@ -167,8 +167,8 @@ bool NmbVerifier::walk_map(const Place& place, std::uint64_t placed_at, MapWalk*
   return root && check_map_page(*root, walk);
 }
 
-// Checks a page of a data map and the pages below it. Returns false if a page cannot be read, so
-// that the map as a whole cannot be checked. Recurses at most kMaxMapLevel deep.
+// Checks a page of a data map and the pages below it. Returns false if a page cannot be read,
+// because the end of the last piece may then be unknown. Recurses at most kMaxMapLevel deep.
 bool NmbVerifier::check_map_page(const Page& page, MapWalk* walk) {
   if (page.level() == 0) {
     if (!walk->pages_only) check_pieces(page, walk);
@@ -218,7 +218,7 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
       walk->one_run = false;
     if (!walk->any) walk->first_position = piece.position;
     walk->any = true;
-    // If the end does not fit in 64 bits, no piece can follow.
+    // If the end of the piece does not fit in 64 bits, no other piece can begin there.
     if (!checked_add(piece.position, piece.length, &walk->run_end)) walk->run_end = 0;
     if (piece.hole) continue;
     ValueRange range{piece.position, stored, piece.sum, "R-EX-5", block_};
@@ -235,8 +235,8 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
              stored <= piece.length && lies_in(*files_, piece.file, piece.position, stored))
       check_external(std::move(range), piece.file);
     else if (block_)
-      block_->damaged = true;  // a violation of R-EX-4, R-EX-8 or R-FT-3 or an error in the file
-                               // table was reported
+      block_->damaged = true;  // already reported: a violation of R-EX-4, R-EX-8 or R-FT-3, or an
+                               // error in the file table
   }
 }
 

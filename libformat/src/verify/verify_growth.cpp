@@ -19,8 +19,8 @@ void NmbVerifier::check_growth_pages() {
   all_walked_ = all_walked_ && growth_known_;
 }
 
-// Takes the growth rows of a block from growth_ and adds their growth to the block's entry. Must be
-// called before the other checks of the block.
+// Takes the growth rows of a block from growth_. Adds the records and values of these rows to the
+// block's entry. Must be called before the other checks of the block.
 void NmbVerifier::take_growth_of(const EntryRow& row) {
   whole_ = row.entry;
   grown_.clear();
@@ -54,7 +54,8 @@ void NmbVerifier::check_growth(const EntryRow& row) {
   }
 }
 
-// Checks that the number of records in the last row fits the end of its piece (R-GR-2, R-BK-12).
+// Checks that the block has a record dimension, and that its values end where its last record ends
+// (R-GR-2, R-BK-12). The last growth row states the number of records and the end of the values.
 void NmbVerifier::check_grown_length(const StoredBlock& stored, const Metadata& metadata) {
   class Grown final : public Findings {
    public:
@@ -65,8 +66,8 @@ void NmbVerifier::check_grown_length(const StoredBlock& stored, const Metadata& 
       whole_, stored.header.records, stored.body, file_, [](Column) { return kNoOffset; }, grown);
   if (grown.found || !metadata.record_dimension())
     report("R-GR-2", grown_.back().at(kRecords), "growth of block \"" + whole_.name + "\"",
-           joined_text(whole_.records, " records, but values up to ", whole_.extent_length),
-           metadata.record_dimension() ? "the values of this many records"
+           joined_text(whole_.records, " records, but values that end at ", whole_.extent_length),
+           metadata.record_dimension() ? "values that end where the last record ends"
                                        : "no growth, because the block has no record dimension");
 }
 

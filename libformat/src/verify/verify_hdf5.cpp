@@ -1,7 +1,7 @@
 // Verifies HDF5 files group by group, in the order in which the groups are read (docs/hdf5.md). The
-// HDF5 library must be able to read each group, the body of each group must be valid, no values may
-// share bytes, and all chunks must be decodable. The HDF5 library checks the sums of metadata.
-// Values have sums only in chunks with the fletcher32 filter.
+// HDF5 library must be able to read each group, and the body of each group must be valid. No two
+// values may share bytes. All chunks must be decodable. The HDF5 library checks the sums of
+// metadata. Values have sums only in chunks with the fletcher32 filter.
 #include "verify/verify_hdf5.h"
 
 #include <algorithm>
@@ -24,11 +24,12 @@ namespace nmb {
 
 namespace {
 
-// Rule of findings to which no rule of the NMB specification applies.
+// If no rule of the NMB specification applies, findings name this rule.
 constexpr const char* kRule = "HDF5";
 constexpr std::uint64_t kRead = 1 << 20;
 
-// Parses "OBJECT: HDF5: REASON", the form of nmb-hdf5's messages about errors of the HDF5 library.
+// Parses a message of the form "OBJECT: HDF5: REASON". nmb-hdf5 uses this form if the HDF5 library
+// has reported an error.
 std::optional<Finding> finding_of_library(const Status& status) {
   constexpr std::string_view kSays = "HDF5: ";
   const std::string& text = status.message();
@@ -202,8 +203,8 @@ class Hdf5Verifier {
   const std::shared_ptr<const MeteredSource> source_;
   VerifySummary summary_;
   SpaceMap space_;                        // bytes of the values found so far
-  bool damaged_ = false;                  // the current group is damaged
-  std::vector<hdf5::RunInFile> in_file_;  // where the values of the current group are in the file
+  bool damaged_ = false;                  // whether the current group is damaged
+  std::vector<hdf5::RunInFile> in_file_;  // file positions of the current group's values
   NotDecoded not_decoded_;
   std::uint64_t chunks_left_out_ = 0;
   std::uint64_t elsewhere_ = 0;  // number of variables with values in other files

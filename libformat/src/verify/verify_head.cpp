@@ -10,8 +10,8 @@
 
 namespace nmb {
 
-// Reads and checks the newest superblock. Returns false if the file has none, or if it cannot be
-// used.
+// Reads and checks the newest superblock. Returns false if the file has no superblock, or if the
+// newest superblock cannot be used.
 bool NmbVerifier::read_head(const Choice& choice) {
   const Severity pending = file_.has_writer() ? Severity::kWarning : Severity::kFinding;
   report_head(choice, Severity::kFinding, pending, findings_);
@@ -149,7 +149,7 @@ bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_
   const std::string object = "previous trailer";
   const Place& place = current.previous_trailer;
   const bool half = !place.absent() && (place.position == 0 || place.length == 0);
-  // In the newest superblock, Superblock::decode() reports an incomplete place.
+  // If the newest superblock has an incomplete place, Superblock::decode() reports it.
   if (half && placed_at != field(in_superblock::kPreviousTrailer))
     report("R-SB-9", placed_at, object, "a place without position or length",
            "position, length and sum, or none of them");
@@ -179,7 +179,7 @@ bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_
   if (!good)
     report("R-SB-10", placed_at, object,
            joined_text("no superblock of generation ", current.generation - 1,
-                       " at the end of its file length"),
+                       " that ends at its file length"),
            joined_text("a superblock at ", place.position));
   return good;
 }

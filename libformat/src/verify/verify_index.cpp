@@ -23,7 +23,8 @@ std::array<std::uint64_t, kTotals> as_array(const Totals& t) {
   return {t.blocks, t.dimensions, t.variables, t.attributes, t.records, t.samples};
 }
 
-// Returns the sum of each total over the rows. A sum that does not fit in 64 bits becomes 2^64 - 1.
+// Adds up the totals of all rows and returns the sums. A sum that does not fit in 64 bits becomes
+// 2^64 - 1.
 std::array<std::uint64_t, kTotals> exact_totals(const Page& page) {
   std::array<std::uint64_t, kTotals> sums{};
   for (std::uint32_t row = 0; row < page.rows(); ++row) {
@@ -87,7 +88,7 @@ void NmbVerifier::check_later_places(const Page& page) {
       if (later.place.position == 0 || later.place.length == 0)
         report("R-PG-9", later.placed_at, object,
                joined_text(later.place.length, " bytes at ", later.place.position),
-               "position and length, or neither");
+               "a position and a length, or neither");
       else
         check_place(later.place, "R-PG-9", later.placed_at, object);
     }
@@ -106,7 +107,7 @@ std::optional<std::vector<std::shared_ptr<const Page>>> NmbVerifier::check_chain
   for (;;) {
     if (pages.size() == most) {
       report("R-GR-4", placed_at, object, joined_text("more than ", most, " pages"),
-             "at most this many");
+             "at most this number of pages");
       return broken();
     }
     auto bytes = read_page_bytes(place.position, place.length, placed_at, object);
@@ -140,7 +141,7 @@ void NmbVerifier::check_index() {
   if (!s.usable_root()) {
     if (s.height == 0 && s.needs != 0)
       report("R-SB-8", field(in_superblock::kNeeds), "superblock",
-             joined_text("needs ", s.needs, " without blocks"), "0");
+             joined_text("needs field ", s.needs, " in a file without blocks"), "0");
     index_whole_ = s.height == 0 && s.root_position == 0;
     if (!index_whole_) all_walked_ = false;  // R-SB-7 was reported
     return check_growth_without_blocks();
@@ -168,8 +169,9 @@ void NmbVerifier::check_index() {
   const auto recorded = as_array(s.totals);
   const std::uint64_t needs = holdings_of(*root).needs;
   if (needs != s.needs)
-    report("R-SB-8", field(in_superblock::kNeeds), "superblock", joined_text("needs ", s.needs),
-           joined_text(needs, ", the needs of the root's rows"));
+    report("R-SB-8", field(in_superblock::kNeeds), "superblock",
+           joined_text("needs field ", s.needs),
+           joined_text(needs, ", the bitwise OR over the rows of the root page"));
   check_index_page(*root, std::nullopt, std::nullopt);
   check_growth_without_blocks();
   // If a growth page or a page of the index cannot be read, the number of added records is unknown.
@@ -232,8 +234,8 @@ void NmbVerifier::check_child_holdings(const Page& page, std::uint32_t row, cons
   const std::uint64_t needs = page.value(row, kNeeds), below = holdings_of(child).needs;
   if (needs != below)
     report("R-IX-10", page.value_offset(row, kNeeds), "INDX page",
-           joined_text("needs ", needs, " for a child page"),
-           joined_text(below, ", the needs of the child's rows"));
+           joined_text("needs field ", needs, " for a child page"),
+           joined_text(below, ", the bitwise OR over the rows of the child page"));
   const auto sums = exact_totals(child), recorded = as_array(holdings_at(page, row).totals);
   for (std::size_t i = 0; i < kTotals; ++i)
     if (sums[i] != recorded[i] || sums[i] > kMaxCount)
@@ -316,7 +318,7 @@ void NmbVerifier::check_entry_values(const EntryRow& row) {
     if (!place->absent() && (place->position == 0 || place->length == 0))
       report("R-IX-8", row.at(column), object,
              joined_text(place->length, " bytes at ", place->position),
-             "position and length, or neither");
+             "a position and a length, or neither");
 }
 
 void NmbVerifier::check_order(const EntryRow& row) {
@@ -331,14 +333,15 @@ void NmbVerifier::check_order(const EntryRow& row) {
            "an order that no other block has");
 }
 
-// Checks the needs in a block's index entry. Must be called after the other checks of the block,
-// which add the needs of the block's values to used_needs_.
+// Checks the needs field of a block's index entry. Must be called last for the block: the other
+// checks add the needs of the block's values to used_needs_.
 void NmbVerifier::check_needs(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   const std::uint64_t used = used_needs_ | (e.needs & ~kSupportedNeeds ? 0 : needs_of_body(e));
   if (used & ~e.needs)
-    report("R-IX-10", row.at(kNeeds), "block \"" + e.name + "\"", joined_text("needs ", e.needs),
-           joined_text("the needs of its features, ", used));
+    report("R-IX-10", row.at(kNeeds), "block \"" + e.name + "\"",
+           joined_text("needs field ", e.needs),
+           joined_text("all needs of the block's features, ", used));
 }
 
 void NmbVerifier::check_block_name(const EntryRow& row) {

@@ -1,5 +1,5 @@
-// Verifies that all structures lie within the file, that no two structures share a byte, and that
-// all bytes between structures are zero (spec/format.md, section 3).
+// Verifies that all structures lie within the file, and that no two structures share a byte. All
+// bytes between structures must be zero (spec/format.md, section 3).
 #include <algorithm>
 
 #include "verify/nmb_verifier.h"

@@ -64,7 +64,7 @@ void NmbVerifier::check_statistics(const EntryRow& row) {
   findings_.report(std::move(finding));
 }
 
-// Finds and reports statistics rows whose name is not the name of a variable of their block.
+// Reports each statistics row with a name that no variable of the row's block has.
 void NmbVerifier::find_stray_statistics() {
   if (variables_of_.empty()) return;
   const Status status =

@@ -108,7 +108,7 @@ bool NmbVerifier::check_table_page(const std::shared_ptr<const Page>& page, Tabl
     if (below->shared_name(0) != child.name || below->value(0, kOrder) != child.order)
       report("R-TB-2", page->value_offset(row, kOrder), "page of " + object,
              joined_text("separator \"", child.name, "\", ", child.order),
-             "the name and order of the first row below");
+             "the name and order of the first row in the child page");
     if (const std::uint64_t rows = table_rows(*below); rows != child.rows)
       report("R-TB-2", page->value_offset(row, kBlocks), "page of " + object,
              joined_text(child.rows, " rows"), std::to_string(rows));

@@ -14,11 +14,11 @@ namespace nmb {
 namespace {
 
 constexpr const char* kObject = "HDF5 view";
-// Smallest number of bytes that a view stores for one chunk (a key and an address). A view is
-// encoded only if so many bytes for each chunk fit in its length.
+// Smallest number of bytes that a view stores for one chunk (a key and an address). If the length
+// of the view is too small for this number of bytes per chunk, the view is not encoded.
 constexpr std::uint64_t kBytesOfChunk = 24;
 
-// Compares the written bytes with the bytes of the file, up to the first difference.
+// Compares the written bytes with the bytes of the file. Stops at the first difference.
 class ComparingSink final : public ViewSink {
  public:
   ComparingSink(const ByteSource& file, const Place& view) : file_(file), view_(view) {}
@@ -48,8 +48,9 @@ void NmbVerifier::check_hdf5_superblock() {
   const Place& view = superblock().view;
   if (all_zero(copy) != view.absent())
     report("R-HV-1", field(in_superblock::kHdf5), "HDF5 superblock",
-           all_zero(copy) ? "none, although there is a view" : "one, although there is no view",
-           "one if and only if there is a view");
+           all_zero(copy) ? "no HDF5 superblock in a file with a view"
+                          : "an HDF5 superblock in a file without a view",
+           "an HDF5 superblock if and only if the file has a view");
 }
 
 // Checks the view. Compares the view's bytes with a newly encoded view only if the file has no
@@ -107,7 +108,7 @@ bool NmbVerifier::check_view_header(std::span<const std::byte> header) {
   if (version != kViewVersion) {
     Finding finding{"R-HV-2", at, kObject, "no view header", "a view header of version 1"};
     if (version != 0) {
-      finding.found = joined_text("version ", version, ", of which only the sum is checked");
+      finding.found = joined_text("version ", version, "; only the sum of the view is checked");
       finding.severity = Severity::kWarning;
     }
     findings_.report(std::move(finding));

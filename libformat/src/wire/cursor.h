@@ -1,5 +1,5 @@
 // Cursor: reads a ByteSource forward through a window. All items of unknown length are read with a
-// Cursor, because it reports missing bytes before memory is allocated for an item.
+// Cursor. If bytes are missing, the Cursor reports this before memory is allocated for the item.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace nmb {
 
 class Cursor {
  public:
-  // The first window is small, because most headers are.
+  // The first window is small, because most headers are small.
   static constexpr std::uint64_t kFirstWindow = 16 * 1024;
   static constexpr std::uint64_t kWindow = 256 * 1024;
 

@@ -1,6 +1,6 @@
-// FarSource: a source for which a request takes more time than its bytes, for example over a
-// network. Readers announce the ranges that they will scan. Ranges near each other are read in one
-// request and kept for a while.
+// FarSource: a source on slow storage, for example over a network. For a short read, waiting for
+// the answer takes longer than the transfer of the bytes. Readers announce the ranges that they
+// will scan. Ranges near each other are read in one request and kept for a while.
 #pragma once
 
 #include <cstddef>
@@ -28,18 +28,19 @@ class FarSource final : public ByteSource {
   const std::string& name() const override { return base_->name(); }
   const std::string* path() const override { return base_->path(); }
 
-  // Sets a range of structures that scans read one after another. The range is read as a whole if
-  // reading it takes no longer than a request.
+  // Sets a range of the file. Scans read the structures in this range one after another. If reading
+  // the whole range takes no longer than one request, the whole range is read at once.
   void set_run(const ByteRange& run) { run_ = run; }
-  // Reads ranges that will be needed soon. The ranges must be in ascending order. Ranges are read
-  // together if fewer than `request_bytes` bytes lie between them. Memory: the requested bytes, or
-  // kKept bytes if that is more.
+  // Reads ranges of the file that will be needed soon, and keeps them in memory. The ranges must be
+  // in ascending order. Ranges are read together if fewer than `request_bytes` bytes lie between
+  // them. The kept bytes take at most kKept bytes of memory, or the length of `ranges` if that is
+  // more.
   Status fetch(std::span<const ByteRange> ranges) const;
-  // Reads `range`, unless the needed part of it, `wanted`, is already available.
+  // Reads `range` if its part `wanted`, which the caller needs now, is not in memory yet.
   Status fetch_if_missing(const ByteRange& range, const ByteRange& wanted) const {
     return has(wanted) || range.end > size() ? Status() : fetch_one(range);
   }
-  // The number of bytes that a longer scan should fetch at once.
+  // A scan that needs more bytes than this should call fetch() for this number of bytes at a time.
   static constexpr std::size_t kBatch = 16 << 20;
 
  private:

@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #ifdef NMB_XXHASH_DISPATCH
-#include <xxh_x86dispatch.h>  // redefines the functions of xxhash.h as those that choose by
-                              // processor
+#include <xxh_x86dispatch.h>  // replaces the functions of xxhash.h with functions that choose the
+                              // fastest code for the processor
 #endif
 
 namespace nmb {

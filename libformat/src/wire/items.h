@@ -1,5 +1,5 @@
-// Reads and writes items of sections and of their payloads. Numbers are little-endian
-// (spec/format.md, section 9).
+// Reads and writes the items of sections and the items of section payloads. Numbers are
+// little-endian (spec/format.md, section 9).
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@
 
 namespace nmb {
 
-// Appends items to a buffer. Padding is counted from the beginning of the first item.
+// Appends items to a buffer. pad() pads to a multiple of 8 bytes, counted from the beginning of the
+// first item.
 class ItemsOut {
  public:
   explicit ItemsOut(std::vector<std::byte>* out) : out_(out), start_(out->size()) {}
@@ -37,7 +38,7 @@ class ItemsOut {
     std::ranges::copy(bytes, out_->begin() + static_cast<std::ptrdiff_t>(at));
   }
   void put(std::string_view text) { put(std::as_bytes(std::span(text.data(), text.size()))); }
-  // Appends an enumerator with the size of its underlying type.
+  // Appends an enumerator as an integer of its underlying type.
   template <class E>
   requires std::is_enum_v<E>
   void put(E enumerator) { put(static_cast<std::underlying_type_t<E>>(enumerator)); }
@@ -80,8 +81,8 @@ class ItemsIn {
   const Status& status() const { return status_; }
   std::size_t remaining() const { return bytes_.size() - at_; }
   std::size_t offset() const { return base_ + at_; }
-  // Marks the beginning of an item at the current position. Errors are reported with this position
-  // until the next call.
+  // Marks the current position as the beginning of an item. Until the next call of begin_item(),
+  // errors are reported with this position.
   void begin_item() { item_ = offset(); }
   // Records an error. Only the first error is kept.
   void fail(const char* rule, const std::string& message) {

@@ -1,4 +1,4 @@
-// Makes texts, for example messages, and error statuses from several parts.
+// Joins several parts into one text, for example into the message of an error.
 #pragma once
 
 #include <concepts>
@@ -13,8 +13,8 @@ inline std::string_view part_of_text(std::string_view part) { return part; }
 inline std::string part_of_text(char part) { return {part}; }
 std::string part_of_text(std::integral auto part) { return std::to_string(part); }
 
-// Joins the parts to one text. A part can be a text, a character or an integer. Integers, including
-// std::uint8_t, are written in decimal.
+// Joins the parts into one text. A part can be a text, a character or an integer. Integers,
+// including std::uint8_t, are written in decimal.
 std::string joined_text(const auto&... parts) {
   std::string text;
   (text.append(part_of_text(parts)), ...);

@@ -26,8 +26,9 @@ constexpr std::size_t kHeader = 24, kRecord = 32;
 constexpr std::size_t kLeastNoted = 4096;
 // The largest number of bytes that one record of the journal covers.
 constexpr std::size_t kMostNoted = 1 << 20;
-// Runs that wrote in different steps may have left several notes about the same byte. Only the
-// nearest preceding notes are checked, at most kMostLookedAt of them.
+// If earlier runs divided the file into different writes, several records of the journal may cover
+// the same byte. For each byte, recall() checks at most this number of records: those that begin
+// nearest before the byte.
 constexpr int kMostLookedAt = 4;
 
 std::string journal_of(const std::string& hidden) {
@@ -151,16 +152,17 @@ Status JournaledOutput::write_at(std::uint64_t offset, std::span<const std::byte
   return append(journal_, record, name());
 }
 
-// Returns whether the file still has the bytes to which the note refers.
+// Reads the bytes that the note describes. Returns whether these bytes still have the recorded
+// checksum.
 bool JournaledOutput::has(Notes::const_iterator note, std::vector<std::byte>* bytes) const {
   const auto& [offset, noted] = *note;
   bytes->resize(noted.length);
   return base_->read_at(offset, *bytes).ok() && sum_of(*bytes) == noted.sum;
 }
 
-// Returns whether the file already has a range of bytes, and reads them. A previous run with
-// another number of ranks or threads wrote in different steps. So the range may be covered by parts
-// of several notes.
+// If a previous run has already written these bytes, reads them and returns true. A previous run
+// with another number of ranks or threads divided the file into different writes. So parts of
+// several notes may cover the bytes.
 bool JournaledOutput::recall(std::uint64_t offset, std::span<std::byte> out) const {
   if (const auto exact = noted_.find(offset);
       exact != noted_.end() && exact->second.length == out.size())

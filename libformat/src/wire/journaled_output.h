@@ -4,10 +4,11 @@
 //
 // The journal has a header of 24 bytes and records of 32 bytes; all numbers are little-endian. The
 // header has a magic number, the checksum of the key, and the checksum of these two fields. A
-// record has an offset and a length in the file, the checksum of the bytes there, and the checksum
-// of these three fields and the key. A record that is incomplete or has a wrong checksum is
-// ignored. All processes of a job append to one journal. If two records are appended at the same
-// time, a file system may lose one of them; the bytes of the lost record are then written again.
+// record describes a range of the file: its offset, its length and the checksum of its bytes. The
+// last field of a record is the checksum of the other three fields and the key. A record that is
+// incomplete or has a wrong checksum is ignored. All processes of a job append to one journal. If
+// two records are appended at the same time, a file system may lose one of them. The bytes that a
+// lost record describes are written again.
 #pragma once
 
 #include <cstdint>
@@ -48,11 +49,12 @@ class JournaledOutput final : public OutputFileLayer {
     std::uint64_t length, sum;
   };
   using Notes = std::map<std::uint64_t, Noted>;  // notes by offset
-  // names: name of the hidden file, if this object decides whether the file stays.
+  // names: the name of the hidden file if this object decides whether the file stays; otherwise
+  // empty.
   JournaledOutput(std::shared_ptr<OutputFile> file, std::string names, int journal,
                   std::uint64_t key)
       : OutputFileLayer(std::move(file)), names_(std::move(names)), journal_(journal), key_(key) {}
-  // Reads the journal. Sets *empty to whether the journal has no complete header.
+  // Reads the journal. Sets *empty to true if the journal has no complete header.
   Status load(const std::string& journal, bool* empty);
   std::uint64_t check_of(const std::uint64_t* fields) const;
   bool has(Notes::const_iterator note, std::vector<std::byte>* bytes) const;

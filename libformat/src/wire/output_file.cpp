@@ -251,7 +251,7 @@ Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path, const
 
 namespace {
 
-// How often a file is reopened if another process keeps replacing it.
+// If another process keeps replacing the file, the file is opened at most this number of times.
 constexpr int kOpenings = 10;
 
 Result<bool> names_file(const std::string& path, int fd) {
@@ -288,8 +288,8 @@ Result<std::unique_ptr<OutputFile>> open_output(const std::string& path, Locking
     const Status locked = take_writer_lock(fd, path);
     if (!locked.ok() && (locked.code() != Code::kUnsupported || locking == Locking::kRequired))
       return locked;
-    // Another file may have been renamed to this name since this file was opened. In that case, the
-    // lock would be on a file that no other process can find.
+    // Another file may have been renamed to this name since this file was opened. The lock must be
+    // on the file that other processes find under this name.
     NMB_ASSIGN(const bool same, names_file(path, fd));
     if (same) return file;
   }

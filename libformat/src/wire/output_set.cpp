@@ -15,12 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The most steps in resolving one path. A step follows a link or removes a part of the path. The
-// limit is higher than any path of up to PATH_MAX bytes needs.
+// Largest number of steps that resolve one path. A step follows a link or removes a part of the
+// path. A path of up to PATH_MAX bytes needs fewer steps.
 constexpr int kMostSteps = 8192;
 
-// Returns the advice at the end of a message. For the hidden files of a resumable output, the user
-// must choose another output, because these files are named after the output.
+// Returns the advice to the user at the end of a message. The hidden files of a resumable output
+// are named after the output. So if the conflict is about a hidden file, the user must choose
+// another output.
 std::string advice(std::string_view what) {
   return what == "report" ? "; choose another report" : "; choose another output";
 }
@@ -34,15 +35,15 @@ OutputSet::Identity OutputSet::identity_of(const std::string& path) {
   for (int step = 0; step < kMostSteps; ++step) {
     struct stat info;
     if (::stat(at.empty() ? "." : at.c_str(), &info) == 0) {
-      // Folders that do not exist, and ".." after them, are removed from the path without looking
-      // at the file system.
+      // Removes folders that do not exist, and ".." after them, from the text of the path. The file
+      // system is not needed for this.
       fs::path shortest = rest.lexically_normal();
       if (shortest == rest) return {info.st_dev, info.st_ino, rest.string()};
       at /= shortest;
       rest.clear();
       continue;
     }
-    // If a link refers to a file that does not exist, the target's path is used.
+    // If a link refers to a file that does not exist, the path of that file is used.
     std::error_code is_no_link;
     const fs::path target = fs::read_symlink(at, is_no_link);
     if (!is_no_link) {

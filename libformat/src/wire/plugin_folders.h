@@ -11,8 +11,10 @@ namespace nmb {
 // returns the subfolders "nmb" of these folders:
 // - the folder of the shared library that contains this code,
 // - the library folder of the running program's installation,
-// - each folder where the dynamic linker looks for the libraries of that library or program. No
-//   folder depends on the installation folder that was set when the library was built.
+// - each folder where the dynamic linker looks for the libraries that this shared library or this
+//   program needs.
+//
+// No folder depends on the installation folder that was set when the library was built.
 std::vector<std::filesystem::path> plugin_folders();
 
 }  // namespace nmb

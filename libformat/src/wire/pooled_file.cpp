@@ -1,4 +1,4 @@
-// Files that are opened when they are read (see wire/pooled_file.h).
+// Implements files that are opened when they are read (see wire/pooled_file.h).
 #include "wire/pooled_file.h"
 
 #include <sys/resource.h>

@@ -19,9 +19,9 @@ class PooledFile;
 class FilePool {
  public:
   explicit FilePool(std::size_t limit) : limit_(limit) {}
-  // Returns how many files a process keeps open. The number is at most 128. It is also at most half
-  // of the number of files that the process may still open, because an MPI library has many open
-  // files.
+  // Returns how many files a process keeps open. The number is at most 128. An MPI library needs
+  // many open files, so the number is also at most half of the files that the process may still
+  // open.
   static std::size_t most_files();
   Result<std::shared_ptr<const FileSource>> use(const PooledFile& file);
 
@@ -34,8 +34,8 @@ class FilePool {
 };
 
 // Thread-safe. Reads fail with kDamaged if the file was changed between two openings. A file counts
-// as changed if its size or modification time differs. If set_unchanged() has set a function, the
-// function decides instead.
+// as changed if its size or modification time differs. If set_unchanged() has set a function, that
+// function decides whether such a file counts as changed.
 class PooledFile final : public ByteSource {
  public:
   using Opener = std::function<Result<std::unique_ptr<FileSource>>()>;
@@ -43,12 +43,13 @@ class PooledFile final : public ByteSource {
   using Unchanged = std::function<Status(const ByteSource& now)>;
   static Result<std::shared_ptr<PooledFile>> open(const std::string& path,
                                                   std::shared_ptr<FilePool> pool);
-  // Opens a file that will be read now. The file stays open as long as the pool has room. opener: a
-  // thread-safe function that opens the file each time.
+  // Opens a file that will be read soon. The file stays open as long as the pool has room. opener:
+  // a thread-safe function that opens the file each time.
   static Result<std::shared_ptr<PooledFile>> open_and_keep(std::shared_ptr<FilePool> pool,
                                                            Opener opener);
   // Makes a file object from the stamp that another process has read. The file is opened when it is
-  // read. stamp: its device is ignored, because the device may have a different number here.
+  // read. stamp: its device number is ignored, because the same device may have another number in
+  // this process.
   static std::shared_ptr<PooledFile> as_seen(const std::string& path, const FileStamp& stamp,
                                              bool may_be_sparse, std::shared_ptr<FilePool> pool);
   ~PooledFile() override;
@@ -60,13 +61,14 @@ class PooledFile final : public ByteSource {
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   bool may_be_sparse() const override { return sparse_; }
   bool has_writer() const override;
-  // Sets the function that decides whether the file has changed if its size or modification time
-  // differs. Such a function is needed if other processes may add to the file.
+  // Sets a function that is called if the size or modification time of the file differs. The
+  // function decides whether the file counts as changed. Such a function is needed if other
+  // processes may add to the file.
   void set_unchanged(Unchanged unchanged) const;
   const FileStamp& stamp() const { return stamp_; }
   // Returns kDamaged if the file has changed since it was first opened. The file is reopened only
-  // if set_unchanged() has set a function and the stamp is not enough. The stamp is not enough if
-  // it differs or if its modification time is too recent.
+  // if set_unchanged() has set a function, and the stamp does not prove that the file is unchanged.
+  // The stamp proves nothing if it differs or if its modification time is too recent.
   Status check_unchanged() const;
 
  private:

@@ -1,5 +1,6 @@
-// ReadBackOutput: after every write, reads the bytes back while they are still in the processor's
-// caches, and compares them (spec/rationale.md, "Checking what was written").
+// ReadBackOutput: after every write, reads the bytes back and compares them with the written bytes.
+// At this time, the bytes are still in the processor's caches (spec/rationale.md, "Checking what
+// was written").
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,7 @@ class ReadBackOutput final : public OutputFileLayer {
   }
 
  private:
-  static constexpr std::size_t kPart = 64 << 10;  // fits the second-level cache
+  static constexpr std::size_t kPart = 64 << 10;  // fits into the second-level cache
 };
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// Sink: the opposite of Cursor. Collects bytes in pieces of at most 32 KiB and passes the pieces
-// on.
+// Sink: the writing counterpart of Cursor. Collects bytes in pieces of at most 32 KiB, and passes
+// each piece to a function.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ class Sink {
   static constexpr std::size_t kPiece = 32 * 1024;
   using Emit = std::function<Status(std::span<const std::byte>)>;
 
-  // `emit` must outlive the sink. After the first error of `emit`, which finish() returns, no more
-  // bytes are emitted.
+  // `emit` must outlive the sink. After the first error of `emit`, no more bytes are emitted.
+  // finish() returns this error.
   explicit Sink(const Emit& emit)
       : emit_(emit), piece_(std::make_unique_for_overwrite<std::byte[]>(kPiece)) {}
 

@@ -20,8 +20,8 @@ class SplicedSource final : public ByteSource {
     std::uint64_t end() const { return offset + length; }
   };
 
-  // runs: must be in ascending order, must not overlap, and must lie inside `size` and inside their
-  // sources. name: name of the source in messages.
+  // runs: must be in ascending order and must not overlap. Each run must lie within the first
+  // `size` bytes of this source, and within the other source. name: name of the source in messages.
   SplicedSource(std::vector<std::shared_ptr<const ByteSource>> sources, std::vector<Run> runs,
                 std::uint64_t size, std::string name)
       : sources_(std::move(sources)), runs_(std::move(runs)), size_(size), name_(std::move(name)) {}
@@ -48,7 +48,7 @@ class SplicedSource final : public ByteSource {
     }
     return {};
   }
-  // Returns true only for a range within a single run.
+  // A range that does not lie within a single run counts as allocated.
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
     auto run = std::ranges::upper_bound(runs_, offset, {}, &Run::offset);
     if (run == runs_.begin()) return false;

@@ -39,8 +39,8 @@ Result<FileSystem> file_system_of(const std::string& path) {
 }
 
 // Applies MPI-IO hints. The striping hints change *file_system. The hint "cb_nodes" sets
-// *aggregators, because the writer gathers values itself instead of MPI-IO. Hints whose values are
-// not numbers are ignored.
+// *aggregators, because the writer gathers values itself and does not use MPI-IO for this. Hints
+// whose values are not numbers are ignored.
 void take_hints(const WriterOptions& options, FileSystem* file_system, int* aggregators) {
   for (const auto& [key, value] : options.hints) {
     std::uint32_t number = 0;

@@ -1,5 +1,5 @@
-// Aggregation: chooses the ranks that write metadata, the index and small collective puts, and the
-// length of the stripes that they write (spec/rationale.md, "Aggregators").
+// Aggregation: chooses the ranks that write metadata, the index and small collective puts. Also
+// chooses the length of the stripes that these ranks write (spec/rationale.md, "Aggregators").
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ struct Aggregation {
   int writers = 1;
   std::uint64_t stripe = 64 << 10;  // bytes
   int value_writers = 1;
-  // The ranks from which the writers are chosen, ascending: one or more ranks of each node, or all
-  // ranks if empty.
+  // The ranks from which the writers are chosen, in ascending order. The list has one or more ranks
+  // of each node. If the list is empty, the writers are chosen from all ranks.
   std::vector<int> candidates{};
 
   // Returns the aggregation for values, which has `value_writers` writers.
@@ -50,7 +50,7 @@ struct Aggregation {
     const auto found = std::ranges::lower_bound(candidates, rank);
     if (!candidates.empty() && (found == candidates.end() || *found != rank)) return false;
     const std::int64_t place = candidates.empty() ? rank : found - candidates.begin();
-    // The index of the first writer whose place is not less than `place`.
+    // Index of the first writer whose position among the candidates is `place` or higher.
     const std::int64_t i = (place * writers + all - 1) / all;
     return i < writers && i * all / writers == place;
   }
@@ -70,12 +70,13 @@ struct Aggregation {
 // set `candidates`.
 Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nodes);
 
-// Takes the number and size of stripes from a Lustre layout, the extended attribute "lustre.lov" of
-// a file or folder. Changes nothing if the layout has an unknown format.
+// Takes the number and size of stripes from `layout`. `layout` is the extended attribute
+// "lustre.lov" of a file or folder on Lustre. Changes nothing if the layout has an unknown format.
 void take_lustre_layout(std::span<const std::byte> layout, FileSystem* file_system);
 
 // Chooses the aggregation from the options and from the file system, which rank 0 queries.
-// Collective: returns the same on all ranks. create: the file does not have its name yet.
+// Collective: returns the same result on all ranks. create: true if the file does not have its name
+// yet.
 Result<Aggregation> agree_on_aggregation(Communicator& ranks, const std::string& path, bool create,
                                          const WriterOptions& options);
 

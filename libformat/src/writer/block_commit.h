@@ -26,7 +26,7 @@ struct BlockCommit {
   bool appended = false;
   // True if a growth page gets the pieces. The index entry and the data map then do not change.
   bool grown = false;
-  DataMapEdge edge;  // end of the committed data map, to which the pieces are added
+  DataMapEdge edge;  // end of the committed data map; the pieces are added there
   std::vector<std::byte> inline_values;  // inline values with padding; empty if not read yet
 };
 

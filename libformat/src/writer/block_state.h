@@ -39,9 +39,9 @@ struct OldContent {
   std::unique_ptr<ExtentState> extent;
 };
 
-// The ranks that share a block, because several ranks define it or have opened it. One rank, the
-// keeper, places and writes the block and knows all definitions of the block. Each other rank knows
-// only its own definitions and the places of their values.
+// The ranks that share a block. Several ranks share a block if all of them define it or have opened
+// it. One rank, the keeper, knows all definitions of the block, and places and writes the block.
+// Each other rank knows only its own definitions and the places of their values.
 struct Sharing {
   struct Handle {
     int rank;
@@ -50,8 +50,9 @@ struct Sharing {
   Handle keeper{0, 0};
   std::vector<Handle>
       others;  // handles of the other ranks, in the order of ranks; set only on the keeper
-  // For each rank whose definitions differ from the keeper's definitions: the rank's handle, and
-  // the IDs of its variables in the united block. Used only while the keeper lays out the block.
+  // Ranks whose definitions differ from the keeper's definitions. For each of these ranks: its
+  // handle, and the IDs that its variables have in the united block. Used only while the keeper
+  // lays out the block.
   std::vector<std::pair<Handle, std::vector<VarId>>> places;
 };
 
@@ -77,12 +78,12 @@ struct BlockState {
   NextEntry next;
   BodyOrigin body;
   ExtentOrigin values;
-  // After end_define(), the begins of variables are canonical. Null if the block is packed or not
-  // opened.
+  // The block's definitions; null if the block is packed or not opened. After end_define(), the
+  // offset `begin` of each variable is canonical.
   std::unique_ptr<Metadata> metadata;
   ClassicLayout layout;
   std::unique_ptr<BlockEntry> committed;  // the block's entry in the newest generation
-  // Set for kEdited, until the values have been copied.
+  // Set while the stage is kEdited and the values have not been copied yet.
   std::unique_ptr<OldContent> old;
   std::unique_ptr<Sharing> sharing;  // null if only this rank has the block
 
@@ -167,7 +168,8 @@ struct BlockState {
     stage = BlockStage::kRemoved;
     values = ExtentOrigin(NoValues());
   }
-  // Forgets the keeper. Called if another rank may have committed the block in the meantime.
+  // Forgets the keeper. Called if another rank may have committed the block after generation
+  // `known_at`.
   void forget_sharing() {
     sharing.reset();
     kept = true;

@@ -26,7 +26,8 @@ class Bodies {
   // Passes the uncompressed body of a new or changed block to `sink`, in parts.
   static Status for_body(const BlockState& block, const BodySink& sink);
   static Result<std::vector<std::byte>> body_of(const BlockState& block);
-  // Determines the lengths and counts of a new or changed block and the places of its variables.
+  // Lays out a new or changed block: determines its lengths, its counts and the places of its
+  // variables.
   Status lay_out_definitions(BlockId id);
   // Trains a dictionary on the first small bodies of all ranks. Collective.
   Status train(const std::vector<BlockId>& ids);

@@ -1,5 +1,6 @@
-// A commit finishes values, writes data maps, blocks and the index, and then writes the superblock,
-// which makes them the newest generation (spec/format.md, section 5).
+// A commit finishes the values, and writes data maps, blocks and the index. At the end, a commit
+// writes the superblock, so that the changes become the newest generation (spec/format.md, section
+// 5).
 #pragma once
 
 #include "writer/writer_core.h"

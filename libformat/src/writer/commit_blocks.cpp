@@ -27,7 +27,7 @@ Status write_block(WriterCore& w, BlockCommit& c) {
     inline_bytes = std::move(c.inline_values);
     if (inline_bytes.empty()) {
       // A hole gets as many zero bytes as end_define() has reserved for it. The extent may have
-      // become longer since then.
+      // become longer since end_define().
       const std::uint64_t length = c.hole ? block.run_length : block.next.extent_length;
       inline_bytes.resize(round_up(length, 8));
       const auto values = std::span(inline_bytes).first(length);

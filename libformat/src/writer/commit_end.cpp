@@ -1,5 +1,5 @@
-// Commits: writes the dead ranges and the superblock, which makes the changes the newest generation
-// (spec/format.md, section 5).
+// Commits: writes the dead ranges, and then the superblock. With the superblock, the changes become
+// the newest generation (spec/format.md, section 5).
 #include <algorithm>
 #include <utility>
 
@@ -110,8 +110,9 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 
 namespace {
 
-// Adds to a failure status that the new generation may be in the file, because a failure during the
-// write of the slot leaves this open. The status is the same on all ranks.
+// Adds to the message of a failure that the new generation may be in the file. If writing the slot
+// fails, it is unknown whether the file has the new generation. The status is the same on all
+// ranks.
 Status in_doubt(const WriterCore& w, const Status& status) {
   // A new file has no name yet and is removed after a failure.
   if (status.ok() || w.committed.superblock.generation == 0) return status;
@@ -192,7 +193,8 @@ Status write_superblock(WriterCore& w) {
     return waits ? w.file->sync() : Status();
   };
   NMB_TRY(w.ranks.agree(finish()));
-  // Prepares the status for the case that there is no memory to make it later.
+  // The status is made here, because there may be no memory to make it after the memory has run
+  // out.
   const Status out_of_memory = std::exchange(w.out_of_memory, in_doubt(w, w.out_of_memory));
   Status status;
   if (leads) status = publish(w);

@@ -42,7 +42,8 @@ class OwnChanges final : public IndexChanges {
     for (const BlockCommit& block : blocks)
       if (!block.grown) list_.push_back({writer.blocks.name(block.id), &block});
     for (const std::string& name : writer.blocks.removed_names) list_.push_back({name, nullptr});
-    // The removal and the new definition of the same name become one change.
+    // If a name was removed and then defined again, the list has two changes of this name. Only the
+    // new definition is kept.
     auto less = [](const Change& a, const Change& b) {
       const int order = a.name.compare(b.name);
       return order != 0 ? order < 0 : a.block && !b.block;
@@ -143,8 +144,8 @@ class MergedChanges final : public IndexChanges {
   std::vector<std::size_t> ends_;
 };
 
-// Returns the number of records in growth pages, which the pages of the index do not count.
-// Collective.
+// Returns the number of records that growth pages add. The totals in the index pages do not include
+// these records. Collective.
 Result<std::uint64_t> grown_records(WriterCore& w) {
   std::uint64_t grown = 0;
   NMB_TRY(w.ranks.first([&]() -> Status {
@@ -175,7 +176,7 @@ Status write_index(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   }
   const std::vector<std::size_t> begins =
       w.ranks.is_alone() ? std::vector<std::size_t>{0, changes.count()} : slices.cut(names);
-  // The range of this rank's changes whose names this rank owns.
+  // This rank owns the names of its changes [from, to).
   std::size_t from = 0, to = 0;
   std::vector<Communicator::Parcel> parcels;
   for (std::size_t s = 0; s < slices.count(); ++s) {

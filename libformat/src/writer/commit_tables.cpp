@@ -52,9 +52,9 @@ Status add_statistics(WriterCore& w, const BlockCommit& c, TableRows* rows) {
   return {};
 }
 
-// Reads the rows of `trees`, adds this rank's `rows`, and distributes all rows so that all rows of
-// a block are on one rank. For each block, only the newest rows stay. The pages of the trees become
-// dead.
+// Reads the rows of `trees` and adds them to this rank's `rows`. The ranks exchange rows, so that
+// all rows of a block are on one rank. For each block, only the newest rows stay. The pages of the
+// trees become dead.
 Status take_trees(WriterCore& w, const BlockTable& table, std::span<const BlockTable::Tree> trees,
                   bool to_the_oldest, TableRows* rows) {
   // The age of each row: 0 for rows of this generation, i + 1 for rows of trees[i].
@@ -115,9 +115,9 @@ Status take_trees(WriterCore& w, const BlockTable& table, std::span<const BlockT
   return {};
 }
 
-// Writes a tree with the rows of all ranks, after the index. The new tree includes the rows of
-// newer small trees and refers to the next older tree. Does nothing if no rank has rows.
-// Collective.
+// Writes a tree with the rows of all ranks to the file, after the index. If the newest committed
+// trees are small, the new tree takes over their rows. The new tree refers to the newest tree that
+// stays. Does nothing if no rank has rows. Collective.
 Status write_table(WriterCore& w, PageUse use, std::uint64_t feature, TableRows rows) {
   Superblock& next = w.next.superblock;
   NMB_ASSIGN(std::uint64_t total, w.ranks.sum(std::uint64_t{rows.count()}));

@@ -1,4 +1,4 @@
-// CommittedState: what the writer knows about the newest generation of the file.
+// CommittedState: describes the newest generation of the file, as far as the writer needs it.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ struct CommittedState {
       identity{};  // the identity's bytes in the file; only on rank 0
   std::vector<std::byte> dictionary;
   bool has_file_id = false;
-  // This writer never truncates the file to fewer bytes than this, because bytes before this
-  // position are committed or were written by others.
+  // This writer never makes the file shorter than this length, because all bytes within this length
+  // are committed or were written by other processes.
   std::uint64_t kept_length = 0;
   std::unique_ptr<OutputSource> source;
   std::unique_ptr<ReaderCore> reader;               // null before the first commit

@@ -1,4 +1,5 @@
-// CountedOutput: counts the reads and writes of an output file and their bytes.
+// CountedOutput: counts the reads and writes of an output file, and the bytes that were read and
+// written.
 #pragma once
 
 #include <atomic>
@@ -16,7 +17,7 @@ class CountedOutput final : public OutputFileLayer {
   struct Counts {
     std::atomic<std::uint64_t> writes = 0, bytes_written = 0, reads = 0, bytes_read = 0;
   };
-  // counts: receives the numbers. The counts may outlive the file.
+  // counts: receives the numbers of reads, writes and bytes. The counts may outlive the file.
   CountedOutput(std::unique_ptr<OutputFile> base, std::shared_ptr<Counts> counts)
       : OutputFileLayer(std::move(base)), counts_(std::move(counts)) {}
 

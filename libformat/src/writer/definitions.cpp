@@ -46,8 +46,7 @@ Status check_body_may_change(const ReaderCore& core, const BlockEntry& entry) {
   if (static_cast<Kind>(entry.kind) != Kind::kExtended) return {};
   const Result<StoredBlock> stored = core.load(entry, false);
   if (!stored.ok() || stored->body.size() < kHeaderLengthOffset + 8)
-    return {};  // the block may
-                // still be removed
+    return {};  // the block may still be removed
   const std::uint64_t size = stored->body.size();
   const std::uint64_t begin =
       round_up(std::min(load_be<std::uint64_t>(&stored->body[kHeaderLengthOffset]), size), 8);
@@ -92,8 +91,8 @@ Result<BlockId> Definitions::define_block(std::string_view name, const Metadata*
   const BlockId id = w_.blocks.add(name);
   BlockState& block = w_.blocks[id];
   block.metadata = std::make_unique<Metadata>();
-  // Memory is reserved in advance because blocks of one file usually have similar definitions. But
-  // the blocks after a first large block may be small, so no more than this many bytes are
+  // Memory is reserved in advance because blocks of one file usually have similar definitions. Even
+  // if the first block is large, later blocks may be small. So at most this many bytes are
   // reserved.
   constexpr std::size_t kReserve = 64 << 10;
   const BlockState* const before = id > 0 ? defining_new(id - 1) : nullptr;

@@ -1,6 +1,6 @@
-// ExtentOrigin: the source of a block's values, as one of several alternatives. Each alternative
-// has its own file and defines the steps of writer/origin_steps.h in which it differs from the
-// default. To add an alternative, write a file, a line in Alternatives, and a row in
+// ExtentOrigin: the source of a block's values. There are several alternatives. Each alternative
+// has its own file. The file defines those steps of writer/origin_steps.h that differ from the
+// default steps. To add an alternative, write a file, a line in Alternatives, and a row in
 // tests/unit/extent_origin_test.cpp.
 #pragma once
 
@@ -19,7 +19,8 @@
 
 namespace nmb {
 
-// Large alternatives that few blocks need are stored separately, because there are many blocks.
+// A writer may have many blocks, but few of them need a large alternative. So an ExtentOrigin
+// contains only a pointer to a large alternative.
 class ExtentOrigin {
   template <class Ask>
   auto ask(Ask&& what) const {

@@ -1,4 +1,5 @@
-// The values of a block while they are being written (see writer/extent_state.h).
+// Implements the state of a block's values while they are being written (see
+// writer/extent_state.h).
 #include "writer/extent_state.h"
 
 #include <algorithm>
@@ -14,8 +15,8 @@ namespace nmb {
 namespace {
 constexpr std::size_t kBuffer = 1 << 20;
 constexpr std::uint64_t kWorthSumming = 64 << 10;
-// Gaps with fewer bytes than this get space too, because two more pieces would need rows of about
-// this size.
+// A gap with fewer bytes than this gets space too. Without the space, the gap would divide a piece,
+// and the additional rows of the data map would need about as many bytes.
 constexpr std::uint64_t kSmallGap = 64;
 }  // namespace
 
@@ -125,8 +126,9 @@ Status ExtentState::write_fresh(const Segment& segment, std::uint64_t at,
   const std::uint64_t to = at + part.size();
   NMB_TRY(write(segment.position + (at - segment.logical), part));
   written_.add(at, to);
-  // Computes the sums of large pieces that `part` covers completely. Small pieces are left to the
-  // commit: many blocks have only small pieces, and the commit reads them soon.
+  // Computes the sums of large pieces that `part` covers completely. The commit computes the sums
+  // of small pieces. Many blocks have only small pieces, and the commit soon reads these pieces
+  // anyway.
   for (std::uint64_t from = at; from < to;) {
     const FreshPiece piece = piece_of(segment, from);
     if (piece.logical == from && piece.end() <= to && piece.length >= kWorthSumming)
@@ -214,8 +216,8 @@ std::vector<Interval> ExtentState::unplaced() const {
 void ExtentState::plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Segment>* segments,
                            std::vector<SpaceRequest>* requests) {
   while (from < to) {
-    // Every piece starts at a multiple of 8 in the file. Therefore a segment that does not begin at
-    // a multiple of 8 in the extent must end with its window.
+    // Every piece starts at a multiple of 8 in the file. So if a segment does not begin at a
+    // multiple of 8 in the extent, it must end where its window ends.
     const std::uint64_t window_end = (from / piece_size_ + 1) * piece_size_;
     std::uint64_t end = from % 8 == 0 ? to : std::min(to, window_end);
     std::uint64_t tail = 0;
@@ -237,7 +239,7 @@ void ExtentState::plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Seg
 }
 
 // Returns the parts of `intervals` that have no uncommitted space. Other ranks may request places
-// for bytes that already have such space, because a rank does not know of all space.
+// for bytes that already have space, because a rank does not know all space that is planned.
 std::vector<Interval> ExtentState::without_fresh(std::span<const Interval> intervals) const {
   IntervalSet wanted;
   for (const Interval& interval : intervals) wanted.add(interval.begin, interval.end);
@@ -246,9 +248,10 @@ std::vector<Interval> ExtentState::without_fresh(std::span<const Interval> inter
   return wanted.all();
 }
 
-// Extends `intervals` by short gaps in which nothing is stored: between intervals, and among the
-// new bytes before the first and after the last interval. Such gaps are padding of records, small
-// variables without values, or elements between strides.
+// Extends `intervals` by short gaps in which nothing is stored. A gap may lie between two
+// intervals. Among the new bytes, a gap may also lie before the first interval or after the last
+// interval. Such gaps are the padding of records, small variables without values, or elements that
+// a stride skips.
 std::vector<Interval> ExtentState::with_small_gaps(std::span<const Interval> intervals) const {
   std::vector<Interval> out;
   for (Interval interval : intervals) {
@@ -283,7 +286,7 @@ Result<std::vector<SpaceRequest>> ExtentState::plan_places(std::span<const Inter
       if (!segment.fresh && (segment.cut != 0 || wanted.touches(segment.logical, segment.end()))) {
         const bool copied = !wanted.gaps(segment.logical, segment.end()).empty();
         // A coded piece may cross windows. As in plan_gap(), a new segment that does not begin at a
-        // multiple of 8 ends with its window.
+        // multiple of 8 ends where its window ends.
         for (std::uint64_t from = segment.logical; from < segment.end();) {
           const std::uint64_t window_end = (from / piece_size_ + 1) * piece_size_;
           const std::uint64_t to =
@@ -377,8 +380,8 @@ Status ExtentState::take_places(MessageReader& in) {
   for (MessageReader each(in.get_bytes()); !each.at_end();) places.push_back(each.get<Segment>());
   if (places.empty()) return {};
   NMB_TRY(load(places.front().logical));
-  // The received segments replace all overlapping segments of this state: whole committed pieces,
-  // but only the overlapped parts of uncommitted segments.
+  // The received segments replace the segments of this state that they overlap. A committed piece
+  // is replaced as a whole. An uncommitted segment keeps the parts that do not overlap.
   std::vector<Segment> merged = places;
   for (const Segment& segment : segments_) {
     auto place = std::ranges::upper_bound(places, segment.logical, {}, &Segment::end);

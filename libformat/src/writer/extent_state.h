@@ -1,6 +1,6 @@
 // ExtentState: the state of a block's values while they are being written. The state contains the
-// places of bytes, the bytes that were written since the last commit, and the pieces that the next
-// commit makes (spec/format.md, section 10.1).
+// places of bytes and the bytes that were written since the last commit. It also contains the
+// pieces that the next commit makes (spec/format.md, section 10.1).
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ class DeadPieces {
 // Writes bytes at a position of the file.
 using WriteAt = std::function<Status(std::uint64_t position, std::span<const std::byte> bytes)>;
 
-// A request for space for values. The space begins at `tail` (rounded up to a multiple of 8) if
-// free space begins there. In other cases, the space gets the alignment of an extent of this
-// length.
+// Requests space in the file for values. If free space begins at `tail` (rounded up to a multiple
+// of 8), the space begins there. If no free space begins at `tail`, the space gets the alignment of
+// an extent of this length.
 struct SpaceRequest {
   std::uint64_t length = 0;
   std::uint64_t tail = 0;  // end of the values that the request continues, or 0
@@ -41,10 +41,10 @@ struct SpaceRequest {
 using CommittedPieces = std::function<Status(std::uint64_t from, std::uint64_t to,
                                              const std::function<Status(const Piece&)>& visit)>;
 
-// Bytes that have uncommitted space in the file are written in place. Other bytes wait in a stage
-// until the keeper of the block has planned places for them and take_places() was called. Committed
-// pieces are loaded only if they are read or changed, so an extent that only grows does not need
-// them. Not thread-safe.
+// Bytes that have uncommitted space in the file are written in place. Bytes without uncommitted
+// space wait in a stage. They wait until the keeper of the block has planned their places and
+// take_places() was called. Committed pieces are loaded only if they are read or changed, so an
+// extent that only grows does not need them. Not thread-safe.
 class ExtentState {
  public:
   ExtentState(std::uint32_t piece_size, CommittedPieces committed)
@@ -61,9 +61,9 @@ class ExtentState {
   // Makes the extent longer. The new bytes are unwritten.
   void add_unwritten(std::uint64_t length) { length_ = length; }
   // Changes the length of the extent. If the extent becomes longer, the new bytes are unwritten. If
-  // the extent becomes shorter, the bytes after its end are forgotten, and uncommitted bytes among
-  // them become zero in the file. A committed piece that is cut is written again when places are
-  // planned.
+  // the extent becomes shorter, the bytes after its end are lost. Lost bytes that are uncommitted
+  // become zero in the file. If the new end lies inside a committed piece, the rest of the piece
+  // gets a new place when places are planned.
   Status resize(std::uint64_t length, WriteBuffer& file, DeadPieces& dead);
   // Writes bytes at `offset` of the extent. Bytes that have no uncommitted space wait in `stage`.
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
@@ -76,15 +76,16 @@ class ExtentState {
   // Requests a place for [from, to), although the values follow later. The place is planned
   // together with the places of waiting bytes.
   void want_place(std::uint64_t from, std::uint64_t to) { wanted_.add(from, to); }
-  // Tells the keeper about new records when it places waiting bytes.
+  // Requests that the keeper receives the new number of records when the keeper places waiting
+  // bytes.
   void want_records() { wants_records_ = true; }
   // Returns whether all bytes of [from, to) have uncommitted space.
   bool is_fresh(std::uint64_t from, std::uint64_t to) const;
-  // Returns the offset of the first byte that was added after the extent got its first space or was
-  // committed.
+  // Returns the offset of the first new byte. A byte is new if it was added after the extent was
+  // committed or got its first space.
   std::uint64_t first_new() const { return first_new_; }
-  // A range that becomes one piece of the file, no matter which of its bytes are written before the
-  // commit.
+  // A range that becomes one piece of the file, even if only some of its bytes are written before
+  // the commit.
   struct FreshPiece {
     std::uint64_t logical, length, position;
     std::uint64_t end() const { return logical + length; }
@@ -97,13 +98,17 @@ class ExtentState {
   std::vector<Interval> staged() const;
   // Returns the bytes that wait in the stage and all other bytes that need places.
   std::vector<Interval> unplaced() const;
-  // Plans uncommitted space for the bytes of `asked` (ascending, disjoint intervals) that have
-  // none, for a few new bytes between the intervals, and for committed pieces that the intervals
-  // overlap. The caller must then call take_places() with a position for each request, which also
-  // copies those bytes of committed pieces that do not change.
+  // Plans uncommitted space for three sorts of bytes:
+  // - bytes of `asked` (ascending, disjoint intervals) that have no uncommitted space,
+  // - a few new bytes between the intervals,
+  // - committed pieces that the intervals overlap.
+  //
+  // The caller must then call take_places() with a position for each request. take_places() also
+  // copies the unchanged bytes of these committed pieces.
   Result<std::vector<SpaceRequest>> plan_places(std::span<const Interval> asked);
   Status take_places(std::span<const std::uint64_t> positions, WriteBuffer& file, DeadPieces& dead);
-  // Encodes the uncommitted space in `intervals` for the state of another rank.
+  // Encodes the places of uncommitted space in `intervals`. Another rank decodes the places with
+  // take_places().
   void put_places(std::span<const Interval> intervals, MessageWriter& out) const;
   Status take_places(MessageReader& in);
   // A run of waiting bytes.
@@ -161,7 +166,7 @@ class ExtentState {
   };
   std::size_t first_segment_at(std::uint64_t offset) const;
   Status clear(const Segment& segment, std::uint64_t from, WriteBuffer& file) const;
-  // Reads bytes of a segment. `offset` is the offset of the first byte in the extent.
+  // Reads bytes of a segment. The first byte is at `offset` of the extent.
   Status read_segment(const Segment& segment, std::uint64_t offset, std::span<std::byte> out,
                       WriteBuffer& file) const;
   bool has_cut() const;
@@ -191,8 +196,8 @@ class ExtentState {
   std::uint64_t first_new_ = 0;
   std::vector<Staged> staged_;  // runs of waiting bytes, in the order of the calls of write()
   std::vector<Planned> planned_;
-  // The decoded bytes of the coded piece that was read last. These bytes are kept until the end of
-  // the piece was read.
+  // The decoded bytes of the coded piece that was read last. These bytes are kept until the last
+  // byte of the piece has been read.
   mutable std::vector<std::byte> decoded_;
   mutable std::uint64_t decoded_position_ = 0;
 };

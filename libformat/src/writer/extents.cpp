@@ -40,8 +40,8 @@ void set_records(BlockState& block, std::uint64_t records) {
   block.next.extent_length = block.layout.end(records) - block.layout.header_length;
 }
 
-// Adds records to a block. Before that, removes the bytes after the block's last record (the
-// trailing bytes of a packed file).
+// Removes the bytes after the block's last record (the trailing bytes of a packed file), and then
+// adds records to the block.
 Status grow(WriterCore& w, BlockId id, std::uint64_t records) {
   BlockState& block = w.blocks[id];
   ExtentState* const extent = extent_of(w, id);
@@ -55,7 +55,8 @@ Status grow(WriterCore& w, BlockId id, std::uint64_t records) {
   return extent->resize(block.next.extent_length, w.buffer, w.next);
 }
 
-// Returns the extent of a block for puts. Adds records if the block has fewer than `records`.
+// Prepares a block for a put, and returns the state of its extent. Adds records if the block has
+// fewer than `records`.
 Result<ExtentState*> start_put(WriterCore& w, BlockId id, std::uint64_t records) {
   ExtentState* const extent = extent_of(w, id);
   BlockState& block = w.blocks[id];

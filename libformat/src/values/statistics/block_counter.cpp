@@ -84,7 +84,7 @@ Result<std::unique_ptr<BlockCounter>> BlockCounter::make(const Metadata& metadat
     slot.begin = begin - base;
     slot.end = end;
     if (is_record && *bytes == layout.record_size) {
-      // Adjacent records form an array.
+      // The variable takes the whole record, so its records form one array.
       slot.begin += made->record_begin_;
       slot.end = slot.begin + all;
       made->fixed_.push_back(slot);
@@ -98,7 +98,7 @@ Result<std::unique_ptr<BlockCounter>> BlockCounter::make(const Metadata& metadat
   return made;
 }
 
-// Records that a variable is counted.
+// Notes that the values of a variable will be counted.
 void BlockCounter::note(Slot* slot, std::uint64_t elements) {
   slot->most_buckets = Histogram::most_buckets(elements);
   variables_[slot->variable] = {true, slot->form.type, slot->form.nan_is_missing, elements};
@@ -143,7 +143,7 @@ void BlockCounter::keep_cut(const Slot& slot, std::uint64_t element, std::uint64
   cuts_.erase(cut);
 }
 
-// Counts the part of [from, to) that lies in the slot, which begins at `base`.
+// Counts those bytes of [from, to) that lie in the slot. slot.begin and slot.end count from `base`.
 template <class Bytes>
 void BlockCounter::count_slot(const Slot& slot, std::uint64_t base, std::uint64_t from,
                               std::uint64_t to, const Bytes& bytes, Local* local) {
@@ -177,13 +177,13 @@ void BlockCounter::count(std::uint64_t from, std::uint64_t to, const Bytes& byte
   const std::uint64_t first = from <= record_begin_ ? 0 : (from - record_begin_) / record_size_;
   const std::uint64_t end = std::min(records_, (to - record_begin_ - 1) / record_size_ + 1);
   if (first >= end) return;
-  // The first and the last record may be incomplete. All records between them are complete.
+  // The first and the last record may be incomplete. All records between these two are complete.
   count_record(first, from, to, bytes);
   if (end - first > 2) count_whole_records(first + 1, end - 1, bytes);
   if (end - first > 1) count_record(end - 1, from, to, bytes);
 }
 
-// Counts the part of [from, to) that lies in a record.
+// Counts those bytes of [from, to) that lie in the record.
 template <class Bytes>
 void BlockCounter::count_record(std::uint64_t record, std::uint64_t from, std::uint64_t to,
                                 const Bytes& bytes) {
@@ -199,8 +199,8 @@ void BlockCounter::count_record(std::uint64_t record, std::uint64_t from, std::u
     keep(each, local);
   };
   if constexpr (std::is_same_v<Bytes, Hole>) {
-    // There may be many holes and many variables. So variables that lie completely in a hole are
-    // only recorded here and counted later.
+    // A block may have many holes and many variables. If a variable's part of the record lies
+    // completely in a hole, note_hole() only notes it, and finish() counts it.
     auto last =
         std::partition_point(slot, record_.end(), [&](const Slot& s) { return s.end <= high; });
     if (slot != last && slot->begin < low) count_one(*slot++);
@@ -226,7 +226,8 @@ void BlockCounter::count_whole_records(std::uint64_t first, std::uint64_t end, c
   }
 }
 
-// Records that `records` records of some variables are completely in holes.
+// For each variable from `first` to `end`, notes that `records` of its records lie completely in
+// holes.
 void BlockCounter::note_hole(std::vector<Slot>::const_iterator first,
                              std::vector<Slot>::const_iterator end, std::uint64_t records) {
   if (first >= end) return;

@@ -32,7 +32,7 @@ class BlockCounter {
                                                     const ClassicLayout& layout,
                                                     std::uint64_t records, StatisticsLevel level);
 
-  // Adds bytes of the extent from `offset` on.
+  // Adds bytes of the extent. The first byte is at `offset`.
   void add(std::uint64_t offset, std::span<const std::byte> bytes);
   // Adds bytes [from, to) of the extent that are not stored. The values in these bytes are fill
   // values.
@@ -41,14 +41,14 @@ class BlockCounter {
   bool has_chunks() const { return !chunked_.empty(); }
   // Reads and counts the values in chunks. Must not be called concurrently with other functions.
   // Leaves out a variable if one of its chunks is damaged, or if its chunks would decode to far
-  // more bytes than are stored. Needs memory of 32 MiB, or of one chunk if that is larger. Errors:
-  // kDamaged, kIo.
+  // more bytes than are stored. Needs 32 MiB of memory, or the memory for one chunk if that is
+  // more. Errors: kDamaged, kIo.
   Status count_chunks(const std::shared_ptr<const ByteSource>& extent, unsigned threads);
-  // Returns the statistics. Call this after all bytes of values were added. Errors: kDamaged if
-  // some values are missing.
+  // Returns the statistics. Call this after all bytes of the values were added. Errors: kDamaged if
+  // some values were not added.
   Result<BlockStatistics> finish();
-  // Returns the names of the variables, in order. A name is empty if netCDF shows the variable only
-  // as a dimension; its values were never written.
+  // Returns the names of all variables in the order of their IDs. A name is empty if netCDF shows
+  // the variable only as a dimension. The values of such a variable were never written.
   std::vector<std::string> take_names() { return std::move(names_); }
   // Returns statistics in which no variable is counted. Call this instead of finish() for a block
   // whose values cannot be read.
@@ -83,7 +83,7 @@ class BlockCounter {
     bool with_histogram = false;
     HistogramBuilder* builder() { return with_histogram ? &histogram : nullptr; }
   };
-  // An element of which some bytes were not added yet.
+  // An element whose bytes were only partly added.
   struct Cut {
     std::array<std::byte, 8> bytes{};
     std::uint8_t there = 0;  // bit n is set if byte n was added
@@ -130,8 +130,8 @@ class BlockCounter {
   std::mutex mutex_;                   // protects the members below
   std::vector<Total> totals_;          // totals for each variable
   std::map<std::uint64_t, Cut> cuts_;  // incomplete elements, by their offsets
-  // For each element of record_: how many records of the variable are completely in holes. The
-  // number is stored as the difference from the number of the previous variable.
+  // One number for each variable in record_: how many of its records are completely in holes. Each
+  // number is stored as its difference from the number before it.
   std::vector<std::uint64_t> in_holes_;
 };
 

@@ -15,8 +15,8 @@ namespace nmb {
 namespace {
 
 constexpr std::uint64_t kRowsAtOnce = 4096;
-// The most bytes of chunks that all threads together decode at a time. A single chunk may be
-// larger.
+// All threads together decode at most this many bytes at a time, unless a single chunk has more
+// bytes.
 constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
 // Limits for decoded bytes. Without such limits, a few stored bytes could decode to a large chunk,
 // and many rows of the table could refer to the same bytes.
@@ -54,7 +54,7 @@ class ChunkShape {
   void for_each_run(Visit visit) const {
     std::size_t last = inside_.size();
     std::uint64_t run = 1, pitch = 1;
-    // Adjacent whole rows form one run.
+    // Rows that lie completely inside the array are adjacent, so they form one run.
     while (last > 0 && run == pitch) {
       --last;
       run *= inside_[last];
@@ -110,7 +110,7 @@ Status BlockCounter::count_chunks(const std::shared_ptr<const ByteSource>& exten
   for (const Chunked& chunked : chunked_) {
     const Status status = count_chunks_of(chunked, extent, threads);
     if (status.ok()) continue;
-    // Damaged chunks are copied unchanged, and their values are not counted.
+    // If a chunk is damaged, the variable gets no statistics.
     if (status.rule() != "R-XC-1") return status;
     variables_[chunked.slot.variable] = {};
   }

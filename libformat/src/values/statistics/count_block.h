@@ -11,8 +11,8 @@
 
 namespace nmb {
 
-// Reads the extent in windows of 1 MiB. Each of the threads needs memory for one window. holes:
-// ranges of the extent, ascending, that are not read. Errors: kDamaged, kIo.
+// Reads the extent in windows of 1 MiB. Each thread needs memory for one window. holes: ranges of
+// the extent in ascending order; these ranges are not read. Errors: kDamaged, kIo.
 Result<BlockStatistics> count_block(const Dataset& block, std::span<const ByteRange> holes,
                                     StatisticsLevel level, unsigned threads);
 

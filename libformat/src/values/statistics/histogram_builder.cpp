@@ -13,7 +13,7 @@ Histogram::Range Histogram::range(const Bucket& bucket) const {
   };
   const std::uint64_t first = static_cast<std::uint64_t>(bucket.code) << (64 - bits);
   const std::uint64_t last = first | (~std::uint64_t{0} >> bits);
-  // If a code also belongs to NaNs, infinity is the only number that has this code.
+  // If NaNs have this code, infinity is the only number that has the same code.
   const double infinity = std::numeric_limits<double>::infinity();
   const auto sound = [&](double value, double limit) { return value == value ? value : limit; };
   return {sound(number(first), -infinity), sound(number(last), infinity)};
@@ -61,8 +61,8 @@ bool HistogramBuilder::insert(std::uint32_t code, std::uint64_t count) {
   return true;
 }
 
-// Reduces the number of bits until there is also room for the new codes. Two codes of one bit
-// always fit.
+// Shortens all codes until `most_` buckets are enough for the old and the new codes. Codes of one
+// bit always fit, because there is room for at least two codes.
 void HistogramBuilder::coarsen_for(std::span<const std::uint32_t> codes) {
   std::vector<std::uint32_t> all;
   all.reserve(used_ + codes.size());

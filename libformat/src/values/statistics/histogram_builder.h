@@ -11,15 +11,15 @@
 
 namespace nmb {
 
-// Returns the code of a value with Histogram::kMostBits bits. number: must not be NaN.
+// Returns the code of a value. The code has Histogram::kMostBits bits. number: must not be NaN.
 inline std::uint32_t histogram_code(double number) {
   const auto bits = std::bit_cast<std::uint64_t>(number + 0.0);  // -0 + 0 is 0
   const auto sign = static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> 63);
   const std::uint64_t ordered = bits ^ (sign | (std::uint64_t{1} << 63));
   return static_cast<std::uint32_t>(ordered >> (64 - Histogram::kMostBits));
 }
-// Converts an integer toward zero. Bits beyond the first 53 are cut off, so that the conversion of
-// the rest is exact.
+// Converts an integer to double and rounds it toward zero. A double holds only 53 bits, so lower
+// bits are cleared before the conversion.
 inline double toward_zero(std::uint64_t value) {
   return static_cast<double>(value >> 53 ? value & ~std::uint64_t{0x7ff} : value);
 }
@@ -42,15 +42,16 @@ class HistogramBuilder {
  private:
   struct Slot {
     std::uint32_t code = 0;
-    std::uint64_t count = 0;  // 0 if the slot is free
+    std::uint64_t count = 0;  // 0 in a free slot
   };
   bool insert(std::uint32_t code, std::uint64_t count);
   void coarsen_for(std::span<const std::uint32_t> codes);
   void coarsen(unsigned shift);
 
-  std::vector<Slot> slots_;  // open addressing; the size is a power of 2, and at most half is used
+  std::vector<Slot> slots_;  // hash table with open addressing; the number of slots is a power of
+                             // 2; at most half of the slots are used
   std::uint64_t most_ = 0, used_ = 0;
-  unsigned shift_ = 0;  // number of bits by which codes are shifted to the right
+  unsigned shift_ = 0;  // number of bits that are cut off at the right of each code
 };
 
 }  // namespace nmb

@@ -118,8 +118,9 @@ std::uint32_t code_of(Key<T> key) {
     return histogram_code(toward_zero(number));
 }
 
-// Comparisons of keys. A comparison returns a mask, in which all bits are set for true. Masks and
-// counters are as wide as keys, so that whole vector registers of keys are compared at once.
+// Comparisons of keys. A comparison returns a mask. If the result is true, all bits of the mask are
+// set. Masks and counters are as wide as keys, so that whole vector registers of keys are compared
+// at once.
 template <class T>
 struct Masks {
   using K = Key<T>;
@@ -203,7 +204,7 @@ void count_typed(const ValueForm& form, const std::byte* values, std::size_t cou
   }
 }
 
-// Adds a value in its stored form to the missing values.
+// Adds `stored`, a value in stored form, to the list of missing values.
 void add_missing(std::span<const std::byte> stored, ValueForm* form) {
   std::array<std::byte, 8> external{};
   std::ranges::copy(stored, external.begin());
@@ -288,7 +289,8 @@ bool value_form(const Metadata& metadata, VarId variable,
   else if (!own && size > 1)
     add_missing(std::span(form->hole).first(size), form);
   if (const auto missing = stated("missing_value"); !missing.empty()) add_missing(missing, form);
-  // Three missing values are counted by the code for four, so the third value is stored twice.
+  // count_values() has no code for three missing values, only for four. So the third value is
+  // listed twice.
   if (form->missing_count == 3) form->missing[form->missing_count++] = form->missing[2];
   return true;
 }

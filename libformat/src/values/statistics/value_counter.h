@@ -15,7 +15,7 @@
 
 namespace nmb {
 
-// Describes the form of a variable's values, and which values mean missing.
+// Describes how the values of a variable are stored, and which of them count as missing.
 struct ValueForm {
   Type type = Type::kByte;  // classic type
   bool swapped = false;     // little-endian
@@ -24,17 +24,18 @@ struct ValueForm {
   // Keys (see value_key()) of the fill value and of missing_value. There are two keys for a value
   // that is 0, because 0 and -0 have different keys.
   std::array<std::int64_t, 4> missing{};
-  std::array<std::byte, 8> hole{};  // the value, in stored form, of elements that are not stored
+  std::array<std::byte, 8> hole{};  // the value of each element that is not stored; in stored form
 
   std::size_t size() const { return type_size(type); }
 };
 
-// Sets *form to the form of a variable's values. Returns false if the values are neither numbers
-// nor text. properties: the properties in the block's hdf5 section.
+// Determines how the values of a variable are stored, and sets *form to the result. Returns false
+// if the values are neither numbers nor text. properties: the properties in the block's hdf5
+// section.
 bool value_form(const Metadata& metadata, VarId variable,
                 std::span<const hdf5::Property> properties, ValueForm* form);
-// Returns, in stored form, the fill value that the properties set for a variable. Returns an empty
-// span if the properties set no fill value of this size.
+// Returns the fill value that the properties set for the variable. The result is in stored form. If
+// the properties set no fill value of `size` bytes, the result is empty.
 std::span<const std::byte> fill_value_set(std::span<const hdf5::Property> properties,
                                           VarId variable, std::size_t size);
 
@@ -54,8 +55,8 @@ struct ValueCounts {
   void repeat(std::uint64_t times);
 };
 
-// Counts `count` values in their stored form. histogram: may be nullptr; if not, begin() must have
-// been called for it.
+// Counts `count` values in their stored form. histogram: may be nullptr. If it is not nullptr,
+// histogram->begin() must have been called.
 void count_values(const ValueForm& form, const std::byte* values, std::size_t count,
                   ValueCounts* counts, HistogramBuilder* histogram);
 
