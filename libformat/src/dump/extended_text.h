@@ -1,5 +1,5 @@
-// ExtendedText writes, as text, values of types that a block defines (spec/format.md, section
-// 15.1). In a CDL text, values for which CDL has no form are written as in JSON.
+// ExtendedText writes values as text if a block defines their type (spec/format.md, section 15.1).
+// If CDL has no form for a value, the CDL text shows the value in its JSON form.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@ class ExtendedText {
   void put_number(Type classic, const std::byte* value, bool swapped, std::size_t size);
   void put_text(std::span<const std::byte> text);
   void put_bits(std::span<const std::byte> bytes);
-  // Returns the bytes of a `value` of variable length. `size` is the number of bytes of one
-  // element.
+  // Returns the bytes to which `value` refers, if the type has variable length. `size` is the
+  // number of bytes of one element.
   Result<std::vector<std::byte>> content(const std::byte* value, std::uint64_t size,
                                          std::uint64_t* count) const;
 
@@ -68,7 +68,7 @@ class WholeValues {
   ExtendedText value_;
 };
 
-// Writes the values of an attribute, separated by commas. The block defines the attribute's type.
+// Writes the values of an attribute whose type the block defines. Separates the values by commas.
 Status put_extended_attribute(TextOut& out, const TypeTable& types, const Attribute& attribute,
                               ValueFormat format);
 

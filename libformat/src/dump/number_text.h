@@ -1,4 +1,4 @@
-// Converts numbers to text with the fewest digits from which the same value is read back.
+// Converts a number to the text with the fewest digits from which the same number can be read.
 #pragma once
 
 #include <array>
