@@ -145,8 +145,8 @@ struct Finding {
   std::string object;    // name of a block, variable or structure; empty if the offset is enough
   std::string found, expected;
   Severity severity = Severity::kFinding;
-  bool is_statement =
-      false;  // if true, `found` is a text that says what is wrong, not a value from the file
+  // If true, `found` is a text that says what is wrong, and not a value from the file.
+  bool is_statement = false;
 
   // Returns "at OFFSET: OBJECT: found X, expected Y (RULE)", or "at OFFSET: OBJECT: STATEMENT
   // (RULE)".

@@ -57,7 +57,7 @@ bool leads_out(std::string_view path) {
 }
 
 bool is_windows_device(std::string_view part) {
-  // Windows ignores an ending, and blanks before the ending.
+  // Windows ignores the extension of such a name, and blanks before the extension.
   part = part.substr(0, part.find('.'));
   while (part.ends_with(' ')) part.remove_suffix(1);
   std::string name(part);
@@ -97,8 +97,8 @@ std::string external_folder(const std::string& path) {
 Result<std::string> external_path(const std::string& input, const std::string& output,
                                   ExternalPaths allowed) {
   NMB_ASSIGN(const fs::path file, resolved(input));
-  // Use the folder where readers search. If `output` is a symbolic link, this is the folder of the
-  // link's target.
+  // Use the folder in which readers will search for the file. If `output` is a symbolic link, this
+  // is the folder of the link's target.
   const fs::path of_output = fs::path(external_folder(output)).parent_path();
   NMB_ASSIGN(const fs::path folder, resolved(of_output.empty() ? fs::path(".") : of_output));
   const auto refuse = [&](const std::string& found, const char* expected) {
