@@ -118,9 +118,9 @@ class MpiFile final : public OutputFile {
                       }));
   }
 
-  // MPI_File_preallocate() is not used. In Open MPI and in MPICH, that function reads the whole
-  // file, writes it again (OMPIO at another position), and writes zeros after it. A system call can
-  // reserve space and does not change any byte that MPI-IO may cache.
+  // MPI_File_preallocate() is not used. In Open MPI and in MPICH, MPI_File_preallocate() reads the
+  // whole file, writes it again (OMPIO at another position), and writes zeros after it. A system
+  // call that reserves space does not change any byte that MPI-IO may cache.
   Status reserve(std::uint64_t offset, std::uint64_t length) override {
     const std::lock_guard lock(mutex_);
     return file_->reserve(offset, length);

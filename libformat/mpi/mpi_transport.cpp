@@ -1,6 +1,6 @@
 // Implements the network between the processes of an MPI job. This plug-in is built once for each
-// MPI library. It only sends messages from one rank to another. A Communicator therefore counts
-// exactly the messages that MPI sends.
+// MPI library. The plug-in only sends messages from one rank to another. A Communicator therefore
+// counts exactly the messages that MPI sends.
 #include <mpi.h>
 #include <sched.h>
 
@@ -23,8 +23,8 @@ namespace nmb {
 namespace {
 
 constexpr int kMessageTag = 0;
-// Tag of the message that gives the reason why the network has failed. After this message, a rank
-// sends no other messages.
+// Tag of the message that gives the reason why the network has failed. After a message with this
+// tag, a rank sends no other messages.
 constexpr int kFailureTag = 1;
 
 // Finished sends are collected when the number of sends, or the number of their bytes, reaches a
@@ -33,8 +33,8 @@ constexpr int kFailureTag = 1;
 constexpr std::size_t kSweepSends = 16;
 constexpr std::size_t kSweepBytes = 1 << 20;
 
-// How long a rank that ends its network waits for the other ranks to end it too. After a failure,
-// the rank waits for this time for each further message.
+// How long a rank waits for the other ranks when it ends its network. After a failure, the rank
+// waits for this time for each further message.
 constexpr std::chrono::seconds kEndWait{2};
 
 using Clock = std::chrono::steady_clock;
@@ -81,7 +81,8 @@ struct Group {
   }
 };
 
-// A message that MPI_Improbe has matched. MPI delivers it only to a receive call for this match.
+// A message that MPI_Improbe has matched. MPI delivers this message only to a receive call that
+// names the match.
 struct Match {
   MPI_Message message = MPI_MESSAGE_NULL;
   int from = 0;
@@ -129,7 +130,8 @@ class MpiTransport final : public Transport {
   Status look_for_failure();
   bool end_together();
   void end_failed();
-  // Discards the messages that have arrived. If there was at least one, sets *end to a later time.
+  // Discards the messages that have arrived. If at least one message had arrived, sets *end to a
+  // later time.
   Status discard_arrivals(Clock::time_point* end);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
@@ -149,15 +151,15 @@ class MpiTransport final : public Transport {
   std::size_t sweep_bytes_ = kSweepBytes;
 };
 
-// Requests that MPI may still use although their network has failed. They are kept until the
-// process ends. Only the thread that initialised MPI may use this list.
+// Requests that MPI may still use although their network has failed. These requests are kept until
+// the process ends. Only the thread that initialised MPI may use this list.
 std::vector<Transfer>& abandoned() {
   static auto* const transfers = new std::vector<Transfer>;
   return *transfers;
 }
 
-// Objects of failed networks. They are kept because another rank may not have noticed the failure
-// and may still use them.
+// Objects of failed networks. These objects are kept because another rank may not have noticed the
+// failure and may still use them.
 std::vector<std::shared_ptr<const void>>& kept_for_others() {
   static auto* const kept = new std::vector<std::shared_ptr<const void>>;
   return *kept;
@@ -224,8 +226,8 @@ Status MpiTransport::check_or_fail(const char* call, int code) {
 }
 
 Status MpiTransport::post(int to, int tag, std::vector<std::byte> bytes) {
-  // Reserve memory before the send begins. If memory were exhausted after that, the bytes would be
-  // freed while MPI may still send them.
+  // Reserve memory before the send begins. If memory were exhausted after the send began, the bytes
+  // would be freed while MPI may still send them.
   if (requests_.size() == requests_.capacity())
     requests_.reserve(2 * requests_.size() + kSweepSends);
   if (buffers_.size() == buffers_.capacity()) buffers_.reserve(2 * buffers_.size() + kSweepSends);
@@ -354,7 +356,7 @@ void MpiTransport::fail(const Status& why) {
 }
 
 // Waits until this rank's sends are done. After that, waits for at most kEndWait until all ranks
-// have called this function. Returns false if a rank did not call it in this time, or if the
+// have called this function. Returns false if a rank did not call this function in time, or if the
 // network has failed.
 bool MpiTransport::end_together() {
   for (Pause pause; !requests_.empty(); pause())

@@ -1,4 +1,4 @@
-// Reader: opens a committed generation of an NMB file and loads the requested blocks
+// Defines Reader, which opens a committed generation of an NMB file and loads the requested blocks
 // (spec/format.md; sections 5, 7, 8 and 10).
 #pragma once
 
@@ -69,8 +69,8 @@ class Reader {
   NMB_EXPORT static Result<std::unique_ptr<Reader>> open(std::shared_ptr<const ByteSource> file,
                                                          const ReadOptions& options = {});
   // Collective over `ranks`, which must outlive the reader. Rank 0 reads all bytes that are needed
-  // to open the file. It sends these bytes to all ranks, or sends the failure if it cannot read
-  // them.
+  // to open the file. Rank 0 then sends these bytes to all ranks. If rank 0 fails, it sends its
+  // failure to all ranks.
   NMB_EXPORT static Result<std::unique_ptr<Reader>> open(const std::string& path,
                                                          const ReadOptions& options,
                                                          Communicator& ranks);
@@ -97,10 +97,11 @@ class Reader {
   // a newer generation of the file, or a newer generation may be lost.
   NMB_EXPORT const std::vector<Finding>& warnings() const;
   NMB_EXPORT const ByteSource& file() const;
-  // Returns a function that checks whether the file still holds this reader's generation. Its
-  // argument `now` is the same file, opened again. Appending to a file never removes a generation,
-  // because committed bytes do not change. The function returns ok, kDamaged if the file does not
-  // hold the generation, or kIo. The function is thread-safe and may outlive the reader.
+  // Returns a function that checks whether the file still holds this reader's generation. The
+  // function's argument `now` is the same file, opened again. Appending to a file never removes a
+  // generation, because committed bytes do not change. The function returns ok, kDamaged if the
+  // file does not hold the generation, or kIo. The function is thread-safe and may outlive the
+  // reader.
   NMB_EXPORT std::function<Status(const ByteSource& now)> generation_check() const;
   // Returns the provenance that writers recorded, as JSON objects in order of generations
   // (spec/format.md, section 9.1). A generation may have no such object. Reads the file at each
@@ -138,10 +139,10 @@ class Reader {
   // Returns the rows of the file table: external files, which contain values of this file, and
   // originals, which are stored whole in this file. Errors: kDamaged, kIo.
   NMB_EXPORT Result<std::vector<ExternalFile>> external_files() const;
-  // Returns the external file with a file number; the first file has number 1. The file is opened
-  // only when bytes are read from it. Only a few external files are open at the same time. Errors:
-  // kDamaged (R-EX-8, R-FT-4, R-FT-5); kUnsupported if ReadOptions::external does not allow the
-  // file; kIo.
+  // Returns the external file with the file number `number`. File numbers begin at 1. The file is
+  // opened only when bytes are read from it. Only a few external files are open at the same time.
+  // Errors: kDamaged (R-EX-8, R-FT-4, R-FT-5); kUnsupported if ReadOptions::external does not allow
+  // the file; kIo.
   NMB_EXPORT Result<std::shared_ptr<const ByteSource>> open_external(std::uint32_t number) const;
   // Passes the bytes of an original to `sink` in order. `number` is the file number of the
   // original. The digest of the whole file is checked after the last byte. Errors: kDamaged if the
@@ -152,15 +153,15 @@ class Reader {
   // Returns whether the file has statistics of any block.
   NMB_EXPORT bool has_statistics() const;
   // Returns the stored statistics of a block's values (spec/format.md, section 9.3) without reading
-  // any values. Returns nullopt if no variable of the block has statistics. Caches the pages that
-  // it read last. Errors: kDamaged, also if a stored type differs from the type of the variable;
-  // kIo.
+  // any values. Returns nullopt if no variable of the block has statistics. The pages that were
+  // read last stay in a cache. Errors: kDamaged, also if a stored type differs from the type of the
+  // variable; kIo.
   NMB_EXPORT Result<std::optional<BlockStatistics>> statistics(const Block& block) const;
   // Visits the statistics of all variables named `variable` in all blocks, until `visit` returns
   // false or fails. `visit` gets BlockEntry::order of the block, and the statistics. The function
   // reads no other statistics, because rows with the same name are adjacent in the file. The order
-  // of visits is unspecified. Blocks that were removed from the index may appear too; to recognise
-  // them, compare their orders with those in the index. Errors: kDamaged, kIo.
+  // of visits is unspecified. Blocks that were removed from the index may appear too. To recognise
+  // such blocks, compare their orders with the orders in the index. Errors: kDamaged, kIo.
   NMB_EXPORT Status for_each_statistics(
       std::string_view variable,
       const std::function<Result<bool>(std::uint64_t, const VariableStatistics&)>& visit) const;
@@ -178,10 +179,10 @@ class Reader {
   // kIo.
   NMB_EXPORT Result<std::shared_ptr<const KeptRows>> kept_rows(bool statistics,
                                                                std::vector<Status>* damaged) const;
-  // Returns descriptions of additions in the file that only later versions of the format define
-  // (spec/format.md, section 17). Each description is a text, for example "global section of type
-  // 77". Additions inside blocks are left out. A program that copies only the blocks loses the
-  // described additions. Reads all pages of the index and of data maps. Errors: kDamaged, kIo.
+  // A file may contain additions that only later versions of the format define (spec/format.md,
+  // section 17). Returns a text about each addition outside of blocks, for example "global section
+  // of type 77". A program that copies only the blocks loses these additions. Reads all pages of
+  // the index and of data maps. Errors: kDamaged, kIo.
   NMB_EXPORT Result<std::vector<std::string>> later_additions() const;
   // Returns a variable by its full name, BLOCK/VARIABLE, which is split at the last '/'. Errors:
   // kNotFound; the message says which of the two is missing, the block or the variable.
@@ -223,8 +224,8 @@ NMB_EXPORT std::string_view kind_name(FileKind kind);
 
 // Returns the kind of a file. Reads at most the first 16 KiB. If these bytes do not show the kind,
 // also reads 8 bytes at each of the offsets 16384, 32768, 65536 and so on, where an HDF5 file may
-// begin. An NMB file whose first bytes were lost is recognised by its superblocks. Errors: kIo and
-// kDamaged from `file`.
+// begin. An NMB file whose first bytes were lost is recognised by its superblocks. Errors: those of
+// reading `file` (kIo, kDamaged).
 NMB_EXPORT Result<FileKind> kind_of(const ByteSource& file);
 
 // Returns the failure to report for a file whose kind the caller does not accept. The failure has
@@ -259,11 +260,11 @@ class GetRequests {
   NMB_EXPORT Result<RequestId> iget(const Object& object, const Hyperslab& slab, MutableArray out);
   // Reads the values of the requests into their arrays, and closes the requests. Each read of the
   // file covers at most 1 MiB. With ReadOptions::verify_values, a read may cover one longer piece.
-  // `statuses` is empty, or has one element for each request. Each element receives the status that
-  // Dataset::read() would return for its request. If a read of the file fails (kIo), all requests
-  // that this read serves fail. Returns the first failure. Needs 3 MiB of memory, plus a small
-  // amount for each request. Errors: kUsage if an ID does not belong to an open request; in this
-  // case, all requests stay open.
+  // `statuses` is empty, or has one element for each request. The element of a request receives the
+  // status that Dataset::read() would return. If a read of the file fails (kIo), all requests that
+  // this read serves fail. Returns the first failure. Needs 3 MiB of memory, plus a small amount
+  // for each request. Errors: kUsage if an ID does not belong to an open request; in this case, all
+  // requests stay open.
   NMB_EXPORT Status wait(std::span<const RequestId> requests, std::span<Status> statuses = {});
   // Returns the number of open requests.
   NMB_EXPORT std::size_t open() const;

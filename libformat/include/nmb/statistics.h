@@ -62,7 +62,7 @@ struct VariableStatistics {
   bool has_range = false;      // true if the type is numeric and ordered() is at least 1
   // Minimum and maximum in external form: big-endian, type_size(type) bytes, then zeros.
   std::array<std::byte, 8> minimum{}, maximum{};
-  Histogram histogram;  // histogram, only for numeric types and at level kHistogram
+  Histogram histogram;  // empty unless the type is numeric and the level is kHistogram
 
   // Returns the number of elements that are used for minimum, maximum and histogram.
   std::uint64_t ordered() const { return elements - missing - nans; }

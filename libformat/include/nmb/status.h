@@ -1,7 +1,7 @@
 // Defines Status and Result<T>, with which every function of the library reports failures. A
-// problem with a file or a file system never causes an exception. A message says what is wrong. It
-// also names the file, and the byte offset or the object. Also defines Finding: a defect that a
-// decoder finds in the bytes of a file.
+// problem with a file or a file system never causes an exception. A message says what is wrong. A
+// message also names the file, and the byte offset or the object. Also defines Finding: a defect
+// that a decoder finds in the bytes of a file.
 #pragma once
 
 #include <cassert>

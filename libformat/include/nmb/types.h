@@ -1,4 +1,5 @@
-// The external types of CDF-5 and the kinds of block bodies (spec/format.md, "Types", "Block").
+// Defines the external types of CDF-5, and the kinds of block bodies (spec/format.md, "Types",
+// "Block").
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Changes paths in blocks of kind 6 (see convert/moved_paths.h). Writes values of variable length
-// in the order in which the HDF5 library returns them. If the block is converted to HDF5 and back,
-// the result therefore has the same bytes.
+// in the order in which the HDF5 library returns them. A file that is written to HDF5 and then
+// converted again can therefore be compared with this file byte by byte.
 #include "convert/moved_paths.h"
 
 #include <algorithm>
@@ -32,8 +32,8 @@ constexpr std::uint64_t kMostLed = 64 << 20, kMostLedFactor = 64;
 // The HDF5 attribute in which a dimension scale lists the data sets that use it.
 constexpr std::string_view kScaleUsers = "REFERENCE_LIST";
 
-// Returns one flag for each type, in the order of the type numbers: whether values of the type
-// contain references to objects.
+// For each type, in the order of the type numbers, returns whether values of the type contain
+// references to objects.
 std::vector<bool> reference_types(const TypeTable& types) {
   std::vector<bool> out(types.size(), false);
   const auto leads = [&](Type type) {
@@ -56,8 +56,8 @@ bool leads_to_object(const hdf5::Link& link) {
          (link.kind == hdf5::LinkKind::kSoft && link.content.starts_with('/'));
 }
 
-// Changes the paths in the values of one variable or attribute. These values refer to further
-// bytes, which are stored after all values.
+// Changes the paths in the values of one variable or attribute. The values refer to further bytes,
+// which are stored after all values.
 class ValueMover {
  public:
   // All arguments must outlive this object. In the new region, the bytes to which the values refer
@@ -119,8 +119,8 @@ class ValueMover {
     } else if (t.type_class == TypeClass::kReference) {
       NMB_ASSIGN(bytes, moved_reference(t.reference, bytes));
     }
-    // An empty string and an absent string are different values. A value of another type is absent
-    // if it is empty.
+    // An empty string and an absent string are different values. In all other types, an empty value
+    // is the same as an absent value.
     const bool is_none = bytes.empty() && t.type_class != TypeClass::kString;
     store_le(value, is_none ? std::uint64_t{0} : is_sequence ? count : std::uint64_t{bytes.size()});
     store_le(value + 8, is_none ? 0 : end_);
@@ -371,8 +371,9 @@ class BlockMover {
     std::vector<bool> leads_nowhere;
     NMB_ASSIGN(std::vector<std::byte> out, move_all(*count, &leads_nowhere));
     if (!is_list || is_sequence || !*is_lost) return out;
-    // The bytes to which elements refer begin after the last element. If elements are left out,
-    // these bytes begin earlier, so the remaining elements are moved again.
+    // The bytes to which elements refer begin after the last element. If elements were left out,
+    // the bytes to which the remaining elements refer begin earlier. The remaining elements are
+    // therefore moved again.
     const auto left = static_cast<std::uint64_t>(std::ranges::count(leads_nowhere, false));
     NMB_ASSIGN(out, move_all(left, &leads_nowhere));
     *count = left;

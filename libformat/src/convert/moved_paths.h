@@ -32,7 +32,7 @@ using PathMap = std::function<std::optional<std::string>(std::string_view path)>
 
 struct MovedBlock {
   std::vector<std::byte> body;  // body of kind 6
-  // The new extent. It is nullptr if no values refer to objects; the block then keeps its old
+  // The new extent. A nullptr means that no values refer to objects; the block then keeps its old
   // extent.
   std::shared_ptr<const ByteSource> extent;
   // Texts for messages. Each text names a link that was left out, or a variable or attribute that
@@ -47,19 +47,20 @@ Result<bool> has_paths(const Metadata& metadata);
 
 // Returns the block with the paths that its objects have after the move. The result has no body if
 // the block contains no paths, or if `move` changes no name. Appends values that refer to objects
-// to `spool`. The result shares block.extent, and reads all other values from it. Memory: a small
-// window, plus the bytes to which one value refers (at most 256 MiB). Errors: kDamaged; kIo;
-// kNoSpace; kLimit; kUnsupported. The error is kLimit if values refer to far more bytes than the
-// region has, or if one value refers to more than 256 MiB. The error is kUnsupported in two cases:
-// references are in records, or references are in a block that has attributes of named datatypes.
+// to `spool`. The result keeps block.extent, and reads from it the values that do not refer to
+// objects. Memory: a small window, plus the bytes to which one value refers (at most 256 MiB).
+// Errors: kDamaged; kIo; kNoSpace; kLimit; kUnsupported. The error is kLimit if values refer to far
+// more bytes than the region has, or if one value refers to more than 256 MiB. The error is
+// kUnsupported in two cases: references are in records, or references are in a block that has
+// attributes of named datatypes.
 Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
                               const std::shared_ptr<SpoolFile>& spool);
 
 // Replaces each path in the block by the path that `map` returns for it. The block's own path is
 // '/' followed by the block's name. If an object no longer exists, links to it are left out, and
-// references to it become empty. The attributes REFERENCE_LIST and DIMENSION_LIST lose such
-// references. An attribute REFERENCE_LIST that becomes empty is left out. A link to a group whose
-// new path is not below the block is left out.
+// references to it become empty. The attributes REFERENCE_LIST and DIMENSION_LIST lose references
+// to objects that no longer exist. An attribute REFERENCE_LIST that becomes empty is left out. A
+// link to a group whose new path is not below the block is left out.
 Result<MovedBlock> map_paths(const Dataset& block, const PathMap& map,
                              const std::shared_ptr<SpoolFile>& spool);
 

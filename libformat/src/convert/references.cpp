@@ -45,7 +45,8 @@ std::string numbered(std::string_view name, std::uint64_t n, bool* has_number) {
   return out;
 }
 
-// Finds the files that an HDF5 file names. Searches for them by the rules of the HDF5 library.
+// Finds the files that an HDF5 file names. Searches for these files by the rules of the HDF5
+// library.
 class Hdf5Names {
  public:
   // `input` is the input file that refers to `file`, directly or through other files. Messages name
@@ -73,8 +74,8 @@ class Hdf5Names {
  private:
   static constexpr std::string_view kRawPrefix = "HDF5_EXTFILE_PREFIX";
 
-  // Checks a source of a virtual data set. If its name contains "%b", also checks the sources with
-  // the numbers 0, 1, 2 and so on, until a source does not exist.
+  // Checks a source of a virtual data set. If the name of the source contains "%b", also checks the
+  // sources with the numbers 0, 1, 2 and so on, until a source does not exist.
   Status check_source(const std::string& name) {
     constexpr const char* kPrefix = "HDF5_VDS_PREFIX";
     NMB_TRY(check(name, kPrefix));
@@ -94,7 +95,7 @@ class Hdf5Names {
     bool any = false;
     for (const fs::path& candidate : candidates(name, prefixes))
       NMB_TRY(check_file(candidate, prefixes, &any));
-    // If none of these files exists, HDF5 tries the file's name without its folders.
+    // If a name with folders leads to no file, HDF5 tries only the last part of the name.
     if (!any) {
       const fs::path last = fs::path(name).filename();
       bool beside = false;
@@ -243,9 +244,9 @@ class ReferenceWalk {
     return status;
   }
 
-  // Returns one form of the path for all its spellings. Returns nullopt if no regular file has this
-  // path. If a file names other files, HDF5 searches for them in the folder of the path with which
-  // it opened the first file. Symbolic links in the folder are therefore resolved, but not a link
+  // Returns the same path for all spellings of the path. Returns nullopt if no regular file has
+  // this path. If a file names other files, HDF5 searches for them in the folder of the path that
+  // was used to open the file. Symbolic links in the folder are therefore resolved, but not a link
   // in the last part of the path.
   static std::optional<std::string> in_its_folder(const fs::path& path) {
     std::error_code none;

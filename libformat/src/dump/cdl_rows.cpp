@@ -25,7 +25,7 @@ CdlRows::CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const V
     style_.keep_nuls |= fill_.empty() || fill_[0] != std::byte{0};
     return;
   }
-  // If a value of an 8-bit type equals the default fill value, it is probably a real value.
+  // In an 8-bit type, a value that equals the default fill value is probably real data.
   if (type_size(type_) == 1 && !metadata.find_attribute(variable, "_FillValue")) fill_.clear();
 }
 

@@ -29,7 +29,7 @@ class CdlRows {
   void text(std::string_view bytes) { string_->add(bytes); }
   void value(const std::byte* external);
   void end(std::uint64_t row);
-  // Ends the text after a value could not be read. Does nothing if no row was begun.
+  // Completes the text if a value could not be read. Does nothing if no row was begun.
   void cut();
   // Returns the failure to read a value of variable length. The unreadable value and all values
   // after it are not written.

@@ -1,4 +1,4 @@
-// Writes values as text if a block defines their type (see extended_text.h).
+// Writes values of block-defined types as text (see extended_text.h).
 #include "dump/extended_text.h"
 
 #include <algorithm>

@@ -19,9 +19,9 @@ inline std::uint64_t row_length(const Hyperslab& slab) {
 }
 
 // Reads the selection and passes its rows to `rows` in order. For each row n, calls rows.begin(n)
-// first and rows.end(n) last. Between these calls, calls rows.text(bytes) for each portion of text,
-// or rows.value(external) for each number. Stops if `out` has failed. `slab` must have passed
-// check_hyperslab.
+// first and rows.end(n) last. Between rows.begin(n) and rows.end(n), calls rows.text(bytes) for
+// each portion of text, or rows.value(external) for each number. Stops if `out` has failed. `slab`
+// must have passed check_hyperslab.
 template <class Rows>
 Status for_each_row(const ValueArray& array, const Hyperslab& slab, const TextOut& out,
                     Rows& rows) {

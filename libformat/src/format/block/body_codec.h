@@ -25,11 +25,11 @@ inline constexpr std::uint64_t kMaxBody = std::uint64_t{1} << 30;
 // Compresses bodies. Not thread-safe.
 class BodyCompressor {
  public:
-  // `dictionary` is copied. It is empty if the file has no dictionary.
+  // `dictionary` is copied; it is empty if the file has no dictionary.
   BodyCompressor(int level, std::span<const std::byte> dictionary);
   ~BodyCompressor();
-  // Compresses the body. If this saves at least an eighth of the bytes, appends the compressed body
-  // to *out; otherwise appends the body unchanged. Returns the codec that was used.
+  // Compresses the body. If compression saves at least an eighth of the bytes, appends the
+  // compressed body to *out; otherwise appends the body unchanged. Returns the codec that was used.
   BodyCodec append(std::span<const std::byte> body, std::vector<std::byte>* out);
 
  private:

@@ -22,7 +22,7 @@ class BlockPieces {
   BlockPieces(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
               const BlockEntry& entry, std::span<const GrowthRow> growth);
 
-  // Visits the pieces that overlap the range [from, to) in ascending order. Stops at the first
+  // Visits, in ascending order, the pieces that overlap the range [from, to). Stops at the first
   // failure.
   Status for_each(std::uint64_t from, std::uint64_t to,
                   const std::function<Status(const Piece&)>& visit) const;

@@ -12,7 +12,7 @@
 namespace nmb {
 
 Piece piece_at(const Page& leaf, std::uint32_t row) {
-  // Any larger number breaks R-EX-4.
+  // All larger numbers break R-EX-4, so they may become 255.
   const auto codec = static_cast<PieceCodec>(std::min<std::uint64_t>(leaf.value(row, kCodec), 255));
   return {.logical = leaf.value(row, kLogicalOffset),
           .length = leaf.value(row, kRawLength),
@@ -21,7 +21,7 @@ Piece piece_at(const Page& leaf, std::uint32_t row) {
           .sum = leaf.value(row, kSum),
           .codec = codec,
           .coded_length = codec == PieceCodec::kNone ? 0 : leaf.value(row, kStoredLength),
-          // Any larger number breaks R-EX-8.
+          // All larger numbers break R-EX-8, so they may become 2^32 - 1.
           .file = static_cast<std::uint32_t>(
               std::min<std::uint64_t>(leaf.value(row, kFileNumber), ~std::uint32_t{0}))};
 }
@@ -272,9 +272,9 @@ bool same_rows(const Page& leaf, const std::vector<Piece>& pieces, std::size_t f
   return true;
 }
 
-// Holds rows of old leaves with columns that this version does not know. If the new map has the
-// same piece, the row's values in these columns are copied to the new leaf. Otherwise these values
-// are dropped.
+// Holds the rows of those old leaves that have columns unknown to this version. If the new map has
+// the same piece, the row's values in these columns are copied to the new leaf. Otherwise these
+// values are dropped.
 class UnknownRows {
  public:
   void add(const std::shared_ptr<const Page>& leaf) {

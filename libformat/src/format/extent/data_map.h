@@ -53,7 +53,7 @@ class DataMap {
         root_(root),
         extent_length_(extent_length) {}
 
-  // Visits the pieces that overlap the range [from, to) in ascending order. Stops at the first
+  // Visits, in ascending order, the pieces that overlap the range [from, to). Stops at the first
   // failure.
   Status for_each(std::uint64_t from, std::uint64_t to,
                   const std::function<Status(const Piece&)>& visit) const;
@@ -111,10 +111,9 @@ Result<Place> append_to_data_map(const std::vector<Piece>& pieces, const DataMap
                                  std::uint32_t map_rows, PageSink& sink, const Origin& origin,
                                  std::uint64_t owner);
 
-// Writes the pages of a map, with at most `map_rows` rows in a page. If the rows of a leaf of `old`
-// do not change, keeps this leaf. If a row moves to a new leaf, keeps its values in unknown
-// columns. Errors: kUnsupported if a page forbids changes; kLimit if there are more pieces than a
-// map can hold.
+// Writes the pages of a map, with at most `map_rows` rows in a page. A leaf of `old` is kept if its
+// rows do not change. If a row goes to a new leaf, it keeps its values in unknown columns. Errors:
+// kUnsupported if a page forbids changes; kLimit if there are more pieces than a map can hold.
 Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* old,
                              std::uint32_t map_rows, PageSink& sink, const Origin& origin,
                              std::uint64_t owner);

@@ -18,13 +18,13 @@
 namespace nmb {
 
 // Thread-safe. Checks the sum of a piece in three cases: a read covers the whole piece, the piece
-// is coded, or the piece lies in another file. (Other programs may change that file.) If `verify`
-// is true, every piece that a read overlaps is read completely and checked.
+// is coded, or the piece lies in another file, which other programs may change. If `verify` is
+// true, every piece that a read overlaps is read completely and checked.
 class ExtentSource final : public ByteSource {
  public:
   // `superblock`, `growth` and `cache` belong to `file`. `external` is nullptr for an original (see
-  // DataMap). If the whole extent was read together with the block, `inline_bytes` holds it. All
-  // arguments that are not copied must outlive this object.
+  // DataMap). If the whole extent was read together with the block, `inline_bytes` holds the
+  // extent. All arguments that are not copied must outlive this object.
   ExtentSource(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
                const BlockEntry& entry, std::span<const GrowthRow> growth,
                std::optional<std::vector<std::byte>> inline_bytes, const FillPattern& fill,
@@ -40,16 +40,16 @@ class ExtentSource final : public ByteSource {
   std::size_t memory() const { return inline_bytes_ ? inline_bytes_->size() : 0; }
 
   // --- for reading these values from the file together with those of other blocks ---
-  // The bytes [begin, end) of the extent. These bytes are whole pieces. They are contiguous in the
-  // file and begin at `position`. The position is 0 if the bytes are in memory, coded, in another
-  // file, or not stored.
+  // The bytes [begin, end) of the extent. These bytes are whole pieces. The bytes are contiguous in
+  // the file and begin at `position`. The position is 0 if the bytes are in memory, coded, in
+  // another file, or not stored.
   struct Stretch {
     std::uint64_t begin = 0, end = 0, position = 0;
   };
   // Returns the stretch that holds `offset`.
   Result<Stretch> stretch_at(std::uint64_t offset) const;
-  // Checks `bytes`, which were read from `position` of the file. In the extent, they begin at
-  // `offset`. A stretch must begin at this offset; the bytes may include later stretches. Calls
+  // Checks `bytes`, which were read from `position` of the file. In the extent, `bytes` begins at
+  // `offset`. A stretch must begin at `offset`; the bytes may include later stretches. Calls
   // bad(piece, why) for each damaged piece that lies completely within `bytes`. Fails if a page of
   // the data map cannot be read.
   Status check(std::uint64_t offset, std::uint64_t position, std::span<const std::byte> bytes,
@@ -71,7 +71,7 @@ class ExtentSource final : public ByteSource {
   // Reads a whole piece, checks its sum, and decodes it.
   Status load_piece(const Piece& piece, std::span<std::byte> out) const;
   Result<std::vector<std::byte>> load_piece(const Piece& piece) const;
-  // Returns the pieces that overlap the range [from, to) in ascending order.
+  // Returns, in ascending order, the pieces that overlap the range [from, to).
   Result<std::vector<Piece>> pieces_in(std::uint64_t from, std::uint64_t to) const;
   std::uint64_t sum_of_zeros(std::uint64_t length) const;
 

@@ -57,7 +57,7 @@ bool leads_out(std::string_view path) {
 }
 
 bool is_windows_device(std::string_view part) {
-  // Windows ignores the extension of such a name, and blanks before the extension.
+  // Windows ignores the extension of a device name, and blanks before the extension.
   part = part.substr(0, part.find('.'));
   while (part.ends_with(' ')) part.remove_suffix(1);
   std::string name(part);
@@ -107,8 +107,8 @@ Result<std::string> external_path(const std::string& input, const std::string& o
   };
   std::string path = file.lexically_relative(folder).string();
   if (has_drive(path) && allowed != ExternalPaths::kAny)
-    return refuse("a name to link that begins with a letter and \":\"",
-                  "a name that no system takes for a drive, or --external any");
+    return refuse("a linked file whose name begins with a letter and \":\"",
+                  "a name that Windows does not read as a drive, or --external any");
   const bool is_beneath = path != ".." && !leads_out(path) && !path.empty();
   if (!is_beneath && allowed != ExternalPaths::kAny)
     return refuse("a file that is not below the folder of the output, " +
@@ -116,7 +116,7 @@ Result<std::string> external_path(const std::string& input, const std::string& o
                   "a file below it, so that both can be moved together, or --external any");
   if (!is_beneath && (fs::path(input).is_absolute() || path.empty())) path = file.string();
   if (const char* error = external_path_error(path))
-    return refuse(joined_text("a path to link with ", error), "a path without it");
+    return refuse(joined_text("a path of a linked file with ", error), "a path without it");
   return path;
 }
 

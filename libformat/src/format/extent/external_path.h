@@ -10,10 +10,11 @@ namespace nmb {
 // the path is right.
 const char* external_path_error(std::string_view path);
 
-// Returns whether a path begins with a letter and ':', which Windows would interpret as a drive.
+// Returns whether a path begins with a letter and ':'. Windows would interpret these characters as
+// a drive.
 bool has_drive(std::string_view path);
 
-// Returns whether a valid path may lead out of the NMB file's folder. This is the case if the path
+// Returns whether a valid path may lead out of the NMB file's folder. A path may lead out if it
 // begins with "..", or if it is absolute on this system or on Windows.
 bool leads_out(std::string_view path);
 

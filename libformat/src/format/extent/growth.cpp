@@ -189,7 +189,8 @@ Result<std::span<const GrowthRow>> Growth::rows_of(const BlockEntry& entry) cons
   if (entry.growth == 0) return std::span<const GrowthRow>();
   NMB_TRY(load());
   if (!orders_.contains(entry.order))
-    return Status(Code::kUsage, "found an entry with growth rows that the file does not have");
+    return Status(Code::kUsage,
+                  "found an entry with growth, but the file has no growth rows for this block");
   const std::lock_guard lock(mutex_);
   auto [found, is_new] = rows_.try_emplace(entry.order);
   if (is_new) found->second = gather(entry.order);

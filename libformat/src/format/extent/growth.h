@@ -26,7 +26,8 @@ struct GrowthRow {
   std::uint64_t records = 0;  // number of records of the block, including the records in this piece
   std::shared_ptr<const Page> page;  // page that contains the row
   std::uint32_t row = 0;             // number of the row in the page
-  // Returns the position in the file of the row's value in a column. Findings state this position.
+  // Returns the position at which the file stores the row's value in a column. Findings state this
+  // position.
   std::uint64_t at(Column column) const { return page->value_offset(row, column); }
 };
 
@@ -46,7 +47,7 @@ bool add_growth_page(const std::shared_ptr<const Page>& page, GrowthRows* rows, 
 void check_growth_of(const BlockEntry& entry, std::span<const GrowthRow> rows,
                      std::uint32_t piece_size, Findings& findings);
 
-// Adds to an entry the records and the length that are stated by the block's growth rows.
+// Adds to an entry the records and the length that the block's growth rows state.
 void grow(BlockEntry* entry, std::span<const GrowthRow> rows);
 
 // Thread-safe. Reads all growth pages at the first query. Memory: the growth pages, and the growth
@@ -61,7 +62,7 @@ class Growth {
   // Adds growth to an entry of the index. If a block has an unsupported need, does not check the
   // block's rows, because such rows may have another meaning. Errors: kDamaged, kIo.
   Status add_to(BlockEntry* entry) const;
-  // Returns whether the block with this order has growth rows. Errors: kDamaged, kIo.
+  // Returns whether the block with the order `order` has growth rows. Errors: kDamaged, kIo.
   Result<bool> has_rows(std::uint64_t order) const;
   // Returns the growth rows of a block. `entry` must have been passed to add_to(). The rows live as
   // long as this object.

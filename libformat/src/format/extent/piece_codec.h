@@ -13,7 +13,7 @@
 
 namespace nmb {
 
-// Returns whether this version knows a codec number of a data map.
+// Returns whether this version knows the codec with the number `codec`.
 constexpr bool is_piece_codec(std::uint64_t codec) {
   return std::ranges::any_of(kPieceCodecs, [&](const PieceCodecWord& known) {
     return static_cast<std::uint64_t>(known.codec) == codec;
@@ -31,8 +31,8 @@ Status decode_piece(PieceCodec codec, std::span<const std::byte> stored, std::sp
 Result<std::vector<std::byte>> decode_piece(PieceCodec codec, std::span<const std::byte> stored,
                                             std::uint64_t length);
 
-// Encodes `bytes`. If this saves at least a sixteenth of the bytes, returns the encoded form;
-// otherwise returns no bytes. `level` is 1 to 19 for zstd and 1 to 9 for deflate. The same
+// Encodes `bytes`. If the encoding saves at least a sixteenth of the bytes, returns the encoded
+// form; otherwise returns no bytes. `level` is 1 to 19 for zstd and 1 to 9 for deflate. The same
 // arguments always give the same result.
 std::vector<std::byte> encode_piece(PieceCodec codec, int level, std::span<const std::byte> bytes);
 

@@ -12,7 +12,7 @@ namespace nmb {
 static constexpr std::uint64_t kEntryHole = 1;
 
 // Returns `value`, or the largest 16-bit number if `value` does not fit in the 16-bit field of a
-// block's header. No kind or codec has that number.
+// block's header. No kind or codec has the largest 16-bit number.
 static std::uint16_t two_bytes(std::uint64_t value) {
   return static_cast<std::uint16_t>(std::min<std::uint64_t>(value, 0xffff));
 }

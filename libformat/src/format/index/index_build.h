@@ -15,9 +15,9 @@ struct IndexPageRows {
   std::uint32_t node = kNodeRows;
 };
 
-// Writes the index. Collective. `entries` is this rank's slice of the entries, sorted by name. All
-// names of a higher rank must be greater. PageTreeBuild describes the position of each page, and
-// which rank writes the page.
+// Writes the index. Collective. `entries` is this rank's slice of the entries, sorted by name. A
+// higher rank must have greater names than a lower rank. PageTreeBuild describes the position of
+// each page, and which rank writes the page.
 Result<BuiltIndex> build_index(Communicator& ranks, const IndexChanges& entries, IndexPageRows rows,
                                std::uint64_t position, const WritePages& write,
                                const Origin& origin, std::uint64_t few_pages = kFewPages);

@@ -38,8 +38,8 @@ class IndexTree {
   IndexTree(const ByteSource& file, const Superblock& superblock, const FarSource* far = nullptr);
 
   Result<std::optional<BlockEntry>> find(std::string_view name) const;
-  // Returns whether an entry has this name. The functions contains() and rank_of() do not read
-  // growth pages.
+  // Returns whether an entry has the name `name`. The functions contains() and rank_of() do not
+  // read growth pages.
   Result<bool> contains(std::string_view name) const;
   // Returns the number of entries whose name is less than `name`.
   Result<std::uint64_t> rank_of(std::string_view name) const;

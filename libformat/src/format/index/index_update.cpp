@@ -39,7 +39,7 @@ std::vector<UnknownValue> get_unknown(MessageReader& in) {
 }
 
 // An old page, and the end of the list of items that belong to it. Items are changes, replaced
-// pages of the level below, or new pages. The items of the next old page begin at this end.
+// pages of the level below, or new pages. The items of the next old page begin at `end`.
 struct Replaced {
   PagePath path;
   std::size_t end = 0;
@@ -335,8 +335,8 @@ class Update {
     std::string last;  // name of the last row that lower ranks make
   };
 
-  // Returns whether the level that was written last is the level of the root. This is the case if
-  // it has at most one page, and the old index has no level above it.
+  // Returns whether the level that was written last is the level of the root. The level of the root
+  // has at most one page, and the old index has no level above it.
   bool finished() const { return begun_ && level_ + 1u >= tree_.height() && all_.pages <= 1; }
 
   Status keep_root() {
@@ -405,8 +405,8 @@ class Update {
     return {};
   }
 
-  // Determines this rank's share of its first old page. *status is the status of this rank. If it
-  // is a failure, the rank contributes no rows.
+  // Determines this rank's share of its first old page. *status is the status of this rank. If
+  // *status is a failure, the rank contributes no rows.
   template <class Level>
   Result<Share> share_of(Level& work, std::uint32_t page_rows, Status* status) {
     std::string last;
@@ -536,8 +536,8 @@ class Update {
     return {};
   }
 
-  // Makes the few remaining pages on rank 0. If `changes` is nullptr, these are the pages above the
-  // level that was written last. Otherwise they are the pages of all levels.
+  // Makes the few remaining pages on rank 0. If `changes` is nullptr, only the pages above the
+  // level that was written last remain. Otherwise the pages of all levels remain.
   Result<Top> finish_on_first(const IndexChanges* changes) {
     if (!changes) {
       MessageWriter out;

@@ -89,8 +89,8 @@ inline constexpr std::uint16_t kMaxMapLevel = 8;
 struct PageExpectation {
   PageUse use = PageUse::kIndex;
   std::uint16_t level = 0;
-  bool any_level =
-      false;      // allows any level up to kMaxMapLevel, for the root of a data map or a table
+  // Whether any level up to kMaxMapLevel is allowed (for roots of data maps and tables).
+  bool any_level = false;
   Origin newest;  // the newest generation that may have written the page
   std::uint64_t position = 0;
   std::uint32_t length = 0;
@@ -108,11 +108,11 @@ struct UnknownValue {
   Digest value;       // if the value is not wide, only the low half is used
 };
 
-// Finds the places of structures of later versions in a row's unknown values. Returns the places in
-// ascending order of column ids.
+// Finds, in a row's unknown values, the places of structures that later versions define. Returns
+// the places in ascending order of column ids.
 std::vector<Place> later_places_of(std::span<const UnknownValue> values);
 
-// A structure of a later version to which a row leads.
+// A structure that a later version defines, and to which a row leads.
 struct LaterPlace {
   Place place;
   std::uint64_t placed_at = 0;  // offset in the file of the value that states the structure's
@@ -134,7 +134,8 @@ class Page {
   std::uint64_t sum() const { return sum_; }
   std::span<const std::byte> bytes() const { return bytes_; }
   std::uint64_t value(std::uint32_t row, Column column) const;
-  // Returns whether the page has the column. If not, the column's value is 0 in all rows.
+  // Returns whether the page has the column. If the page does not have a column, the column's value
+  // is 0 in all rows.
   bool has(Column column) const { return columns_[column].width != 0; }
   Digest digest(std::uint32_t row) const;
   // Returns the position of a value in the file. Messages state this position. If the page does not

@@ -21,7 +21,8 @@ class DeadPages {
   virtual ~DeadPages() = default;
   // Reports an old page that the new generation does not use.
   virtual void replaced(const Page& page) = 0;
-  // Reports a committed structure of a later version to which the new generation no longer leads.
+  // Reports a committed structure to which the new generation no longer leads. A later version
+  // defines this structure.
   virtual void dropped(const Place& place) = 0;
 };
 

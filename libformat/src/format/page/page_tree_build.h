@@ -21,15 +21,15 @@
 
 namespace nmb {
 
-// Pages are placed from `position` on, which is the same on all ranks: first the leaves, then each
-// level of nodes. Each rank writes the pages that begin in its slice of rows: it passes these pages
-// and their position to `write`. `write` is collective and is called once for each level. `write`
-// returns the same status on all ranks, and gets no bytes on a rank without pages. The bytes of the
-// tree do not depend on how the rows are divided into slices. If a level has at most `few_pages`
-// pages, rank 0 alone makes all nodes above this level. Memory: a rank's pages of one level. If
-// there is only one rank, it writes the pages in parts of 1 MiB.
+// The first page is placed at `position`, which is the same on all ranks. The leaves come first,
+// and then each level of nodes. Each rank writes the pages that begin in its slice of rows: it
+// passes these pages and their position to `write`. `write` is collective and is called once for
+// each level. `write` returns the same status on all ranks, and gets no bytes on a rank without
+// pages. The bytes of the tree do not depend on how the rows are divided into slices. If a level
+// has at most `few_pages` pages, rank 0 alone makes all nodes above this level. Memory: a rank's
+// pages of one level. If there is only one rank, it writes the pages in parts of 1 MiB.
 //
-// Tree is a class that defines the differences between trees. Its members are:
+// Tree is a class that defines the differences between trees. It must have these members:
 //   `use()` returns the use of the pages.
 //   `leaf_rows()` and `node_rows()` return the maximum number of rows in a leaf and in a node.
 //   `Status check_level(level)` returns a failure if the tree must not have nodes of this level.
@@ -108,7 +108,7 @@ class PageTreeBuild {
   }
 
  private:
-  // The positions of a rank's rows of one level among the rows of all ranks.
+  // In one level: the positions of a rank's rows among the rows of all ranks.
   struct Share {
     std::uint64_t before = 0, total = 0;
     // Number of this rank's first rows that belong to the last page of rank `holder`.
@@ -179,8 +179,8 @@ class PageTreeBuild {
     return {};
   }
 
-  // Makes the nodes above a level of few pages on rank 0. If all ranks made these nodes, the ranks
-  // would have to wait for each other at each level. Returns the root's level.
+  // If a level has few pages, makes the nodes above this level on rank 0. If all ranks made these
+  // nodes, the ranks would have to wait for each other at each level. Returns the root's level.
   Result<std::uint16_t> finish_on_first(std::uint16_t level) {
     Share share;
     if (ranks_->rank() != 0) share.leading = pages_.count();

@@ -12,8 +12,8 @@ namespace nmb {
 
 namespace {
 
-// Number of consecutive readings of the head that must give the same bytes. The pauses between them
-// (kPause) give a writer time to finish a write of 4096 bytes.
+// Number of consecutive readings of the head that must give the same bytes. The pauses between the
+// readings (kPause) give a writer time to finish a write of 4096 bytes.
 constexpr int kAgreements = 20;
 constexpr auto kPause = std::chrono::milliseconds(1);
 constexpr int kReadings = 10000;

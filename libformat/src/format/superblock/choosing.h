@@ -18,8 +18,8 @@ struct Choice {
   Status lost;
   FoundSuperblock newest;       // from a slot, or from a trailer if rolled_forward is true
   bool rolled_forward = false;  // whether `newest` was taken from a trailer
-  // Whether a search found `newest`. It is then the superblock that follows the newest slot, or the
-  // last superblock of the file. No mark confirms that it was committed.
+  // Whether a search found `newest`. Such a superblock follows the newest slot, or is the last
+  // superblock of the file. No mark confirms that such a superblock was committed.
   bool found_by_search = false;
   std::optional<FoundSuperblock> pending;  // a superblock that follows `newest` but is not used
 };
@@ -32,19 +32,20 @@ struct Choice {
 // if the head changes each time that it is read; kIo.
 Result<Choice> choose_newest(const ByteSource& file, Lookout lookout);
 
-// Returns whether a later generation may have been committed and then lost. This can happen only if
-// three units of 4096 bytes were lost. The signs are: bytes lie after the newest generation, no
-// superblock in these bytes follows the generation, and a slot or the mark is damaged.
+// Returns whether a later generation may have been committed and then lost. Such a loss can happen
+// only if three units of 4096 bytes were lost. The signs are: bytes lie after the newest
+// generation, no superblock in these bytes follows the generation, and a slot or the mark is
+// damaged.
 bool may_hide_a_generation(const Choice& choice);
 
 // Checks R-FL-1. If the file seems too short, tries to read the last byte of the newest generation
 // to be sure.
 Status check_not_cut(const ByteSource& file, const Choice& choice);
 
-// Reports damage of identity, slots and mark (R-ID-1, R-ID-2, R-SB-1, R-SB-3, R-SB-12, R-SB-13)
-// with severity `damage`. Reports a pending generation (R-SB-13) with severity `pending`. If bytes
-// lie after the generation, reports a warning (R-FL-2). If a later generation may be lost, also
-// reports a warning (R-SB-13).
+// Reports damage of the identity, the slots and the mark (R-ID-1, R-ID-2, R-SB-1, R-SB-3, R-SB-12,
+// R-SB-13) with severity `damage`. Reports a pending generation (R-SB-13) with severity `pending`.
+// If bytes lie after the generation, reports a warning (R-FL-2). If a later generation may be lost,
+// also reports a warning (R-SB-13).
 void report_head(const Choice& choice, Severity damage, Severity pending, Findings& findings);
 
 }  // namespace nmb

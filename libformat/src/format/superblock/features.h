@@ -14,8 +14,8 @@ inline constexpr std::uint64_t kFeatureStatistics = 1 << 2;
 inline constexpr std::uint64_t kFeatureTags = 1 << 3;
 inline constexpr std::uint64_t kKnownReadonly =
     kFeatureView | kFeatureGrowth | kFeatureStatistics | kFeatureTags;
-// The read-only compatible features that this version keeps up to date when it writes. They are all
-// read-only compatible features that this version knows.
+// The read-only compatible features that this version keeps up to date when it writes. These are
+// all read-only compatible features that this version knows.
 inline constexpr std::uint64_t kWrittenReadonly = kKnownReadonly;
 
 inline constexpr std::uint64_t kFeatureGlobalSections = 1 << 2;  // compatible

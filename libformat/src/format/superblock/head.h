@@ -20,7 +20,7 @@ struct Head {
   std::array<std::byte, kSlotUnit> superblock_bytes{};
   std::uint64_t position = 0;  // position of the superblock's slot or trailer
   bool rolled_forward = false;
-  // The dictionary. It is empty if the file has no copy of a dictionary with the right sum.
+  // The dictionary; empty if the file has no copy of the dictionary with the right sum.
   std::vector<std::byte> dictionary;
   std::span<const std::byte> dictionary_at_head() const {
     return std::span(bytes).subspan(kDictionaryPosition, superblock.dictionary.length);
@@ -33,9 +33,9 @@ struct Head {
 // bit); kIo.
 Result<Head> head_of(const ByteSource& file, Choice choice, Findings& findings);
 
-// Chooses the newest generation in the same way as a reader, and creates its Head. Reports as
-// warnings to `findings`: damage that does not prevent reading, a pending generation, and bytes
-// after the newest generation. Errors: those of choose_newest() and head_of().
+// Chooses the newest generation in the same way as a reader, and creates its Head. Three things are
+// reported to `findings` as warnings: damage that does not prevent reading, a pending generation,
+// and bytes after the newest generation. Errors: those of choose_newest() and head_of().
 Result<Head> read_head(const ByteSource& file, Findings& findings);
 
 }  // namespace nmb

@@ -8,14 +8,14 @@
 namespace nmb {
 
 inline constexpr std::uint64_t kCoverPosition =
-    0;  // a copy of the identity or, in a file with a view, the HDF5 superblock
+    0;  // the HDF5 superblock if the file has a view, otherwise a copy of the identity
 inline constexpr std::uint64_t kMarkPosition = 256;
 inline constexpr std::uint64_t kIdentityPosition = 512;
 inline constexpr std::uint64_t kGuardPosition = 1024;
 inline constexpr std::size_t kSlotUnit = 4096;
 inline constexpr std::uint64_t kFirstSlot = 4096;
 inline constexpr std::uint64_t kDictionaryPosition = 12288;
-inline constexpr std::uint64_t kBodyStart = 16384;  // first byte of blocks, extents and pages
+inline constexpr std::uint64_t kBodyStart = 16384;  // here blocks, extents and pages begin
 
 // The first bytes of the magics of blocks, pages and superblocks. One of these structures begins
 // directly after the head.

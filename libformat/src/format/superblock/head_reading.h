@@ -35,9 +35,9 @@ struct SlotReading {
 struct HeadReading {
   std::vector<std::byte> bytes;  // the first 16 KiB
   std::uint64_t size = 0;        // length of the file, queried after the head was read
-  // The file id. It is taken from the identity at byte 512. If the sum of the identity is wrong, it
-  // is taken from the copy in the cover, from the mark or from a slot. It is nullopt if all these
-  // structures are damaged.
+  // The file id, from the identity at byte 512. If the sum of the identity is wrong, the file id is
+  // taken from the copy in the cover, from the mark or from a slot. The file id is nullopt if all
+  // these structures are damaged.
   std::optional<Digest> file_id;
   std::optional<Mark> mark;  // nullopt if the mark is not valid
   std::array<SlotReading, 2> slots;
@@ -55,9 +55,9 @@ struct HeadReading {
   bool mark_fits(const FoundSuperblock& newest) const;
 };
 
-// Returns whether a head has at least one of these magics: the magic of an identity at byte 512 or
-// 0, of a mark at byte 256, or of a superblock at byte 4096 or 8192. `head` holds at most the first
-// 16 KiB of the file.
+// Returns whether a head contains the magic of an identity (at byte 512 or 0), of a mark (at byte
+// 256) or of a superblock (at byte 4096 or 8192). `head` holds at most the first 16 KiB of the
+// file.
 bool is_nmb(std::span<const std::byte> head);
 // Returns whether a structure begins directly after the head. Such a structure shows that a file is
 // an NMB file even if its head is lost. Errors: kIo.

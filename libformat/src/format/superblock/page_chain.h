@@ -33,8 +33,9 @@ inline bool is_endless(const Page& page, std::initializer_list<Column> columns) 
 
 // Returns all pages of a chain, the oldest first. `newest` is the place that the superblock states;
 // it is absent if the file has no such chain. Fails if the chain has more than `most` pages (R-GR-4
-// for growth pages). `known` may be a page of the chain that was read earlier. This page and all
-// older pages are neither read nor returned. Errors: kDamaged, kIo. Memory: the pages.
+// for growth pages). `known` is nullptr, or a page of the chain that was read earlier. The page
+// `known` and all older pages are neither read nor returned. Errors: kDamaged, kIo. Memory: the
+// pages.
 Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSource& file,
                                                                  const Superblock& superblock,
                                                                  PageUse use, const Place& newest,

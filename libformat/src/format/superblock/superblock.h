@@ -98,8 +98,8 @@ struct Superblock {
   bool usable_length() const;      // whether R-SB-4 is satisfied
   bool usable_root() const;        // whether there is a root, and R-SB-7 is satisfied
   bool usable_piece_size() const;  // whether R-SB-11 is satisfied for the piece size
-  // Returns whether this version knows all bits of the four masks. If it does not, reserved bytes
-  // may have values other than zero.
+  // Returns whether this version knows all bits of the four masks. Reserved bytes must be zero only
+  // if all these bits are known.
   bool all_known() const;
 
   // Returns the properties that are repeated in pages and block headers of this generation.

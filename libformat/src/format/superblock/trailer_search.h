@@ -23,8 +23,8 @@ class TrailerSearch {
   TrailerSearch(const ByteSource& file, std::uint64_t size, std::optional<Digest> file_id)
       : file_(file), size_(size), file_id_(file_id) {}
 
-  // Returns the superblock that ends at byte `file_length` of the file, if it exists and states
-  // this file length.
+  // Returns the superblock that ends at byte `file_length` of the file, if such a superblock exists
+  // and states this file length.
   Result<std::optional<FoundSuperblock>> ending_at(std::uint64_t file_length) const;
   // Returns the last superblock that follows `base`. Time: proportional to the number of bytes
   // after the file length of `base`.

@@ -24,7 +24,7 @@ struct FoundRow {
   std::shared_ptr<const Page> page;
   std::uint32_t row = 0;
   TableRow value() const { return table_row_at(*page, row); }
-  // Returns the position in the file of the row's order. Messages state this position.
+  // Returns the position at which the file stores the row's order. Messages state this position.
   std::uint64_t offset() const { return page->value_offset(row, kOrder); }
 };
 
@@ -50,7 +50,7 @@ class BlockTable {
   struct Tree {
     std::shared_ptr<const Page> root;
     Place place;                  // place of the root
-    std::optional<Place> before;  // place of the previous tree, which is older
+    std::optional<Place> before;  // place of the next older tree
     std::uint64_t rows = 0;
     // The orders of the blocks that have rows in this tree, in ascending order. Empty for the
     // oldest tree, and in the result of trees().
@@ -73,21 +73,21 @@ class BlockTable {
                       bool* go_on) const;
   Result<std::vector<Tree>> read_trees() const;
   Status read_orders(std::vector<Tree>* trees) const;
-  // Returns the trees with their field `orders`. If a block is in this field, its rows in older
+  // Returns the trees with the field `orders` set. If a block is in `orders`, its rows in older
   // trees do not count.
   Result<std::shared_ptr<const std::vector<Tree>>> ordered_trees() const;
 
   const ByteSource& file_;
   const FarSource* far_;
   const Place place_;
-  const PageExpectation expectation_;  // of any page; place and level are not set
+  const PageExpectation expectation_;  // properties of every page, without place and level
   const std::uint64_t next_order_;
   mutable PageCache cache_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const std::vector<Tree>> trees_;
 };
 
-// Returns the superblock's field with the place of the table of statistics or tags.
+// Returns the superblock's field for the table: `statistics` or `tags`.
 inline Place& table_place(Superblock& superblock, PageUse use) {
   return use == PageUse::kStatistics ? superblock.statistics : superblock.tags;
 }
