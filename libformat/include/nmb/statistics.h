@@ -35,8 +35,8 @@ struct Histogram {
   struct Range {
     double least, greatest;
   };
-  unsigned bits = kMostBits;    // number of bits, 1 to 24: the highest number that gives at most
-                                // most_buckets() buckets
+  unsigned bits = kMostBits;    // number of bits (1 to 24); the highest number with which the
+                                // histogram has at most most_buckets() buckets
   std::vector<Bucket> buckets;  // in ascending order of codes; empty if no value was counted
 
   static constexpr unsigned kMostBits = 24;

@@ -36,8 +36,8 @@ struct MovedBlock {
   // extent.
   std::shared_ptr<const ByteSource> extent;
   // Texts for messages. Each text names a link that was left out, or a variable or attribute that
-  // had a reference to a removed object. There are no texts about links to groups and about the
-  // attributes REFERENCE_LIST and DIMENSION_LIST.
+  // had a reference to a removed object. Links to groups get no text, and neither do the attributes
+  // REFERENCE_LIST and DIMENSION_LIST.
   std::vector<std::string> lost;
 };
 
@@ -59,8 +59,8 @@ Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
 // Replaces each path in the block by the path that `map` returns for it. The block's own path is
 // '/' followed by the block's name. If an object no longer exists, links to it are left out, and
 // references to it become empty. The attributes REFERENCE_LIST and DIMENSION_LIST lose references
-// to objects that no longer exist. An attribute REFERENCE_LIST that becomes empty is left out. A
-// link to a group whose new path is not below the block is left out.
+// to objects that no longer exist. An attribute REFERENCE_LIST that becomes empty is left out. If
+// the new path of a group is not below the block, links to this group are left out.
 Result<MovedBlock> map_paths(const Dataset& block, const PathMap& map,
                              const std::shared_ptr<SpoolFile>& spool);
 

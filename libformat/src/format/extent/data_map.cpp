@@ -12,7 +12,7 @@
 namespace nmb {
 
 Piece piece_at(const Page& leaf, std::uint32_t row) {
-  // All larger numbers break R-EX-4, so they may become 255.
+  // Numbers above 255 break R-EX-4 in any case, so they are replaced by 255.
   const auto codec = static_cast<PieceCodec>(std::min<std::uint64_t>(leaf.value(row, kCodec), 255));
   return {.logical = leaf.value(row, kLogicalOffset),
           .length = leaf.value(row, kRawLength),
@@ -21,7 +21,7 @@ Piece piece_at(const Page& leaf, std::uint32_t row) {
           .sum = leaf.value(row, kSum),
           .codec = codec,
           .coded_length = codec == PieceCodec::kNone ? 0 : leaf.value(row, kStoredLength),
-          // All larger numbers break R-EX-8, so they may become 2^32 - 1.
+          // Larger numbers break R-EX-8 in any case, so they are replaced by 2^32 - 1.
           .file = static_cast<std::uint32_t>(
               std::min<std::uint64_t>(leaf.value(row, kFileNumber), ~std::uint32_t{0}))};
 }

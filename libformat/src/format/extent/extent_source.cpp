@@ -70,7 +70,8 @@ Result<const ByteSource*> ExtentSource::file_of(const Piece& piece,
     NMB_ASSIGN(*keep, external_->open(piece.file));
     return keep->get();
   }
-  // If a piece lies in another file, the reader of the file table makes this check (R-FT-3).
+  // For a piece in another file, the check of the data map uses the size in the file table
+  // (R-FT-3).
   const std::uint64_t size = file_.size();
   if (piece.position > size || piece.stored_length() > size - piece.position)
     return Status(Code::kDamaged, file_.name(), piece.position, "R-FL-5",
