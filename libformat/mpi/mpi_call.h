@@ -11,7 +11,7 @@
 
 namespace nmb {
 
-// Returns the library's text for a code, in one line.
+// Returns the MPI library's text for an error code, in one line.
 inline std::string mpi_error_text(int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;

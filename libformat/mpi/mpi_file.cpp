@@ -1,5 +1,6 @@
-// A file that each rank reads and writes independently by MPI-IO. A call counts as successful only
-// if its byte count is right, because OMPIO returns success for a write that wrote nothing.
+// Implements a file that each rank reads and writes independently with MPI-IO. A call counts as
+// successful only if its byte count is right, because OMPIO may return success although it wrote
+// nothing.
 #include "mpi_file.h"
 
 #include <fcntl.h>
@@ -22,11 +23,12 @@ namespace nmb {
 
 namespace {
 
-// Maximum number of bytes of a call, because MPI counts bytes with an int.
+// Maximum number of bytes in one call, because MPI counts bytes with an int.
 constexpr std::size_t kMostBytes = 1 << 30;
 constexpr std::size_t kLongestName = 200;
 
-// The return code of a call, and errno, which is often the only hint why the call failed.
+// The return code of an MPI call, and the value of errno after the call. Often only errno shows why
+// the call failed.
 struct Outcome {
   int code = MPI_SUCCESS;
   int error = 0;
@@ -98,7 +100,7 @@ class MpiFile final : public OutputFile {
       NMB_ASSIGN(const std::size_t count,
                  count_of(joined_text("read at ", at), outcome, status, ask));
       if (count == 0) {
-        // Stop at the end of the file.
+        // At the end of the file, the remaining bytes are zeros.
         NMB_ASSIGN(const std::uint64_t length, length_now());
         if (offset + done < length) return failure(name(), joined_text("read at ", at), outcome);
         std::memset(out.data() + done, 0, out.size() - done);
@@ -116,9 +118,9 @@ class MpiFile final : public OutputFile {
                       }));
   }
 
-  // MPI_File_preallocate() is not used. With both MPI libraries, it reads the whole file, writes it
-  // again (OMPIO at another position), and writes zeros after it. Reserving space by a system call
-  // does not change any byte that MPI-IO may cache.
+  // MPI_File_preallocate() is not used. In Open MPI and in MPICH, MPI_File_preallocate() reads the
+  // whole file, writes it again (OMPIO at another position), and writes zeros after it. A system
+  // call that reserves space does not change any byte that MPI-IO may cache.
   Status reserve(std::uint64_t offset, std::uint64_t length) override {
     const std::lock_guard lock(mutex_);
     return file_->reserve(offset, length);
@@ -175,7 +177,8 @@ struct Info {
   ~Info() {
     if (info != MPI_INFO_NULL) MPI_Info_free(&info);
   }
-  // The lengths are checked first, because a failure in MPI may end the program.
+  // Checks the lengths of all keys and values before calls of MPI, because a failure in MPI may end
+  // the program.
   Status set(const MpiIo::Hints& hints) {
     if (hints.empty()) return {};
     NMB_TRY(check("MPI_Info_create", MPI_Info_create(&info)));
@@ -199,9 +202,9 @@ struct Folder {
   }
 };
 
-// The path that MPI gets begins with the descriptor of the folder, for two reasons. Open MPI writes
-// beyond its buffer if a path has more than about 240 bytes. MPI takes the part of a path before a
-// colon as the name of a file-system driver.
+// Passes MPI a path that begins with the descriptor of the folder, for two reasons. Open MPI writes
+// beyond its buffer if a path has more than about 240 bytes. If a path contains a colon, MPI uses
+// the part before the colon as the name of a file-system driver.
 Result<MPI_File> open_handle(const std::string& path, int mode, const MpiIo::Hints& hints,
                              const std::string& doing) {
   const std::filesystem::path whole(path);

@@ -1,6 +1,6 @@
-// The network between processes of an MPI job, as a plug-in that is built once for each MPI
-// library. The plug-in only sends messages from rank to rank. The message counts of a communicator
-// are therefore those of MPI.
+// Implements the network between the processes of an MPI job. This plug-in is built once for each
+// MPI library. The plug-in only sends messages from one rank to another. A Communicator therefore
+// counts exactly the messages that MPI sends.
 #include <mpi.h>
 #include <sched.h>
 
@@ -23,18 +23,18 @@ namespace nmb {
 namespace {
 
 constexpr int kMessageTag = 0;
-// Tag of the message with the reason why the network has failed. It is the last message of a rank
-// to each other rank.
+// Tag of the message that gives the reason why the network has failed. After a message with this
+// tag, a rank sends no other messages.
 constexpr int kFailureTag = 1;
 
-// Finished sends are collected when the number of sends, or their bytes, reach a limit. The limit
-// is twice the number or bytes that remained after the last collection, but at least the value
-// below.
+// Finished sends are collected when the number of sends, or the number of their bytes, reaches a
+// limit. Each limit is twice the number that remained after the last collection, but at least the
+// constant below.
 constexpr std::size_t kSweepSends = 16;
 constexpr std::size_t kSweepBytes = 1 << 20;
 
-// How long a rank that ends its network waits for the other ranks to end it, or, after a failure,
-// for another message.
+// How long a rank waits for the other ranks when it ends its network. After a failure, the rank
+// waits for this time for each further message.
 constexpr std::chrono::seconds kEndWait{2};
 
 using Clock = std::chrono::steady_clock;
@@ -81,7 +81,8 @@ struct Group {
   }
 };
 
-// A message that was matched; only this rank can receive it.
+// A message that MPI_Improbe has matched. MPI delivers this message only to a receive call that
+// names the match.
 struct Match {
   MPI_Message message = MPI_MESSAGE_NULL;
   int from = 0;
@@ -113,22 +114,24 @@ class MpiTransport final : public Transport {
 
  private:
   Status find_node_leader();
-  // If an MPI call fails, the network fails.
+  // Returns the status of an MPI call. If the call failed, the network fails too.
   Status check_or_fail(const char* call, int code);
   Status post(int to, int tag, std::vector<std::byte> bytes);
   Status sweep();
-  // Finds the next message with this tag (or MPI_ANY_TAG), if there is one.
+  // Matches the next message with the tag `tag`, or with any tag if `tag` is MPI_ANY_TAG. Returns
+  // false if no such message has arrived.
   Result<bool> look(int tag, Match* match);
   Result<Match> wait_for_message();
   // Fails with kLimit after the time `end`.
   Result<std::vector<std::byte>> receive(Match* match,
                                          Clock::time_point end = Clock::time_point::max());
-  // Receives the message that another rank has failed, and returns the reason.
+  // Receives the message in which another rank reports a failure. Returns that failure.
   Status learn_failure(Match* match);
   Status look_for_failure();
   bool end_together();
   void end_failed();
-  // Discards messages that have arrived, and postpones *end if there are any.
+  // Discards the messages that have arrived. If at least one message had arrived, sets *end to a
+  // later time.
   Status discard_arrivals(Clock::time_point* end);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
@@ -138,7 +141,8 @@ class MpiTransport final : public Transport {
   Status failure_;
   int last_messages_ = 0;  // number of ranks that will send no more messages
   double waiting_seconds_ = 0;
-  // Sends that were unfinished at the last check: requests_[i] uses buffers_[i].
+  // The sends that were unfinished at the last check. The request requests_[i] sends the bytes in
+  // buffers_[i].
   std::vector<MPI_Request> requests_;
   std::vector<std::vector<std::byte>> buffers_;
   std::vector<int> done_;  // room for MPI_Testsome
@@ -147,14 +151,15 @@ class MpiTransport final : public Transport {
   std::size_t sweep_bytes_ = kSweepBytes;
 };
 
-// Requests of failed networks that MPI may still use. They are kept until the process ends. Only
-// the thread that initialised MPI may use this list.
+// Requests that MPI may still use although their network has failed. These requests are kept until
+// the process ends. Only the thread that initialised MPI may use this list.
 std::vector<Transfer>& abandoned() {
   static auto* const transfers = new std::vector<Transfer>;
   return *transfers;
 }
 
-// Objects that failed networks keep for ranks that may not have noticed the failure.
+// Objects of failed networks. These objects are kept because another rank may not have noticed the
+// failure and may still use them.
 std::vector<std::shared_ptr<const void>>& kept_for_others() {
   static auto* const kept = new std::vector<std::shared_ptr<const void>>;
   return *kept;
@@ -174,7 +179,7 @@ Status MpiTransport::open(MPI_Comm comm) {
     return Status(Code::kUsage,
                   joined_text("found ", inter != 0 ? "an intercommunicator" : "MPI_COMM_NULL",
                               ", expected an intracommunicator"));
-  // The program's hints are not used: they may promise that no rank probes messages.
+  // Do not copy the program's hints: a hint may promise that no rank probes for messages.
   NMB_TRY(check("MPI_Comm_dup_with_info", MPI_Comm_dup_with_info(comm, MPI_INFO_NULL, &comm_)));
   NMB_TRY(check("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN)));
   NMB_TRY(check("MPI_Comm_rank", MPI_Comm_rank(comm_, &rank_)));
@@ -221,8 +226,8 @@ Status MpiTransport::check_or_fail(const char* call, int code) {
 }
 
 Status MpiTransport::post(int to, int tag, std::vector<std::byte> bytes) {
-  // Reserve memory before sending. Otherwise bytes that MPI has begun to send could be freed if
-  // memory is exhausted.
+  // Reserve memory before the send begins. If memory were exhausted after the send began, the bytes
+  // would be freed while MPI may still send them.
   if (requests_.size() == requests_.capacity())
     requests_.reserve(2 * requests_.size() + kSweepSends);
   if (buffers_.size() == buffers_.capacity()) buffers_.reserve(2 * buffers_.size() + kSweepSends);
@@ -344,13 +349,15 @@ Status MpiTransport::look_for_failure() {
 void MpiTransport::fail(const Status& why) {
   if (!failure_.ok()) return;
   failure_ = why;
-  // A rank to which this message cannot be sent is not informed, because there is no other way.
+  // If the message cannot be sent to a rank, that rank does not learn the reason, because no other
+  // way to inform it exists.
   for (int to = 0; to < size_; ++to)
     if (to != rank_) static_cast<void>(post(to, kFailureTag, status_bytes(why)).ok());
 }
 
-// Waits until this rank's sends are done, then at most kEndWait until all ranks have called this
-// function. Returns false if a rank has not called it, or if the network has failed.
+// Waits until this rank's sends are done. After that, waits for at most kEndWait until all ranks
+// have called this function. Returns false if a rank did not call this function in time, or if the
+// network has failed.
 bool MpiTransport::end_together() {
   for (Pause pause; !requests_.empty(); pause())
     if (!sweep().ok() || !look_for_failure().ok()) return false;
@@ -367,9 +374,9 @@ bool MpiTransport::end_together() {
   return false;
 }
 
-// Waits until the sends are done and all messages to this rank have arrived, and discards these
-// messages, so that MPI ends properly. The time is limited, because a rank may have ended without
-// sending a message.
+// Waits until this rank's sends are done and all messages to this rank have arrived. Discards these
+// messages, so that MPI can end properly. The waiting time is limited, because another rank may
+// have ended and sent no message.
 void MpiTransport::end_failed() {
   Clock::time_point end = Clock::now() + kEndWait;
   for (Pause pause; Clock::now() < end; pause()) {
@@ -403,8 +410,8 @@ MpiTransport::~MpiTransport() {
     std::ranges::move(kept_, std::back_inserter(kept_for_others()));
   for (std::size_t i = 0; i < requests_.size(); ++i)
     abandoned().push_back({requests_[i], std::move(buffers_[i])});
-  // Otherwise the communicator is not freed. With Open MPI, late messages could then reach another
-  // communicator.
+  // Free the MPI communicator only if all ranks have ended the network. With Open MPI, a late
+  // message could otherwise reach another communicator.
   if (all_ended) MPI_Comm_free(&comm_);
 }
 

@@ -1,4 +1,4 @@
-// Reader: opens a committed generation of an NMB file and loads the requested blocks
+// Defines Reader, which opens a committed generation of an NMB file and loads the requested blocks
 // (spec/format.md; sections 5, 7, 8 and 10).
 #pragma once
 
@@ -28,16 +28,17 @@ struct ReadOptions {
   // Memory in bytes for the cache of loaded blocks.
   std::size_t cache_bytes = 64 << 20;
   // Latency of a request to the file, given as the number of bytes that could be transferred in the
-  // same time. Use 0 for a local file, from which only the needed bytes are read. Use 1 to 16 MiB
-  // for a network: one request then covers neighbouring ranges, and up to 64 MiB are cached.
+  // same time. Use 0 for a local file: the reader then reads only the bytes that it needs. Use 1
+  // MiB to 16 MiB for a file on a network: the reader then reads neighbouring ranges with one
+  // request, and caches up to 64 MiB.
   std::size_t request_bytes = 0;
 
   // --- what is read and checked ---
-  // Whether each piece from which values are needed is read whole, to check its checksum. If false,
-  // only pieces that are read whole anyway are checked.
+  // Whether to read each needed piece of values completely, so that its checksum can be checked. If
+  // false, the reader checks only those pieces that it reads completely for another reason.
   bool verify_values = false;
-  // Which external files with values may be opened. Pieces in external files are always read whole
-  // and checked.
+  // The external files that the reader may open to read values. Pieces in external files are always
+  // read completely and checked.
   ExternalPaths external = ExternalPaths::kBeneath;
 };
 
@@ -52,13 +53,13 @@ struct Object {
   VarId variable = 0;
 };
 
-// Statistics and tags of the blocks of a file, for PackedBlock::kept. Immutable.
+// The statistics and tags of all blocks of one file (see PackedBlock::kept). Immutable.
 class KeptRows;
 
 struct ExtentPiece;  // internal to the library
 
-// Reads one generation of an NMB file, which was the newest when the reader was made. Thread-safe.
-// To read many small hyperslabs together, use GetRequests.
+// Reads one generation of an NMB file: the generation that was the newest when the Reader was
+// created. Thread-safe. To read many small hyperslabs together, use GetRequests.
 class Reader {
  public:
   // Opens the newest committed generation. Errors: kUnknownKind if the file is not an NMB file;
@@ -67,8 +68,9 @@ class Reader {
                                                          const ReadOptions& options = {});
   NMB_EXPORT static Result<std::unique_ptr<Reader>> open(std::shared_ptr<const ByteSource> file,
                                                          const ReadOptions& options = {});
-  // Collective over `ranks`, which must outlive the reader. Rank 0 reads everything that is needed
-  // to open the file, and sends it, or its failure, to all ranks.
+  // Collective over `ranks`, which must outlive the reader. Rank 0 reads all bytes that are needed
+  // to open the file. Rank 0 then sends these bytes to all ranks. If rank 0 fails, it sends its
+  // failure to all ranks.
   NMB_EXPORT static Result<std::unique_ptr<Reader>> open(const std::string& path,
                                                          const ReadOptions& options,
                                                          Communicator& ranks);
@@ -82,22 +84,24 @@ class Reader {
   NMB_EXPORT std::uint64_t file_length() const;
   // Returns whether HDF5 programs can read the file (spec/hdf5_view.md).
   NMB_EXPORT bool has_hdf5_view() const;
-  // Returns the generation that HDF5 programs see. Returns 0 if there is no view, or if the view is
-  // of a later version of the format, so that its generation is unknown. Reads 64 bytes if the view
-  // is not of the newest generation. Errors: kDamaged, kIo.
+  // Returns the generation that HDF5 programs see. Returns 0 if the file has no view. Also returns
+  // 0 if a later version of the format wrote the view, because the generation is then unknown. If
+  // the view does not show the newest generation, the function reads 64 bytes of the file. Errors:
+  // kDamaged, kIo.
   NMB_EXPORT Result<std::uint64_t> hdf5_view_generation() const;
   // Returns the maximum number of bytes of values that share one checksum.
   NMB_EXPORT std::uint32_t piece_size() const;
   NMB_EXPORT const Totals& totals() const;
   // Returns the findings that did not prevent opening, for example a damaged slot or a commit that
-  // was rolled forward. A finding of rule R-SB-13 means that the file has a newer generation which
-  // is not used, or which may get lost.
+  // was rolled forward. A finding of rule R-SB-13 means one of two things: the reader does not use
+  // a newer generation of the file, or a newer generation may be lost.
   NMB_EXPORT const std::vector<Finding>& warnings() const;
   NMB_EXPORT const ByteSource& file() const;
-  // Returns a function that checks whether the file, opened again as `now`, still holds this
-  // reader's generation. Appending to a file never removes a generation, because committed bytes do
-  // not change. The function returns ok, kDamaged if the file does not hold the generation, or kIo.
-  // The function is thread-safe and may outlive the reader.
+  // Returns a function that checks whether the file still holds this reader's generation. The
+  // function's argument `now` is the same file, opened again. Appending to a file never removes a
+  // generation, because committed bytes do not change. The function returns ok, kDamaged if the
+  // file does not hold the generation, or kIo. The function is thread-safe and may outlive the
+  // reader.
   NMB_EXPORT std::function<Status(const ByteSource& now)> generation_check() const;
   // Returns the provenance that writers recorded, as JSON objects in order of generations
   // (spec/format.md, section 9.1). A generation may have no such object. Reads the file at each
@@ -118,49 +122,51 @@ class Reader {
   NMB_EXPORT Result<std::uint64_t> global_id(std::string_view block) const;
 
   // Loads a block, from the cache if possible. Errors: kNotFound; kDamaged; kUnsupported if the
-  // block needs a feature that this version does not know. The message then gives the feature's bit
-  // (spec/format.md, section 13). The block's entry can be used then, but not its body and values.
+  // block needs a feature that this version does not know. The message for kUnsupported gives the
+  // feature's bit (spec/format.md, section 13). The entry of such a block can be used, but its body
+  // and its values cannot.
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(std::string_view name) const;
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(const BlockEntry& entry) const;
-  // Loads a block and its body with one read. The vector *body gets the bytes that body(entry)
-  // returns.
+  // Loads a block and its body with one read. Stores in *body the bytes that body(entry) would
+  // return.
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(const BlockEntry& entry,
                                                         std::vector<std::byte>* body) const;
   // Returns the block's body, decoded and checked.
   NMB_EXPORT Result<std::vector<std::byte>> body(const BlockEntry& entry) const;
-  // Returns the parts of a block's extent for which no bytes are stored, and which read as fill
-  // values. The parts are in ascending order and not adjacent.
+  // Returns the parts of a block's extent for which the file stores no bytes. Readers get fill
+  // values from these parts. The parts are in ascending order, and no two of them are adjacent.
   NMB_EXPORT Result<std::vector<ByteRange>> holes(const BlockEntry& entry) const;
   // Returns the rows of the file table: external files, which contain values of this file, and
   // originals, which are stored whole in this file. Errors: kDamaged, kIo.
   NMB_EXPORT Result<std::vector<ExternalFile>> external_files() const;
-  // Returns an external file by its file number; the first is 1. The file is opened when it is
-  // read, and only a few external files are kept open at a time. Errors: kDamaged (R-EX-8, R-FT-4,
-  // R-FT-5); kUnsupported if ReadOptions::external does not allow the file; kIo.
+  // Returns the external file with the file number `number`. File numbers begin at 1. The file is
+  // opened only when bytes are read from it. Only a few external files are open at the same time.
+  // Errors: kDamaged (R-EX-8, R-FT-4, R-FT-5); kUnsupported if ReadOptions::external does not allow
+  // the file; kIo.
   NMB_EXPORT Result<std::shared_ptr<const ByteSource>> open_external(std::uint32_t number) const;
   // Passes the bytes of an original to `sink` in order. `number` is the file number of the
   // original. The digest of the whole file is checked after the last byte. Errors: kDamaged if the
-  // checksum of a piece or the digest (R-FT-7) does not match; kUsage if the number is not that of
-  // an original; any failure of `sink`; kIo.
+  // checksum of a piece or the digest (R-FT-7) does not match; kUsage if `number` does not belong
+  // to an original; any failure of `sink`; kIo.
   NMB_EXPORT Status give_back(std::uint32_t number,
                               const std::function<Status(std::span<const std::byte>)>& sink) const;
   // Returns whether the file has statistics of any block.
   NMB_EXPORT bool has_statistics() const;
   // Returns the stored statistics of a block's values (spec/format.md, section 9.3) without reading
   // any values. Returns nullopt if no variable of the block has statistics. The pages that were
-  // read last are cached. Errors: kDamaged, also if a stored type differs from the type of the
+  // read last stay in a cache. Errors: kDamaged, also if a stored type differs from the type of the
   // variable; kIo.
   NMB_EXPORT Result<std::optional<BlockStatistics>> statistics(const Block& block) const;
-  // Visits the statistics of all variables with this name in all blocks, until `visit` returns
-  // false or fails. `visit` gets BlockEntry::order of the block, and the statistics. Only these
-  // statistics are read, because rows with the same name are adjacent in the file. The order of
-  // visits is unspecified. Blocks that were removed from the index may appear too; to recognise
-  // them, compare their orders with those in the index. Errors: kDamaged, kIo.
+  // Visits the statistics of all variables named `variable` in all blocks, until `visit` returns
+  // false or fails. `visit` gets BlockEntry::order of the block, and the statistics. The function
+  // reads no other statistics, because rows with the same name are adjacent in the file. The order
+  // of visits is unspecified. Blocks that were removed from the index may appear too. To recognise
+  // such blocks, compare their orders with the orders in the index. Errors: kDamaged, kIo.
   NMB_EXPORT Status for_each_statistics(
       std::string_view variable,
       const std::function<Result<bool>(std::uint64_t, const VariableStatistics&)>& visit) const;
-  // Visits all tags with this name, in the same way as for_each_statistics() (spec/format.md,
-  // section 9.4).
+  // Visits all tags named `name`, in the same way as for_each_statistics() (spec/format.md, section
+  // 9.4).
   NMB_EXPORT Status
   for_each_tag(std::string_view name,
                const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const;
@@ -173,18 +179,19 @@ class Reader {
   // kIo.
   NMB_EXPORT Result<std::shared_ptr<const KeptRows>> kept_rows(bool statistics,
                                                                std::vector<Status>* damaged) const;
-  // Returns the additions of later versions of the format that lie outside of blocks. A copy of all
-  // blocks lacks these additions (spec/format.md, section 17). Each addition is described in words,
-  // for example "global section of type 77". Reads all pages of the index and of data maps. Errors:
-  // kDamaged, kIo.
+  // A file may contain additions that only later versions of the format define (spec/format.md,
+  // section 17). Returns a text about each addition outside of blocks, for example "global section
+  // of type 77". A program that copies only the blocks loses these additions. Reads all pages of
+  // the index and of data maps. Errors: kDamaged, kIo.
   NMB_EXPORT Result<std::vector<std::string>> later_additions() const;
   // Returns a variable by its full name, BLOCK/VARIABLE, which is split at the last '/'. Errors:
-  // kNotFound, with a message that says whether the block or the variable is missing.
+  // kNotFound; the message says which of the two is missing, the block or the variable.
   NMB_EXPORT Result<Object> object(std::string_view full_name) const;
 
-  // Loads blocks. Collective, for a reader that ranks opened together; only one thread of each rank
-  // may call it. All calls except open_blocks() and get_all_same() are local. If all ranks name a
-  // block, rank 0 reads the block and sends it to the other ranks. A rank reads any other blocks
+  // Loads blocks. Collective: the ranks must have opened the reader together, and only one thread
+  // of each rank may call this function. The functions open_blocks() and get_all_same() are
+  // collective; all other functions are local. If all ranks name a block, rank 0 reads the block
+  // and sends it to the other ranks. If only some ranks name a block, each of them reads the block
   // itself.
   NMB_EXPORT Result<std::vector<std::shared_ptr<const Block>>> open_blocks(
       std::span<const std::string_view> names) const;
@@ -204,7 +211,7 @@ class Reader {
 };
 
 // --- the kind of a file ---
-// The kind is determined by the content; file names do not matter.
+// The content of a file determines its kind; the file name does not matter.
 
 enum class FileKind : std::uint8_t { kNmb, kCdf1, kCdf2, kCdf5, kHdf5, kUnknown };
 
@@ -217,18 +224,19 @@ NMB_EXPORT std::string_view kind_name(FileKind kind);
 
 // Returns the kind of a file. Reads at most the first 16 KiB. If these bytes do not show the kind,
 // also reads 8 bytes at each of the offsets 16384, 32768, 65536 and so on, where an HDF5 file may
-// begin. An NMB file whose first bytes were lost is recognised by its superblocks. Errors: kIo and
-// kDamaged from `file`.
+// begin. An NMB file whose first bytes were lost is recognised by its superblocks. Errors: those of
+// reading `file` (kIo, kDamaged).
 NMB_EXPORT Result<FileKind> kind_of(const ByteSource& file);
 
-// Returns the failure for a file of a kind that the caller does not accept. Its code is
-// kUnknownKind if the kind is unknown, otherwise kUnsupported.
+// Returns the failure to report for a file whose kind the caller does not accept. The failure has
+// the code kUnknownKind if the kind is unknown, and otherwise the code kUnsupported.
 NMB_EXPORT Status refused_kind(const ByteSource& file, FileKind kind);
 
 // --- many hyperslabs together ---
 
 // Reads many hyperslabs together. One read of the file serves several hyperslabs that are near each
-// other (spec/rationale.md, "Requests"). Requests may be for any objects of any readers:
+// other (spec/rationale.md, "Requests"). Requests may concern different objects and different
+// readers. Example:
 //
 //   GetRequests requests;
 //   std::vector<RequestId> ids;
@@ -238,23 +246,25 @@ NMB_EXPORT Status refused_kind(const ByteSource& file, FileKind kind);
 //   }
 //   NMB_TRY(requests.wait(ids));
 //
-// Only one thread may use a GetRequests at a time; each thread may have its own. Destruction drops
-// open requests.
+// Only one thread at a time may use a GetRequests object, but each thread may have its own object.
+// The destructor drops open requests and does not read their values.
 class GetRequests {
  public:
   NMB_EXPORT GetRequests();
   NMB_EXPORT ~GetRequests();
 
-  // Registers a request to read a hyperslab as Dataset::read() does. `out` is filled by wait() and
-  // must stay valid until then. Errors that are returned at once: kUsage, also for an object that
-  // did not come from a Reader.
+  // Registers a request to read a hyperslab as Dataset::read() does. The function wait() fills
+  // `out`, which must stay valid until wait() returns. Errors: kUsage, also if `object` did not
+  // come from a Reader; kUnsupported if the block has kind 6. Only wait() reports failures to read
+  // the values.
   NMB_EXPORT Result<RequestId> iget(const Object& object, const Hyperslab& slab, MutableArray out);
-  // Fills the arrays of requests and closes the requests. Each read of the file takes at most 1
-  // MiB, or one longer piece with ReadOptions::verify_values. `statuses` is empty, or has one
-  // element for each request, which gets the status that Dataset::read() would return. If a read of
-  // the file fails (kIo), all requests that it serves fail. Returns the first failure. Needs 3 MiB
-  // of memory, plus some for each request. Errors: kUsage if an ID is not that of an open request;
-  // nothing is done then.
+  // Reads the values of the requests into their arrays, and closes the requests. Each read of the
+  // file covers at most 1 MiB. With ReadOptions::verify_values, a read may cover one longer piece.
+  // `statuses` is empty, or has one element for each request. The element of a request receives the
+  // status that Dataset::read() would return. If a read of the file fails (kIo), all requests that
+  // this read serves fail. Returns the first failure. Needs 3 MiB of memory, plus a small amount
+  // for each request. Errors: kUsage if an ID does not belong to an open request; in this case, all
+  // requests stay open.
   NMB_EXPORT Status wait(std::span<const RequestId> requests, std::span<Status> statuses = {});
   // Returns the number of open requests.
   NMB_EXPORT std::size_t open() const;
@@ -266,23 +276,24 @@ class GetRequests {
 
 // --- records that netCDF programs do not see in an HDF5 file or an HDF5 view ---
 
-// Record dimensions that have records, although no variable uses the dimension. HDF5 stores the
-// dimension's length, but netCDF computes the length from the variables. netCDF therefore shows 0
-// records in an HDF5 file or view.
+// Record dimensions that have records, although no variable uses these dimensions. An HDF5 file or
+// an HDF5 view stores the length of such a dimension. A netCDF program ignores the stored length
+// and computes the length from the variables, so it shows 0 records.
 struct LostRecords {
   std::uint64_t blocks = 0;  // number of blocks with such a dimension
   std::string block{};       // first block with such a dimension, in order of names
   std::string dimension{};
   std::uint64_t records = 0;
-  // Returns a sentence, for example "6 records of dimension "t", which no variable has: netCDF
-  // programs see 0"; "" if no records are lost.
+  // Returns a sentence about the lost records, or "" if no records are lost. Example: "6 records of
+  // dimension "t", which no variable has: netCDF programs see 0".
   NMB_EXPORT std::string text() const;
 };
 
-// Finds the records of a file that netCDF programs would not see. A variable in a group below the
-// block also counts if it uses the dimension (property 12, spec/hdf5_section.md). Blocks from HDF5
-// are left out, because they appear as they did in the HDF5 file. Reads the definitions of classic
-// datasets with records. Errors: kDamaged, kIo.
+// Finds the records that netCDF programs would not see in an HDF5 copy or an HDF5 view of the file.
+// A record dimension counts as used if a variable in a group below the block uses it (property 12,
+// spec/hdf5_section.md). Blocks from HDF5 are left out, because netCDF programs see them as in the
+// original HDF5 file. Reads the definitions of classic datasets with records. Errors: kDamaged,
+// kIo.
 NMB_EXPORT Result<LostRecords> lost_records(const Reader& reader);
 
 }  // namespace nmb

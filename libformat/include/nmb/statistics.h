@@ -19,24 +19,24 @@ namespace nmb {
 enum class StatisticsLevel : std::uint8_t {
   kNone,
   kBasic,      // counts of values, missing values and NaN; minimum, maximum
-  kHistogram,  // everything of kBasic, and a histogram
+  kHistogram,  // everything in kBasic, and a histogram
 };
 
 // Counts of values in buckets of a logarithmic scale. Values are converted to binary64, rounding
 // toward zero. Values whose first `bits` bits are equal share a bucket. The value -0 counts as 0.
 struct Histogram {
   struct Bucket {
-    std::uint32_t code = 0;   // first `bits` bits of the values, transformed so that codes ascend
-                              // with values
+    std::uint32_t code = 0;   // the first `bits` bits of the values in the bucket, transformed so
+                              // that greater values have greater codes
     std::uint64_t count = 0;  // at least 1
     friend bool operator==(const Bucket&, const Bucket&) = default;
   };
-  // The smallest and the greatest binary64 in a bucket.
+  // The smallest and the greatest binary64 number that a bucket can hold.
   struct Range {
     double least, greatest;
   };
-  unsigned bits = kMostBits;    // number of bits, 1 to 24: the highest number for which
-                                // most_buckets() is not exceeded
+  unsigned bits = kMostBits;    // number of bits (1 to 24); the highest number with which the
+                                // histogram has at most most_buckets() buckets
   std::vector<Bucket> buckets;  // in ascending order of codes; empty if no value was counted
 
   static constexpr unsigned kMostBits = 24;
@@ -50,11 +50,11 @@ struct Histogram {
 };
 
 // Statistics of one variable. Minimum, maximum and histogram ignore missing values and NaN. Numbers
-// are compared in the order of their type, with -0 before 0. The attributes _Unsigned, scale_factor
-// and add_offset have no effect. Text has no order.
+// are compared as values of their type, and -0 is less than 0. The attributes _Unsigned,
+// scale_factor and add_offset have no effect. Text has no minimum, maximum or histogram.
 struct VariableStatistics {
   bool computed = false;  // if false, the statistics are unknown, and all other fields are 0
-  // The classic type of the values, whatever their byte order in the file.
+  // The classic type of the values; it does not depend on their byte order in the file.
   Type type = Type::kByte;
   std::uint64_t elements = 0;  // total number
   std::uint64_t missing = 0;   // number of elements equal to the fill value or to missing_value
@@ -62,7 +62,7 @@ struct VariableStatistics {
   bool has_range = false;      // true if the type is numeric and ordered() is at least 1
   // Minimum and maximum in external form: big-endian, type_size(type) bytes, then zeros.
   std::array<std::byte, 8> minimum{}, maximum{};
-  Histogram histogram;  // histogram, only for numeric types and at level kHistogram
+  Histogram histogram;  // empty unless the type is numeric and the level is kHistogram
 
   // Returns the number of elements that are used for minimum, maximum and histogram.
   std::uint64_t ordered() const { return elements - missing - nans; }
@@ -82,7 +82,7 @@ struct BlockStatistics {
   }
 };
 
-// The value of a tag, which a user gave to a block.
+// The value of a tag that a user gave to a block.
 using TagValue = std::variant<std::string, std::int64_t, std::uint64_t, double>;
 
 struct TagCounts {

@@ -1,6 +1,7 @@
-// Status and Result<T>: how every function of the library reports failure. Files and file systems
-// never cause exceptions. A message says what is wrong, and names the file and the byte offset or
-// the object. Findings: defects in bytes that decoders report.
+// Defines Status and Result<T>, with which every function of the library reports failures. A
+// problem with a file or a file system never causes an exception. A message says what is wrong. A
+// message also names the file, and the byte offset or the object. Also defines Finding: a defect
+// that a decoder finds in the bytes of a file.
 #pragma once
 
 #include <cassert>
@@ -20,7 +21,7 @@ namespace nmb {
 
 enum class Code : std::uint8_t {
   kOk = 0,
-  kUsage,        // arguments or the order of calls are wrong
+  kUsage,        // an argument or the order of the calls is wrong
   kNotFound,     // a file, block, dimension, variable or attribute does not exist
   kExists,       // a name or a target exists already
   kConflict,     // definitions disagree
@@ -29,7 +30,7 @@ enum class Code : std::uint8_t {
   kUnknownKind,  // the file is not of a known kind
   kIo,           // a system call failed
   kNoSpace,      // no space is left, or a quota or a file-size limit is reached
-  kRange,        // a value does not fit the requested type (other values are converted)
+  kRange,        // a value does not fit in the requested type; all other values were converted
   kLimit,        // a documented limit of memory, number or length is exceeded
   kBusy,         // another writer has locked the file
 };
@@ -42,16 +43,16 @@ constexpr std::string_view code_name(Code code) {
   return names[static_cast<std::size_t>(code)];
 }
 
-// Offset of a status that does not concern a position in a file.
+// The offset in a Status if the failure does not concern a position in a file.
 inline constexpr std::uint64_t kNoOffset = ~std::uint64_t{0};
 
-// A failure, or ok. Copies are cheap. Threads may share a Status.
+// The result of a call: ok or a failure. Copies are cheap. Threads may share a Status.
 class [[nodiscard]] Status {
  public:
   Status() = default;
   Status(Code code, std::string message) : Status(code, {}, kNoOffset, {}, std::move(message)) {}
-  // `rule` is the id in spec/format.md ("R-IX-3") of the rule that the file breaks; otherwise
-  // empty.
+  // If the file breaks a rule of spec/format.md, `rule` is the id of the rule, for example
+  // "R-IX-3". Otherwise `rule` is empty.
   Status(Code code, std::string file, std::uint64_t offset, std::string rule, std::string message)
       : detail_(std::make_shared<const Detail>(
             Detail{code, std::move(file), offset, std::move(rule), std::move(message)})) {}
@@ -62,16 +63,17 @@ class [[nodiscard]] Status {
   const std::string& file() const { return detail_ ? detail_->file : empty(); }
   const std::string& rule() const { return detail_ ? detail_->rule : empty(); }
   const std::string& message() const { return detail_ ? detail_->message : empty(); }
-  // Returns "FILE: at OFFSET: MESSAGE (RULE)". Parts that are unknown are left out.
+  // Returns "FILE: at OFFSET: MESSAGE (RULE)". Unknown parts are left out.
   NMB_EXPORT std::string text() const;
-  // Returns the same failure, with the name of the file if it had none.
+  // Returns the same failure. If the failure names no file, the result names `file`.
   NMB_EXPORT Status in_file(std::string_view file) const;
-  // Returns the same failure with "; MORE" appended to its message; ok stays ok.
+  // Returns the same failure with "; MORE" appended to its message. If this status is ok, returns
+  // ok.
   NMB_EXPORT Status with(std::string_view more) const;
-  // Returns the same failure with "OBJECT: " before its message; ok stays ok.
+  // Returns the same failure with "OBJECT: " before its message. If this status is ok, returns ok.
   NMB_EXPORT Status of_object(std::string_view object) const;
-  // Returns whether this failure and `other` are copies of the same failure, not just failures with
-  // equal texts.
+  // Returns whether this status and `other` are copies of one failure. Two separate failures with
+  // equal texts are not copies.
   bool is_copy_of(const Status& other) const { return detail_ && detail_ == other.detail_; }
 
  private:
@@ -86,7 +88,7 @@ class [[nodiscard]] Status {
   std::shared_ptr<const Detail> detail_;
 };
 
-// A value, or the Status that explains why there is none.
+// A value, or the failure that explains why there is no value.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -128,8 +130,8 @@ class [[nodiscard]] Result {
   NMB_ASSIGN_(NMB_CONCAT(nmb_result_, __COUNTER__), target, expression)
 
 // --- findings ---
-// Decoders report each place where bytes break a rule. The reader, which stops at the first
-// finding, and nmverify, which collects all findings, use the same decoders.
+// Decoders report each place where bytes break a rule. The reader and nmverify use the same
+// decoders. The reader stops at the first finding, and nmverify collects all findings.
 
 enum class Severity : std::uint8_t {
   kWarning,
@@ -143,7 +145,8 @@ struct Finding {
   std::string object;    // name of a block, variable or structure; empty if the offset is enough
   std::string found, expected;
   Severity severity = Severity::kFinding;
-  bool is_statement = false;  // `found` says what is wrong; it is not a value from the file
+  // If true, `found` is a text that says what is wrong, and not a value from the file.
+  bool is_statement = false;
 
   // Returns "at OFFSET: OBJECT: found X, expected Y (RULE)", or "at OFFSET: OBJECT: STATEMENT
   // (RULE)".
@@ -152,7 +155,7 @@ struct Finding {
   NMB_EXPORT Status status(const std::string& file) const;
 };
 
-// Receives findings in the order in which they are made.
+// Receives findings in the order in which decoders report them.
 class Findings {
  public:
   virtual ~Findings() = default;
@@ -168,7 +171,7 @@ class FirstFinding final : public Findings {
     found_ = true;
   }
   bool found() const { return found_; }
-  // Returns the finding as a status; ok if there was no finding.
+  // Returns the finding as a Status, or ok if there was no finding.
   Status status(const std::string& file) const { return found_ ? first_.status(file) : Status(); }
 
  private:

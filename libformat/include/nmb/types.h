@@ -1,4 +1,5 @@
-// The external types of CDF-5 and the kinds of block bodies (spec/format.md, "Types", "Block").
+// Defines the external types of CDF-5, and the kinds of block bodies (spec/format.md, "Types",
+// "Block").
 #pragma once
 
 #include <cstddef>
@@ -25,8 +26,8 @@ enum class Type : std::uint16_t {
 
 constexpr bool is_type(std::uint32_t code) { return code >= 1 && code <= 11; }
 
-// Returns the number of bytes of one value in external form. Only for the types of the enumeration
-// above.
+// Returns the number of bytes of one value in external form. `type` must be in the enumeration
+// above; a block's own type is not allowed.
 constexpr std::size_t type_size(Type type) {
   constexpr std::uint8_t sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
   return sizes[static_cast<std::size_t>(type)];
@@ -40,20 +41,20 @@ constexpr std::string_view type_name(Type type) {
                                                    : "extended";
 }
 
-// The form of a block's body. 1, 2 and 5 are classic headers; 6 is the extended header
-// (nmb/extension.h).
+// The form of a block's body: a classic header (1, 2 or 5), or the extended header (6;
+// nmb/extension.h).
 enum class Kind : std::uint8_t { kCdf1 = 1, kCdf2 = 2, kCdf5 = 5, kExtended = 6 };
 
 constexpr bool is_classic(Kind kind) {
   return kind == Kind::kCdf1 || kind == Kind::kCdf2 || kind == Kind::kCdf5;
 }
 
-// How the bytes of a stored piece of values are coded (spec/format.md, section 8.2).
+// The codec of a stored piece of values (spec/format.md, section 8.2).
 enum class PieceCodec : std::uint8_t { kNone = 0, kZstd = 1, kDeflate = 3 };
 
-// The name of a codec in options, its usual and highest level, and the registered number of the
-// HDF5 filter that codes chunks with it. The lowest level is 1. For kNone, the levels and the
-// filter are 0.
+// A codec: its name in options, its usual level, its highest level, and the registered number of
+// the HDF5 filter that uses the codec. The lowest level is 1. For kNone, the levels and the filter
+// are 0.
 struct PieceCodecWord {
   PieceCodec codec;
   std::string_view name;

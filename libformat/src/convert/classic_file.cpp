@@ -26,8 +26,8 @@ Status of_dataset(const Dataset& dataset, Code code, const std::string& message)
       dataset.name == file ? message : "block " + in_quotes(dataset.name) + ": " + message);
 }
 
-// Returns the reason why `kind` cannot hold a dataset. The message also counts the variables and
-// attributes whose types the kind lacks.
+// Returns a failure that says why `kind` cannot hold a dataset. If `kind` does not have the types
+// of several variables and attributes, the message also gives their number.
 Status cannot_hold(const Dataset& dataset, Kind kind, const Status& first) {
   if (first.code() != Code::kUnsupported) return of_dataset(dataset, first.code(), first.message());
   const Metadata& metadata = dataset.metadata;
@@ -45,8 +45,8 @@ Status cannot_hold(const Dataset& dataset, Kind kind, const Status& first) {
   }
   std::string text = first.message();
   if (types > 1)
-    text +=
-        "; " + std::to_string(types) + " variables and attributes have types that the kind lacks";
+    text += "; " + std::to_string(types) +
+            " variables and attributes have types that do not exist in this kind of file";
   return of_dataset(dataset, Code::kConflict, text);
 }
 

@@ -27,8 +27,8 @@ struct ClassicContent {
   std::shared_ptr<const LaidValues> values;  // all bytes after the header
 };
 
-// Converts a dataset to the form of a classic file. Errors: kConflict if `kind` cannot hold the
-// dataset.
+// Converts a dataset to the form of a classic file of kind `kind`. Errors: kConflict if `kind`
+// cannot hold the dataset.
 Result<ClassicContent> classic_content(const Dataset& dataset, Kind kind);
 
 class ClassicFile {
@@ -40,11 +40,11 @@ class ClassicFile {
     mover_.cancel = options.cancel;
   }
 
-  // Returns the range of values that `rank` writes, if the values have `length` bytes in all.
+  // Returns the range of bytes that `rank` writes if all values together have `length` bytes.
   static ByteRange share_of(int rank, int ranks, std::uint64_t length);
 
-  // Sets this rank's own check. The check is called after all values are written and before the
-  // file gets its final name.
+  // Sets an additional check for this rank. The check is called after all values are written and
+  // before the file gets its final name.
   void set_check(std::function<Status()> check) { check_ = std::move(check); }
 
   struct Values {
@@ -52,9 +52,9 @@ class ClassicFile {
     ByteRange share;
   };
   // Writes the file and gives it its final name. Collective. Only rank 0's `header` and
-  // `may_be_sparse` are used. `header_length` and `length`, the length of all values, are the same
-  // on all ranks. `own` lists the bytes that this rank writes; together the ranks write each byte
-  // once. If `may_be_sparse` is set, no space is reserved for the file.
+  // `may_be_sparse` are used. `header_length`, and the `length` of all values, must be the same on
+  // all ranks. `own` lists the bytes that this rank writes. Each byte of the values must be written
+  // by exactly one rank. If `may_be_sparse` is true, no space is reserved for the file.
   Status write(std::span<const std::byte> header, std::uint64_t header_length, std::uint64_t length,
                bool may_be_sparse, const std::vector<Values>& own);
 

@@ -1,6 +1,6 @@
-// Changes paths in blocks of kind 6 (see convert/moved_paths.h). Values of variable length are
-// written in the order in which the HDF5 library returns them. A file that is written back to HDF5
-// can therefore be compared byte by byte.
+// Changes paths in blocks of kind 6 (see convert/moved_paths.h). Writes values of variable length
+// in the order in which the HDF5 library returns them. A file that is written to HDF5 and then
+// converted again can therefore be compared with this file byte by byte.
 #include "convert/moved_paths.h"
 
 #include <algorithm>
@@ -23,15 +23,17 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kMoveWindow = 256 << 10;  // bytes that are read, or moved, at a time
-constexpr std::uint64_t kLongest = 256 << 20;     // most bytes to which one value may refer
+constexpr std::uint64_t kMoveWindow = 256 << 10;  // number of bytes that are read or moved together
+constexpr std::uint64_t kLongest = 256
+                                   << 20;  // maximum number of bytes to which one value may refer
 // The values of a region may refer to at most kMostLed + kMostLedFactor × (region's length) bytes.
 constexpr std::uint64_t kMostLed = 64 << 20, kMostLedFactor = 64;
 
 // The HDF5 attribute in which a dimension scale lists the data sets that use it.
 constexpr std::string_view kScaleUsers = "REFERENCE_LIST";
 
-// Returns, for each type by its number, whether its values contain references to objects.
+// For each type, in the order of the type numbers, returns whether values of the type contain
+// references to objects.
 std::vector<bool> reference_types(const TypeTable& types) {
   std::vector<bool> out(types.size(), false);
   const auto leads = [&](Type type) {
@@ -54,13 +56,13 @@ bool leads_to_object(const hdf5::Link& link) {
          (link.kind == hdf5::LinkKind::kSoft && link.content.starts_with('/'));
 }
 
-// Changes the values of one variable or attribute. The values refer to further bytes that are
-// stored after them.
+// Changes the paths in the values of one variable or attribute. The values refer to further bytes,
+// which are stored after all values.
 class ValueMover {
  public:
-  // All arguments must outlive this object. `begin` is the position in the new region of the bytes
-  // to which the values refer. With `drops`, references to removed objects are left out of
-  // sequences.
+  // All arguments must outlive this object. In the new region, the bytes to which the values refer
+  // begin at the position `begin`. If `drops` is true, sequences lose their references to removed
+  // objects.
   ValueMover(const TypeTable& types, const ByteSource& region, const PathMap& map,
              std::uint64_t begin, bool drops = false)
       : types_(types), region_(region), map_(map), drops_(drops), end_(begin) {
@@ -117,7 +119,8 @@ class ValueMover {
     } else if (t.type_class == TypeClass::kReference) {
       NMB_ASSIGN(bytes, moved_reference(t.reference, bytes));
     }
-    // An empty string is not the same as an absent string; for other types, empty means absent.
+    // An empty string and an absent string are different values. In all other types, an empty value
+    // is the same as an absent value.
     const bool is_none = bytes.empty() && t.type_class != TypeClass::kString;
     store_le(value, is_none ? std::uint64_t{0} : is_sequence ? count : std::uint64_t{bytes.size()});
     store_le(value + 8, is_none ? 0 : end_);
@@ -126,8 +129,8 @@ class ValueMover {
     return {};
   }
 
-  // Returns the bytes to which values refer, for all values that were moved since the last call. In
-  // the region, the bytes of the next call follow these bytes.
+  // Returns the bytes that belong to the values which were moved since the last call. In the
+  // region, the bytes that the next call returns follow directly after these bytes.
   std::vector<std::byte> take() { return std::exchange(led_to_, {}); }
   std::uint64_t end() const { return end_; }
   std::size_t held() const { return led_to_.size(); }
@@ -135,7 +138,8 @@ class ValueMover {
   bool take_lost() { return std::exchange(is_lost_, false); }
 
  private:
-  // Returns no bytes if the object no longer exists.
+  // Returns the bytes of a reference with a changed path. Returns no bytes if the object no longer
+  // exists.
   Result<std::vector<std::byte>> moved_reference(ReferenceKind kind,
                                                  std::span<const std::byte> bytes) {
     std::vector<std::byte> out;
@@ -267,8 +271,8 @@ class BlockMover {
     return {};
   }
 
-  // Without a property, an attribute of one value is scalar. Adds the property to attributes that
-  // were shortened to one value, so that they stay arrays.
+  // An attribute with one value is a scalar unless it has the property kSpace. Adds this property
+  // to each attribute that was shortened to one value, so that it stays an array.
   void add_spaces(std::vector<hdf5::Property>* properties) const {
     using PropertyNumber = hdf5::Property::Number;
     for (const Shortened& one : shortened_) {
@@ -288,8 +292,9 @@ class BlockMover {
     }
   }
 
-  // Updates the number and the length of a property's attribute after other attributes were left
-  // out. Returns false if this attribute was left out itself.
+  // A property may belong to an attribute. Updates the attribute's number and length in the
+  // property after attributes or their elements were left out. Returns false if the property's own
+  // attribute was left out.
   bool move_place(hdf5::Property* p) const {
     if (p->attribute == hdf5::kNoAttribute) return true;
     std::uint32_t before = 0;
@@ -333,9 +338,9 @@ class BlockMover {
   }
 
   // Returns the changed values of an attribute, followed by the bytes to which they refer.
-  // `is_list` is set for HDF5's lists of the users of dimension scales. From such lists, elements
-  // that refer to removed objects are left out, and *count becomes the number of remaining
-  // elements.
+  // `is_list` is true for the HDF5 attributes that connect dimension scales with data sets. If such
+  // an attribute has elements that refer to removed objects, these elements are left out, and
+  // *count becomes the number of remaining elements.
   Result<std::vector<std::byte>> moved_values(Type type, std::uint64_t* count,
                                               std::span<const std::byte> values, bool is_list,
                                               bool* is_lost) const {
@@ -366,8 +371,9 @@ class BlockMover {
     std::vector<bool> leads_nowhere;
     NMB_ASSIGN(std::vector<std::byte> out, move_all(*count, &leads_nowhere));
     if (!is_list || is_sequence || !*is_lost) return out;
-    // The bytes to which elements refer begin after the last element. With fewer elements, that
-    // position is different, so the remaining elements are moved again.
+    // The bytes to which elements refer begin after the last element. If elements were left out,
+    // the bytes to which the remaining elements refer begin earlier. The remaining elements are
+    // therefore moved again.
     const auto left = static_cast<std::uint64_t>(std::ranges::count(leads_nowhere, false));
     NMB_ASSIGN(out, move_all(left, &leads_nowhere));
     *count = left;
@@ -410,8 +416,8 @@ class BlockMover {
     return to->def_extended_att(owner, attribute.name, attribute.type, count, *values);
   }
 
-  // Writes regions in the order of variables, each at a multiple of 8. The layout of nmb-hdf5 is
-  // the same.
+  // Writes the regions of the variables in the order of the variables. Each region begins at a
+  // multiple of 8. The program nmb-hdf5 writes the same layout.
   Result<std::shared_ptr<const ByteSource>> move_values(Metadata* metadata, Extension* extension) {
     const Metadata& was = block_.metadata;
     bool any = false;
@@ -448,12 +454,12 @@ class BlockMover {
     const std::optional<std::uint64_t> array = block_.metadata.array_bytes(v);
     if (!array || *array > length)
       return Status(Code::kDamaged,
-                    "found " + std::to_string(length) + " bytes, fewer than its values take");
+                    "found " + std::to_string(length) + " bytes, fewer than the variable needs");
     const SplicedSource region({block_.extent}, {{0, length, from, 0}}, length,
                                block_.extent->name());
     ValueMover mover(types_, region, map_, *array);
     const std::uint64_t begin = end_, spooled = spool_->size();
-    // The bytes to which values refer follow all values.
+    // The array of values comes first; the bytes to which the values refer come after it.
     std::uint64_t written = *array;
     const auto flush = [&]() -> Status {
       const std::vector<std::byte> bytes = mover.take();
@@ -485,12 +491,12 @@ class BlockMover {
     end_ = run.end();
   }
 
-  // An attribute from which elements were left out. `attribute` is its number among the attributes
-  // of the owner.
+  // An attribute that lost elements. `attribute` is the attribute's number among the attributes of
+  // the owner.
   struct Shortened {
     VarId owner = 0;
     std::uint32_t attribute = 0;
-    std::uint64_t left = 0;  // remaining elements; 0: the attribute was left out
+    std::uint64_t left = 0;  // number of remaining elements; 0 if the attribute was left out
   };
 
   const Dataset& block_;
@@ -507,7 +513,7 @@ class BlockMover {
 }  // namespace
 
 std::string PathMove::moved(std::string_view path) const {
-  // A path that begins with two slashes belongs to a named datatype without a link.
+  // A path that begins with two slashes belongs to a named datatype to which no link leads.
   const std::size_t lead = path.starts_with("//") ? 2 : 1;
   if (!path.starts_with('/')) return std::string(path);
   std::string_view rest = path.substr(lead);

@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Limits on the number of files, and on the time to read them, for one set of outputs. Each HDF5
-// file also has its own limits.
+// For one set of outputs: the maximum number of files that are read, and the maximum time for
+// reading them. Each HDF5 file also has limits of its own.
 constexpr std::size_t kMostNested = 65536;
 constexpr auto kMostTime = std::chrono::minutes(5);
 
@@ -45,11 +45,12 @@ std::string numbered(std::string_view name, std::uint64_t n, bool* has_number) {
   return out;
 }
 
-// Finds the files that a file names, by the HDF5 library's rules.
+// Finds the files that an HDF5 file names. Searches for these files by the rules of the HDF5
+// library.
 class Hdf5Names {
  public:
-  // `input` is the input file from which `file` was reached; messages name it. *nested receives the
-  // existing files that may refer to further files.
+  // `input` is the input file that refers to `file`, directly or through other files. Messages name
+  // `input`. *nested receives the existing files that may refer to further files.
   Hdf5Names(const OutputSet& outputs, const std::string& file, const std::string& input,
             std::vector<std::string>* nested)
       : outputs_(outputs), input_(input), nested_(nested) {
@@ -73,8 +74,8 @@ class Hdf5Names {
  private:
   static constexpr std::string_view kRawPrefix = "HDF5_EXTFILE_PREFIX";
 
-  // Checks a source and, if its name has "%b", sources 0, 1, 2 ... up to the first that does not
-  // exist.
+  // Checks a source of a virtual data set. If the name of the source contains "%b", also checks the
+  // sources with the numbers 0, 1, 2 and so on, until a source does not exist.
   Status check_source(const std::string& name) {
     constexpr const char* kPrefix = "HDF5_VDS_PREFIX";
     NMB_TRY(check(name, kPrefix));
@@ -94,7 +95,7 @@ class Hdf5Names {
     bool any = false;
     for (const fs::path& candidate : candidates(name, prefixes))
       NMB_TRY(check_file(candidate, prefixes, &any));
-    // If no such file exists, HDF5 tries the name without its folders.
+    // If a name with folders leads to no file, HDF5 tries only the last part of the name.
     if (!any) {
       const fs::path last = fs::path(name).filename();
       bool beside = false;
@@ -112,7 +113,7 @@ class Hdf5Names {
     NMB_TRY(outputs_.check_reference(path.string(), input_));
     if (std::error_code none; !fs::exists(path, none)) return {};
     *any = true;
-    // Files of raw data may have any format, and refer to no files.
+    // A file of raw data may have any format, and does not refer to other files.
     if (prefixes != kRawPrefix) nested_->push_back(path.string());
     return {};
   }
@@ -163,7 +164,7 @@ class ReferenceWalk {
   ReferenceWalk(const OutputSet& outputs, const std::string& input, VisitedFiles& visited)
       : outputs_(outputs), input_(input), visited_(visited) {}
 
-  // Checks the names of files in the dataset. `file` is the path of the dataset's file.
+  // Checks all names of files that the dataset contains. `file` is the path of the dataset's file.
   Status check(const Dataset& dataset, const std::string& file) {
     if (!dataset.metadata.extension()) return {};
     Hdf5Names names(outputs_, file, input_, &nested_);
@@ -208,7 +209,8 @@ class ReferenceWalk {
     });
   }
 
-  // Reads the files that were named since the last call. Each file is read once for these outputs.
+  // Reads the files that the checked files name, and the files that these files name in turn. Reads
+  // each file only once for one set of outputs.
   Status finish() {
     using Clock = std::chrono::steady_clock;
     while (!nested_.empty()) {
@@ -227,7 +229,8 @@ class ReferenceWalk {
       const Status read = look_into(*file);
       visited_.add_time(Clock::now() - begin);
       NMB_TRY(refused_);
-      // Other failures do not matter: if a source is damaged, HDF5 reads fill values.
+      // Other failures to read a file do not matter, because HDF5 returns fill values if a source
+      // is damaged.
       if (read.code() == Code::kUnsupported || read.code() == Code::kLimit)
         return outputs_.refuse_unknown(input_, read.text());
     }
@@ -235,15 +238,16 @@ class ReferenceWalk {
   }
 
  private:
-  // Keeps a failure of the check itself. A failure to read a file is not kept.
+  // Stores `status` if the check itself refused a file. Does not store a failure to read a file.
   Status refuse(Status status) {
     if (status.code() == Code::kUsage) refused_ = status;
     return status;
   }
 
-  // Returns the same path for all spellings of a path, or nullopt if there is no regular file at
-  // the path. If a file names other files, HDF5 searches for them in the folder where the first
-  // file was found. Therefore the last part of the path is kept, even if it is a link.
+  // Returns the same path for all spellings of the path. Returns nullopt if no regular file has
+  // this path. If a file names other files, HDF5 searches for them in the folder of the path that
+  // was used to open the file. Symbolic links in the folder are therefore resolved, but not a link
+  // in the last part of the path.
   static std::optional<std::string> in_its_folder(const fs::path& path) {
     std::error_code none;
     if (!fs::is_regular_file(path, none)) return std::nullopt;

@@ -18,7 +18,7 @@ void put_attribute(TextOut& out, const Metadata& metadata, std::string_view owne
                    const Attribute& attribute) {
   out.put("\t\t");
   put_cdl_name(out, owner);
-  // CDL reads "data:" as a keyword. A blank before the colon prevents this.
+  // A CDL parser reads "data:" as a keyword, but not "data :" with a blank before the colon.
   constexpr std::array<std::string_view, 5> kWords = {"types", "dimensions", "variables", "data",
                                                       "group"};
   if (std::find(kWords.begin(), kWords.end(), owner) != kWords.end()) out.put(' ');

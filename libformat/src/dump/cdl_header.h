@@ -6,7 +6,8 @@
 
 namespace nmb {
 
-// Writes all text from "netcdf NAME {" to the global attributes. For `view`, see write_cdl_header.
+// Writes the text that begins with "netcdf NAME {" and ends with the global attributes. For `view`,
+// see write_cdl_header.
 void put_cdl_header(TextOut& out, const DatasetText& dataset, const NetcdfView* view);
 
 }  // namespace nmb

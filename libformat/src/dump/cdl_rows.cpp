@@ -17,15 +17,15 @@ CdlRows::CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const V
     extended_.emplace(metadata.extension()->types, array.region.get(), ValueFormat::kCdl);
     return;
   }
-  // The default fill value has the variable's classic type. This fill value does not apply to
-  // values that are shown with another type.
+  // The default fill value has the variable's classic type. If values are shown with another type,
+  // the default fill value does not apply to them.
   if (type_ == metadata.variable(variable).type) fill_ = fill_value(metadata, variable);
   if (type_ == Type::kChar) {
     // ncgen extends a short string with the fill value.
     style_.keep_nuls |= fill_.empty() || fill_[0] != std::byte{0};
     return;
   }
-  // Default fill values of 8-bit types are likely to be real values.
+  // In an 8-bit type, a value that equals the default fill value is probably real data.
   if (type_size(type_) == 1 && !metadata.find_attribute(variable, "_FillValue")) fill_.clear();
 }
 
@@ -55,8 +55,8 @@ void CdlRows::value(const std::byte* external) {
     text = "_";
   else if (is_real(type_) && text.find_first_of(".eNI") == text.npos &&
            (text == "-0" || text.size() > 9))
-    suffix = ".";  // without the point, ncgen reads an integer, which has no -0 and may have only
-                   // 32 bits
+    suffix = ".";  // without the point, ncgen would read an integer; an integer has no -0, and may
+                   // have only 32 bits
   else if (number.is_special() && type_ == Type::kFloat)
     suffix = "f";
   const std::size_t length = text.size() + suffix.size();

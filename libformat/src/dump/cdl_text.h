@@ -17,9 +17,9 @@ void put_cdl_name(TextOut& out, std::string_view name, bool is_dataset = false);
 // Writes a string in quotation marks from bytes that arrive in portions.
 class CdlString {
  public:
-  // `line_break` is the text to write after each line feed except one at the end: it closes and
-  // reopens the quotation marks. If `line_break` is empty, the string stays on one line. With
-  // `keep_nuls`, NULs at the end are written too.
+  // `line_break` is a text that closes the quotation marks and opens them again. This text is
+  // written after each line feed, except after a line feed at the end. If `line_break` is empty,
+  // the string stays on one line. If `keep_nuls` is true, NULs at the end are written too.
   CdlString(TextOut& out, std::string_view line_break, bool keep_nuls)
       : out_(out), line_break_(line_break), keep_nuls_(keep_nuls) {
     out_.put('"');

@@ -1,4 +1,4 @@
-// Writes, as text, values of types that a block defines (see extended_text.h).
+// Writes values of block-defined types as text (see extended_text.h).
 #include "dump/extended_text.h"
 
 #include <algorithm>
@@ -101,7 +101,8 @@ Status ExtendedText::put(Type type, const std::byte* value) {
         put_text(target);
         return {};
       }
-      // Writes only the path of the data set. The selection has HDF5's own encoding.
+      // Writes only the path of the data set. The selection is left out, because HDF5 encodes it in
+      // a form of its own.
       if (target.size() < 4 || load_le<std::uint32_t>(target.data()) > target.size() - 4) {
         put_text({});
         return {};

@@ -1,5 +1,5 @@
-// ExtendedText writes, as text, values of types that a block defines (spec/format.md, section
-// 15.1). In a CDL text, values for which CDL has no form are written as in JSON.
+// ExtendedText writes values of block-defined types as text (spec/format.md, section 15.1). If CDL
+// has no form for a value, the CDL text shows the value in its JSON form.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace nmb {
 
 class ExtendedText {
  public:
-  // `region` holds the bytes of values of variable length. If there are no such values, `region` is
-  // nullptr.
+  // `region` holds the bytes of values of variable length. If no values have variable length,
+  // `region` is nullptr.
   ExtendedText(TextOut& out, const TypeTable& types, const ByteSource* region, ValueFormat format)
       : out_(out), types_(types), region_(region), format_(format) {}
 
@@ -30,8 +30,8 @@ class ExtendedText {
   void put_number(Type classic, const std::byte* value, bool swapped, std::size_t size);
   void put_text(std::span<const std::byte> text);
   void put_bits(std::span<const std::byte> bytes);
-  // Returns the bytes of a `value` of variable length. `size` is the number of bytes of one
-  // element.
+  // Returns the bytes to which a `value` of variable length refers. `size` is the number of bytes
+  // of one element.
   Result<std::vector<std::byte>> content(const std::byte* value, std::uint64_t size,
                                          std::uint64_t* count) const;
 
@@ -50,7 +50,7 @@ class WholeValues {
   WholeValues(const WholeValues&) = delete;
   WholeValues& operator=(const WholeValues&) = delete;
 
-  // Formats one value like ExtendedText::put(). After this, text() returns the text.
+  // Formats one value like ExtendedText::put(). After a call, text() returns the text of the value.
   Status read(Type type, const std::byte* value) {
     text_.clear();
     NMB_TRY(value_.put(type, value));
@@ -68,7 +68,7 @@ class WholeValues {
   ExtendedText value_;
 };
 
-// Writes the values of an attribute, separated by commas. The block defines the attribute's type.
+// Writes the values of an attribute whose type the block defines. Separates the values by commas.
 Status put_extended_attribute(TextOut& out, const TypeTable& types, const Attribute& attribute,
                               ValueFormat format);
 

@@ -1,4 +1,4 @@
-// Converts numbers to text with the fewest digits from which the same value is read back.
+// Converts a number to the text with the fewest digits from which the same number can be read.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ class NumberText {
   NumberText(Type type, const std::byte* value);
 
   std::string_view text() const { return {buffer_.data(), size_}; }
-  // Returns whether the value is NaN or infinite, so that its text has no digits.
+  // Returns whether the value is NaN or infinite. The text of such a value has no digits.
   bool is_special() const { return special_; }
 
  private:

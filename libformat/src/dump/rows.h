@@ -13,14 +13,15 @@
 
 namespace nmb {
 
-// Returns the number of elements in a row: the last count, or 1 for a scalar.
+// Returns the number of elements in a row: the count in the last dimension, or 1 for a scalar.
 inline std::uint64_t row_length(const Hyperslab& slab) {
   return slab.count.empty() ? 1 : slab.count.back();
 }
 
-// Reads the selection and passes its rows to `rows` in order. For row n, it calls rows.begin(n),
-// then rows.text(bytes) for each portion of text or rows.value(external) for each number, then
-// rows.end(n). Stops if `out` has failed. `slab` must have passed check_hyperslab.
+// Reads the selection and passes its rows to `rows` in order. For each row n, calls rows.begin(n)
+// first and rows.end(n) last. Between rows.begin(n) and rows.end(n), calls rows.text(bytes) for
+// each portion of text, or rows.value(external) for each number. Stops if `out` has failed. `slab`
+// must have passed check_hyperslab.
 template <class Rows>
 Status for_each_row(const ValueArray& array, const Hyperslab& slab, const TextOut& out,
                     Rows& rows) {

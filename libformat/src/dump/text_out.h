@@ -26,7 +26,7 @@ class TextOut {
     }
   }
   const Status& status() const { return status_; }
-  // Writes the text that is not written yet, and returns the first failure.
+  // Writes the rest of the collected text, and returns the first failure.
   Status finish() {
     flush();
     return status_;

@@ -64,7 +64,7 @@ Excerpt excerpt(const Attribute& attribute, std::uint64_t from) {
   return {joined_text(text, " (", attribute.count, " ", unit(attribute), "s)"), false};
 }
 
-// Returns the index of the first value that differs.
+// Returns the index of the first value that is different in the two attributes.
 std::uint64_t first_difference(const Attribute& a, const Attribute& b) {
   const auto [at, other] = std::ranges::mismatch(a.values, b.values);
   return static_cast<std::uint64_t>(at - a.values.begin()) / type_size(a.type);
@@ -85,7 +85,7 @@ ValueDifference value_difference(const Attribute& found, const Attribute& expect
     right = excerpt(expected, from);
     remark = joined_text(", the first difference is at ", unit(found), " ", at);
   }
-  // Only NaNs with different bits have the same text.
+  // Two different values have the same text only if they are NaNs with different bits.
   if (left.text == right.text) remark += ", NaN with different bits";
   return {left.text, right.text, remark};
 }

@@ -8,14 +8,15 @@
 
 namespace nmb {
 
-// Returns the first values as text. If some values are left out, the text ends with "..." and the
-// number of all values.
+// Returns the first values of an attribute as text. If some values are left out, the text ends with
+// "..." and the total number of values.
 std::string value_text(const Attribute& attribute);
 
 // The difference between two attributes of one type.
 struct ValueDifference {
   std::string found, expected;
-  std::string remark;  // where the values differ, beginning with ", "; empty if that is obvious
+  std::string remark;  // text that begins with ", " and says where the values differ; empty if this
+                       // is obvious
 };
 
 // Describes the difference between two attributes of the same type with different values. If an

@@ -1,4 +1,4 @@
-// Encodes and decodes the header before every block's body (spec/format.md, section 8).
+// Encodes and decodes the header of a block (spec/format.md, section 8).
 #include "format/block/block_header.h"
 
 #include <cstring>

@@ -1,4 +1,5 @@
-// The header before every block's body, which identifies the block (spec/format.md, section 8).
+// The header of a block. The header lies before the block's body and identifies the block
+// (spec/format.md, section 8).
 #pragma once
 
 #include <cstddef>
@@ -60,9 +61,9 @@ struct BlockHeader {
   // Writes header, name and padding to `out`, and sets name_length and sum. `name` has at most
   // 65,535 bytes. `out` has block_body_offset(name.size()) bytes.
   void encode(std::string_view name, std::span<std::byte> out);
-  // Decodes the header at the beginning of `bytes`, which lie at position `at` of the file. Checks
-  // R-BK-1, R-BK-2 (only the header's own sum) and R-BK-5. *name points into `bytes`. Returns false
-  // if the header cannot be used.
+  // Decodes the header at the beginning of `bytes`. In the file, `bytes` begins at position `at`.
+  // Checks R-BK-1, R-BK-2 (only the header's own sum) and R-BK-5. *name refers to a part of
+  // `bytes`. Returns false if the header cannot be used.
   static bool decode(std::span<const std::byte> bytes, std::uint64_t at, BlockHeader* header,
                      std::string_view* name, Findings& findings);
 };

@@ -1,5 +1,5 @@
-// BlockPieces finds the pieces of a block's extent. The block's entry leads to the first pieces (a
-// data map, one run, or a hole); growth pages have the pieces after them (spec/format.md, sections
+// BlockPieces finds the pieces of a block's extent. The block's entry leads to the first pieces: a
+// data map, one run, or a hole. Growth pages contain all later pieces (spec/format.md, sections
 // 10.1 and 10.4).
 #pragma once
 
@@ -22,7 +22,8 @@ class BlockPieces {
   BlockPieces(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
               const BlockEntry& entry, std::span<const GrowthRow> growth);
 
-  // Visits the pieces that overlap [from, to), in order. Stops at the first failure.
+  // Visits, in ascending order, the pieces that overlap the range [from, to). Stops at the first
+  // failure.
   Status for_each(std::uint64_t from, std::uint64_t to,
                   const std::function<Status(const Piece&)>& visit) const;
   Result<std::vector<Piece>> all() const;
@@ -31,7 +32,7 @@ class BlockPieces {
 
  private:
   bool mapped_;
-  Piece settled_;  // if there is no data map: the extent without growth, as one piece
+  Piece settled_;  // the extent without growth as one piece; used only if there is no data map
   std::span<const GrowthRow> growth_;
   DataMap map_;
 };

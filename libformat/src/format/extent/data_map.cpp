@@ -12,7 +12,7 @@
 namespace nmb {
 
 Piece piece_at(const Page& leaf, std::uint32_t row) {
-  // Any larger number breaks R-EX-4.
+  // Numbers above 255 break R-EX-4 in any case, so they are replaced by 255.
   const auto codec = static_cast<PieceCodec>(std::min<std::uint64_t>(leaf.value(row, kCodec), 255));
   return {.logical = leaf.value(row, kLogicalOffset),
           .length = leaf.value(row, kRawLength),
@@ -21,7 +21,7 @@ Piece piece_at(const Page& leaf, std::uint32_t row) {
           .sum = leaf.value(row, kSum),
           .codec = codec,
           .coded_length = codec == PieceCodec::kNone ? 0 : leaf.value(row, kStoredLength),
-          // Any larger number breaks R-EX-8.
+          // Larger numbers break R-EX-8 in any case, so they are replaced by 2^32 - 1.
           .file = static_cast<std::uint32_t>(
               std::min<std::uint64_t>(leaf.value(row, kFileNumber), ~std::uint32_t{0}))};
 }
@@ -165,7 +165,7 @@ Status DataMap::visit(const Page& page, std::uint64_t from, std::uint64_t to, st
                       const std::function<Status(const Piece&)>& on_piece) const {
   if (page.level() == 0) {
     if (page.position() != checked_leaf_) NMB_TRY(check_leaf(page, end));
-    // Pieces are in order: find the last one that begins at or before `from`.
+    // The pieces are in ascending order. Find the last piece that begins at or before `from`.
     std::uint32_t row = 0;
     for (std::uint32_t behind = page.rows(); behind - row > 1;) {
       const std::uint32_t middle = row + (behind - row) / 2;
@@ -255,8 +255,8 @@ struct OldPages {
   }
 };
 
-// Reports that a page of the map is no longer used. Also drops the structures of later versions to
-// which the row in the parent leads.
+// Reports that a page of the map is no longer used. If the page's row in the parent leads to
+// structures of later versions, also drops these structures.
 Status retire(const OldPage& old, const ByteSource& file, PageSink& sink) {
   NMB_TRY(check_may_change(*old.page, file));
   if (old.parent) drop_later_places(*old.parent, old.row, sink);
@@ -272,8 +272,9 @@ bool same_rows(const Page& leaf, const std::vector<Piece>& pieces, std::size_t f
   return true;
 }
 
-// Holds the rows of old leaves that have columns which this version does not know. If the piece of
-// a row stays, its values in these columns are copied to the new leaf; otherwise they are dropped.
+// Holds the rows of those old leaves that have columns unknown to this version. If the new map has
+// the same piece, the row's values in these columns are copied to the new leaf. Otherwise these
+// values are dropped.
 class UnknownRows {
  public:
   void add(const std::shared_ptr<const Page>& leaf) {
@@ -316,7 +317,7 @@ MapRow map_row_at(const Page& node, std::uint32_t row) {
           node.unknown_values(row)};
 }
 
-// Writes one level of nodes. `rows` lead to the pages of the level below.
+// Writes one level of nodes. `rows` are the rows that lead to the pages of the level below.
 Result<std::vector<MapRow>> write_level(const std::vector<MapRow>& rows, std::uint16_t level,
                                         std::uint32_t map_rows, PageSink& sink,
                                         const Origin& origin, std::uint64_t owner) {
@@ -339,8 +340,8 @@ Result<std::vector<MapRow>> write_level(const std::vector<MapRow>& rows, std::ui
   return above;
 }
 
-// Writes all levels of nodes from `level` on. `rows` lead to pages that cover the whole extent.
-// Returns the place of the root.
+// Writes all levels of nodes, beginning with `level`. `rows` are the rows that lead to the pages of
+// the level below; these pages cover the whole extent. Returns the place of the root.
 Result<Place> write_nodes(std::vector<MapRow> rows, std::uint16_t level, std::uint32_t map_rows,
                           PageSink& sink, const Origin& origin, std::uint64_t owner) {
   for (; rows.size() > 1; ++level) {
@@ -373,7 +374,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
                              std::uint64_t owner) {
   OldPages before;
   UnknownRows unknown;
-  std::vector<bool> kept;  // by leaf of the old map: whether it is kept
+  std::vector<bool> kept;  // for each leaf of the old map: whether the leaf is kept
   if (old) {
     NMB_ASSIGN(before, OldPages::of(*old));
   }
@@ -390,7 +391,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
   for (const OldPage& node : before.nodes) {
     NMB_TRY(check_may_change(*node.page, old->file()));
     sink.replaced(*node.page);
-    // All nodes are written again. The rows that lead to nodes are not kept.
+    // All nodes are written again, so no row that leads to a node is kept.
     if (node.parent) drop_later_places(*node.parent, node.row, sink);
   }
   std::vector<MapRow> rows;
@@ -416,7 +417,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
   }
   unknown.drop_others(sink);
   NMB_ASSIGN(const Place root, write_nodes(std::move(rows), 1, map_rows, sink, origin, owner));
-  // If a kept leaf is now the root, no row leads to it any more.
+  // If a kept leaf has become the root, no row leads to this leaf any more.
   if (!before.leaves.empty() && kept[0] && pieces.size() <= map_rows && before.leaves[0].parent)
     drop_later_places(*before.leaves[0].parent, before.leaves[0].row, sink);
   return root;
@@ -437,8 +438,8 @@ Result<DataMapEdge> right_edge(const DataMap& map, std::uint64_t extent_length) 
 Result<Place> append_to_data_map(const std::vector<Piece>& pieces, const DataMapEdge& edge,
                                  std::uint32_t map_rows, PageSink& sink, const Origin& origin,
                                  std::uint64_t owner) {
-  // New pages of one level. If the edge's page of that level has room for more rows, the first new
-  // page replaces that page.
+  // The rows that lead to the new pages of one level. The edge has one old page in each level. If
+  // this old page has room for more rows, the first new page replaces it.
   std::vector<MapRow> rows;
   const Page& leaf = *edge.back();
   bool replaces = leaf.rows() < map_rows;

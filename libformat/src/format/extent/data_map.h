@@ -22,11 +22,11 @@ struct Piece {
   std::uint64_t logical = 0;  // offset in the extent
   std::uint64_t length = 0;
   bool hole = false;
-  std::uint64_t position = 0;  // position in its file; 0: a hole
+  std::uint64_t position = 0;  // position in the piece's file; 0 for a hole
   std::uint64_t sum = 0;       // sum of the stored bytes
   PieceCodec codec = PieceCodec::kNone;
-  std::uint64_t coded_length = 0;  // number of stored bytes if the piece is coded, otherwise 0
-  std::uint32_t file = 0;          // 0: this file; n: row n - 1 of the file table
+  std::uint64_t coded_length = 0;  // number of stored bytes of a coded piece; 0 for other pieces
+  std::uint32_t file = 0;          // 0: this file; n: the file in row n - 1 of the file table
   std::uint64_t end() const { return logical + length; }
   // Returns whether the piece's bytes lie in this file and are not coded.
   bool is_plain() const { return !hole && codec == PieceCodec::kNone && file == 0; }
@@ -36,8 +36,8 @@ struct Piece {
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 
-// Reads a data map. Loads pages when they are needed. Keeps the leaf that was loaded last, and
-// checks it only once. Not thread-safe.
+// Reads a data map. Loads a page only when the page is needed. Keeps the leaf that was loaded last,
+// and checks this leaf only once. Not thread-safe.
 class DataMap {
  public:
   // `owner` is the position of the block's header. `root.sum` is the `sum` field of the root page.
@@ -53,7 +53,8 @@ class DataMap {
         root_(root),
         extent_length_(extent_length) {}
 
-  // Visits the pieces that overlap [from, to), in order. Stops at the first failure.
+  // Visits, in ascending order, the pieces that overlap the range [from, to). Stops at the first
+  // failure.
   Status for_each(std::uint64_t from, std::uint64_t to,
                   const std::function<Status(const Piece&)>& visit) const;
   Result<std::vector<Piece>> all() const;
@@ -62,7 +63,7 @@ class DataMap {
   const ByteSource& file() const { return file_; }
 
  private:
-  // Checks a leaf, whose pieces must end at `end`.
+  // Checks a leaf. The pieces of the leaf must end at `end`.
   Status check_leaf(const Page& leaf, std::uint64_t end) const;
   Status visit(const Page& page, std::uint64_t from, std::uint64_t to, std::uint64_t end,
                const std::function<Status(const Piece&)>& visit) const;
@@ -78,8 +79,9 @@ class DataMap {
   mutable std::uint64_t checked_leaf_ = 0;  // position of the leaf that was checked last
 };
 
-// Checks the lengths and the codec of a piece that is not a hole. Reports `length_rule` (for
-// example R-EX-2) and `codec_rule` (for example R-EX-4).
+// Checks the lengths and the codec of a piece that is not a hole. A finding about the length names
+// the rule `length_rule`, for example R-EX-2. A finding about the codec names the rule
+// `codec_rule`, for example R-EX-4.
 void check_piece_lengths(const char* length_rule, const char* codec_rule, const Page& page,
                          std::uint32_t row, const Piece& piece, std::uint32_t piece_size,
                          Findings& findings);
@@ -93,23 +95,24 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
                          std::uint32_t piece_size, const FileTable* files, Findings& findings);
 Piece piece_at(const Page& leaf, std::uint32_t row);
 
-// Reports to `sink` all pages of a map that is no longer used. Errors: kUnsupported if a page
+// Reports to `sink` that all pages of a data map are no longer used. Errors: kUnsupported if a page
 // forbids changes.
 Status retire_data_map(const DataMap& map, PageSink& sink);
 
-// The right edge of a map: its last page of each level, from the root to the last leaf.
+// The right edge of a data map: the last page of each level, from the root to the last leaf.
 using DataMapEdge = std::vector<std::shared_ptr<const Page>>;
 // Reads and checks the right edge of a map. The extent must not be empty. Errors: kUnsupported if a
 // page forbids changes.
 Result<DataMapEdge> right_edge(const DataMap& map, std::uint64_t extent_length);
-// Adds pieces after the last piece of a map. Apart from new pages, only pages of the edge are
-// written again. A page has at most `map_rows` rows. Errors: kLimit, as for write_data_map().
+// Adds pieces after the last piece of a data map. Writes new pages, and new copies of pages of the
+// edge; all other pages stay unchanged. A page has at most `map_rows` rows. Errors: kLimit, as for
+// write_data_map().
 Result<Place> append_to_data_map(const std::vector<Piece>& pieces, const DataMapEdge& edge,
                                  std::uint32_t map_rows, PageSink& sink, const Origin& origin,
                                  std::uint64_t owner);
 
-// Writes the pages of a map, with at most `map_rows` rows in a page. Keeps leaves of `old` whose
-// rows do not change. In new leaves, keeps unknown columns of the rows that stay. Errors:
+// Writes the pages of a map, with at most `map_rows` rows in a page. A leaf of `old` is kept if its
+// rows do not change. If a row goes to a new leaf, it keeps its values in unknown columns. Errors:
 // kUnsupported if a page forbids changes; kLimit if there are more pieces than a map can hold.
 Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* old,
                              std::uint32_t map_rows, PageSink& sink, const Origin& origin,

@@ -48,8 +48,8 @@ Status ExtentSource::check_piece(const Piece& piece, std::span<const std::byte> 
                      "found values with " + sum_text(sum) + ", expected " + sum_text(piece.sum));
 }
 
-// Returns a failure about a piece. The failure has the position of the piece, and the name of the
-// file that holds it.
+// Returns a failure about a piece. The failure states the position of the piece, and the name of
+// the file that holds the piece.
 Status ExtentSource::piece_error(const Piece& piece, Code code, const std::string& rule,
                                  const std::string& message) const {
   if (piece.file == 0) return Status(code, file_.name(), piece.position, rule, message);
@@ -70,7 +70,8 @@ Result<const ByteSource*> ExtentSource::file_of(const Piece& piece,
     NMB_ASSIGN(*keep, external_->open(piece.file));
     return keep->get();
   }
-  // For pieces in other files, the file table checks this (R-FT-3).
+  // For a piece in another file, the check of the data map uses the size in the file table
+  // (R-FT-3).
   const std::uint64_t size = file_.size();
   if (piece.position > size || piece.stored_length() > size - piece.position)
     return Status(Code::kDamaged, file_.name(), piece.position, "R-FL-5",
@@ -128,7 +129,7 @@ Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
 Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   NMB_TRY(check_offset(offset, out.size()));
   if (out.empty()) return {};
-  // If there is no map, the sum of the bytes was checked when they were loaded.
+  // If the extent has no data map, the sum of these bytes was checked when they were loaded.
   if (inline_bytes_ && !(verify_ && mapped_)) {
     std::memcpy(out.data(), inline_bytes_->data() + offset, out.size());
     return {};
@@ -138,7 +139,7 @@ Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) con
     return {};
   }
   const std::uint64_t end = offset + out.size();
-  // The range contains no whole piece and lies in one run, so the map is not needed.
+  // The range contains no whole piece and lies in one run, so the data map is not needed.
   if (mapped_ && run_position_ != 0 && !verify_ && !may_hold_piece(offset, end))
     return file_.read_at(run_position_ + offset, out);
   NMB_ASSIGN(const std::vector<Piece> pieces, pieces_in(offset, end));
@@ -220,7 +221,8 @@ std::uint64_t ExtentSource::sum_of_zeros(std::uint64_t length) const {
 bool ExtentSource::is_unallocated(std::uint64_t offset, std::uint64_t length) const {
   if (!may_be_sparse() || length == 0 || offset > length_ || length > length_ - offset)
     return false;
-  // A damaged map is no failure here: it is reported when the values are read.
+  // A damaged data map is not reported here, because the failure is reported when the values are
+  // read.
   const Result<std::vector<Piece>> pieces = pieces_in(offset, offset + length);
   return pieces.ok() && std::ranges::all_of(*pieces, [&](const Piece& piece) {
            return piece.is_plain() && file_.is_unallocated(piece.position, piece.length) &&

@@ -1,5 +1,5 @@
-// ExtentSource reads a block's values as one source of bytes, wherever the pieces lie
-// (spec/format.md, section 10.1).
+// ExtentSource reads a block's values as one source of bytes, although the pieces may lie at
+// different places (spec/format.md, section 10.1).
 #pragma once
 
 #include <functional>
@@ -17,14 +17,14 @@
 
 namespace nmb {
 
-// Thread-safe. The sum of a piece is checked in these cases: a read covers the whole piece, the
-// piece is coded, or the piece lies in another file, which anybody may change. With `verify`, every
-// piece that a read overlaps is read completely and checked.
+// Thread-safe. Checks the sum of a piece in three cases: a read covers the whole piece, the piece
+// is coded, or the piece lies in another file, which other programs may change. If `verify` is
+// true, every piece that a read overlaps is read completely and checked.
 class ExtentSource final : public ByteSource {
  public:
   // `superblock`, `growth` and `cache` belong to `file`. `external` is nullptr for an original (see
-  // DataMap). `inline_bytes` is the whole extent if it was read together with the block. All
-  // arguments that are not copied must outlive this object.
+  // DataMap). If the whole extent was read together with the block, `inline_bytes` holds the
+  // extent. All arguments that are not copied must outlive this object.
   ExtentSource(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
                const BlockEntry& entry, std::span<const GrowthRow> growth,
                std::optional<std::vector<std::byte>> inline_bytes, const FillPattern& fill,
@@ -32,26 +32,26 @@ class ExtentSource final : public ByteSource {
   std::uint64_t size() const override { return length_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return file_.name(); }
-  // Returns whether all pieces that overlap the range are zeros for which the file system has no
-  // storage. Compares the sums of the pieces with sums of zeros.
+  // Returns whether all pieces that overlap the range consist of zeros, and the file system has no
+  // storage for them. Compares the sums of the pieces with sums of zeros.
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   bool may_be_sparse() const override { return !inline_bytes_ && !hole_ && file_.may_be_sparse(); }
   // Returns the number of bytes of values that are in memory.
   std::size_t memory() const { return inline_bytes_ ? inline_bytes_->size() : 0; }
 
   // --- for reading these values from the file together with those of other blocks ---
-  // Bytes [begin, end) of the extent. These bytes are whole pieces, and are contiguous in the file
-  // from `position` on. `position` is 0 if the bytes are in memory, coded, in another file, or not
-  // stored.
+  // The bytes [begin, end) of the extent. These bytes are whole pieces. The bytes are contiguous in
+  // the file and begin at `position`. The position is 0 if the bytes are in memory, coded, in
+  // another file, or not stored.
   struct Stretch {
     std::uint64_t begin = 0, end = 0, position = 0;
   };
   // Returns the stretch that holds `offset`.
   Result<Stretch> stretch_at(std::uint64_t offset) const;
-  // Checks `bytes`, which were read from `position` of the file and begin at `offset` of the
-  // extent. A stretch must begin at `offset`; the bytes may continue into later stretches. Calls
-  // bad(piece, why) for each damaged piece that lies completely within `bytes`. Fails if a map
-  // cannot be read.
+  // Checks `bytes`, which were read from `position` of the file. In the extent, `bytes` begins at
+  // `offset`. A stretch must begin at `offset`; the bytes may include later stretches. Calls
+  // bad(piece, why) for each damaged piece that lies completely within `bytes`. Fails if a page of
+  // the data map cannot be read.
   Status check(std::uint64_t offset, std::uint64_t position, std::span<const std::byte> bytes,
                const std::function<void(const Piece&, const Status&)>& bad) const;
   const ByteSource& file() const { return file_; }
@@ -71,7 +71,7 @@ class ExtentSource final : public ByteSource {
   // Reads a whole piece, checks its sum, and decodes it.
   Status load_piece(const Piece& piece, std::span<std::byte> out) const;
   Result<std::vector<std::byte>> load_piece(const Piece& piece) const;
-  // Returns the pieces that overlap [from, to), in order.
+  // Returns, in ascending order, the pieces that overlap the range [from, to).
   Result<std::vector<Piece>> pieces_in(std::uint64_t from, std::uint64_t to) const;
   std::uint64_t sum_of_zeros(std::uint64_t length) const;
 
@@ -79,10 +79,11 @@ class ExtentSource final : public ByteSource {
   const ExternalFiles* external_;
   std::uint64_t length_;
   std::uint64_t settled_;       // length of the extent without growth pages
-  std::uint64_t run_position_;  // position of an extent that is one run; 0: see the pieces
+  std::uint64_t run_position_;  // position of the extent if it is one run; 0 if the positions of
+                                // the pieces must be used
   std::uint64_t run_sum_;
   std::uint32_t piece_size_;
-  bool mapped_;  // whether there may be several pieces
+  bool mapped_;  // whether the extent may have several pieces
   bool hole_;
   bool verify_;
   std::optional<std::vector<std::byte>> inline_bytes_;
@@ -91,7 +92,7 @@ class ExtentSource final : public ByteSource {
   mutable std::mutex mutex_;  // protects the mutable members
   BlockPieces pieces_;
   mutable std::uint64_t zeros_length_ = 0,
-                        zeros_sum_ = 0;  // last argument and result of sum_of_zeros()
+                        zeros_sum_ = 0;  // last argument and last result of sum_of_zeros()
 };
 
 }  // namespace nmb

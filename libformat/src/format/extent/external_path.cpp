@@ -57,7 +57,7 @@ bool leads_out(std::string_view path) {
 }
 
 bool is_windows_device(std::string_view part) {
-  // Windows ignores an ending, and blanks before the ending.
+  // Windows ignores the extension of a device name, and blanks before the extension.
   part = part.substr(0, part.find('.'));
   while (part.ends_with(' ')) part.remove_suffix(1);
   std::string name(part);
@@ -97,8 +97,8 @@ std::string external_folder(const std::string& path) {
 Result<std::string> external_path(const std::string& input, const std::string& output,
                                   ExternalPaths allowed) {
   NMB_ASSIGN(const fs::path file, resolved(input));
-  // Use the folder where readers search. If `output` is a symbolic link, this is the folder of the
-  // link's target.
+  // Use the folder in which readers will search for the file. If `output` is a symbolic link, this
+  // is the folder of the link's target.
   const fs::path of_output = fs::path(external_folder(output)).parent_path();
   NMB_ASSIGN(const fs::path folder, resolved(of_output.empty() ? fs::path(".") : of_output));
   const auto refuse = [&](const std::string& found, const char* expected) {
@@ -107,8 +107,8 @@ Result<std::string> external_path(const std::string& input, const std::string& o
   };
   std::string path = file.lexically_relative(folder).string();
   if (has_drive(path) && allowed != ExternalPaths::kAny)
-    return refuse("a name to link that begins with a letter and \":\"",
-                  "a name that no system takes for a drive, or --external any");
+    return refuse("a linked file whose name begins with a letter and \":\"",
+                  "a name that Windows does not read as a drive, or --external any");
   const bool is_beneath = path != ".." && !leads_out(path) && !path.empty();
   if (!is_beneath && allowed != ExternalPaths::kAny)
     return refuse("a file that is not below the folder of the output, " +
@@ -116,7 +116,7 @@ Result<std::string> external_path(const std::string& input, const std::string& o
                   "a file below it, so that both can be moved together, or --external any");
   if (!is_beneath && (fs::path(input).is_absolute() || path.empty())) path = file.string();
   if (const char* error = external_path_error(path))
-    return refuse(joined_text("a path to link with ", error), "a path without it");
+    return refuse(joined_text("a path of a linked file with ", error), "a path without it");
   return path;
 }
 

@@ -6,23 +6,26 @@
 
 namespace nmb {
 
-// Returns what is wrong with a path in a file table (R-FT-1), or nullptr if it is right.
+// Returns a text that says what is wrong with a path in a file table (R-FT-1). Returns nullptr if
+// the path is right.
 const char* external_path_error(std::string_view path);
 
-// Returns whether a path begins with a letter and ':', like a drive on Windows.
+// Returns whether a path begins with a letter and ':'. Windows would interpret these characters as
+// a drive.
 bool has_drive(std::string_view path);
 
-// Returns whether a valid path may lead out of the NMB file's folder. Such a path is absolute, here
-// or on Windows, or begins with "..".
+// Returns whether a valid path may lead out of the NMB file's folder. A path may lead out if it
+// begins with "..", or if it is absolute on this system or on Windows.
 bool leads_out(std::string_view path);
 
-// Returns whether Windows treats a part of a path as a device in any folder: CON, PRN, AUX, NUL,
-// COM1 to COM9, LPT1 to LPT9, in upper or lower case, with any ending.
+// Returns whether `part`, which is a part of a path, is the name of a device on Windows: CON, PRN,
+// AUX, NUL, COM1 to COM9, or LPT1 to LPT9. Such a name may be in upper or lower case, and may have
+// any extension. Windows uses the device in every folder.
 bool is_windows_device(std::string_view part);
 
-// Returns why Windows does not accept a valid path as the path of a file, or nullptr if Windows
-// accepts it. The reason is the name of a device, or a ':' that is not part of a drive at the
-// beginning.
+// Returns a text that says why Windows does not accept a valid path as the path of a file. Returns
+// nullptr if Windows accepts the path. Windows does not accept the name of a device, or a ':' that
+// is not part of a drive at the beginning.
 const char* windows_path_error(std::string_view path);
 
 // Returns the folder to which the paths of external files are relative. `path` is the path of the

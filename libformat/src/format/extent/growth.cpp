@@ -35,7 +35,7 @@ std::uint32_t check_growth_page(const Page& page, Findings& findings) {
   }
   std::pair<std::uint64_t, std::uint64_t> before;
   for (std::uint32_t row = first; row < page.rows(); ++row) {
-    if (page.value(row, kState) != 0) return row;  // other states are reported by R-PG-9
+    if (page.value(row, kState) != 0) return row;  // R-PG-9 reports all states other than 0
     const std::pair key(page.value(row, kOrder), page.value(row, kLogicalOffset));
     if (row > first && key <= before) not_ascending(row);
     before = key;
@@ -116,7 +116,7 @@ Status Growth::load() const {
       const std::uint64_t order = page->value(row, kOrder);
       if (!checked_.empty()) checked_.erase(order);
       // Blocks that grow together have the same row numbers in many consecutive pages. The test
-      // below saves most insertions of orders that are known already.
+      // below avoids most insertions of orders that are already in the set.
       const Page* const last = pages_.empty() ? nullptr : pages_.back().get();
       if (!last || row >= last->rows() || last->value(row, kOrder) != order || row == 0)
         orders_.insert(order);
@@ -189,7 +189,8 @@ Result<std::span<const GrowthRow>> Growth::rows_of(const BlockEntry& entry) cons
   if (entry.growth == 0) return std::span<const GrowthRow>();
   NMB_TRY(load());
   if (!orders_.contains(entry.order))
-    return Status(Code::kUsage, "found an entry with growth rows that the file does not have");
+    return Status(Code::kUsage,
+                  "found an entry with growth, but the file has no growth rows for this block");
   const std::lock_guard lock(mutex_);
   auto [found, is_new] = rows_.try_emplace(entry.order);
   if (is_new) found->second = gather(entry.order);

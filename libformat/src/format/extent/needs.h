@@ -9,7 +9,7 @@
 
 namespace nmb {
 
-// Returns the needs of a block's body and storage sections.
+// Returns the needs that follow from a block's body and from its storage sections.
 inline std::uint64_t needs_of_body(const BlockEntry& entry) {
   constexpr std::uint16_t kZstdCodec = 1, kDictionaryCodec = 2, kExtendedKind = 6;
   return (entry.codec == kZstdCodec || entry.codec == kDictionaryCodec ? kNeedZstdBody : 0) |
@@ -18,8 +18,8 @@ inline std::uint64_t needs_of_body(const BlockEntry& entry) {
          (entry.storage.absent() ? 0 : kNeedStorageSections);
 }
 
-// Returns the needs of a piece. `is_original` says whether the piece's file number belongs to an
-// original.
+// Returns the needs that follow from a piece. `is_original` says whether the piece's file number
+// belongs to an original.
 inline std::uint64_t needs_of_piece(const Piece& piece, bool is_original) {
   return (piece.codec != PieceCodec::kNone ? kNeedPieceCodec : 0) | (piece.file == 0 ? 0
                                                                      : is_original ? kNeedOriginals

@@ -65,7 +65,7 @@ class Opening {
   }
 
  private:
-  // Opens the path part by part, so that no symbolic link is followed.
+  // Opens each folder in the path separately, so that no symbolic link is followed.
   Result<std::unique_ptr<FileSource>> open_beneath() {
     const std::string& start = folder_.empty() ? std::string(".") : folder_;
     Descriptor at(::open(start.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -84,7 +84,7 @@ class Opening {
     return open(at.get(), last, O_NOFOLLOW);
   }
 
-  // Checks that a part of the path is a regular file, before it is opened.
+  // Checks that `part` names a regular file. Call this function before the file is opened.
   Status check(int at, const std::string& part, int flags) const {
     struct stat info;
     if (::fstatat(at, part.c_str(), &info, flags) != 0) return not_opened(at, part, errno);

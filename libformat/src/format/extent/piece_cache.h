@@ -23,7 +23,7 @@ class PieceCache {
     std::lock_guard lock(mutex_);
     for (auto held = pieces_.begin(); held != pieces_.end(); ++held) {
       const Piece& is = held->first;
-      // In a damaged file, two pieces may lie at the same position.
+      // In a damaged file, two pieces may have the same position, so all fields are compared.
       if (is.position != piece.position || is.sum != piece.sum || is.codec != piece.codec ||
           is.length != piece.length || is.file != piece.file)
         continue;
@@ -45,10 +45,11 @@ class PieceCache {
 
  private:
   static constexpr std::size_t kCapacity = 16 << 20;
-  static constexpr std::size_t kMostPieces = 64;  // most pieces that find() searches
+  // Maximum number of pieces in the cache, because find() searches all of them.
+  static constexpr std::size_t kMostPieces = 64;
 
   std::mutex mutex_;
-  std::list<std::pair<Piece, Bytes>> pieces_;  // the most recently used first
+  std::list<std::pair<Piece, Bytes>> pieces_;  // the most recently used piece is first
   std::size_t held_ = 0;
 };
 

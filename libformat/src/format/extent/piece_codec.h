@@ -1,5 +1,5 @@
-// Encodes and decodes pieces of values. A stored piece is uncompressed, one zstd frame or one zlib
-// stream (spec/format.md, sections 8.2 and 10.1).
+// Encodes and decodes pieces of values. A stored piece has one of three forms: uncompressed bytes,
+// one zstd frame, or one zlib stream (spec/format.md, sections 8.2 and 10.1).
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,14 @@
 
 namespace nmb {
 
-// Returns whether a codec number in a data map is known.
+// Returns whether this version knows the codec with the number `codec`.
 constexpr bool is_piece_codec(std::uint64_t codec) {
   return std::ranges::any_of(kPieceCodecs, [&](const PieceCodecWord& known) {
     return static_cast<std::uint64_t>(known.codec) == codec;
   });
 }
-// Returns whether a piece with a codec other than 0 may have these lengths (R-EX-4).
+// Returns whether a coded piece may have the stored length `stored` and the raw length `raw`
+// (R-EX-4).
 bool is_piece_length(std::uint64_t stored, std::uint64_t raw);
 
 // Decodes a coded piece. Errors: kDamaged (R-EX-4), without file and offset, if the piece does not
@@ -30,9 +31,9 @@ Status decode_piece(PieceCodec codec, std::span<const std::byte> stored, std::sp
 Result<std::vector<std::byte>> decode_piece(PieceCodec codec, std::span<const std::byte> stored,
                                             std::uint64_t length);
 
-// Returns the encoded form of `bytes` if it is shorter by a sixteenth or more; otherwise returns no
-// bytes. `level` is 1 to 19 for zstd and 1 to 9 for deflate. The same arguments always give the
-// same result.
+// Encodes `bytes`. If the encoding saves at least a sixteenth of the bytes, returns the encoded
+// form; otherwise returns no bytes. `level` is 1 to 19 for zstd and 1 to 9 for deflate. The same
+// arguments always give the same result.
 std::vector<std::byte> encode_piece(PieceCodec codec, int level, std::span<const std::byte> bytes);
 
 }  // namespace nmb

@@ -11,8 +11,8 @@ namespace nmb {
 
 static constexpr std::uint64_t kEntryHole = 1;
 
-// Returns `value`, or the largest 16-bit number if `value` does not fit the 16-bit field of a
-// block's header. No kind or codec has that number.
+// Returns `value`, or the largest 16-bit number if `value` does not fit in the 16-bit field of a
+// block's header. No kind or codec has the largest 16-bit number.
 static std::uint16_t two_bytes(std::uint64_t value) {
   return static_cast<std::uint16_t>(std::min<std::uint64_t>(value, 0xffff));
 }
@@ -131,9 +131,9 @@ Holdings holdings_of(const Page& page) {
 
 Status check_index_level(std::uint16_t level, std::uint32_t leaf_rows, std::uint32_t node_rows) {
   if (level < kMaxHeight) return {};
-  return Status(Code::kLimit,
-                joined_text("found more blocks than an index of height ", kMaxHeight,
-                            " holds with ", leaf_rows, " leaf rows and ", node_rows, " node rows"));
+  return Status(Code::kLimit, joined_text("found more blocks than an index of height ", kMaxHeight,
+                                          " can hold with ", leaf_rows, " rows in a leaf and ",
+                                          node_rows, " rows in a node"));
 }
 
 std::string separator_between(std::string_view before, std::string_view name) {

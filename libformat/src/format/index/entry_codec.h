@@ -34,8 +34,8 @@ struct ChildRow {
 void add_entry(PageBuilder& leaf, const BlockEntry& entry);
 BlockEntry entry_at(const Page& leaf, std::uint32_t row);
 void add_child(PageBuilder& node, const ChildRow& child);
-// Adds the first children to an empty node, at most `rows`, and adds their totals to *holds.
-// Returns the number of children that were added.
+// Fills an empty node with the first children, at most `rows` of them. Adds the totals of these
+// children to *holds. Returns their number.
 std::size_t fill_node(PageBuilder& node, std::span<const ChildRow> children, std::uint32_t rows,
                       Holdings* holds);
 ChildRow child_at(const Page& node, std::uint32_t row);
@@ -43,8 +43,8 @@ Holdings holdings_at(const Page& page, std::uint32_t row);
 Holdings holdings_of(const Page& page);
 inline Holdings holdings_of(const BlockEntry& entry) { return {entry.totals(), entry.needs}; }
 
-// Returns kLimit if an index with nodes of this level would be too high (spec/format.md, section
-// 16).
+// Fails with kLimit if an index with nodes of level `level` would be too high (spec/format.md,
+// section 16).
 Status check_index_level(std::uint16_t level, std::uint32_t leaf_rows, std::uint32_t node_rows);
 
 // Returns the shortest prefix of `name` that is greater than `before`. `before` must be less than

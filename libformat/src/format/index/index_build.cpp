@@ -58,7 +58,8 @@ class EntryTree {
 
  private:
   const IndexPageRows page_rows_;
-  // "=" and the last name before the leaf, or empty if the leaf is the first one.
+  // The character "=", followed by the last name before the leaf. Empty if the leaf is the first
+  // leaf.
   std::string last_;
 };
 

@@ -9,15 +9,15 @@
 
 namespace nmb {
 
-// The most rows of a leaf and of a node.
+// The maximum number of rows in a leaf and in a node.
 struct IndexPageRows {
   std::uint32_t leaf = kLeafRows;
   std::uint32_t node = kNodeRows;
 };
 
-// Writes the index. Collective. `entries` is this rank's slice of the entries, sorted by name; a
-// higher rank has only greater names. See PageTreeBuild for the positions of pages and for the
-// ranks that write them.
+// Writes the index. Collective. `entries` is this rank's slice of the entries, sorted by name. A
+// higher rank must have greater names than a lower rank. PageTreeBuild describes the position of
+// each page, and which rank writes the page.
 Result<BuiltIndex> build_index(Communicator& ranks, const IndexChanges& entries, IndexPageRows rows,
                                std::uint64_t position, const WritePages& write,
                                const Origin& origin, std::uint64_t few_pages = kFewPages);

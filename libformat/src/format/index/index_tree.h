@@ -19,7 +19,7 @@
 
 namespace nmb {
 
-// The names from `first` on, up to `end` but without it. If `end` is nullopt, the range has no
+// All names that are at least `first` and less than `end`. If `end` is nullopt, the range has no
 // upper bound.
 struct NameRange {
   std::string first;
@@ -29,15 +29,17 @@ struct NameRange {
 // Returns the range of names that begin with `prefix`.
 NameRange prefix_range(std::string_view prefix);
 
-// Entries and totals include the records and lengths that growth pages add (section 10.4). Rows of
-// index pages do not include this growth. Thread-safe.
+// The entries and totals that this class returns include the records and lengths that growth pages
+// add (section 10.4). The rows of index pages do not include this growth. Thread-safe.
 class IndexTree {
  public:
-  // `far` is the same file as `file` if it is on slow storage, otherwise nullptr.
+  // If the file is on slow storage, `far` gives access to the same file as `file`. Otherwise `far`
+  // is nullptr.
   IndexTree(const ByteSource& file, const Superblock& superblock, const FarSource* far = nullptr);
 
   Result<std::optional<BlockEntry>> find(std::string_view name) const;
-  // Returns whether an entry has this name. Does not read growth pages, and neither does rank_of().
+  // Returns whether an entry has the name `name`. The functions contains() and rank_of() do not
+  // read growth pages.
   Result<bool> contains(std::string_view name) const;
   // Returns the number of entries whose name is less than `name`.
   Result<std::uint64_t> rank_of(std::string_view name) const;
@@ -53,8 +55,8 @@ class IndexTree {
   const Superblock& superblock() const { return superblock_; }
   const Growth& growth() const { return growth_; }
   std::uint32_t height() const { return superblock_.height; }
-  // Takes the pages that were read for the generation before. These pages are still valid, because
-  // no page is ever overwritten. `before` must not be used afterwards.
+  // Takes over the pages that were read for the previous generation. These pages are still valid,
+  // because no page is ever overwritten. `before` must not be used afterwards.
   void continue_from(IndexTree& before) {
     cache_ = before.cache_;
     growth_.continue_from(before.growth_);
@@ -89,7 +91,7 @@ class IndexTree {
   std::shared_ptr<PageCache> cache_ = std::make_shared<PageCache>();
 };
 
-// Returns the row of the child below which `name` lies.
+// Returns the row of the child below which the entry of `name` is or would be.
 std::uint32_t child_row_for(const Page& node, std::string_view name);
 // Returns the first row whose name is not less than `name`.
 std::uint32_t lower_bound_row(const Page& leaf, std::string_view name);

@@ -38,18 +38,18 @@ std::vector<UnknownValue> get_unknown(MessageReader& in) {
   return values;
 }
 
-// An old page, and the end of the items that belong to it: changes, replaced pages of the level
-// below, or new pages. The items of the next old page begin there.
+// An old page, and the end of the list of items that belong to it. Items are changes, replaced
+// pages of the level below, or new pages. The items of the next old page begin at `end`.
 struct Replaced {
   PagePath path;
   std::size_t end = 0;
 };
 
-// The end of a rank's work on a level. The next rank's work begins there. Several ranks may work on
-// one old page. Each of these ranks handles its own changes and the kept rows before them; the last
-// rank also handles the kept rows at the end of the page.
+// The point in a level at which the work of one rank ends and the work of the next rank begins.
+// Several ranks may work on the same old page. Each of these ranks handles its own changes and the
+// kept rows before them; the last rank also handles the kept rows at the end of the page.
 struct Edge {
-  int rank = -1;  // -1: no rank has work so far
+  int rank = -1;  // -1 if no rank so far has work
   PagePath path;  // path of the old page
   std::string name;
   std::uint32_t row = 0;
@@ -98,8 +98,8 @@ class LeafWork : public Work {
     return {0, leaves_.back().path, std::string(changes_.name(leaves_.back().end - 1)), 0};
   }
 
-  // Visits the new rows that this rank makes in place of the rows of an old page. `dead` is
-  // nullptr, or receives the pages and structures that are no longer used.
+  // Visits the new rows with which this rank replaces rows of an old page. If `dead` is not
+  // nullptr, it receives the pages and structures that are no longer used.
   template <class Visit>
   Status for_rows(std::size_t page, DeadPages* dead, Visit visit) {
     NMB_ASSIGN(const std::shared_ptr<const Page> leaf, old_.at(path(page)));
@@ -127,8 +127,8 @@ class LeafWork : public Work {
   }
 
   static const std::string& name(const Row& row) { return row.entry.name; }
-  // Adds a row to a new leaf. `first` is the old page's separator if this is the first row made
-  // from the old page, otherwise nullptr.
+  // Adds a row to a new leaf. If the row is the first row that is made from an old page, `first` is
+  // the separator of this old page. Otherwise `first` is nullptr.
   static void add(PageBuilder& leaf, const Row& row, const std::string* first,
                   std::string_view before, ChildRow* child) {
     if (leaf.rows() == 0)
@@ -152,7 +152,8 @@ class LeafWork : public Work {
   std::vector<Replaced> leaves_;  // `end` is an index in the changes
 };
 
-// Writes new nodes in place of the old nodes above pages that were replaced in the level below.
+// If pages were replaced in the level below, writes new nodes in place of the old nodes above these
+// pages.
 class NodeWork : public Work {
  public:
   using Row = ChildRow;
@@ -186,8 +187,8 @@ class NodeWork : public Work {
       if (node) {
         const std::uint32_t changed = below_[i].path.back();
         for (; row < changed; ++row) NMB_TRY(visit(child_at(*node, row)));
-        // If row > changed, this row was already handled, because a lower rank or an earlier item
-        // replaced another part of the same page below.
+        // If row > changed, the row `changed` was already handled: a lower rank or an earlier item
+        // replaced another part of the page to which this row leads.
         if (row == changed) {
           if (dead) drop_later_places(*node, row, *dead);
           ++row;
@@ -231,8 +232,8 @@ class NodeWork : public Work {
   std::vector<Replaced> nodes_;  // `end` is an index in `below_`
 };
 
-// For all ranks up to a given rank: the last old page on which they work, and the rows that they
-// make from this page.
+// Describes the work of all ranks up to a given rank: the last old page on which they work, and the
+// new rows that they make from this page.
 struct Tail {
   bool any = false;
   bool all = false;  // whether these ranks work on no other page
@@ -306,7 +307,8 @@ class Update {
   }
 
  private:
-  // Sums for the level that was written last, over all ranks.
+  // Numbers of bytes and pages in the level that was written last. The numbers are sums over all
+  // ranks.
   struct Written {
     std::uint64_t bytes = 0, pages = 0, replaced = 0;
     bool failed = false;
@@ -316,26 +318,25 @@ class Update {
   };
   // Describes the root of the new index.
   struct Top {
-    std::uint64_t position = 0;  // 0: there are no entries
+    std::uint64_t position = 0;  // 0 if the index has no entries
     std::uint64_t sum = 0;
     std::uint32_t length = 0;
     std::uint16_t level = 0;
-    bool only_child = false;  // whether this page was the only child of a former root; such a page
-                              // may have only one child, too
+    bool only_child = false;  // whether this page was the only child of the previous root
     Holdings holds;
     Digest digest;
   };
-  // Facts about this rank's first old page. Lower ranks may work on the same page.
+  // Describes this rank's first old page. Lower ranks may work on the same page.
   struct Share {
     std::uint64_t before = 0;  // number of rows that lower ranks make from the page
     std::uint64_t leading =
-        0;  // number of this rank's rows that complete a new page of rank `holder`
+        0;  // number of this rank's first rows that go to a page of rank `holder`
     int holder = 0;
     std::string last;  // name of the last row that lower ranks make
   };
 
-  // Returns whether the level that was written last is the root's level: it has at most one page,
-  // and the old index has no other page of that level.
+  // Returns whether the level that was written last is the level of the root. The level of the root
+  // has at most one page, and the old index has no level above it.
   bool finished() const { return begun_ && level_ + 1u >= tree_.height() && all_.pages <= 1; }
 
   Status keep_root() {
@@ -365,8 +366,8 @@ class Update {
     return {};
   }
 
-  // Exchanges messages with neighbouring ranks, so that each rank knows where their work begins and
-  // ends.
+  // Exchanges messages with the neighbouring ranks, so that each rank knows where the work of its
+  // neighbours begins and ends.
   template <class Level>
   Status meet_neighbours(Level& work) {
     std::string text;
@@ -404,8 +405,8 @@ class Update {
     return {};
   }
 
-  // Determines this rank's share of its first old page. *status is the status of this rank. After a
-  // failure, the rank contributes no rows.
+  // Determines this rank's share of its first old page. *status is the status of this rank. If
+  // *status is a failure, the rank contributes no rows.
   template <class Level>
   Result<Share> share_of(Level& work, std::uint32_t page_rows, Status* status) {
     std::string last;
@@ -458,7 +459,7 @@ class Update {
       NMB_ASSIGN(share, share_of(work, page_rows, &status));
     }
     PageBuilder builder(PageUse::kIndex, level_);
-    ChildRow page;  // row of the page that is being made
+    ChildRow page;  // the row that will lead to the page that is being made
     std::string last = share.last;
     auto flush = [&]() -> Status {
       if (builder.rows() == 0) return {};
@@ -510,7 +511,7 @@ class Update {
     return end_level(status);
   }
 
-  // Returns a function that keeps the last page of the level.
+  // Returns a function that stores a copy of the level's last page.
   auto keep_last() {
     return [this](const ChildRow& page, std::span<const std::byte> bytes) {
       if (level_ >= last_.size()) last_.resize(level_ + 1u);
@@ -518,7 +519,7 @@ class Update {
     };
   }
 
-  // Adds a page to the level. If there is only one rank, the page's position is known and the page
+  // Adds a page to the level. With only one rank, the page's position is already known, so the page
   // may be written at once.
   Status add_page(const PageBuilder& builder, ChildRow row) {
     NMB_TRY(pages_.add(builder, std::move(row), origin_));
@@ -535,8 +536,8 @@ class Update {
     return {};
   }
 
-  // Makes the few remaining pages on rank 0. These are the pages of all levels if `changes` is not
-  // nullptr, otherwise the pages above the level that was written last.
+  // Makes the few remaining pages on rank 0. If `changes` is nullptr, only the pages above the
+  // level that was written last remain. Otherwise the pages of all levels remain.
   Result<Top> finish_on_first(const IndexChanges* changes) {
     if (!changes) {
       MessageWriter out;
@@ -579,8 +580,8 @@ class Update {
     return top;
   }
 
-  // Returns the bytes of the root. The root is the only page of its level. It is therefore a
-  // committed page, or the last page that this rank wrote in that level.
+  // Returns the bytes of the root. Because the root is the only page of its level, it is either a
+  // committed page or the last page that this rank wrote in that level.
   Result<std::vector<std::byte>> bytes_of(const Top& top) const {
     if (wrote(top)) return last_[top.level].bytes;
     PageExpectation expect = expectation(top);
@@ -656,7 +657,8 @@ class Update {
   Communicator* ranks_;
   const IndexTree& tree_;
   OldPages old_;
-  std::uint64_t position_;  // position of the next level or, for a single rank, of the next page
+  std::uint64_t
+      position_;  // position of the next level; with only one rank, position of the next page
   const WritePages* write_;
   DeadPages& dead_;
   Origin origin_;

@@ -1,5 +1,5 @@
-// Updates the index: writes the pages that lead to changed entries again, and keeps all other pages
-// (spec/format.md, section 7).
+// Updates the index. Writes new copies of the pages that lead to changed entries, and keeps all
+// other pages (spec/format.md, section 7).
 #pragma once
 
 #include <cstddef>
@@ -42,14 +42,15 @@ struct BuiltIndex {
 
 // Updates the index. Collective; all ranks agree on failures. `old` is the committed index. `old`
 // must not be empty; for an empty index, see format/index/index_build.h. `changes` is this rank's
-// slice of the changes; a higher rank has only greater names. New pages begin at `position`, which
-// is the same on all ranks. New pages lie level by level, and within a level in the order of names.
-// Each rank passes its own pages to `write`. `write` is collective, returns the same status on all
-// ranks, and may get no bytes. Each page that is no longer used is reported to `dead`, on one rank
-// only. The bytes do not depend on the distribution of changes to ranks. If a level has at most
-// `few_pages` pages, old and new together, rank 0 makes all levels above it. Memory: a rank's new
-// pages and rows of one level, and the nodes on a path; if there is only one rank, it writes pages
-// in parts of 1 MiB.
+// slice of the changes. A higher rank must have greater names than a lower rank. New pages begin at
+// `position`, which is the same on all ranks. New pages are placed level by level. Within a level,
+// new pages are in the order of names. Each rank passes its own pages to `write`. `write` is
+// collective and returns the same status on all ranks. A rank may call `write` with no bytes. If a
+// page is no longer used, one rank reports this to its `dead`. The bytes of the new pages do not
+// depend on which rank has which changes. If the new pages of a level and the old pages that they
+// replace are at most `few_pages` in all, rank 0 makes all levels above this level. Memory: a
+// rank's new pages and rows of one level, and the nodes on one path. If there is only one rank, it
+// writes the pages in parts of 1 MiB.
 Result<BuiltIndex> update_index(Communicator& ranks, const IndexTree& old,
                                 const IndexChanges& changes, std::uint64_t position,
                                 const WritePages& write, DeadPages& dead, const Origin& origin,

@@ -1,5 +1,5 @@
-// OldPages reads pages of a committed index that an update replaces. A page is identified by its
-// path.
+// OldPages reads those pages of a committed index that an update will replace. A path identifies a
+// page.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,10 @@
 
 namespace nmb {
 
-// The path of a page of the index: the numbers of the rows that lead to it, from the root down,
-// after a first 0. The root has path {0}, and its children have paths {0, row}. {} stands for a
-// node above the root, which does not exist as a page. Paths ascend with the names below the pages.
+// The path of an index page: the number 0, followed by the numbers of the rows that lead from the
+// root down to the page. The root has the path {0}, and its children have the paths {0, row}. The
+// path {} stands for an imaginary node above the root. In a level, a page with greater names has a
+// greater path.
 using PagePath = std::vector<std::uint32_t>;
 
 inline PagePath parent_of(PagePath path) {
@@ -32,7 +33,7 @@ class OldPages {
  public:
   explicit OldPages(const IndexTree& tree) : tree_(tree) {}
 
-  // Returns the page at a path, which must not be {}.
+  // Returns the page with the path `path`. The path must not be {}.
   Result<std::shared_ptr<const Page>> at(const PagePath& path) {
     const auto same =
         static_cast<std::size_t>(std::ranges::mismatch(path, path_).in1 - path.begin());
@@ -58,8 +59,8 @@ class OldPages {
     return std::string(parent->name(path.back()));
   }
 
-  // Finds the leaf to which `name` belongs. Reads only nodes. *end gets the separator of the next
-  // leaf, or nullopt if there is none.
+  // Finds the leaf to which `name` belongs. Reads only nodes. Sets *end to the separator of the
+  // next leaf, or to nullopt if there is no next leaf.
   Result<PagePath> leaf_of(std::string_view name, std::optional<std::string>* end) {
     PagePath path{0};
     end->reset();

@@ -15,19 +15,20 @@
 namespace nmb {
 
 // If a level has at most this many pages, rank 0 alone makes the levels above it. The rows of these
-// levels have well below 1 MiB. If all ranks made these levels, they would wait for each other at
-// each level.
+// levels need much less than 1 MiB of memory. If all ranks made these levels, the ranks would have
+// to wait for each other at each level.
 inline constexpr std::uint64_t kFewPages = 4096;
 
-// Pages are made before their positions are known; place() sets the positions. Child is a row that
-// leads to a page, with members position, length and sum. Memory: the pages without position.
+// Pages are made before their positions are known; place() sets the positions. Child is the type of
+// a row that leads to a page; it has the members position, length and sum. Memory: the pages that
+// have no position yet.
 template <class Child>
 class LevelPages {
  public:
   std::vector<Child>& children() { return children_; }
   const std::vector<Child>& children() const { return children_; }
   std::size_t count() const { return children_.size(); }
-  // Returns the number of bytes of the pages without position.
+  // Returns the number of bytes of all pages that have no position yet.
   std::uint64_t unplaced() const { return bytes_.size(); }
 
   void start() {
@@ -43,8 +44,8 @@ class LevelPages {
     return {};
   }
 
-  // Places the pages one after another from `position` on, and writes them. `last(child, bytes)`
-  // receives the last page.
+  // Places the pages one after another from `position` on, and writes them. Calls last(child,
+  // bytes) with the last page.
   template <class Last>
   Status place(std::uint64_t position, const WritePages& write, Last last) {
     auto rest = std::span(bytes_);
@@ -63,8 +64,9 @@ class LevelPages {
     return status;
   }
 
-  // Places and writes the collected pages if they are large enough. Call this only on a rank that
-  // makes the level alone, because only such a rank knows *position, where its next page begins.
+  // Places and writes the collected pages if they are large enough. Call this function only if one
+  // rank makes the whole level, because only then the rank knows the position of its next page
+  // (*position).
   template <class Last>
   Status place_alone(std::uint64_t* position, const WritePages& write, Last last) {
     constexpr std::size_t kEnough = 1 << 20;
@@ -78,12 +80,12 @@ class LevelPages {
  private:
   std::vector<Child> children_;
   std::size_t placed_ = 0;        // number of children with a position
-  std::vector<std::byte> bytes_;  // bytes of the pages without position
+  std::vector<std::byte> bytes_;  // bytes of the pages that have no position yet
 };
 
 // Calls make(ranks, write) on rank 0 only. `make` makes pages from *position on and advances
 // *position. Then all ranks write these pages together, as if several ranks had made them. Returns
-// the result of `make`, which must be trivially copyable. Collective.
+// the result of `make`; the type of this result must be trivially copyable. Collective.
 template <class Outcome, class Make>
 Result<Outcome> make_pages_on_first(Communicator& ranks, std::uint64_t* position,
                                     const WritePages& write, Make make) {

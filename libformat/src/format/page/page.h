@@ -71,13 +71,13 @@ enum Column : std::uint16_t {
 };
 
 // Values of column kState (34).
-inline constexpr std::uint64_t kStatePageBefore = 1;  // only in the first row
-inline constexpr std::uint64_t kStateAbandoned = 2;   // only in dead-space segments
+inline constexpr std::uint64_t kStatePageBefore = 1;  // allowed only in the first row
+inline constexpr std::uint64_t kStateAbandoned = 2;   // allowed only in dead-space segments
 
 inline constexpr std::size_t kPageHeaderSize = 88;
 inline constexpr std::size_t kPageSumOffset = 80;
-// Default limits for the number of rows of a leaf and of a node of the index. A page of a data map
-// has at most as many rows as a node.
+// Default limits for the number of rows of a leaf and of a node of the index. The limit for a node
+// also applies to every page of a data map.
 inline constexpr std::uint32_t kLeafRows = 64;
 inline constexpr std::uint32_t kNodeRows = 128;
 inline constexpr std::size_t kPageLengthOffset = 20;
@@ -89,14 +89,14 @@ inline constexpr std::uint16_t kMaxMapLevel = 8;
 struct PageExpectation {
   PageUse use = PageUse::kIndex;
   std::uint16_t level = 0;
-  bool any_level =
-      false;      // allows any level up to kMaxMapLevel, for the root of a data map or a table
+  // Whether any level up to kMaxMapLevel is allowed (for roots of data maps and tables).
+  bool any_level = false;
   Origin newest;  // the newest generation that may have written the page
   std::uint64_t position = 0;
   std::uint32_t length = 0;
-  std::optional<std::uint64_t> sum;  // sum in the parent
+  std::optional<std::uint64_t> sum;  // sum that the parent states
   std::uint64_t owner = 0;
-  std::uint32_t max_rows = 0;    // most rows; 0: no limit
+  std::uint32_t max_rows = 0;    // maximum number of rows; 0 means no limit
   bool reserved_in_use = false;  // whether a feature that this version does not know may use
                                  // reserved bytes (section 17)
 };
@@ -108,15 +108,15 @@ struct UnknownValue {
   Digest value;       // if the value is not wide, only the low half is used
 };
 
-// Finds places of structures of later versions among a row's unknown values. Returns the places by
-// ascending ids.
+// Finds, in a row's unknown values, the places of structures that later versions define. Returns
+// the places in ascending order of column ids.
 std::vector<Place> later_places_of(std::span<const UnknownValue> values);
 
-// A structure of a later version to which a row leads.
+// A structure that a later version defines, and to which a row leads.
 struct LaterPlace {
   Place place;
-  std::uint64_t placed_at = 0;  // where the row states the structure's position: offset of this
-                                // value in the file, or of the page if the column is missing
+  std::uint64_t placed_at = 0;  // offset in the file of the value that states the structure's
+                                // position; if the column is missing, offset of the page
 };
 
 // A decoded page. A page owns its bytes. A page is immutable, so threads may share it.
@@ -134,18 +134,19 @@ class Page {
   std::uint64_t sum() const { return sum_; }
   std::span<const std::byte> bytes() const { return bytes_; }
   std::uint64_t value(std::uint32_t row, Column column) const;
-  // Returns whether the page has the column. If not, the column's value is 0 in all rows.
+  // Returns whether the page has the column. If the page does not have a column, the column's value
+  // is 0 in all rows.
   bool has(Column column) const { return columns_[column].width != 0; }
   Digest digest(std::uint32_t row) const;
-  // Returns the position of a value in the file, for messages. If the page does not have the
-  // column, returns the position of the page.
+  // Returns the position of a value in the file. Messages state this position. If the page does not
+  // have the column, returns the position of the page.
   std::uint64_t value_offset(std::uint32_t row, Column column) const;
   std::string_view name(std::uint32_t row) const;
   std::uint64_t name_offset(std::uint32_t row) const;
-  // Returns the name of a row in a table of section 9.2. If the row itself has no name, this is the
-  // name of the row before.
+  // Returns the name of a row in a table of section 9.2. A row without a name of its own has the
+  // name of the previous row.
   std::string_view shared_name(std::uint32_t row) const;
-  // Returns the row's bytes that lie after the names (column kBytesEnd).
+  // Returns the bytes of a row that the page stores after all names (column kBytesEnd).
   std::span<const std::byte> row_bytes(std::uint32_t row) const;
 
   // --- columns that this version does not know ---
@@ -154,7 +155,8 @@ class Page {
   std::vector<std::uint16_t> unknown_columns() const;
   // Returns whether an unknown column forbids changes of the page's rows.
   bool forbids_changes() const;
-  // Returns a row's values in unknown columns by ascending ids, without values of 0.
+  // Returns the values of a row in unknown columns, in ascending order of column ids. Leaves out
+  // values of 0.
   std::vector<UnknownValue> unknown_values(std::uint32_t row) const;
   // Returns the structures of later versions to which a row leads.
   std::vector<LaterPlace> later_places(std::uint32_t row) const;
@@ -197,7 +199,7 @@ class PageBuilder {
   // Sets a value of the row that was added last.
   void set(Column column, std::uint64_t value);
   void set_digest(Digest digest);
-  // Sets the bytes that the row has after the names (column kBytesEnd).
+  // Sets the bytes of the row that the page stores after all names (column kBytesEnd).
   void set_bytes(std::span<const std::byte> bytes);
   // Adds values of columns that this version does not know. These values come from another page.
   void keep(std::span<const UnknownValue> values);
@@ -222,7 +224,7 @@ class PageBuilder {
   std::uint16_t level_;
   std::uint32_t rows_ = 0;
   std::array<std::vector<std::uint64_t>, kColumnCount>
-      values_;  // by column; empty if all values so far are 0
+      values_;  // values of each column; empty if all are 0
   std::vector<Digest> digests_;
   struct Kept {
     std::uint16_t id = 0;

@@ -16,7 +16,7 @@ namespace nmb {
 // Thread-safe.
 class PageCache {
  public:
-  // Reads a page like read_page(), but takes it from the cache if it is there.
+  // Returns the same page as read_page(). Takes the page from the cache if possible.
   Result<std::shared_ptr<const Page>> read(const ByteSource& file, const PageExpectation& expect);
 
  private:

@@ -20,10 +20,9 @@ void drop_later_places(const Page& page, std::uint32_t row, DeadPages& dead) {
 
 Status check_may_change(const Page& page, const ByteSource& file) {
   if (!page.forbids_changes()) return {};
-  return Status(
-      Code::kUnsupported, file.name(), page.position(), "",
-      "found a page with a column that only a newer writer can update, expected no change "
-      "of the page's rows");
+  return Status(Code::kUnsupported, file.name(), page.position(), "",
+                "the page has a column that only a newer program can update, so its rows cannot be "
+                "changed");
 }
 
 }  // namespace nmb

@@ -19,9 +19,10 @@ using WritePages = std::function<Status(std::uint64_t, std::span<const std::byte
 class DeadPages {
  public:
   virtual ~DeadPages() = default;
-  // The new generation does not use this old page.
+  // Reports an old page that the new generation does not use.
   virtual void replaced(const Page& page) = 0;
-  // The new generation no longer leads to this committed structure of a later version.
+  // Reports a committed structure to which the new generation no longer leads. A later version
+  // defines this structure.
   virtual void dropped(const Place& place) = 0;
 };
 
@@ -33,16 +34,16 @@ class PageSink : public DeadPages {
   virtual Status append(std::span<const std::byte> page) = 0;
 };
 
-// Reports to `dead` the structures of later versions to which a row leads. The row is left out of
-// the new page.
+// Call this function if a row is left out of a new page. Reports to `dead` the structures of later
+// versions to which the row leads.
 void drop_later_places(const Page& page, std::uint32_t row, DeadPages& dead);
 
 // Returns kUnsupported if a column that this version does not know forbids changes of the page's
 // rows.
 Status check_may_change(const Page& page, const ByteSource& file);
 
-// Encodes the page in `builder` and appends it to the sink. Returns the page's place, with the
-// page's `sum` field as its sum. If `copy` is not nullptr, *copy receives the page's bytes.
+// Encodes the page in `builder` and appends it to the sink. Returns the page's place. The sum in
+// this place is the page's `sum` field. If `copy` is not nullptr, *copy receives the page's bytes.
 Result<Place> write_page(PageSink& sink, const PageBuilder& builder, const Origin& origin,
                          std::uint64_t owner = 0, std::vector<std::byte>* copy = nullptr);
 

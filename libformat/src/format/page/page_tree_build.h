@@ -21,20 +21,24 @@
 
 namespace nmb {
 
-// Pages are placed from `position` on, which is the same on all ranks: first the leaves, then each
-// level of nodes. Each rank passes the pages that begin in its slice of rows, and their position,
-// to `write`. `write` is collective and is called once for each level. `write` returns the same
-// status on all ranks, and gets no bytes on a rank without pages. The bytes do not depend on the
-// slices. Rank 0 alone makes the nodes above a level of at most `few_pages` pages. Memory: a rank's
-// pages of one level; if there is only one rank, it writes pages in parts of 1 MiB.
+// The first page is placed at `position`, which is the same on all ranks. The leaves come first,
+// and then each level of nodes. Each rank writes the pages that begin in its slice of rows: it
+// passes these pages and their position to `write`. `write` is collective and is called once for
+// each level. `write` returns the same status on all ranks, and gets no bytes on a rank without
+// pages. The bytes of the tree do not depend on how the rows are divided into slices. If a level
+// has at most `few_pages` pages, rank 0 alone makes all nodes above this level. Memory: a rank's
+// pages of one level. If there is only one rank, it writes the pages in parts of 1 MiB.
 //
-// Tree is a class that defines the differences between trees. Its members are:
-//   `use()`, `leaf_rows()` and `node_rows()` return the use of the pages and their most rows.
+// Tree is a class that defines the differences between trees. It must have these members:
+//   `use()` returns the use of the pages.
+//   `leaf_rows()` and `node_rows()` return the maximum number of rows in a leaf and in a node.
 //   `Status check_level(level)` returns a failure if the tree must not have nodes of this level.
-//   `Rows` are this rank's rows, sorted, with count(). A higher rank has only greater rows.
-//   `Row` is a row that another rank sent.
+//   `Rows` is the type of this rank's sorted rows; `count()` returns their number. All rows of a
+//     higher rank must be greater.
+//   `Row` is the type of a row that another rank sent.
 //   `put(MessageWriter&, const Rows&, i)` and `get(MessageReader&, Row*)` write and read a row.
-//   `Child` is the row that leads to a page, with position, length, sum, put_row() and get_row().
+//   `Child` is the type of a row that leads to a page. It has the members position, length and
+//     sum, and the functions put_row() and get_row().
 //   `Total total(const Child&)` returns the total of all rows below the child.
 //   `Status begin(Communicator&, const Rows&, leading)` is called before the leaves are written. It
 //     is collective. `leading` is the number of rows that this rank sends to another rank.
@@ -50,7 +54,7 @@ class PageTreeBuild {
   using Row = typename Tree::Row;
   using Child = typename Tree::Child;
   struct Built {
-    std::uint64_t position = 0;  // position of the root; 0: there are no rows
+    std::uint64_t position = 0;  // position of the root; 0 if the tree has no rows
     std::uint32_t length = 0;
     std::uint32_t height = 0;
     Digest digest;          // digest of the root's bytes
@@ -104,11 +108,11 @@ class PageTreeBuild {
   }
 
  private:
-  // Where a rank's rows of a level lie among the rows of all ranks.
+  // In one level: the positions of a rank's rows among the rows of all ranks.
   struct Share {
     std::uint64_t before = 0, total = 0;
-    std::size_t leading =
-        0;  // number of rows that belong to a page of rank `holder`, which has the page's first row
+    // Number of this rank's first rows that belong to the last page of rank `holder`.
+    std::size_t leading = 0;
     int holder = 0;
   };
 
@@ -156,7 +160,7 @@ class PageTreeBuild {
     };
   }
 
-  // Adds a page to the level. If there is only one rank, the page's position is known and the page
+  // Adds a page to the level. With only one rank, the page's position is already known, so the page
   // may be written at once.
   Status add_page(const PageBuilder& builder, Child child) {
     NMB_TRY(pages_.add(builder, std::move(child), origin_));
@@ -175,8 +179,8 @@ class PageTreeBuild {
     return {};
   }
 
-  // Makes the nodes above a level of few pages on rank 0. If all ranks made them, they would wait
-  // for each other at each level. Returns the root's level.
+  // If a level has few pages, makes the nodes above this level on rank 0. If all ranks made these
+  // nodes, the ranks would have to wait for each other at each level. Returns the root's level.
   Result<std::uint16_t> finish_on_first(std::uint16_t level) {
     Share share;
     if (ranks_->rank() != 0) share.leading = pages_.count();
@@ -254,7 +258,8 @@ class PageTreeBuild {
 
   Tree& tree_;
   Communicator* ranks_;
-  std::uint64_t position_;  // position of the next level or, for a single rank, of the next page
+  std::uint64_t
+      position_;  // position of the next level; with only one rank, position of the next page
   const WritePages* write_;
   Origin origin_;
   std::uint64_t few_pages_;

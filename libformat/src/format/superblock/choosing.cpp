@@ -12,14 +12,14 @@ namespace nmb {
 
 namespace {
 
-// Number of consecutive readings of the head that must agree, with kPause between them. This gives
-// a writer time to finish a write of 4096 bytes that is in progress.
+// Number of consecutive readings of the head that must give the same bytes. The pauses between the
+// readings (kPause) give a writer time to finish a write of 4096 bytes.
 constexpr int kAgreements = 20;
 constexpr auto kPause = std::chrono::milliseconds(1);
 constexpr int kReadings = 10000;
 
-// Reads the head again and again, until its state is settled or until kAgreements readings agree.
-// In the second case, something is damaged.
+// Reads the head again until its state is settled, or until kAgreements readings give the same
+// bytes. If the state is not settled even then, something is damaged.
 Result<HeadReading> read_until_sure(const ByteSource& file) {
   NMB_ASSIGN(HeadReading reading, HeadReading::take(file));
   int agreed = 0;
@@ -90,7 +90,7 @@ Result<Choice> choose_newest(const ByteSource& file, Lookout lookout) {
     NMB_TRY(choose_damaged(file, &choice));
   if (!choice.lost.ok()) return choice;
   const std::uint64_t length = choice.newest.fields.file_length;
-  // If rule 3 or 4 was applied, all bytes after the generation were searched already.
+  // If rule 3 or 4 was applied, all bytes after the generation have already been searched.
   const bool searched = !reading.settled() && !reading.mark;
   if (!searched && reading.size > length && choice.newest.fields.usable_length()) {
     TrailerSearch search(file, reading.size, reading.file_id);

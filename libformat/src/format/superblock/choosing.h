@@ -13,38 +13,39 @@ namespace nmb {
 
 struct Choice {
   HeadReading reading;  // the reading of the head on which the choice is based
-  // Ok if there is a newest generation. Otherwise kDamaged: R-SB-13 if the newest generation is
-  // lost, R-SB-1 if no superblock is valid.
+  // The status of the choice: ok if a newest generation was found, otherwise kDamaged. The rule is
+  // R-SB-13 if the newest generation is lost, and R-SB-1 if no superblock is valid.
   Status lost;
-  FoundSuperblock newest;       // from a slot or, if rolled_forward, from a trailer
+  FoundSuperblock newest;       // from a slot, or from a trailer if rolled_forward is true
   bool rolled_forward = false;  // whether `newest` was taken from a trailer
-  // Whether `newest` was found by a search: as the superblock that follows the newest slot, or as
-  // the last superblock of the file. No mark shows that it was committed.
+  // Whether a search found `newest`. Such a superblock follows the newest slot, or is the last
+  // superblock of the file. No mark confirms that such a superblock was committed.
   bool found_by_search = false;
-  std::optional<FoundSuperblock> pending;  // superblock that follows `newest` and is not used
+  std::optional<FoundSuperblock> pending;  // a superblock that follows `newest` but is not used
 };
 
-// Chooses the newest generation. Reads the head again while a commit may be in progress. If the
-// file is longer than the generation, searches for later superblocks: in a settled file as
-// `lookout` says, otherwise in all bytes after the generation. Does not check whether the file has
-// all bytes of the newest generation. Errors: kUnknownKind; kUnsupported (R-ID-3); kDamaged
-// (R-FL-1) if the file is cut within its head; kBusy if the head changes each time that it is read;
-// kIo.
+// Chooses the newest generation. Reads the head repeatedly as long as a commit may be in progress.
+// If the file is longer than the newest generation, searches for later superblocks. In a settled
+// file, `lookout` says which bytes are searched. In any other file, all bytes after the generation
+// are searched. Does not check whether the file has all bytes of the newest generation. Errors:
+// kUnknownKind; kUnsupported (R-ID-3); kDamaged (R-FL-1) if the file is cut within its head; kBusy
+// if the head changes each time that it is read; kIo.
 Result<Choice> choose_newest(const ByteSource& file, Lookout lookout);
 
-// Returns whether a later generation may have been committed and lost, because three units are
-// lost. This is possible if bytes lie after the newest generation, no superblock in them follows
-// this generation, and a slot or the mark is damaged.
+// Returns whether a later generation may have been committed and then lost. Such a loss can happen
+// only if three units of 4096 bytes were lost. The signs are: bytes lie after the newest
+// generation, no superblock in these bytes follows the generation, and a slot or the mark is
+// damaged.
 bool may_hide_a_generation(const Choice& choice);
 
-// Checks R-FL-1. If the file seems too short, reads the last byte of the newest generation to be
-// sure.
+// Checks R-FL-1. If the file seems too short, tries to read the last byte of the newest generation
+// to be sure.
 Status check_not_cut(const ByteSource& file, const Choice& choice);
 
-// Reports damage of identity, slots and mark (R-ID-1, R-ID-2, R-SB-1, R-SB-3, R-SB-12, R-SB-13)
-// with severity `damage`. Reports a pending generation (R-SB-13) with severity `pending`. Reports
-// bytes after the generation (R-FL-2) as a warning, with a second warning (R-SB-13) if a later
-// generation may be lost.
+// Reports damage of the identity, the slots and the mark (R-ID-1, R-ID-2, R-SB-1, R-SB-3, R-SB-12,
+// R-SB-13) with severity `damage`. Reports a pending generation (R-SB-13) with severity `pending`.
+// If bytes lie after the generation, reports a warning (R-FL-2). If a later generation may be lost,
+// also reports a warning (R-SB-13).
 void report_head(const Choice& choice, Severity damage, Severity pending, Findings& findings);
 
 }  // namespace nmb

@@ -10,8 +10,9 @@
 
 namespace nmb {
 
-// Chooses a copy of the dictionary whose sum is right (section 8.3). If both copies are damaged,
-// only bodies that were made with the dictionary cannot be read.
+// Chooses a copy of the dictionary that has the right sum (section 8.3). If both copies are
+// damaged, bodies that were compressed with the dictionary cannot be read; all other bodies can be
+// read.
 static Status choose_dictionary(const ByteSource& file, Head& head, Findings& findings) {
   const Place& place = head.superblock.dictionary;
   if (place.absent()) return {};

@@ -18,23 +18,24 @@ struct Head {
   std::vector<std::byte> bytes;  // the first 16 KiB
   Superblock superblock;         // superblock of the newest generation
   std::array<std::byte, kSlotUnit> superblock_bytes{};
-  std::uint64_t position = 0;  // position of that superblock, in a slot or in the trailer
+  std::uint64_t position = 0;  // position of the superblock's slot or trailer
   bool rolled_forward = false;
-  // The dictionary, from a copy with the right sum; empty if there is no such copy.
+  // The dictionary; empty if the file has no copy of the dictionary with the right sum.
   std::vector<std::byte> dictionary;
   std::span<const std::byte> dictionary_at_head() const {
     return std::span(bytes).subspan(kDictionaryPosition, superblock.dictionary.length);
   }
 };
 
-// Makes a head from a choice of the newest generation. Checks the superblock's fields, and that the
-// file is not cut. Reports problems that do not prevent reading to `findings`. Errors: kDamaged;
-// kUnsupported, with the bit of an incompatible feature; kIo.
+// Creates the Head of the chosen generation. Checks the fields of the superblock. Also checks that
+// the file is not cut. Reports to `findings` all problems that do not prevent reading. Errors:
+// kDamaged; kUnsupported if the file has an unknown incompatible feature (the message gives its
+// bit); kIo.
 Result<Head> head_of(const ByteSource& file, Choice choice, Findings& findings);
 
-// Chooses the newest generation like a reader, and makes its head. Reports as warnings to
-// `findings`: damage that does not prevent reading, a pending generation, and bytes after the
-// newest generation. Errors: those of choose_newest() and head_of().
+// Chooses the newest generation in the same way as a reader, and creates its Head. Three things are
+// reported to `findings` as warnings: damage that does not prevent reading, a pending generation,
+// and bytes after the newest generation. Errors: those of choose_newest() and head_of().
 Result<Head> read_head(const ByteSource& file, Findings& findings);
 
 }  // namespace nmb

@@ -16,7 +16,7 @@ Status cut(const ByteSource& file, std::uint64_t size, std::uint64_t expected) {
                 joined_text("cut: found ", size, " bytes, expected at least ", expected));
 }
 
-// Returns the file id from the identity or, if that is damaged, from the cover. Errors:
+// Returns the file id from the identity, or from the cover if the identity is damaged. Errors:
 // kUnsupported (R-ID-3).
 Result<std::optional<Digest>> identity_in(std::span<const std::byte> head,
                                           const std::string& file) {

@@ -18,15 +18,15 @@ inline constexpr std::size_t kMarkSize = 64;
 struct Mark {
   std::uint64_t generation = 0;
   std::uint64_t file_length = 0;     // file length of that generation
-  std::uint64_t superblock_sum = 0;  // sum of all 4096 bytes of its superblock
+  std::uint64_t superblock_sum = 0;  // sum of all 4096 bytes of the generation's superblock
   Digest file_id;
   bool reserved_zero = true;
 
   std::array<std::byte, kMarkSize> encode() const;
-  // Returns whether `bytes`, at least 8 bytes, begin with the magic of a mark.
+  // Returns whether `bytes` begins with the magic of a mark. `bytes` must have at least 8 bytes.
   static bool has_magic(std::span<const std::byte> bytes);
   // Decodes a mark from kMarkSize bytes. Returns nullopt if the magic or the sum is wrong. Does not
-  // compare the file id.
+  // check the file id.
   static std::optional<Mark> decode(std::span<const std::byte> bytes);
   // Does not compare reserved bytes, which a later version may use.
   friend bool operator==(const Mark& a, const Mark& b) {

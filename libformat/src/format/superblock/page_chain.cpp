@@ -64,9 +64,10 @@ Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSourc
       return damaged(place->position, "R-SB-9",
                      "found a page with " + sum_text(sum) + ", expected " + sum_text(place->sum));
     if (!pages.empty() && page->generation() > pages.back()->generation())
-      return damaged(page->position() + kPageGenerationOffset, "R-PG-9",
-                     joined_text("found a page before that has generation ", page->generation(),
-                                 ", expected at most ", pages.back()->generation()));
+      return damaged(
+          page->position() + kPageGenerationOffset, "R-PG-9",
+          joined_text("found the previous page of the chain with generation ", page->generation(),
+                      ", expected at most ", pages.back()->generation()));
     FirstFinding first;
     check_page_before(*page, use, first);
     NMB_TRY(first.status(file.name()));

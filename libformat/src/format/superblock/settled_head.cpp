@@ -10,8 +10,8 @@ namespace nmb {
 
 namespace {
 
-// A source that reads another source with a new head and a new trailer. The source ends with the
-// trailer.
+// Shows the bytes of another source, but with a new head and a new trailer. The bytes end at the
+// end of the trailer.
 class Settled final : public ByteSource {
  public:
   Settled(const ByteSource& base, std::vector<std::byte> head, const FoundSuperblock& newest)

@@ -1,5 +1,5 @@
-// Makes the settled head of a generation. A writer does this if the head is damaged or a crash has
-// left it unsettled (spec/format.md, section 5.4).
+// Makes the settled head of a generation. A writer makes a settled head if the head is damaged, or
+// if a crash has left the head unsettled (spec/format.md, section 5.4).
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace nmb {
 
-// Returns the bytes before the dictionary as `newest` requires them: cover, mark, identity, guard
-// and slots. The slot of the generation before is restored from that generation's trailer. If that
-// trailer is damaged, the slot keeps the bytes of `reading`. Errors: kIo.
+// Returns the bytes that `newest` requires before the dictionary: cover, mark, identity, guard and
+// slots. The slot of the previous generation is restored from the trailer of that generation. If
+// that trailer is damaged, the slot keeps the bytes of `reading`. Errors: kIo.
 Result<std::vector<std::byte>> settled_head(const ByteSource& file, const HeadReading& reading,
                                             const FoundSuperblock& newest);
 

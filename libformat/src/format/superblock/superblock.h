@@ -23,8 +23,8 @@ namespace nmb {
 
 inline constexpr std::uint32_t kDefaultPieceSize = 1 << 20;
 inline constexpr std::uint32_t kMaxInline = 65536;
-// With one row per page, each level would have as many pages as the level below it, and a tree
-// would never end.
+// If each page had only one row, each level would have as many pages as the level below it, and the
+// tree would never reach a root.
 inline constexpr std::uint32_t kMinPageRows = 2;
 inline constexpr std::uint32_t kMaxPageRows = 65536;
 inline constexpr std::uint32_t kMaxHeight = 10;
@@ -92,25 +92,26 @@ struct Superblock {
   static bool has_magic(std::span<const std::byte> bytes);
   // Decodes a superblock. Reports all violations of R-SB-4, R-SB-5, R-SB-7 and R-SB-11, and those
   // violations of R-SB-9 and R-SB-15 that the superblock's own bytes show. `position` is the
-  // position of the bytes in the file, for messages.
+  // position of the bytes in the file. Messages state this position.
   static void decode(std::span<const std::byte> bytes, std::uint64_t position, Superblock* out,
                      Findings& findings);
   bool usable_length() const;      // whether R-SB-4 is satisfied
   bool usable_root() const;        // whether there is a root, and R-SB-7 is satisfied
   bool usable_piece_size() const;  // whether R-SB-11 is satisfied for the piece size
-  // Returns whether this version knows all bits of the four masks. Only in this case, reserved
-  // bytes must be zero.
+  // Returns whether this version knows all bits of the four masks. Reserved bytes must be zero only
+  // if all these bits are known.
   bool all_known() const;
 
   // Returns the properties that are repeated in pages and block headers of this generation.
   Origin origin() const { return {file_id, generation, stamp}; }
-  // Returns what a page with this use must satisfy, without its position, length and sum.
+  // Returns the properties that a page with the use `use` must have. The position, the length and
+  // the sum are not set.
   PageExpectation expectation(PageUse use, std::uint16_t level = 0) const;
   // Returns the mark of a generation. `bytes` is the generation's valid superblock.
   static Mark mark_of(std::span<const std::byte> bytes);
   // Decodes a superblock like decode(), but reports no findings.
   static Superblock fields_of(std::span<const std::byte> bytes);
-  // Returns the cover of this generation, in a file that has this identity.
+  // Returns the cover of this generation in a file with the identity `identity`.
   std::array<std::byte, kIdentitySize> cover(std::span<const std::byte> identity) const;
 };
 

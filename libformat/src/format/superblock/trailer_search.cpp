@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::uint64_t kUnitsAtOnce = 256;
 
-// Returns the trailer at `position`. Returns nullopt if the bytes are not valid, belong to another
-// file, or do not lie where their own file length says.
+// Returns the trailer at `position`. Returns nullopt if the bytes are not a valid superblock or
+// belong to another file. Also returns nullopt if the file length in the bytes requires another
+// position.
 std::optional<FoundSuperblock> trailer_in(std::span<const std::byte> bytes, std::uint64_t position,
                                           const std::optional<Digest>& file_id) {
   if (!Superblock::valid(bytes)) return std::nullopt;

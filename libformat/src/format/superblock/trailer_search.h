@@ -12,8 +12,8 @@ namespace nmb {
 
 // Where to search for superblocks that follow the newest generation of a settled file.
 enum class Lookout {
-  kLastUnit,  // only in the last unit, like readers
-  kAll,       // in all bytes after the generation, like writers
+  kLastUnit,  // only in the last unit, as readers do
+  kAll,       // in all bytes after the generation, as writers do
 };
 
 class TrailerSearch {
@@ -23,8 +23,8 @@ class TrailerSearch {
   TrailerSearch(const ByteSource& file, std::uint64_t size, std::optional<Digest> file_id)
       : file_(file), size_(size), file_id_(file_id) {}
 
-  // Returns the superblock at the end of the first `file_length` bytes, if it is there and states
-  // this file length.
+  // Returns the superblock that ends at byte `file_length` of the file, if such a superblock exists
+  // and states this file length.
   Result<std::optional<FoundSuperblock>> ending_at(std::uint64_t file_length) const;
   // Returns the last superblock that follows `base`. Time: proportional to the number of bytes
   // after the file length of `base`.

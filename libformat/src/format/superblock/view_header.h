@@ -1,5 +1,5 @@
-// Encodes and decodes the header of an HDF5 view (spec/hdf5_view.md, section 1), which states the
-// generation that the view shows.
+// Encodes and decodes the header of an HDF5 view (spec/hdf5_view.md, section 1). This header states
+// the generation that the view shows.
 #pragma once
 
 #include <array>
@@ -22,15 +22,15 @@ struct ViewHeader {
   std::uint64_t generation = 0;  // generation that the view shows
 
   std::array<std::byte, kSize> encode() const;
-  // Returns the version of a view that begins with `first_bytes`, or 0 if they are not the
-  // beginning of a view.
+  // Returns the version of a view that begins with `first_bytes`, or 0 if no view begins with these
+  // bytes.
   static std::uint16_t version_of(std::span<const std::byte> first_bytes);
   // Decodes a header of version kViewVersion.
   static ViewHeader decode(std::span<const std::byte> bytes);
 };
 
-// Returns whether there is a view that shows the superblock's own generation. In this case, the
-// end-of-file address in the HDF5 superblock is the generation's file length.
+// Returns whether the file has a view of the generation to which `superblock` belongs. Such a view
+// has an HDF5 superblock whose end-of-file address is the generation's file length.
 bool view_is_newest(const Superblock& superblock);
 
 }  // namespace nmb

@@ -33,8 +33,8 @@ Result<std::shared_ptr<const Page>> BlockTable::root_at(const Place& place, bool
   expect.position = place.position;
   expect.length =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(place.length, ~std::uint32_t{0}));
-  // For the newest tree, the sum is in the superblock and covers all bytes of the root, so it is
-  // checked below.
+  // The superblock states the sum of the newest tree. This sum covers all bytes of the root, so it
+  // is checked below.
   if (!newest) expect.sum = place.sum;
   NMB_ASSIGN(std::shared_ptr<const Page> page, load(expect));
   if (!newest) return page;
@@ -76,7 +76,7 @@ Result<std::vector<BlockTable::Tree>> BlockTable::read_trees() const {
     tree.before = tree_before(*leaf);
     if (tree.before && tree.before->position >= place->position)
       return Status(Code::kDamaged, file_.name(), leaf->value_offset(0, kPosition), "R-PG-9",
-                    "found the tree before at the same position or at a higher one");
+                    "found the previous tree at the same position or at a higher position");
     place = tree.before;
   }
   return trees;

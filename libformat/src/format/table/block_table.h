@@ -1,5 +1,5 @@
-// BlockTable reads rows of statistics or tags. BlockTable leaves out rows that a newer tree
-// replaces (spec/format.md, section 9.2).
+// BlockTable reads rows of statistics or tags. If a newer tree replaces rows of an older tree,
+// BlockTable leaves out the older rows (spec/format.md, section 9.2).
 #pragma once
 
 #include <cstdint>
@@ -24,39 +24,43 @@ struct FoundRow {
   std::shared_ptr<const Page> page;
   std::uint32_t row = 0;
   TableRow value() const { return table_row_at(*page, row); }
-  // Returns the position of the row's order in the file, for messages.
+  // Returns the position at which the file stores the row's order. Messages state this position.
   std::uint64_t offset() const { return page->value_offset(row, kOrder); }
 };
 
-// Thread-safe. Does not check whether the index has the block of a row; the caller must do this.
+// Thread-safe. Does not check whether the index contains the block of a row; the caller must check
+// this.
 class BlockTable {
  public:
   using Visit = std::function<Result<bool>(const FoundRow&)>;
-  // `use` is kStatistics or kTags. `file` must outlive this object. `far` is the same file as
-  // `file` if it is on slow storage, otherwise nullptr.
+  // `use` is kStatistics or kTags. `file` must outlive this object. If the file is on slow storage,
+  // `far` gives access to the same file as `file`. Otherwise `far` is nullptr.
   BlockTable(const ByteSource& file, const Superblock& superblock, PageUse use,
              const FarSource* far = nullptr);
 
   bool absent() const { return place_.absent(); }
-  // Finds the row of a name and a block, which is given by its order. Errors: kDamaged, kIo.
+  // Finds the row that has the name `name` and belongs to the block with the order `order`. Errors:
+  // kDamaged, kIo.
   Result<std::optional<FoundRow>> find(std::string_view name, std::uint64_t order) const;
-  // Visits the rows of a name, or of all names if `name` is nullopt. Visits the newest tree first;
-  // within a tree, rows ascend by name and order. Stops when `visit` returns false or fails.
-  // Errors: kDamaged, kIo.
+  // Visits the rows with the name `name`, or all rows if `name` is nullopt. Visits the newest tree
+  // first. Within a tree, the rows are sorted by name and then by order. Stops when `visit` returns
+  // false or fails. Errors: kDamaged, kIo.
   Status for_each(std::optional<std::string_view> name, const Visit& visit) const;
 
   struct Tree {
     std::shared_ptr<const Page> root;
     Place place;                  // place of the root
-    std::optional<Place> before;  // place of the tree before
+    std::optional<Place> before;  // place of the next older tree
     std::uint64_t rows = 0;
-    // Orders of the blocks in this tree, ascending; empty for the oldest tree. Not set by trees().
+    // The orders of the blocks that have rows in this tree, in ascending order. Empty for the
+    // oldest tree, and in the result of trees().
     std::vector<std::uint64_t> orders;
   };
   // Returns the trees, the newest first. Errors: kDamaged (R-TB-4, R-PG-9 and others), kIo.
   Result<std::vector<Tree>> trees() const { return read_trees(); }
-  // Visits one of `parts` parts of a tree's leaves: every parts-th leaf. Part 0 also visits the
-  // nodes, each before its children.
+  // Divides the leaves of a tree into `parts` parts, and visits the leaves of part `part`. Each
+  // part contains every `parts`-th leaf. Part 0 also contains the nodes. A node is visited before
+  // its children.
   Status for_each_page(const Tree& tree, unsigned part, unsigned parts,
                        const std::function<Status(const Page&)>& visit) const;
 
@@ -69,20 +73,21 @@ class BlockTable {
                       bool* go_on) const;
   Result<std::vector<Tree>> read_trees() const;
   Status read_orders(std::vector<Tree>* trees) const;
-  // Returns the trees with their orders, which hide rows of older trees.
+  // Returns the trees with the field `orders` set. If a block is in `orders`, its rows in older
+  // trees do not count.
   Result<std::shared_ptr<const std::vector<Tree>>> ordered_trees() const;
 
   const ByteSource& file_;
   const FarSource* far_;
   const Place place_;
-  const PageExpectation expectation_;  // for any page, without its place and level
+  const PageExpectation expectation_;  // properties of every page, without place and level
   const std::uint64_t next_order_;
   mutable PageCache cache_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const std::vector<Tree>> trees_;
 };
 
-// Returns the superblock's place of the table with this use.
+// Returns the superblock's field for the table: `statistics` or `tags`.
 inline Place& table_place(Superblock& superblock, PageUse use) {
   return use == PageUse::kStatistics ? superblock.statistics : superblock.tags;
 }
