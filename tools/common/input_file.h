@@ -1,5 +1,5 @@
-// InputFile: a file to read, with its kind. The first 16 KiB, which show the kind and the index,
-// are kept so that they are read only once.
+// InputFile: a file to read, with its kind. The first 16 KiB are kept in memory, so that they are
+// read only once. They are needed both for the kind of the file and for the index.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// nminspect stats: shows the statistics of values that are stored in a file.
+// nminspect stats: shows the statistics that a file has of its values.
 #pragma once
 
 #include <cstdint>
