@@ -14,8 +14,8 @@ namespace nmb::tools {
 // characters and ranges of ASCII characters. `[!...]` or `[^...]` matches one character that is not
 // in the set. `**` matches any number of any characters. `**/` at the beginning of a component
 // matches any number of whole components of a name, including none. `\` makes the next character
-// literal. A regular expression has the syntax of PCRE2 with UTF-8. It may match any part of a
-// name, unless it has an anchor (^ or $).
+// literal. A regular expression has the syntax of PCRE2 with UTF-8. A regular expression may match
+// any part of a name, unless it has an anchor (^ or $).
 //
 // A NamePattern is not thread-safe, and its copies share their state.
 class NamePattern {

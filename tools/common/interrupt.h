@@ -11,8 +11,8 @@ namespace nmb::tools {
 const std::atomic<bool>* catch_interrupts();
 
 // Returns the exit code for the received signal (130 or 143), or 0 if there was none. If the tool
-// has already done all its work, the caller ignores this code. For example, the signal may arrive
-// after the output has received its name.
+// has already done all its work, the caller ignores this exit code. For example, the signal may
+// arrive after the output has received its name.
 int interrupted_exit();
 
 }  // namespace nmb::tools

@@ -164,8 +164,8 @@ int Tool::finish() {
   const Status closed = out_.close();
   if (!closed.ok() && !out_.pipe_closed()) diagnostics_.error(closed);
   diagnostics_.finish();
-  // A signal may arrive after all work was done and the output was published. Such a signal does
-  // not change the exit code.
+  // If a signal arrives after all work was done and the output was published, it does not change
+  // the exit code.
   const int by_signal = interrupted_exit();
   return by_signal != 0 && diagnostics_.exit() != Exit::kDone
              ? by_signal

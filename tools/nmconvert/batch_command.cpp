@@ -37,8 +37,8 @@ namespace {
 namespace fs = std::filesystem;
 using Outcome = ConversionRecord::Outcome;
 
-// Ranks exchange the results of finished files in rounds. These are the lengths of the first round
-// and of the longest round.
+// Ranks exchange the results of finished files in rounds. These constants are the lengths of the
+// first and of the longest round.
 constexpr std::chrono::milliseconds kFirstRound{5}, kLongestRound{100};
 
 // Number of files for each core that are converted at the same time, if a conversion waits for the
@@ -143,9 +143,9 @@ class Batch {
     return {};
   }
 
-  // Checks that no output replaces a file to which an input refers. The check is done before the
-  // first output is replaced. Otherwise, an input that is converted later might no longer be
-  // complete. The check reads the metadata of all inputs once more.
+  // Checks that no output replaces a file to which an input refers. Called before the first output
+  // is replaced, because an output could replace a file that a later input needs. The check reads
+  // the metadata of all inputs once more.
   Status check_references_of(const std::vector<Conversion>& conversions, bool replaces) const {
     OutputSet replaced;
     std::error_code none;

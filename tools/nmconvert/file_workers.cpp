@@ -78,8 +78,7 @@ void FileWorkers::run() {
     --in_work_;
     changed_.notify_all();
   }
-  // This thread finds no more files. If it is the last thread, take_finished() may be waiting for
-  // this.
+  // take_finished() may be waiting for the end of the last thread.
   const std::lock_guard lock(mutex_);
   changed_.notify_all();
 }

@@ -1,6 +1,6 @@
-// HandedOverFile: an output that is checked again before it gets its name. Until then, no other
-// program sees the output. Therefore the statements of the report about the output are true when
-// another program sees it.
+// HandedOverFile: an output that is checked again before it gets its name. Before an output gets
+// its name, no other program sees it. When another program sees the output, all statements of the
+// report about this output are already true.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ struct HandOver {
   // function is empty, the size and time of the input are compared instead of the content.
   std::function<Status(const ByteSource& now)> unchanged{};
   bool digest = false;   // whether to compute SHA-256 of input and output
-  bool compare = false;  // the target exists and is kept; the output must equal it
+  bool compare = false;  // keeps the existing target; the output must equal the target
   unsigned threads = 1;
   const std::atomic<bool>* cancel = nullptr;
   ConversionRecord* record = nullptr;  // receives the length and the digests

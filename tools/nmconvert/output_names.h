@@ -17,10 +17,10 @@ Result<std::string> output_name(const std::string& input, const std::string& fol
                                 const std::string& ending);
 
 // Returns the conversions of all inputs to the kind `to` (see Conversion), in the order of the
-// inputs. If `to` or `block` is given, it determines the kind of the outputs. If neither is given,
-// the name of the input determines the kind. If the name ends in .nmb, the output is a classic file
-// of the kind of the input's block; otherwise the output is an NMB file. Errors: kUsage if two
-// inputs have outputs of the same name.
+// inputs. If `to` or `block` is given, it determines the kind of the outputs. If neither `to` nor
+// `block` is given, the name of each input determines the kind of its output. For an input
+// NAME.nmb, the output is a classic file of the kind of the input's block. For any other input, the
+// output is an NMB file. Errors: kUsage if two inputs have outputs of the same name.
 Result<std::vector<Conversion>> plan_conversions(const std::vector<std::string>& inputs,
                                                  const std::string& folder, const std::string& to,
                                                  const std::optional<std::string>& block);

@@ -11,8 +11,7 @@ namespace nmb::tools {
 
 namespace {
 
-// The cost of opening, checking and naming a file. The unit of this cost is a byte: the same time
-// is enough to move this number of bytes.
+// Opening, checking and naming a file takes as much time as moving this number of bytes.
 constexpr std::uint64_t kCostOfFile = 256 << 10;
 
 struct Head {

@@ -38,11 +38,12 @@ enum class Proof : std::uint8_t {
 
 // Compares a record with the files. The proof holds if neither file has changed. The output is
 // unchanged if it has the recorded length and, if the record has a SHA-256, this SHA-256. The input
-// is unchanged if it has the recorded length and the recorded modification time. If its time
-// differs, the input is also unchanged if it has the recorded SHA-256. kOutdated is returned only
-// if the output has the recorded SHA-256 or, if the record has no SHA-256, the recorded
-// modification time. If `digest` is true, kHolds is returned only if the record has the SHA-256 of
-// both files. If a file cannot be read or the check is interrupted, kHolds is not returned.
+// is unchanged if it has the recorded length and the recorded modification time. If the
+// modification time differs, the input still counts as unchanged if its length and its SHA-256 are
+// the recorded ones. kOutdated is returned only if the output has the recorded SHA-256 or, if the
+// record has no SHA-256, the recorded modification time. If `digest` is true, kHolds is returned
+// only if the record has the SHA-256 of both files. If a file cannot be read or the check is
+// interrupted, kHolds is not returned.
 Proof check_proof(const ConversionRecord& done, const Conversion& what, bool digest,
                   const std::atomic<bool>* cancel);
 

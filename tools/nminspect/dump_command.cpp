@@ -51,8 +51,8 @@ std::string longer_shape(const NetcdfView& view, VarId id,
   return {};
 }
 
-// Writes the document. The values are the last member and are written in parts, because they may
-// not fit into memory.
+// Writes the JSON document. The values are the last member of the document, and are written in
+// parts, because they may not fit into memory.
 Status write_with_values(Output& out, const Json& json,
                          const std::function<Status(const TextSink&)>& write) {
   std::string head = json.dump(-1, ' ', true);

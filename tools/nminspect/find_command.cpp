@@ -68,8 +68,8 @@ class BlockValues {
   BlockValues(const FindExpression& expression, const Reader* reader)
       : expression_(expression), reader_(reader), found_(expression.names().size()) {}
 
-  // Reads the tags and statistics that the expression names, for all blocks at once. The rows of
-  // one name in all blocks are stored together.
+  // Reads the tags and statistics that the expression names. Reads them for all blocks at once,
+  // because the file stores all rows of one name together.
   Status read_tables() {
     NMB_TRY(read_tags());
     for (const FindName& name : expression_.names()) {
@@ -77,9 +77,9 @@ class BlockValues {
       const auto inserted = statistics_.try_emplace(std::string(name.variable));
       if (!inserted.second) continue;
       auto& rows = inserted.first->second;
-      // A variable may be stored under one of two names. If a block has both names, the first name
-      // belongs to a mere dimension. Therefore the row of the second name replaces the row of the
-      // first name.
+      // The values of a variable `x` may be stored as `x`, or under the name that
+      // stored_as_no_coordinate(`x`) returns. If a block has both names, `x` is only a dimension in
+      // this block. In this case, the row of the other name replaces the row of `x`.
       for (const std::string& stored :
            {std::string(name.variable), stored_as_no_coordinate(name.variable)})
         NMB_TRY(reader_->for_each_statistics(
@@ -218,10 +218,10 @@ class BlockValues {
   bool is_noted_ = false;  // true if without_statistics_ includes the current block
   std::uint64_t without_statistics_ = 0;
   bool has_histograms_ = false;
-  // Statistics. First key: name of the variable; second key: order number of the block.
+  // Statistics by two keys: the name of the variable, and the order number of the block.
   std::map<std::string, std::unordered_map<std::uint64_t, VariableStatistics>, std::less<>>
       statistics_;
-  // Tags. First key: name of the tag; second key: order number of the block.
+  // Tags by two keys: the name of the tag, and the order number of the block.
   std::map<std::string, std::unordered_map<std::uint64_t, FindValue>, std::less<>> tags_;
 };
 

@@ -16,7 +16,7 @@ class InspectCommand {
 
   // Returns whether the user chose this subcommand.
   bool chosen() const { return command_.parsed(); }
-  // Opens the file, shows its warnings and runs the subcommand. With --io-stats, then shows how
+  // Opens the file, shows its warnings and runs the subcommand. With --io-stats, also shows how
   // many reads and bytes were needed.
   Status execute();
 

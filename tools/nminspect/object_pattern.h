@@ -23,8 +23,8 @@ std::string full_name(std::string_view block, std::string_view variable);
 Status for_each_block(const InspectedFile& file, const NamePattern& pattern,
                       const std::function<Result<bool>(const BlockEntry&)>& visit);
 
-// Returns the totals of the blocks whose names match. If these names form a contiguous range of the
-// index, reads only the pages at the two ends of the range.
+// Returns the totals of the blocks whose names match. If the matching names form a contiguous range
+// of the index, reads only the pages at the two ends of the range.
 Result<Totals> totals_of(const InspectedFile& file, const NamePattern& pattern);
 
 // Not thread-safe.
@@ -56,11 +56,11 @@ class ObjectPattern {
   Result<bool> visit_matches(const InspectedFile& file, const BlockEntry& entry,
                              const Visit& visit) const;
 
-  // The two parts of a glob BLOCK/VARIABLE. The parts can be matched separately, because no "**" is
-  // next to the slash.
+  // The two parts of a glob BLOCK/VARIABLE, if no "**" is next to the slash. The block and the
+  // variable are then matched separately.
   struct Parts {
     NamePattern block, variable;
-    bool root = false;          // BLOCK is empty: only the block with the empty name matches
+    bool root = false;  // true if BLOCK is empty: only the block with the empty name matches
     bool any_variable = false;  // VARIABLE is "*"
   };
   std::optional<Parts> parts_;

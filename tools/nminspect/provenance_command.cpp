@@ -12,7 +12,8 @@ ProvenanceCommand::ProvenanceCommand(Tool& tool)
           tool, "provenance",
           {"Shows the inputs from which a file was made, as JSON.",
            "If nmcat writes to an NMB file, it records the names and sizes of the inputs, and the "
-           "options that determine the contents. Each run of nmcat adds a record. If an input is "
+           "options that determine the contents. Each run of nmcat adds one record to the file. If "
+           "an input is "
            "an NMB file, "
            "its own provenance is included. The records are not compared with the inputs. The list "
            "is empty for a file without records.",

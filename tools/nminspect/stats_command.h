@@ -1,4 +1,4 @@
-// nminspect stats: shows the statistics that a file has of its values.
+// nminspect stats: shows the statistics that are stored in a file.
 #pragma once
 
 #include <cstdint>

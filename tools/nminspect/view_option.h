@@ -1,6 +1,5 @@
-// ViewOption: the option --view. The option selects one of two forms. In the first form, blocks are
-// shown as netCDF shows them, without netCDF's internal objects. In the second form, blocks are
-// shown as they are stored.
+// ViewOption: the option --view. With --view=netcdf, blocks are shown as netCDF shows them, without
+// netCDF's internal objects. With --view=stored, blocks are shown as they are stored.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -13,7 +13,7 @@ struct Interval {
   std::uint64_t begin, end;
 };
 
-// An operation takes time proportional to the logarithm of the number of intervals. This time does
+// An operation takes time proportional to the logarithm of the number of intervals. The time does
 // not depend on the order in which intervals are added.
 class IntervalSet {
  public:

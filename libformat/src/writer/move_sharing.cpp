@@ -13,8 +13,8 @@ namespace nmb {
 
 namespace {
 
-// Adds the part of a run that lies in the bytes [from, to) of the extent to *out. The extent
-// offsets in *out are relative to `from`.
+// Cuts a run to the bytes [from, to) of the extent, and adds the result to *out. The extent offsets
+// in *out are relative to `from`.
 void clip(const ValueRuns& run, std::uint64_t from, std::uint64_t to, std::vector<ValueRuns>* out) {
   const std::uint64_t stride = run.count > 1 ? run.extent_stride : run.length;
   if (run.extent_offset >= to) return;
@@ -40,7 +40,7 @@ void clip(const ValueRuns& run, std::uint64_t from, std::uint64_t to, std::vecto
 struct Loan {
   int to;
   Move* move;
-  // offset of the part; offset 0 is the first stored byte of the move
+  // offset of the part from the first stored byte of the move
   std::uint64_t from;
   Move part;
 };
@@ -103,11 +103,10 @@ class MoveSharing {
     std::uint64_t bytes;
   };
 
-  // Determines how many bytes of this rank's surplus each other rank takes. Two lines of bytes are
-  // compared. The first line is the surplus of rank 0, then the surplus of rank 1, and so on. The
-  // second line is the free capacity of the ranks, in the same order. Each byte of the first line
-  // goes to the rank that has the byte at the same position in the second line. Each rank compares
-  // only one section of the two lines.
+  // Determines how many bytes of this rank's surplus each other rank takes. The surplus bytes of
+  // all ranks, in the order of ranks, are a sequence G. The free bytes of all ranks, in the order
+  // of ranks, are a sequence T. Byte i of G goes to the rank that has byte i of T. Each rank
+  // compares only one section of G and T.
   Result<std::vector<Part>> deal(std::uint64_t own, std::uint64_t share) {
     struct Account {
       std::uint64_t above, below;

@@ -41,9 +41,9 @@ class NameIndex {
   std::uint32_t size() const { return static_cast<std::uint32_t>(places_.size()); }
 
  private:
-  // Sizes in bytes of the smallest and the largest chunk of memory. A new chunk has room for as
-  // many bytes as all names so far, within these two limits. The first chunk is small because
-  // thousands of ranks may each have a NameIndex.
+  // Sizes in bytes of the smallest and the largest chunk of memory. A new chunk is as large as all
+  // stored names together, but not smaller or larger than these sizes. The first chunk is small
+  // because thousands of ranks may each have a NameIndex.
   static constexpr std::size_t kLeastChunk = 1 << 12, kMostChunk = 1 << 18;
   std::string_view store(std::string_view name) {
     if (chunks_.empty() || chunks_.back().capacity() - chunks_.back().size() < name.size()) {

@@ -36,8 +36,8 @@ struct Claimed {
   std::string_view name;
   Sharing::Handle handle;
   Claim claim;
-  // Number of added names minus the number of removed names. Only names that are in the slice and
-  // sort before this name are counted.
+  // Number of added names minus the number of removed names. Only names of the slice that come
+  // before this name are counted.
   std::int64_t change = 0;
 };
 

@@ -34,8 +34,8 @@ struct NameRecord {
 };
 
 struct NameMatch {
-  // Number of names that the ranks add, minus the number of names that the ranks remove. The names
-  // of all ranks that sort before this name are counted.
+  // Number of names that the ranks add, minus the number of names that the ranks remove. Only names
+  // before this name, in the order of names, are counted.
   std::int64_t change = 0;
   // Handles of the ranks that share the block. The keeper receives the handles of all these ranks:
   // first its own handle, then the other handles in the order of ranks. Each other rank receives

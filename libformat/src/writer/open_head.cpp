@@ -65,10 +65,10 @@ void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
                          "--repack removes them"));
 }
 
-// Fails if the trailer at the end of the newest generation may belong to another file. The writer
-// must not overwrite anything in such a file. Example: two files have the same file id, because
-// they have the same definitions. One file was copied over the other file, and only the head was
-// copied. Then the bytes after the head still belong to the old file.
+// Fails if the trailer at the end of the newest generation may belong to another file. In this
+// case, the writer must not overwrite anything. For example, two files with the same definitions
+// have the same file id. If only the head of one file was copied over the other file, the bytes
+// after the head still belong to the other file.
 Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading,
                               const FoundSuperblock& newest) {
   const std::uint64_t trailer = newest.fields.trailer_position();
@@ -90,8 +90,8 @@ Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading
 
 namespace {
 
-// Checks that this version can read and change all growth pages. This is necessary because a commit
-// may add to growth pages, or move their rows into data maps.
+// Checks that this version can read and change all growth pages. A commit may add rows to growth
+// pages, or move their rows into data maps.
 Status check_growth_chain(WriterCore& w) {
   w.committed.growth_pages = w.committed.growth_rows = 0;
   const Growth& growth = w.committed.reader->index().growth();

@@ -1,6 +1,6 @@
-// Assigns space in the order of blocks (see writer/ordered_space.h). Some or all ranks own a range
-// of order numbers each. The owner of a range sorts the requests for the blocks in this range. A
-// scan over the owners computes the position where the space of each range begins.
+// Assigns space in the order of blocks (see writer/ordered_space.h). Some ranks, or all ranks, are
+// owners. Each owner has a range of order numbers, and sorts the requests for the blocks in this
+// range. A scan over the owners computes the position where the space of each range begins.
 #include "writer/ordered_space.h"
 
 #include <algorithm>

@@ -54,8 +54,8 @@ struct CountContext {
 };
 
 struct Counting {
-  // nullptr if `counted` has the complete results. Otherwise the counter, which must still count
-  // the values in chunks.
+  // A counter, if only the values in chunks must still be counted. nullptr, if `counted` already
+  // has the complete results.
   std::unique_ptr<BlockCounter> counter;
   CountedBlock counted;
 };
@@ -64,8 +64,8 @@ struct Counting {
 // longer encoding.
 inline constexpr std::uint64_t kWidestSum = ~std::uint64_t{0};
 
-// Each origin must define finish() and count(). It may also replace any function of this class if
-// the default does not suit it.
+// Each origin must define finish() and count(). An origin may also replace any function of this
+// class.
 class OriginSteps {
  public:
   // Returns the space in this file that end_define() reserves.

@@ -18,7 +18,7 @@ constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 // Records which bytes of a piece have arrived.
 class Coverage {
  public:
-  // Makes the piece longer. The new bytes have not arrived.
+  // Makes the piece longer. The added bytes count as bytes that have not arrived.
   void resize(std::uint64_t length) {
     length_ = length;
     words_.resize((length + 63) / 64);
@@ -48,8 +48,9 @@ class Coverage {
   static constexpr std::uint64_t kAll = ~std::uint64_t{0};
   static std::ptrdiff_t at(std::uint64_t i) { return static_cast<std::ptrdiff_t>(i / 64); }
   void set(std::uint64_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
-  // Searches from byte `i` for the first byte that has arrived or, if `there` is false, that has
-  // not arrived. If there is no such byte, returns the length of the piece.
+  // Searches from byte `i` to the end of the piece. Returns the first byte that has arrived or, if
+  // `there` is false, the first byte that has not arrived. If the search finds no byte, returns the
+  // length of the piece.
   std::uint64_t next(std::uint64_t i, bool there) const {
     while (i < length_) {
       const std::uint64_t word = there ? words_[i / 64] : ~words_[i / 64];
@@ -222,8 +223,8 @@ void PieceExchange::take_part(const PartHead& head, MessageReader& in, Assembly*
     assembly->is_written = true;
     return;
   }
-  // A piece grows when a rank puts new records. A rank that did not put these records may have sent
-  // the old length of the piece.
+  // A piece grows when a rank puts new records. A rank that has not put new records itself may have
+  // sent the old length of the piece.
   if (assembly->bytes.size() < head.piece.length) {
     assembly->bytes.resize(head.piece.length);
     assembly->covered.resize(head.piece.length);
@@ -274,8 +275,8 @@ void PieceExchange::reserve_letters(std::span<const PiecePart> rest, std::uint64
 }
 
 // Writes the parts of all ranks in rounds. alone_direct: if true, a rank that has a whole piece in
-// one part writes the piece itself. *conflict: becomes true if such a piece also has values from
-// another rank.
+// one part writes the piece itself. *conflict: becomes true if one rank has written a whole piece
+// directly, and another rank also has values in this piece.
 Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Encode& encode,
                                     bool alone_direct, bool* conflict) {
   Status status;

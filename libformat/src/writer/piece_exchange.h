@@ -32,8 +32,7 @@ struct PiecePart {
   ExtentState::FreshPiece piece;
   Sharing::Handle keeper;  // keeper of the block
   std::size_t put;         // index of the put
-  // The selected values of the put, in external form, are a sequence of bytes. This part has the
-  // bytes [first, first + bytes) of this sequence.
+  // This part has the bytes [first, first + bytes) of the put's selected values in external form.
   std::uint64_t first, bytes = 0;
   std::vector<Runs> runs{};  // ascending
 
@@ -90,7 +89,7 @@ class PieceExchange {
   static constexpr std::uint64_t kRoundBytes = 4 << 20;
   Communicator& ranks_;
   OutputFile& file_;
-  const Aggregation how_;  // as given, but each stripe is at least as long as a piece
+  const Aggregation how_;  // the given aggregation, but no stripe is shorter than a piece
   WrittenFor& written_;
 };
 

@@ -1,7 +1,7 @@
-// Placement: describes a sequence of allocations. From the position where free space begins before
-// the allocations, it computes the position where free space begins after them. Placements can be
-// joined although their start is not known yet. Therefore one scan over the ranks computes the
-// positions of all ranks (spec/format.md, section 8).
+// Placement: describes a sequence of allocations. end() computes the position where free space
+// begins after the allocations, from the position where free space begins before the allocations.
+// Two placements can be joined before the position of the first allocation is known. Therefore one
+// scan over the ranks computes the positions of all ranks (spec/format.md, section 8).
 #pragma once
 
 #include <algorithm>
@@ -45,10 +45,10 @@ class Placement {
       both.behind_ = add(round_up(add(behind_, next.ahead_), next.alignment_), next.behind_);
       return both;
     }
-    // `between` is the number of bytes from this placement's aligned position to the aligned
-    // position of `next`. The number is rounded up to this placement's alignment, which is the
-    // smaller one. Therefore the length of the padding before these bytes does not matter: for any
-    // such length, the bytes end before the same multiple of the larger alignment.
+    // `between` bytes lie between the two aligned positions. `between` is rounded up to the smaller
+    // alignment. This does not change the second aligned position, which is also a multiple of the
+    // smaller alignment. The padding before the first aligned position need not be counted, because
+    // it is shorter than the smaller alignment.
     Placement both = next;
     const std::uint64_t between = alignment_ > 8 ? add(behind_, next.ahead_) : next.ahead_;
     both.ahead_ = add(ahead_, alignment_ > 8 ? round_up(between, alignment_) : between);
@@ -66,8 +66,8 @@ class Placement {
     return std::min(a, 2 * kLimit) >= 2 * kLimit - std::min(b, 2 * kLimit) ? 2 * kLimit
                                                                            : round_up(a + b, 8);
   }
-  // The allocations have this form: first `ahead_` bytes. If alignment_ is more than 8, these bytes
-  // are followed by padding to a multiple of alignment_, and then by `behind_` bytes.
+  // If alignment_ is 8, the allocations are `ahead_` bytes. If alignment_ is more than 8, the
+  // allocations are `ahead_` bytes, padding to a multiple of alignment_, and `behind_` bytes.
   std::uint64_t alignment_ = 8;
   std::uint64_t ahead_ = 0;
   std::uint64_t behind_ = 0;

@@ -20,8 +20,8 @@ Status add_provenance(WriterCore& w, std::string_view json) {
                               kMostProvenance));
   if (!w.ranks.is_first()) return {};
   // Limits the total length of the new sections, because readers and writers refuse a longer
-  // sequence of sections. If the file already has global sections, an additional section refers to
-  // them.
+  // sequence of sections. If the file already has global sections, the new sequence begins with a
+  // section that refers to them.
   constexpr std::uint64_t kEarlier = kSectionHeader + 24;
   std::uint64_t bytes = kEarlier + kSectionHeader + round_up(json.size(), 8);
   for (const std::string& text : w.next.provenance)

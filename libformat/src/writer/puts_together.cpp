@@ -67,8 +67,8 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
       const bool more = records > block.next.records;
       if (more) NMB_TRY(w_.keep(grow(w_, id, records)));
       ExtentState& extent = *extent_of(w_, id);
-      // Requests space for all new records. A rank does not know which of these records other ranks
-      // have already added.
+      // Requests space for all new records. Other ranks may already have added some of the new
+      // records, but this rank does not know which.
       const std::uint64_t behind = end - block.layout.header_length;
       if (extent.first_new() < behind) extent.want_place(extent.first_new(), behind);
       // Also calls want_records(), because no space is requested for records that have no bytes.

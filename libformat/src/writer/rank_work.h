@@ -1,6 +1,6 @@
-// RankWork: the collective operations of a writer's ranks. The operations run a function on all
-// ranks or on rank 0, agree on a status, combine values, or exchange messages of one type. A writer
-// with a single rank sends no messages.
+// RankWork: the collective operations of a writer's ranks. A collective operation runs a function
+// on all ranks or on rank 0, agrees on a status, combines values, or exchanges messages of one
+// type. A writer with a single rank sends no messages.
 #pragma once
 
 #include <algorithm>

@@ -25,8 +25,8 @@ struct CountedBlock {
   BlockStatistics statistics;
   std::vector<std::string> names;
 
-  // Returns how many variables could have statistics (their name is not empty), but the statistics
-  // could not be computed.
+  // Returns the number of variables whose name is not empty, but whose statistics could not be
+  // computed.
   std::uint64_t not_computed() const {
     std::uint64_t count = 0;
     for (std::size_t v = 0; v < names.size(); ++v)

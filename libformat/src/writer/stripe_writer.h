@@ -67,19 +67,19 @@ class StripeWriter {
   std::vector<Part> in_file_order() const;  // the waiting bytes
   Status write(const std::vector<Message>& arrived);
 
-  // Largest number of bytes that a writing rank receives in one round from all ranks together. If a
-  // stripe is longer, the rank receives one stripe.
+  // Largest number of bytes that a writing rank receives in one round from all ranks together. If
+  // one stripe is longer than this, the rank receives one stripe.
   static constexpr std::size_t kRoundBytes = 8 << 20;
   static constexpr std::size_t kLeastRound = 64 << 10;
-  // Each time kPart more bytes have come, the writer searches for whole stripes. write_all() also
-  // checks at these points whether full() is true.
+  // After each further kPart bytes, the writer searches for whole stripes. After each kPart bytes,
+  // write_all() checks whether full() is true.
   static constexpr std::size_t kPart = 128 << 10;
   Communicator& ranks_;
   OutputFile& file_;
   WriteBuffer& buffer_;
   const Aggregation how_;
   const bool writes_;
-  const std::size_t round_;  // full() is true for this many waiting bytes
+  const std::size_t round_;  // number of waiting bytes at which full() becomes true
   // The waiting bytes, in the order of the write_at() calls. `runs_` has the file position and
   // length of each run of these bytes.
   std::vector<Run> runs_;

@@ -46,9 +46,9 @@ Result<UnitedBlock::Ids> UnitedBlock::add(int rank, const Metadata& definitions)
 Status UnitedBlock::add_dimensions(int rank, const Metadata& definitions, std::vector<DimId>* ids) {
   const bool is_first = union_.dimension_count() == 0;
   ids->reserve(definitions.dimension_count());
-  // Before it searches for a name, tries the object that follows the last match. Ranks usually
-  // define the same objects in the same order. A search in the table costs a cache miss if there
-  // are very many names.
+  // Before a search for a name, tries the object that follows the last match. Ranks usually define
+  // the same objects in the same order. A search in the table costs a cache miss if there are very
+  // many names.
   DimId next = 0;
   for (DimId local = 0; local < definitions.dimension_count(); ++local) {
     const Dimension found = definitions.dimension(local);
@@ -96,7 +96,7 @@ Status UnitedBlock::add_variables(int rank, const Metadata& definitions, Ids* id
   const bool is_first = union_.variable_count() == 0;
   ids->variables.reserve(definitions.variable_count());
   std::vector<DimId> dimensions;
-  VarId next = 0;  // tried before a search, as in add_dimensions()
+  VarId next = 0;  // the variable to try before a search, as in add_dimensions()
   for (VarId local = 0; local < definitions.variable_count(); ++local) {
     const Variable found = definitions.variable(local);
     dimensions.clear();

@@ -90,7 +90,7 @@ class WaitingValues {
   }
 
  private:
-  // Bytes of one rank that need places. They belong to a block whose keeper is this rank.
+  // Bytes of one rank that need places, in a block whose keeper is this rank.
   struct Part {
     Sharing::Handle handle;
     std::vector<Interval> unplaced;
@@ -223,9 +223,8 @@ class WaitingValues {
     return {};
   }
 
-  // Writes the values that have waited. If several ranks have values in a block, each small run is
-  // sent to the rank that writes this range of the file. The reason is that the elements of several
-  // ranks may alternate.
+  // Writes the values that have waited. If several ranks have values in a block, their elements may
+  // alternate. In this case, each small run is sent to the rank that writes this range of the file.
   Status write(const Inbox<PlacedPart>& places) {
     const Status taken = take_told(places);
     for (const auto& [id, parts] : kept_)

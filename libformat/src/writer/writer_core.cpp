@@ -36,7 +36,7 @@ WriterCore::~WriterCore() {
     (void)file->truncate(committed.kept_length).ok();
   // Other ranks may still write values to their places in the file. Therefore the file stays locked
   // until the other ranks know that this rank has left. Without the lock, another writer could use
-  // these places.
+  // the places of these values.
   if (!others_go_on) return;
   try {
     ranks.communicator().keep(std::move(file));

@@ -35,7 +35,8 @@ struct PutRequest {
   ConstArray values;
 };
 
-// The names of all ranks' blocks, as the last end_define() on several ranks has matched them.
+// The division of block names among ranks. The last end_define() on several ranks has made this
+// division.
 struct MatchedNames {
   NameSlices slices;
   OwnedNames owned;
@@ -52,9 +53,8 @@ struct WriterCore {
   WriterCore& operator=(const WriterCore&) = delete;
 
   // Runs a collective operation. No rank begins the operation if a rank has a failure after which
-  // the file is in doubt. If a collective operation on several ranks fails, it fails on all ranks,
-  // and all later operations fail too. The reason is that the states of the ranks may differ after
-  // the failure.
+  // the file is in doubt. If a collective operation on several ranks fails, it fails on all ranks.
+  // All later operations fail too, because the states of the ranks may differ after a failure.
   template <class Work>
   Status together(std::string_view operation, Work work);
   // Returns `status`. If the file is in doubt after this status, stores the status as `failure`.
@@ -74,14 +74,14 @@ struct WriterCore {
   WriterOptions options;
   RankWork ranks;
   const Traffic traffic_before;
-  const std::uint64_t number;  // number of this file; these ranks number the files that they open
+  const std::uint64_t number;  // number of this file; the ranks number all files that they open
   // Value of Communicator::agreed_failures() when the last collective operation began.
   std::uint64_t agreed_failures;
   // The out-of-memory status, created in advance, because there may be no memory for it later.
   Status out_of_memory;
   // The failure after which the file is in doubt, or ok if there was no failure.
   Status failure;
-  // True if all ranks know of the failure. In this case, no rank waits for another rank.
+  // True if all ranks know of the failure. If all ranks know of it, no rank waits for another rank.
   bool failed_together = false;
   // True if a collective operation failed because the ranks called different operations, perhaps of
   // different writers.

@@ -39,8 +39,9 @@ class Written {
     sums_.clear();
   }
 
-  // Encodes this object for another rank. On that rank, take() adds it to an object. If both ranks
-  // have written bytes of the same piece, the sum of this piece becomes unknown.
+  // put() encodes this object as a message for another rank. take() adds the received message to
+  // this object. If both ranks have written bytes of the same piece, the sum of this piece becomes
+  // unknown.
   void put(MessageWriter& out) const;
   void take(MessageReader& in);
 
