@@ -21,9 +21,10 @@ class ViewOption {
       "internally are not shown: _NCProperties, _Netcdf4Dimid, _Netcdf4Coordinates, _nc3_strict, "
       "DIMENSION_LIST, REFERENCE_LIST, and the attributes CLASS and NAME of dimension scales. With "
       "--view=stored, everything is shown. The default, --view=auto, means netcdf for blocks that "
-      "netCDF wrote, and stored for other blocks. A block counts as written by netCDF if the block "
-      "or a block above it has _NCProperties, or if the block has a _Netcdf4Dimid or a data set "
-      "that is only a dimension. If a dimension has no name in HDF5, it is shown with the name "
+      "netCDF wrote, and stored for other blocks. A block counts as written by netCDF if it has "
+      "_NCProperties, a _Netcdf4Dimid, or a data set that is only a dimension. A block also counts "
+      "as written by netCDF if a block above it has _NCProperties. If a dimension has no name in "
+      "HDF5, it is shown with the name "
       "that netCDF gives it (phony_dim_0), except with --view=stored.";
 
   void offer(CLI::App& command);

@@ -1,5 +1,5 @@
-// Distributes moves among ranks: a rank that has more values to move than other ranks gives some of
-// them to those ranks (spec/rationale.md, "Merging by ranks").
+// Distributes moves among ranks: a rank that has more values to move than its share gives some of
+// its moves to other ranks (spec/rationale.md, "Merging by ranks").
 #pragma once
 
 #include <cstdint>

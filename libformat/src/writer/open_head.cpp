@@ -52,7 +52,7 @@ Status choose_sound(const ByteSource& file, Choice* choice, const Tell& tell) {
   return {};
 }
 
-// Reports the number of bytes after the generation from which the writer continues.
+// Reports how many bytes follow the newest generation, from which the writer continues.
 void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
   const Superblock& newest = choice.newest.fields;
   const std::uint64_t size = choice.reading.size;

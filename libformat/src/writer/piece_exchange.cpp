@@ -133,8 +133,8 @@ struct PieceExchange::Assembly {
   }
 };
 
-// The part of the file that ranks write in the next round. `from` is kNowhere if everything is
-// written.
+// The part of the file that ranks write in the next round. `from` is kNowhere if all parts have
+// been written.
 struct PieceExchange::Round {
   std::uint64_t from, to;
   bool failed, conflict;

@@ -70,7 +70,7 @@ class PieceExchange {
   Status put(std::vector<PiecePart> parts, const Encode& encode);
 
  private:
-  // A piece that this rank writes from the parts that other ranks send.
+  // A piece that this rank assembles from the received parts and then writes.
   struct Assembly;
   struct Round;
 

@@ -71,7 +71,8 @@ class UnitedBlock {
   Status check_variable(int rank, const Metadata& definitions, VarId local, VarId id,
                         std::span<const DimId> dimensions) const;
   Status check_attributes(int rank, const Metadata& definitions, VarId local, VarId id) const;
-  // Returns the error for attributes that differ. `object`: the name and owner of the attributes.
+  // Returns the error for attributes that differ. `object`: the owner and the name of the
+  // attribute, for the message.
   Status attribute_conflict(std::string_view object, int rank, const Attribute& found,
                             int first_rank, const Attribute& expected) const;
   int first_rank(std::uint32_t Start::*first, std::uint32_t object) const;
@@ -84,7 +85,7 @@ class UnitedBlock {
   std::string name_;
   Metadata union_{Metadata::Names::kAsFound};
   std::uint32_t block_attributes_ = 0;
-  std::vector<Start> starts_;  // in ascending order, only for ranks that have added objects
+  std::vector<Start> starts_;  // ascending by rank; one for each rank that has added objects
 };
 
 }  // namespace nmb

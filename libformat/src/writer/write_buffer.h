@@ -28,7 +28,8 @@ class WriteBuffer {
   explicit WriteBuffer(OutputFile& file, std::size_t capacity = kCapacity)
       : file_(file), capacity_(capacity) {}
 
-  // Sets the ranges of the file to which nobody else writes from now on. `ranges` may be empty.
+  // Sets the ranges of the file that belong to this buffer. From now on, nobody else writes to
+  // these ranges. `ranges` may be empty.
   void set_own(std::vector<Interval> ranges) { own_ = std::move(ranges); }
 
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) {

@@ -52,8 +52,8 @@ struct WriterCore {
   WriterCore(const WriterCore&) = delete;
   WriterCore& operator=(const WriterCore&) = delete;
 
-  // Runs a collective operation. No rank begins the operation if a rank has a failure after which
-  // the file is in doubt. If a collective operation on several ranks fails, it fails on all ranks.
+  // Runs a collective operation. If a failure has left the file in doubt on any rank, no rank
+  // begins the operation. If a collective operation on several ranks fails, it fails on all ranks.
   // All later operations fail too, because the states of the ranks may differ after a failure.
   template <class Work>
   Status together(std::string_view operation, Work work);
@@ -79,7 +79,7 @@ struct WriterCore {
   std::uint64_t agreed_failures;
   // The out-of-memory status, created in advance, because there may be no memory for it later.
   Status out_of_memory;
-  // The failure after which the file is in doubt, or ok if there was no failure.
+  // The failure that has left the file in doubt, or ok if no such failure has occurred.
   Status failure;
   // True if all ranks know of the failure. If all ranks know of it, no rank waits for another rank.
   bool failed_together = false;
