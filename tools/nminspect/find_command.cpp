@@ -68,8 +68,8 @@ class BlockValues {
   BlockValues(const FindExpression& expression, const Reader* reader)
       : expression_(expression), reader_(reader), found_(expression.names().size()) {}
 
-  // Reads the tags and statistics that the expression names. Reads them for all blocks at once,
-  // because the file stores all rows of one name together.
+  // Reads the tags and statistics that the expression names, for all blocks at once, because the
+  // file stores all rows of one name together.
   Status read_tables() {
     NMB_TRY(read_tags());
     for (const FindName& name : expression_.names()) {

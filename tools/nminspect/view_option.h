@@ -24,8 +24,8 @@ class ViewOption {
       "netCDF wrote, and stored for other blocks. A block counts as written by netCDF if it has "
       "_NCProperties, a _Netcdf4Dimid, or a data set that is only a dimension. A block also counts "
       "as written by netCDF if a block above it has _NCProperties. If a dimension has no name in "
-      "HDF5, it is shown with the name "
-      "that netCDF gives it (phony_dim_0), except with --view=stored.";
+      "HDF5, it is shown with the name that netCDF gives it (phony_dim_0), except with "
+      "--view=stored.";
 
   void offer(CLI::App& command);
   // Returns the netCDF view of a dataset. Returns nullopt if the stored form must be shown. `block`

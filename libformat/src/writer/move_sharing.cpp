@@ -104,9 +104,9 @@ class MoveSharing {
   };
 
   // Determines how many bytes of this rank's surplus each other rank takes. The surplus bytes of
-  // all ranks, in the order of ranks, are a sequence G. The free bytes of all ranks, in the order
-  // of ranks, are a sequence T. Byte i of G goes to the rank that has byte i of T. Each rank
-  // compares only one section of G and T.
+  // all ranks, in the order of ranks, form the sequence of given bytes. The free capacity of all
+  // ranks, in the same order, forms the sequence of taken bytes. Given byte i goes to the rank that
+  // has taken byte i. Each rank compares only one section of the two sequences.
   Result<std::vector<Part>> deal(std::uint64_t own, std::uint64_t share) {
     struct Account {
       std::uint64_t above, below;
