@@ -20,7 +20,7 @@ VECTOR = HERE / "vectors" / "simplest_file.txt"
 TARGET = HERE / "worked_example.md"
 SHOWN = 16  # bytes shown in one line
 
-# Explanations of values whose meaning the field name does not show.
+# Explanations of fields whose names do not say enough about their values.
 MEANING = {
     ("identity", "sum algorithm"): "XXH3",
     ("identity", "sum"): "of bytes 0 to 247",
@@ -71,7 +71,7 @@ def value_text(value, length):
 
 
 def lines_of(data, offset, length, name, value, meaning):
-    """Yields one line for each 16 bytes. A longer field that is all zero is only one line."""
+    """Yields one line for each 16 bytes. For a field of more than 16 bytes that are all zero, yields only one line."""
     raw = data[offset : offset + length]
     if length > SHOWN and not raw.strip(b"\0"):
         yield f"{offset:6}  {'00 .. 00':47}  {name}: {length:,} bytes"
@@ -102,8 +102,8 @@ def document():
         ),
         "```",
         "",
-        f"The file is {len(data):,} bytes long. Left: the offset and the bytes in hexadecimal; right: the field, its",
-        "value, and what it means. Bytes that are not shown are zero.",
+        f"The file is {len(data):,} bytes long. The left part of a line has an offset, and bytes in hexadecimal.",
+        "The right part has the field, its value and an explanation. Bytes that are not shown are zero.",
     ]
     end, structure_before = 0, None
     for offset, length, structure, name, value in sorted(fields, key=lambda f: f[:2]):
@@ -120,7 +120,7 @@ def document():
                     "",
                     f"## {HEADINGS[structure]}",
                     "",
-                    f"The {4096:,} bytes from {position} on equal slot 0.",
+                    f"The {4096:,} bytes from position {position} are equal to slot 0.",
                 ]
             structure_before = structure
             continue

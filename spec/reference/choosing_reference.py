@@ -1,7 +1,8 @@
-"""Finds the newest generation of a file, as format.md, sections 3 to 5.4, says.
+"""Finds the newest generation of a file, as format.md describes in sections 3 to 5.4.
 
-The result of choose(data) depends only on the bytes. `data` is a whole file, or any object that has a length and
-whose slices are bytes. choose() reads only the head of a settled file whose length is that of its newest generation.
+The result of choose(data) depends only on the bytes in `data`. `data` has the bytes of a whole file, or is any object
+that has a length and whose slices are bytes. If the file is settled and no bytes follow its newest generation, choose()
+reads only the head.
 """
 
 import struct
@@ -310,7 +311,7 @@ def check_slots(c, slots, usable):
 def check_cover(c, data, slots):
     """Checks R-ID-5.
 
-    A cover that belongs to the previous superblock is only a warning: a crash prevented the newer cover.
+    If the cover is that of the previous superblock, this is only a warning: a crash prevented writing the new cover.
     """
     c.identity = c.identity or identity_of(c.file_id)
     expected = cover_of(c, c.newest)

@@ -1,8 +1,9 @@
-"""Decodes classic netCDF headers (CDF-1, CDF-2, CDF-5), in the order of classic_header.md.
+"""Decodes classic netCDF headers (CDF-1, CDF-2, CDF-5), and checks rules in the order that classic_header.md gives.
 
 decode() returns a Header. The remarks of this Header are deviations from the canonical form. If a broken rule
-prevents reading, decode() raises ClassicError. Remarks and errors have rule ids and offsets from the header's
-start. extended_reference.py replaces the methods of Decoder that differ in kind 6.
+prevents reading, decode() raises ClassicError. Each remark and each error has a rule id and an offset from
+the header's start. Some methods of Decoder differ for kind 6;
+extended_reference.py replaces them.
 """
 
 CHAR = 2
@@ -191,7 +192,7 @@ class Decoder:
             self.error("R-CH-9", at, f"type {type_}")
         return type_
 
-    # Methods that differ in kind 6
+    # --- methods that differ for kind 6 ---
 
     def size_of(self, type_):
         """Returns the size in bytes of a value, or None if the type does not exist."""
@@ -325,7 +326,7 @@ class Decoder:
             self.error("R-CH-11", at, "the record dimension is not the first")
         return id_
 
-    # Checks after the whole header has been read
+    # --- checks that follow when the whole header has been read ---
 
     def check_sizes(self):
         """Checks R-CH-15."""

@@ -1,6 +1,6 @@
 """Decodes rows of statistics, and computes statistics from values (format.md, section 9.3).
 
-This module is a part of nmb_reference.py. It is slow, because it handles one value after the other.
+This module is a part of nmb_reference.py. The module is slow, because it handles only one value at a time.
 """
 
 import math
@@ -206,9 +206,10 @@ def histogram_of(values, most):
 
 
 def code_of(value):
-    """Returns the first MOST_BITS bits of the value as binary64, rounded toward zero.
+    """Returns the histogram code of a value, with MOST_BITS bits.
 
-    All bits of a negative value are inverted, and only the sign bit of any other value.
+    The value is converted to binary64, rounded toward zero. If the sign bit is set, all bits are inverted; otherwise
+    only the sign bit is inverted. The code is the first MOST_BITS bits of the result.
     """
     if isinstance(value, int):
         excess = max(0, abs(value).bit_length() - 53)

@@ -31,7 +31,10 @@ def names_of(page):
 
 
 def rows_of(file, leaves, table):
-    """Returns all rows of a tree in order. Checks R-TB-1, R-TB-3, and R-ST-1 or R-TG-1 for each row."""
+    """Returns all rows of a tree, in the order of its leaves.
+
+    Checks R-TB-1 and R-TB-3 for each row; also checks R-ST-1 or R-TG-1.
+    """
     out = []
     for page in leaves:
         for number, name in enumerate(names_of(page)):

@@ -1,6 +1,6 @@
 """Encodes bodies of kind 6 and their extents from the lines of a block (format.md, section 15).
 
-assemble.py reads the lines. Both modules are written only from format.md.
+assemble.py reads the lines. This module and assemble.py are based only on the text of format.md, not on the library.
 """
 
 import struct
@@ -187,7 +187,7 @@ class ExtendedBlock:
         return bytes(out) + self.behind
 
     def all_sections(self):
-        """Returns all sections as {type: (flags, [(place, bytes)])}."""
+        """Returns all sections of the body as {type: (flags, [(place, bytes)])}."""
         growing = [
             (f"dimension {n}", struct.pack("<II", n, length is None))
             for n, (_, length, grows) in enumerate(self.dims)

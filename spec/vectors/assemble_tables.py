@@ -61,7 +61,7 @@ def write(a, tables, rows, takes, quote, sum64):
     """Writes one tree.
 
     rows: the results of parse_row().
-    takes: the number of earlier trees that are dead, because the new tree has their rows.
+    takes: the number of earlier trees whose rows are now in the new tree; these trees become dead.
     Returns (place of the table in the superblock, dead ranges).
     """
     word = {"statistics": "statistics", "tags": "tag"}[tables.name]

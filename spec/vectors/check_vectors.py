@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Assembles all vectors and compares the reference reader's findings with the expectations in their texts.
+"""Assembles all vectors, and checks that the reference reader finds in each vector what the vector's text expects.
 
     check_vectors.py --out FOLDER [--update] [VECTOR ...]
 
 The program writes each vector as FOLDER/NAME.nmb (or .nc). It also writes FOLDER/manifest.tsv, with one line for
-each expectation: vector, file, valid|invalid|unsupported|remark, rule, offset, expected JSON (or -). It fails if a
-rule of the specification has no vector that breaks it. --update writes the JSON of valid vectors again: review the
-difference before you commit it.
+each expectation: vector, file, valid|invalid|unsupported|remark, rule, offset, expected JSON (or -). The program fails
+if the specification has a rule that no vector breaks. --update writes the expected JSON of valid vectors again: review
+the difference before you commit it.
 """
 
 import argparse
@@ -287,7 +287,7 @@ def read_future():
 
 
 def check_rules(broken):
-    """Checks that a vector breaks each rule, and that no vector names a rule that does not exist."""
+    """Checks that for each rule there is a vector that breaks it, and that vectors name only rules that exist."""
     rules, failed = {}, 0
     for name in ("format.md", "classic_header.md", "hdf5_section.md", "hdf5_view.md"):
         if (HERE.parent / name).exists():

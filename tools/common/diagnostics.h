@@ -18,19 +18,19 @@ class Diagnostics {
 
   void set_colour(bool on) { colour_ = on; }
   // Hides warnings and notes; hidden warnings are still counted. Warnings that a newer generation
-  // may be missing (R-SB-13) are not hidden: without them, a user would take an older state of the
-  // file for its current state.
+  // may be missing (R-SB-13) are not hidden. Without such a warning, a user would not notice that
+  // the tool shows an older state of the file.
   void set_quiet(bool on) { quiet_ = on; }
-  // Hides all messages; the exit code is still determined. Used on all ranks of a program except
-  // one.
+  // Hides all messages; the exit code is still determined. If a program has several ranks, all
+  // ranks except one are silent.
   void set_silent(bool on) { silent_ = on; }
   // Treats warnings as findings (Exit::kFindings).
   void set_strict(bool on) { strict_ = on; }
 
   // Shows `status` and raises the exit code accordingly. Does nothing if `status` is ok.
   void error(const Status& status);
-  // Shows the first kMostWarnings warnings. Warnings that a newer generation may be missing are
-  // shown beyond this number.
+  // Shows the warning if it is one of the first kMostWarnings warnings. A warning that a newer
+  // generation may be missing is always shown.
   void warning(std::string_view file, std::string_view text);
   void warning(std::string_view file, const Finding& finding) { warning(file, finding.text()); }
   // Shows a text that is neither an error nor a warning. With -q, shows it only if `asked_for` is

@@ -7,9 +7,9 @@ namespace nmb::tools {
 
 enum class Exit : int {
   kDone = 0,       // done without errors
-  kFindings = 1,   // a conflict, a difference, a damaged file of a known kind
-  kCannotRun = 2,  // wrong usage, unknown or unsupported kind of file, unreadable file, no space
-  kLoss = 3,       // done with loss (recovery only)
+  kFindings = 1,   // a conflict, a difference, or a damaged file of a known kind
+  kCannotRun = 2,  // wrong usage, unknown or unsupported kind, unreadable file, or no space
+  kLoss = 3,       // done, but data were lost (recovery only)
 };
 
 constexpr Exit exit_of(Code code) {

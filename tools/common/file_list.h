@@ -14,8 +14,9 @@ namespace nmb::tools {
 // kIo; kLimit if the list is larger than 1 GiB.
 Result<std::vector<std::string>> read_file_list(const std::string& path, bool nul_separated);
 
-// Checks that no output is the list of file names at `path`. `path` is as for read_file_list(); an
-// empty path means that there is no list. Errors: kUsage if an output is the list.
+// Checks that no output would replace the list of file names at `path`. `path` has the same meaning
+// as in read_file_list(). If `path` is empty, no list is used. Errors: kUsage if an output is the
+// list.
 Status check_file_list(const OutputSet& outputs, const std::string& path);
 
 }  // namespace nmb::tools

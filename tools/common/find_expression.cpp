@@ -184,8 +184,8 @@ Result<std::optional<bool>> FindExpression::holds(const Node& node, const ValueO
     NMB_ASSIGN(const std::optional<bool> inner, holds(nodes_[node.children[0]], value));
     return inner ? std::optional(!*inner) : inner;
   }
-  // Evaluates every child, so that every name is looked up. Names that no block has are then
-  // reported.
+  // Evaluates every child, although the first child may decide the result. Therefore every name is
+  // looked up, and a name that no block has can be reported.
   const bool decides = node.kind == Node::Kind::kOr;
   bool unknown = false, decided = false;
   for (const std::size_t child : node.children) {

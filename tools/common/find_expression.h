@@ -32,7 +32,8 @@ struct FindName {
   std::string text;      // the whole name as the user wrote it
 };
 
-// A long double holds numbers of all types exactly, because its mantissa has at least 64 bits.
+// A long double can hold the numbers of all types exactly, because its mantissa has at least 64
+// bits.
 using FindValue = std::variant<long double, std::string>;
 
 class FindExpression {
@@ -66,7 +67,7 @@ class FindExpression {
   Result<std::optional<bool>> compared(const Node& node, const ValueOf& value) const;
 
   std::vector<FindName> names_;
-  std::vector<Node> nodes_;  // children precede their parents
+  std::vector<Node> nodes_;  // each node comes after its children
 };
 
 }  // namespace nmb::tools

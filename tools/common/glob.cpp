@@ -9,7 +9,8 @@
 namespace nmb::tools {
 namespace {
 
-// Matches one whole character other than '/'. An invalid byte counts as a character.
+// A regular expression that matches one whole character except '/'. An invalid byte counts as a
+// character.
 constexpr std::string_view kCharacter = "(?>[^/][\\x80-\\xbf]{0,3})";
 
 void put_literal(std::string* expression, char c) {
@@ -121,9 +122,9 @@ class GlobTranslator {
   std::size_t at_ = 0;
 };
 
-// Returns a literal text with which every match of the expression begins. The literal text is made
-// of the plain characters after "^", without a character to which a quantifier applies. Returns an
-// empty text if the expression has alternatives.
+// Returns a literal text that is the beginning of every match of the expression. The text consists
+// of the plain characters after "^". If a quantifier follows a character, the text ends before this
+// character. Returns an empty text if the expression has alternatives.
 std::string literal_prefix_of(std::string_view expression) {
   if (expression.empty() || expression[0] != '^' || expression.find('|') != expression.npos)
     return {};
@@ -132,7 +133,7 @@ std::string literal_prefix_of(std::string_view expression) {
   std::string prefix(rest.substr(0, end));
   if (end < rest.size() && !prefix.empty() &&
       std::string_view("?*+{").find(rest[end]) != std::string_view::npos) {
-    // The quantifier applies to a whole UTF-8 character.
+    // The quantifier applies to a whole UTF-8 character, which may have several bytes.
     while (!prefix.empty() && (static_cast<unsigned char>(prefix.back()) & 0xC0) == 0x80)
       prefix.pop_back();
     if (!prefix.empty()) prefix.pop_back();
@@ -169,8 +170,8 @@ Status NamePattern::compile(const std::string& expression, bool utf, std::string
     return Status(Code::kUsage, "regular expression \"" + std::string(shown) +
                                     "\": " + error_text(error) + " at character " +
                                     std::to_string(offset + 1));
-  // Without JIT, matching is slower but gives the same results. JIT is missing for unknown
-  // processors, and where executable memory is forbidden.
+  // Without JIT, matching is slower but gives the same results. JIT is not available if PCRE2 does
+  // not support the processor, or if the system forbids executable memory.
   (void)pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE);
   compiled->match = pcre2_match_data_create(1, nullptr);
   if (!compiled->match) return Status(Code::kLimit, "no memory for a pattern");

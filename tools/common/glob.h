@@ -10,12 +10,12 @@
 namespace nmb::tools {
 
 // A glob matches whole names. `?` matches one character except '/'. `*` matches any number of
-// characters except '/'. `[...]` matches one character of a set, which consists of ASCII characters
-// and ranges of them. `[!...]` or `[^...]` matches one character that is not in the set. `**`
-// matches any number of any characters. `**/` at the beginning of a component matches any number of
-// whole components of a name, including none. `\` makes the next character literal. A regular
-// expression has the syntax of PCRE2 with UTF-8, and matches anywhere in a name unless it is
-// anchored.
+// characters except '/'. `[...]` matches one character of a set; the set consists of ASCII
+// characters and ranges of ASCII characters. `[!...]` or `[^...]` matches one character that is not
+// in the set. `**` matches any number of any characters. `**/` at the beginning of a component
+// matches any number of whole components of a name, including none. `\` makes the next character
+// literal. A regular expression has the syntax of PCRE2 with UTF-8. A regular expression may match
+// any part of a name, unless it has an anchor (^ or $).
 //
 // A NamePattern is not thread-safe, and its copies share their state.
 class NamePattern {
@@ -30,11 +30,11 @@ class NamePattern {
   // this name.
   Result<bool> matches(std::string_view name) const;
 
-  // Returns a text with which all matching names begin.
+  // Returns a text; every matching name begins with this text.
   const std::string& literal_prefix() const { return prefix_; }
-  // Returns whether the literal prefix is the only name that matches.
+  // Returns true if only one name matches, and this name is the literal prefix.
   bool is_literal() const { return literal_; }
-  // Returns whether every name that begins with the literal prefix matches.
+  // Returns true if all names with the literal prefix match.
   bool is_whole_prefix() const { return whole_prefix_; }
 
  private:
@@ -44,7 +44,7 @@ class NamePattern {
   std::string prefix_;
   bool literal_ = false;
   bool whole_prefix_ = false;
-  std::shared_ptr<Compiled> compiled_;  // nullptr if comparing prefixes is sufficient
+  std::shared_ptr<Compiled> compiled_;  // nullptr if a comparison with `prefix_` is enough
 };
 
 }  // namespace nmb::tools

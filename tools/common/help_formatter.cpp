@@ -39,10 +39,10 @@ std::string filled(std::string_view text, std::size_t indent = 0) {
   return out;
 }
 
-// Returns a beginning of `text` that has at most `width` characters. Omits a final parenthesis if
-// the rest fits. If the rest does not fit, returns the first clause. If the clause does not fit,
-// returns as many words as fit. Ignores a clause that is shorter than kShortestClause: in "join:
-// the dimension of ...", "join" is only the mode of the option.
+// Shortens `text` to at most `width` characters. First tries to omit a parenthesis at the end of
+// the text. If the text is still too long, returns its first clause. If the first clause is too
+// long, returns as many words as fit. A first clause shorter than kShortestClause is not used: in
+// "join: the dimension of ...", the clause "join" is only the mode of the option.
 std::string brief(const std::string& text, std::size_t width) {
   if (text.size() <= width) return text;
   if (const std::size_t end = text.rfind(" ("); text.ends_with(')') && end <= width)

@@ -12,7 +12,7 @@ struct HelpText {
   std::string summary;   // one sentence
   std::string details;   // paragraphs, one on each line; -h omits them
   std::string examples;  // lines of "COMMAND  # purpose"; -h omits them
-  // Names of the options that -h shows. If there are no names, -h shows all options.
+  // Names of the options that -h shows. If this list is empty, -h shows all options.
   std::vector<std::string> frequent = {};
 };
 

@@ -1,5 +1,5 @@
-// InputFile: a file to read, with its kind. The first 16 KiB, which show the kind and the index,
-// are kept so that they are read only once.
+// InputFile: a file to read, with its kind. The first 16 KiB of the file show its kind, and contain
+// the head of an NMB file. These bytes are kept in memory, so that they are read only once.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// Interrupts: SIGINT and SIGTERM set a flag, which long operations check so that they can clean up.
+// Interrupts: SIGINT and SIGTERM set a flag. Long operations check this flag; if it is set, they
+// clean up and stop.
 #pragma once
 
 #include <atomic>
@@ -9,9 +10,9 @@ namespace nmb::tools {
 // the process. Only tools that write files should call this; other tools should end at once.
 const std::atomic<bool>* catch_interrupts();
 
-// Returns the exit code for the received signal (130 or 143), or 0 if there was none. The caller
-// ignores this code if the tool has finished: a signal that arrives after the output got its name
-// changes nothing.
+// Returns the exit code for the received signal (130 or 143), or 0 if there was none. If the tool
+// has already done all its work, the caller ignores this exit code. For example, the signal may
+// arrive after the output has received its name.
 int interrupted_exit();
 
 }  // namespace nmb::tools

@@ -1,4 +1,4 @@
-// The natural order of names: runs of digits compare as numbers, so that f9 comes before f10.
+// The natural order of names: a run of digits is compared as a number, so that f9 comes before f10.
 #pragma once
 
 #include <string_view>

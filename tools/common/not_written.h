@@ -27,15 +27,16 @@ std::string no_place_for_originals(std::uint64_t count, const std::string& file)
 std::string no_place_for_addition(const std::string& addition, const std::string& file);
 
 // Returns messages about the losses of pack() for an output that is not an NMB file. Each message
-// consists of the path of the input and a text. All originals of an input share one message; each
-// other loss has its own message.
+// consists of the path of the input and a text. All originals of one input are reported in one
+// message. Each other loss has its own message.
 std::vector<std::pair<std::string, std::string>> not_written_lines(
     const std::vector<PackLoss>& losses);
 
-// Returns one message for the tags of all blocks, one for all originals, and one for each addition
-// of a later version of the format. A file without tags, originals and additions gets no message. A
-// damaged table is reported by a message. Statistics, provenance and views are derived from other
-// content, so they get no message. Reads all pages of the file's tables. Errors: kIo.
+// Returns these messages: one message for the tags of all blocks, one message for all originals,
+// and one message for each addition of a later version of the format. A file without tags,
+// originals and additions gets no message. A damaged table is reported by a message. Statistics,
+// provenance and views are derived from other content, so they get no message. Reads all pages of
+// the file's tables. Errors: kIo.
 Result<std::vector<std::string>> not_written_lines(const Reader& reader);
 
 }  // namespace nmb::tools

@@ -10,7 +10,7 @@ namespace nmb::tools {
 // unknown ending.
 std::string_view kind_by_ending(std::string_view output);
 
-// Text for messages: the endings that kind_by_ending() knows.
+// The endings that kind_by_ending() knows, as a text for messages.
 inline constexpr std::string_view kOutputEndings =
     ".nmb, .nc, .nc3, .cdf, .nc4, .h5, .hdf5 or .he5";
 

@@ -106,14 +106,14 @@ Status ReportFile::for_each_line(const std::function<void(std::string_view)>& vi
 
 Status ReportFile::append(std::string_view line) {
   const std::string text = std::string(line) + "\n";
-  // Writes the line with one call, so that a program that reads the report meanwhile sees whole
-  // lines.
+  // Writes the line with one call. Therefore a program that reads the report at the same time sees
+  // only whole lines.
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t put = ::write(fd_, text.data() + done, text.size() - done);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
       Status status = io_failure(path_, "write");
-      // If ftruncate() fails, the next run removes the incomplete line.
+      // Removes the incomplete line. If ftruncate() fails, the next run removes the line.
       [[maybe_unused]] const int cut = ::ftruncate(fd_, static_cast<off_t>(length_));
       return status;
     }

@@ -1,6 +1,6 @@
-// ReportFile: a report that is also the journal of a run. Each line is one JSON document, written
-// when the work that it describes is done. With such a report, a run that was killed can be
-// resumed.
+// ReportFile: a report that is also the journal of a run. Each line is one JSON document about one
+// step of the work, and is written when this step is done. If the run is killed, a later run can
+// continue from the report.
 #pragma once
 
 #include <cstdint>

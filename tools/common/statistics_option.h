@@ -11,10 +11,11 @@
 namespace nmb::tools {
 
 inline void offer_statistics(CLI::App& app, std::string* level) {
-  offer_word(app, "--stats", level, "LEVEL", {"none", "basic", "histogram"},
-             "statistics of each variable in an NMB output: none (default); basic (counts, missing "
-             "values, NaNs, minimum, maximum); histogram (basic and a histogram). Blocks of NMB "
-             "inputs that are copied whole keep their statistics. See nminspect stats");
+  offer_word(
+      app, "--stats", level, "LEVEL", {"none", "basic", "histogram"},
+      "statistics of each variable in an NMB output: none (default); basic (counts, missing "
+      "values, NaNs, minimum, maximum); histogram (basic and a histogram). A block of an NMB "
+      "input keeps its statistics if it is copied whole. See nminspect stats");
 }
 
 inline StatisticsLevel statistics_level(std::string_view text) {

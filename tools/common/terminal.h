@@ -1,4 +1,4 @@
-// Whether output goes to a terminal, and whether it may have colour.
+// Determines whether output goes to a terminal, and whether it may have colour.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace nmb::tools {
 enum class ColourWhen : std::uint8_t { kAuto, kAlways, kNever };
 
 bool is_terminal(int fd);
-// Returns whether to use colour. kAuto means: on a terminal, unless NO_COLOR is set or TERM is
-// "dumb".
+// Returns whether to use colour. With kAuto, colour is used if `fd` is a terminal, NO_COLOR is not
+// set and TERM is not "dumb".
 bool use_colour(ColourWhen when, int fd);
 
 enum class Colour : std::uint8_t { kBold, kYellow };
@@ -19,7 +19,8 @@ enum class Colour : std::uint8_t { kBold, kYellow };
 // Returns `text` with escape codes for `colour` if `use` is true, otherwise `text` unchanged.
 std::string coloured(std::string_view text, Colour colour, bool use);
 
-// Returns how many columns a valid UTF-8 text occupies, if each character occupies one.
+// Returns how many columns a valid UTF-8 text occupies on a terminal, if each character occupies
+// one column.
 std::size_t display_width(std::string_view text);
 
 }  // namespace nmb::tools

@@ -18,7 +18,7 @@
 namespace nmb::tools {
 
 CLI::Validator one_of(std::vector<std::string> words) {
-  // The words are shared, because CLI11 copies a validator several times.
+  // All copies of the validator share the words, because CLI11 copies a validator several times.
   const auto shared = std::make_shared<const std::vector<std::string>>(std::move(words));
   const auto check = [shared](std::string& found) -> std::string {
     if (std::ranges::find(*shared, found) != shared->end()) return "";
@@ -73,7 +73,7 @@ void Tool::offer_bytes(CLI::App& command) {
   command.add_flag("--bytes", options_.bytes, "show exact numbers of bytes, not KiB, MiB, ...");
 }
 void Tool::offer_strict(CLI::App& command) {
-  command.add_flag("--strict", options_.strict, "warnings are findings: exit code 1");
+  command.add_flag("--strict", options_.strict, "treat warnings as findings (exit code 1)");
 }
 void Tool::offer_external(CLI::App& command) {
   offer_choice<ExternalPaths>(
@@ -164,8 +164,8 @@ int Tool::finish() {
   const Status closed = out_.close();
   if (!closed.ok() && !out_.pipe_closed()) diagnostics_.error(closed);
   diagnostics_.finish();
-  // If a signal arrived after all work was done, including the publication of an output, the signal
-  // changed nothing.
+  // If a signal arrives after all work was done and the output was published, it does not change
+  // the exit code.
   const int by_signal = interrupted_exit();
   return by_signal != 0 && diagnostics_.exit() != Exit::kDone
              ? by_signal

@@ -32,7 +32,8 @@ struct CommonOptions {
   bool nul_separated = false;
 };
 
-// Returns a check that an option's value is one of `words`. `words` must not be empty.
+// Returns a validator. The validator checks that the value of an option is one of `words`. `words`
+// must not be empty.
 CLI::Validator one_of(std::vector<std::string> words);
 
 // Adds an option whose value is one of `words`. *word must outlive the command.
@@ -40,8 +41,8 @@ void offer_word(CLI::App& command, const std::string& option, std::string* word,
                 const std::string& type_name, std::vector<std::string> words,
                 const std::string& help);
 
-// Adds an option whose argument is one of `words`. Sets *value to the T that is paired with this
-// word. *value must outlive the command.
+// Adds an option whose argument must be one of `words`. Each word is paired with a T. The option
+// sets *value to the T of the given word. *value must outlive the command.
 template <class T, class Value>
 void offer_choice(CLI::App& command, const std::string& option, Value* value,
                   const std::string& type_name, std::vector<std::pair<std::string, T>> words,
@@ -69,12 +70,12 @@ class Tool {
   CLI::App& app() { return app_; }
   // Adds a subcommand with -h, --help, -q and --color. Users must then give exactly one subcommand.
   CLI::App& add_command(const std::string& name, const HelpText& help);
-  // Sets the default subcommand. The default is used if the first argument that does not begin with
-  // '-' is not the name of a subcommand.
+  // Sets the default subcommand. The default subcommand is used if the arguments name no
+  // subcommand: the first argument that does not begin with '-' is something else.
   void set_default_command(std::string name) { default_command_ = std::move(name); }
 
-  // Each of these functions adds an option with a name and a help text that all tools share. The
-  // value of the option is in options().
+  // Each of the following functions adds an option. The option has the same name and the same help
+  // text in all tools. The value of the option is in options().
   void offer_json(CLI::App& command);
   void offer_jsonl(CLI::App& command);
   void offer_bytes(CLI::App& command);
@@ -84,12 +85,12 @@ class Tool {
   void offer_file_list(CLI::App& command);  // --files-from, -0
   void offer_external(CLI::App& command);   // --external
 
-  // Parses the arguments, runs `body` and returns the exit code of the process. Shows the status
-  // that `body` returns on standard error. The exit code is the worst that results from the status
-  // of `body`, from the messages in diagnostics(), and from a failed write to standard output.
-  // After an interrupt that catch_interrupts() caught, the exit code is 130 or 143. If
-  // --manual-page is the only argument, prints the manual page that the build installs; help does
-  // not list this option.
+  // Parses the arguments, runs `body` and returns the exit code of the process. Writes the status
+  // of `body` to standard error. The exit code is the worst of three codes: the code for the status
+  // of `body`, the code for the messages in diagnostics(), and the code for a failed write to
+  // standard output. After an interrupt that catch_interrupts() caught, the exit code is 130 or
+  // 143. If --manual-page is the only argument, prints the manual page. Only the build uses
+  // --manual-page, so help does not list it.
   int main(int argc, const char* const* argv, const std::function<Status()>& body);
 
   const CommonOptions& options() const { return options_; }

@@ -14,7 +14,7 @@ std::string human_bytes(std::uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   double value = static_cast<double>(bytes) / 1024;
   std::size_t prefix = 0;
-  // A value of 1023.95 or more would be shown as 1024.0.
+  // A value of 1023.95 or more would be rounded to 1024.0, so the next unit is used.
   while (value >= 1023.95 && prefix + 1 < kPrefixes.size()) {
     value /= 1024;
     ++prefix;

@@ -11,7 +11,7 @@ namespace nmb::tools {
 
 // Returns "97.7 MiB", "512 B".
 std::string human_bytes(std::uint64_t bytes);
-// Returns the exact number if `exact` is true, otherwise human_bytes().
+// Returns the exact number if `exact` is true; otherwise returns the text of human_bytes().
 std::string bytes_text(std::uint64_t bytes, bool exact);
 
 // Parses texts like "4096", "256M", "1.5 GiB" and "64kB". K, M, G and T, with or without "i", mean

@@ -37,11 +37,12 @@ namespace {
 namespace fs = std::filesystem;
 using Outcome = ConversionRecord::Outcome;
 
-// Times after which ranks exchange the results of finished files.
+// Ranks exchange the results of finished files in rounds. These constants are the lengths of the
+// first and of the longest round.
 constexpr std::chrono::milliseconds kFirstRound{5}, kLongestRound{100};
 
-// The number of files that each core converts at a time if files wait for the device
-// (spec/rationale.md, "Many conversions").
+// Number of files for each core that are converted at the same time, if a conversion waits for the
+// device (spec/rationale.md, "Many conversions").
 constexpr unsigned kWaiting = 4;
 
 std::uint64_t length_of(const std::string& path) {
@@ -69,8 +70,8 @@ class Batch {
         progress_(tool, "converting") {
     options_.folders = true;
     options_.accept_equal = arguments.resume;
-    // Unless the user gave a number, converts more files at a time than there are cores: a file
-    // that waits for the device needs no core.
+    // If the user gave no number of threads, more files than cores are converted at the same time,
+    // because a file that waits for the device needs no core.
     const bool given = tool.app().count("-j") > 0;
     at_a_time_ = given || !options.sync ? threads : kWaiting * threads;
     options_.cache_bytes /= at_a_time_;
@@ -90,7 +91,7 @@ class Batch {
   }
 
  private:
-  // Determines on rank 0 which conversions must be done. Called before anything is written.
+  // Determines which conversions must be done. Called only on rank 0, before anything is written.
   Status prepare() {
     const CommonOptions& common = tool_.options();
     NMB_ASSIGN(std::vector<std::string> inputs,
@@ -129,8 +130,8 @@ class Batch {
     return {};
   }
 
-  // Checks, before anything is written, that no output is an input, the list, the report or another
-  // output.
+  // Checks that no output is also an input, the list, the report or another output. Called before
+  // anything is written.
   Status check_files(const std::vector<Conversion>& conversions) {
     OutputSet all;
     for (const Conversion& conversion : conversions) NMB_TRY(all.add(conversion.output, "output"));
@@ -142,9 +143,9 @@ class Batch {
     return {};
   }
 
-  // Checks that outputs do not replace files to which inputs refer. The check comes before the
-  // first output is replaced, because inputs that are converted later must still be complete. The
-  // check reads the metadata of all inputs an additional time.
+  // Checks that no output replaces a file to which an input refers. Called before the first output
+  // is replaced, because an output could replace a file that a later input needs. The check reads
+  // the metadata of all inputs once more.
   Status check_references_of(const std::vector<Conversion>& conversions, bool replaces) const {
     OutputSet replaced;
     std::error_code none;
@@ -156,11 +157,11 @@ class Batch {
     if (!replaced.replaces()) return {};
     std::atomic<std::size_t> next = 0;
     std::mutex mutex;
-    std::map<std::size_t, Status> refused;  // by the index of the input
+    std::map<std::size_t, Status> refused;  // errors; the key is the index of the input
     const auto check = [&] {
       for (std::size_t i; (i = next++) < conversions.size();) {
         Result<std::unique_ptr<FileSource>> opened = FileSource::open(conversions[i].input);
-        // An error of an input is reported when the input is converted.
+        // If an input cannot be opened, this error is reported when the input is converted.
         if (!opened.ok()) continue;
         const std::shared_ptr<const ByteSource> input = std::move(*opened);
         Status status = check_references(replaced, input);
@@ -198,7 +199,7 @@ class Batch {
       const bool more = !workers.is_done();
       NMB_ASSIGN(finished, gather_finished(ranks_, std::move(finished)));
       for (auto& [at, record] : finished) take(at, std::move(record));
-      // A rank that was interrupted, or whose report failed, stops all ranks.
+      // If a rank was interrupted, or could not write the report, all ranks stop.
       const bool stop = options_.cancel->load() || !report_status_.ok();
       NMB_ASSIGN(const bool any_stops, ranks_.all_reduce(stop, std::logical_or<>()));
       if (any_stops) workers.stop();
@@ -233,7 +234,8 @@ class Batch {
     }
   }
 
-  // Takes the result of a file that any rank has converted. Called on rank 0.
+  // Writes the result of one conversion to the report, and shows it when it is next in the list.
+  // Called on rank 0, also for results of other ranks.
   void take(std::size_t at, ConversionRecord record) {
     const bool new_in_report =
         record.outcome == Outcome::kDone || record.outcome == Outcome::kFailed;
@@ -304,7 +306,8 @@ class Batch {
   Status report_status_;
   ConversionReport telling_;
   Progress progress_;
-  std::map<std::size_t, ConversionRecord> untold_;  // results not yet shown, by index in the list
+  std::map<std::size_t, ConversionRecord>
+      untold_;  // results not yet shown; the key is the index in the list
   std::size_t next_told_ = 0;
   std::uint64_t count_ = 0, total_bytes_ = 0, done_bytes_ = 0, bytes_in_ = 0, bytes_out_ = 0;
   std::uint64_t counts_[4] = {};

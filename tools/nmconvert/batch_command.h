@@ -22,8 +22,9 @@ struct BatchArguments {
 };
 
 // Converts all files of the list (tool.options().files_from), continues after failures, and shows
-// the results in the order of the list. The report has the results in the order in which the files
-// were finished, so that it contains every finished conversion, however the run ends.
+// the results in the order of the list. The report has the results in the order in which the
+// conversions were finished. Therefore the report contains every finished conversion, even if the
+// run is killed.
 Status run_batch(Tool& tool, const BatchArguments& arguments, const ConversionOptions& options);
 
 }  // namespace nmb::tools

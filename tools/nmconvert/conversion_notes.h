@@ -25,16 +25,18 @@ class ConversionNotes {
   void warn(const std::string& text) { record_.warnings.push_back(record_.of.input + ": " + text); }
   Status warn_of_tags(const Result<TagCounts>& counts);
   Status warn_of_what_stays(const Reader& reader);
-  // Errors: kConflict if there are warnings, with --strict.
+  // Errors: kConflict if the option --strict is given and the conversion has warnings.
   Status check_warnings() const;
 
-  // Records content that the output will not have. Errors: kConflict without --lossy.
+  // Records content that the output will not have. Errors: kConflict if content is lost and --lossy
+  // is not given.
   Status accept_losses(const std::vector<Loss>& losses, const std::string& target);
-  // Records content that an HDF5 output will not have, and warns about content that it will have in
-  // another form. Errors: kConflict for a loss without --lossy, or for a warning with --strict.
+  // Records content that an HDF5 output will not have, and adds a warning for content that the
+  // output will have in another form. Errors: kConflict if content is lost and --lossy is not
+  // given, or if there is a warning and --strict is given.
   Status accept_losses(const Hdf5Losses& lost);
 
-  // Moves warnings and conflicts out of *report.
+  // Moves warnings and conflicts from *report to the record.
   void take_report(PackReport* report);
   // Records the losses of an NMB output. `status` is the result of pack(). Returns the status of
   // the conversion.

@@ -15,11 +15,12 @@ class ConversionReport {
   ConversionReport(Tool& tool, bool digests);
 
   // Writes the record to standard output: with --json as a JSON document, with --jsonl as one line
-  // of JSON, otherwise as a line of columns. A failure to write is reported when the tool ends.
+  // of JSON, otherwise as a line of columns. If standard output cannot be written, this is reported
+  // when the tool ends.
   void tell(const ConversionRecord& record);
-  // Writes warnings, losses, conflicts and, if `failure` is true, the failure to standard error.
-  // Writes each loss if the conversion failed, and only the number of losses if the conversion is
-  // done. The messages determine the exit code.
+  // Writes warnings, losses, conflicts and, if `failure` is true, the failure to standard error. If
+  // the conversion failed, writes each loss. If the conversion is done, writes only the number of
+  // losses. The messages determine the exit code.
   void diagnose(const ConversionRecord& record, bool failure);
   // Writes the rows that are still in memory.
   void finish();

@@ -10,7 +10,7 @@ namespace nmb::tools {
 
 namespace {
 
-// A generous estimate of how many files one conversion has open at a time.
+// A generous estimate of the number of files that one conversion has open at the same time.
 constexpr rlim_t kFilesOfOne = 16;
 
 // Returns a number of threads for which the process has enough file descriptors.
@@ -39,7 +39,7 @@ Status FileWorkers::start() {
     try {
       workers_.emplace_back([this] { run(); });
     } catch (const std::system_error& error) {
-      // The threads that were started do all the work.
+      // If at least one thread was started, the started threads do all the work.
       if (!workers_.empty()) break;
       return Status(Code::kLimit, std::string("cannot start a thread: ") + error.what());
     }
@@ -78,8 +78,7 @@ void FileWorkers::run() {
     --in_work_;
     changed_.notify_all();
   }
-  // take_finished() may be waiting until this thread, as the last one, finds no more files to
-  // begin.
+  // take_finished() may be waiting for the end of the last thread.
   const std::lock_guard lock(mutex_);
   changed_.notify_all();
 }

@@ -1,5 +1,5 @@
-// FileWorkers: threads that convert the files of a list, each thread one file after another. If
-// there are fewer large files than threads, several threads convert one large file.
+// FileWorkers: threads that convert the files of a list. Each thread converts one file after
+// another. If there are fewer large files than threads, several threads convert one large file.
 #pragma once
 
 #include <atomic>
@@ -23,29 +23,31 @@ class FileWorkers {
   // Pairs of a file's index in the list and its result.
   using Finished = std::vector<std::pair<std::size_t, ConversionRecord>>;
 
-  // Size in bytes from which several threads may move the values of a file. A single thread might
-  // still be busy with a large file when all other files are done, and cores would be idle.
+  // If a file has at least this many bytes, several threads may move its values. With a single
+  // thread for a large file, this thread might still be busy when all other files are done, and the
+  // other cores would be idle.
   static constexpr std::uint64_t kLarge = 64 << 20;
 
   // `lengths` are the lengths of the files in bytes. `at_a_time` is the number of files to convert
-  // at a time; fewer are converted if the process may not open as many files. `threads` is the
-  // number of threads for the values of all large files together. When *cancel becomes true, no
-  // more files are begun.
+  // at the same time. If the process cannot open enough files, fewer files are converted at the
+  // same time. `threads` is the number of threads that all large files share for moving their
+  // values. When *cancel becomes true, no more files are begun.
   FileWorkers(std::vector<std::uint64_t> lengths, unsigned at_a_time, unsigned threads, Work work,
               const std::atomic<bool>* cancel);
-  // Calls stop() and waits for the files in work.
+  // Calls stop(), and waits until the conversions that have begun are finished.
   ~FileWorkers();
   FileWorkers(const FileWorkers&) = delete;
   FileWorkers& operator=(const FileWorkers&) = delete;
 
-  // Starts the threads, or fewer of them if the system has no more. Called once. Errors: kLimit if
-  // no thread can be started.
+  // Starts the threads. If the system refuses to start all threads, fewer threads do the work.
+  // Called once. Errors: kLimit if no thread can be started.
   Status start();
 
   // Returns the files that were finished since the last call. If `wait` is true, first waits until
-  // a file is finished, or until no file is in work and none will be begun.
+  // a file is finished. Does not wait if no conversion is running and no further conversion will
+  // begin.
   Finished take_finished(bool wait);
-  // Returns whether all files are done and their results were taken.
+  // Returns true if all conversions have ended and take_finished() has returned all results.
   bool is_done();
   // After this call no more files are begun.
   void stop();

@@ -1,5 +1,6 @@
-// HandedOverFile: an output that is checked again before it gets its name. Everything that a report
-// says about the output is then true before another program can see it.
+// HandedOverFile: an output that is checked again before it gets its name. Before an output gets
+// its name, no other program sees it. When another program sees the output, all statements of the
+// report about this output are already true.
 #pragma once
 
 #include <atomic>
@@ -13,19 +14,19 @@ namespace nmb::tools {
 
 struct HandOver {
   const FileSource* input = nullptr;
-  // Checks that the input, opened again as `now`, still has the content that was read. If no
-  // function is given, the size and time of the input are compared.
+  // Checks that the input, opened again as `now`, still has the content that was read. If this
+  // function is empty, the size and time of the input are compared instead of the content.
   std::function<Status(const ByteSource& now)> unchanged{};
-  bool digest = false;   // computes SHA-256 of input and output
-  bool compare = false;  // the target exists; it must equal this file, and is kept
+  bool digest = false;   // whether to compute SHA-256 of input and output
+  bool compare = false;  // keeps the existing target; the output must equal the target
   unsigned threads = 1;
   const std::atomic<bool>* cancel = nullptr;
   ConversionRecord* record = nullptr;  // receives the length and the digests
 };
 
-// Returns a layer for OutputLayer that checks the output. The layer's publish() fails with kDamaged
-// if the input was replaced after it was opened, and with kExists if `compare` is true and the
-// target differs.
+// Returns a layer for OutputLayer that checks the output when publish() is called. publish() fails
+// with kDamaged if the input was replaced after it was opened. If `compare` is true, publish()
+// fails with kExists if the output differs from the target.
 std::unique_ptr<OutputFile> hand_over(std::unique_ptr<OutputFile> file, const HandOver& how);
 
 }  // namespace nmb::tools

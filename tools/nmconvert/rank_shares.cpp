@@ -11,8 +11,7 @@ namespace nmb::tools {
 
 namespace {
 
-// The cost of opening, checking and naming a file, as the number of bytes that could be moved in
-// the same time.
+// Opening, checking and naming a file takes as much time as moving this number of bytes.
 constexpr std::uint64_t kCostOfFile = 256 << 10;
 
 struct Head {
@@ -36,8 +35,8 @@ Result<ConversionRecord> read_message(const Message& message, Head* head) {
   return record_from({begin + sizeof *head, begin + bytes.size()});
 }
 
-// Returns the rank for each file. The largest file is assigned first, and each file goes to the
-// rank with the least work so far.
+// Returns the rank that converts each file. Files are assigned to ranks in descending order of
+// size. Each file goes to the rank that has the least work so far.
 std::vector<int> ranks_of(const std::vector<FileShare>& files, int ranks) {
   std::vector<std::size_t> order(files.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -15,12 +15,13 @@ struct FileShare {
   std::size_t at = 0;        // index of the file in the list
   std::uint64_t length = 0;  // size of the input in bytes
   Conversion conversion;
-  std::optional<ConversionRecord>
-      proof;  // record of an earlier run; while the record holds, the conversion is not needed
+  std::optional<ConversionRecord> proof;  // record of an earlier run; if the record is still true,
+                                          // the conversion is not done again
 };
 
-// Distributes the `files` of rank 0. Each rank gets some of these files, in the order of the list.
-// All ranks get about the same number of bytes. Collective.
+// Distributes the files that rank 0 passes in `files`. Returns the files that this rank must
+// convert, in the order of the list. All ranks get files with about the same total number of bytes.
+// Collective.
 Result<std::vector<FileShare>> deal_files(Communicator& ranks, std::vector<FileShare> files);
 
 // Returns the finished files of all ranks on rank 0, and nothing on other ranks. Collective.

@@ -14,8 +14,9 @@ namespace nmb::tools {
 
 namespace {
 
-// Finds a variable by its name in the view, otherwise by its stored name. Some files have names
-// that end with NULs. Users may omit these NULs, because arguments cannot contain them.
+// Searches for a variable by its name in the view. If no variable has this name in the view,
+// searches by the stored name. If the name of a variable ends with NULs, users omit these NULs,
+// because arguments cannot contain NULs.
 std::optional<VarId> find_variable(const Metadata& metadata, const NetcdfView* view,
                                    std::string_view name) {
   if (view)
@@ -50,7 +51,8 @@ std::string longer_shape(const NetcdfView& view, VarId id,
   return {};
 }
 
-// Writes the values last and part by part, because they may not fit into memory.
+// Writes the JSON document. The values are the last member of the document, and are written in
+// parts, because they may not fit into memory.
 Status write_with_values(Output& out, const Json& json,
                          const std::function<Status(const TextSink&)>& write) {
   std::string head = json.dump(-1, ' ', true);
@@ -78,13 +80,13 @@ DumpCommand::DumpCommand(Tool& tool)
            "Values have the form of CDL, one row (the last dimension) per line; `_` is the fill "
            "value. The option --slab takes one selection START:COUNT:STRIDE for each dimension. "
            "START, COUNT and STRIDE may be left out; a single number selects one index.\nWith "
-           "--json, arrays are nested, one level for each dimension. A variable with a null HDF5 "
-           "dataspace has no values and is shown as NULL "
-           "(null with --json).\nBytes of an NMB file are checked before their values are shown. "
-           "At a damaged piece the command stops with exit code 1. Values before the damaged piece "
-           "are shown; with --json, the document then has the key \"error\".\n\n"
-           "The command shows the stored values. If netCDF would show more, because an unlimited "
-           "dimension is longer than the variable, a warning says so.\n\n"
+           "--json, the values are nested arrays, with one level for each dimension. A variable "
+           "with a null HDF5 dataspace has no values and is shown as NULL (null with "
+           "--json).\nBytes of an NMB file are checked before their values are shown. If a piece "
+           "is damaged, the command stops there with exit code 1. Values before the damaged piece "
+           "are shown; with --json, the document also has the key \"error\".\n\n"
+           "The command shows the stored values. If an unlimited dimension is longer than the "
+           "variable, netCDF would show more values; a warning reports this.\n\n"
            "VAR is a name that `header` shows with the same --view, or the stored name.",
            "  nminspect dump run.nmb r4952/sr0/evt3/energy\n"
            "  nminspect dump tas.nc tas --slab 0,:,:10:2   # first step, all rows, 10 of every "

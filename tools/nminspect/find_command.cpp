@@ -49,7 +49,7 @@ FindValue value_of(const TagValue& tag) {
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+=:,@%";
-  // A name that begins with - would be taken for an option.
+  // Without "./", a name that begins with - would be read as an option.
   const std::string word = text.starts_with('-') ? "./" + text : text;
   if (word.find_first_not_of(kPlain) == word.npos) return word;
   std::string quoted = "'";
@@ -61,15 +61,15 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
-// Finds the values of an expression's names (tags, attributes and statistics) in one block after
-// the other. Remembers which names at least one block has.
+// Finds the values of the names in an expression: tags, attributes and statistics. The blocks are
+// visited one after the other. Remembers for each name whether at least one block has it.
 class BlockValues {
  public:
   BlockValues(const FindExpression& expression, const Reader* reader)
       : expression_(expression), reader_(reader), found_(expression.names().size()) {}
 
-  // Reads the expression's tags and statistics for all blocks at once, because rows of the same
-  // name are stored together.
+  // Reads the tags and statistics that the expression names, for all blocks at once, because the
+  // file stores all rows of one name together.
   Status read_tables() {
     NMB_TRY(read_tags());
     for (const FindName& name : expression_.names()) {
@@ -77,8 +77,9 @@ class BlockValues {
       const auto inserted = statistics_.try_emplace(std::string(name.variable));
       if (!inserted.second) continue;
       auto& rows = inserted.first->second;
-      // In a block that has both names, the first name is only a dimension, and the row of the
-      // second name replaces the first row.
+      // The values of a variable `x` may be stored as `x`, or under the name that
+      // stored_as_no_coordinate(`x`) returns. If a block has both names, `x` is only a dimension in
+      // this block. In this case, the row of the other name replaces the row of `x`.
       for (const std::string& stored :
            {std::string(name.variable), stored_as_no_coordinate(name.variable)})
         NMB_TRY(reader_->for_each_statistics(
@@ -91,8 +92,8 @@ class BlockValues {
     }
     return {};
   }
-  // Begins the next block, which has the number `order`. `load` reads the block; it is called at
-  // most once, and only if the block is needed.
+  // Begins the next block. order: the order number of the block. load: a function that reads the
+  // block; it is called only if the block must be read, and at most once.
   using Load = std::function<Result<std::shared_ptr<const Dataset>>()>;
   void begin(Load load, std::uint64_t order) {
     load_ = std::move(load);
@@ -123,7 +124,7 @@ class BlockValues {
     if (value) found_[i] = true;
     return value;
   }
-  // Returns the number of blocks that have a variable of the expression but no statistics of this
+  // Returns the number of blocks that have a variable of the expression, but no statistics of this
   // variable.
   std::uint64_t without_statistics() const { return without_statistics_; }
   // Returns whether any block has a histogram of a variable that the expression names.
@@ -167,13 +168,13 @@ class BlockValues {
     if (which == "elements") return static_cast<long double>(v.elements);
     if (which == "missing") return static_cast<long double>(v.missing);
     if (which == "nan") return static_cast<long double>(v.nans);
-    // The variable exists, even if all its values are missing.
+    // The block has the variable, even if all values of the variable are missing.
     found_[i] = found_[i] || v.type != Type::kChar;
     if (!v.has_range) return std::nullopt;
     return number_of(v.type, (which == "min" ? v.minimum : v.maximum).data());
   }
-  // Counts the block if it has the variable but no statistics of it. Reads the block only if
-  // statistics are missing.
+  // If the block has the variable but no statistics of the variable, counts the block. Reads the
+  // block only if the statistics are missing.
   Status note_missing(const FindName& name) {
     const auto rows = statistics_.find(name.variable);
     if (is_noted_ || rows == statistics_.end() || rows->second.empty() ||
@@ -213,14 +214,14 @@ class BlockValues {
   std::vector<bool> found_;
   Load load_;
   std::shared_ptr<const Dataset> dataset_;  // nullptr if not read yet
-  std::uint64_t order_ = 0;                 // order of the current block
-  bool is_noted_ = false;                   // the block is counted in without_statistics_
+  std::uint64_t order_ = 0;                 // order number of the current block
+  bool is_noted_ = false;  // true if without_statistics_ includes the current block
   std::uint64_t without_statistics_ = 0;
   bool has_histograms_ = false;
-  // Statistics by variable name, then by block order.
+  // Statistics by two keys: the name of the variable, and the order number of the block.
   std::map<std::string, std::unordered_map<std::uint64_t, VariableStatistics>, std::less<>>
       statistics_;
-  // Tags by name, then by block order.
+  // Tags by two keys: the name of the tag, and the order number of the block.
   std::map<std::string, std::unordered_map<std::uint64_t, FindValue>, std::less<>> tags_;
 };
 
@@ -234,17 +235,14 @@ FindCommand::FindCommand(Tool& tool)
                "EXPR compares numbers, texts in ' ' or \" \", and names with == != < <= > >=. "
                "Combine comparisons with &&, ||, ! and ( ). A name is a tag of the block or, if "
                "the block has no such tag, an attribute of the block. VARIABLE@NAME is an "
-               "attribute of a variable: text of any "
-               "kind or one number. VARIABLE.min, .max, .elements, .missing and .nan are "
-               "statistics of a variable; they need an NMB file written with --stats. Put ` ` "
-               "around a "
-               "name that has characters other than letters, digits and _-/:+.\n"
+               "attribute of a variable: text of any kind or one number. VARIABLE.min, .max, "
+               ".elements, .missing and .nan are statistics of a variable; only an NMB file "
+               "written with --stats has them. Put ` ` around a name that has characters other "
+               "than letters, digits and _-/:+.\n"
                "If EXPR names attributes, every block is read. Tags and statistics are read by "
-               "name, "
-               "without the blocks. Values are not read. A block without the named attribute or "
-               "statistic never matches. A name that "
-               "no block has is an error (exit code 2), so that an empty answer always means that "
-               "no block matches.\n\n") +
+               "name, without the blocks. Values are not read. A block without the named attribute "
+               "or statistic never matches. A name that no block has is an error (exit code 2), so "
+               "that an empty answer always means that no block matches.\n\n") +
                PatternOption::kHelp,
            "  nminspect find run.nmb 'energy.max > 10 && run == 4952'\n"
            "  nminspect find run.nmb 'tas@units == \"K\" && tas.min < 200' 'r4952/**'\n"

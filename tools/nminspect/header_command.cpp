@@ -15,12 +15,11 @@ HeaderCommand::HeaderCommand(Tool& tool)
           {"Shows the dimensions, variables and attributes of one block or all blocks, as CDL or "
            "JSON.",
            std::string(
-               "The CDL is the same as that of `ncdump -h`. For types of classic netCDF, ncgen "
-               "makes the same definitions from the CDL. Without BLOCK, all blocks of the "
-               "file are shown in the order of their names. If there are several blocks, "
-               "CDL has a line \"// block NAME\" before each of them, and JSON has one "
-               "line for each of them. The root block, whose name is empty, is "
-               "\"/\".\n\n") +
+               "The CDL is the same as that of `ncdump -h`. If all types are types of classic "
+               "netCDF, ncgen can make a file with the same definitions from the CDL. Without "
+               "BLOCK, all blocks of the file are shown in the order of their names. If there are "
+               "several blocks, CDL has a line \"// block NAME\" before each of them, and JSON has "
+               "one line for each of them. The root block, whose name is empty, is \"/\".\n\n") +
                ViewOption::kHelp,
            "  nminspect header run.nmb r4952/sr0/evt3\n"
            "  nminspect header --json tas.nc\n"
@@ -54,7 +53,7 @@ Status HeaderCommand::run(const InspectedFile& file) {
 Status HeaderCommand::write(const InspectedFile& file, std::string_view block,
                             const Dataset& dataset) {
   const bool json = tool_.options().json;
-  // A CDL name cannot be a path.
+  // In CDL, the name cannot be a path, so only the part after the last '/' is written.
   std::string name = block.empty() ? file.stem() : std::string(block);
   if (!json) name.erase(0, name.rfind('/') + 1);
   const DatasetText text{name, dataset.metadata, dataset.kind(), dataset.records};

@@ -16,8 +16,8 @@ class InspectCommand {
 
   // Returns whether the user chose this subcommand.
   bool chosen() const { return command_.parsed(); }
-  // Opens the file, shows its warnings, runs the subcommand, and shows the counts of reads with
-  // --io-stats.
+  // Opens the file, shows its warnings and runs the subcommand. With --io-stats, also shows how
+  // many reads and bytes were needed.
   Status execute();
 
  protected:

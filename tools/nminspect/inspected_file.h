@@ -17,8 +17,8 @@ namespace nmb::tools {
 class InspectedFile {
  public:
   // Errors: kNotFound, kIo, kDamaged; kUnsupported and kUnknownKind for files of other kinds; for
-  // HDF5 files also the errors of open_hdf5(). `external` says which external files of an NMB file
-  // may be opened.
+  // HDF5 files also the errors of open_hdf5(). external: which external files of an NMB file may be
+  // opened.
   static Result<InspectedFile> open(std::shared_ptr<const InputFile> file,
                                     ExternalPaths external = ExternalPaths::kBeneath);
 

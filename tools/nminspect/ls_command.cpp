@@ -65,14 +65,15 @@ LsCommand::LsCommand(Tool& tool)
           tool, "ls",
           {"Lists the names of blocks or objects.",
            std::string(
-               "Blocks of an NMB file are listed from the index alone, in the order of the index "
-               "(by the bytes of names). Objects "
-               "are variables with their full names; to list them, every block that may contain a "
-               "match is read. A classic file has one block, \"/\", and lists objects by default. "
-               "The blocks of an HDF5 file are its groups. With -l, counts and sizes in bytes are "
-               "shown. The sizes of a block are the sizes of its stored header and of its values, "
-               "and the size of an object is the size of its values. With --sort=name, rows are in "
-               "natural order (f9 before f10). With --sort=size, the largest come first.\n\n") +
+               "To list the blocks of an NMB file, only the index is read. Blocks are in the order "
+               "of the index, which compares the bytes of names. Objects are variables with their "
+               "full names; to list them, every block that may contain a match is read. A classic "
+               "file has only one block, \"/\", so its objects are listed by default. The blocks "
+               "of an HDF5 file are its groups. With -l, counts and sizes in bytes are shown. A "
+               "block has two sizes: the size of its stored header and the size of its values. The "
+               "size of an object is the size of its values. With --sort=name, rows are in natural "
+               "order (f9 before f10). With --sort=size, the largest block or object comes "
+               "first.\n\n") +
                ViewOption::kHelp +
                " Objects are listed by their stored names, and patterns match these names. The "
                "counts of a block include everything that is stored in it.\n\n" +

@@ -14,10 +14,11 @@
 
 namespace nmb::tools {
 
-// Each kind of row has these functions. columns() returns the columns of the long listing, with the
-// name last. for_each(file, choice, view, visit) visits the chosen rows in the order of the index,
-// until `visit` returns false. name() and size() return the keys for sorting; the size is in bytes.
-// cells(exact) returns the texts of the long listing, and json() returns the row for JSON.
+// Each kind of row has the following functions. columns() returns the columns of the long listing;
+// the name is the last column. for_each(file, choice, view, visit) visits the chosen rows in the
+// order of the index, until `visit` returns false. name() and size() return the keys for sorting;
+// the size is in bytes. cells(exact) returns the texts of the long listing, and json() returns the
+// row for JSON.
 struct BlockRow {
   BlockEntry entry;
 
@@ -27,7 +28,7 @@ struct BlockRow {
                          const ViewOption& view,
                          const std::function<Result<bool>(BlockRow)>& visit);
   std::string name() const;
-  // Returns the size of the metadata and the values together.
+  // Returns the size of the metadata plus the size of the values.
   std::uint64_t size() const { return entry.stored_length + entry.extent_length; }
   std::vector<std::string> cells(bool exact) const;
   Json json() const;

@@ -42,7 +42,8 @@ Result<ObjectPattern> ObjectPattern::glob(std::string_view pattern) {
   if (block.ends_with("**") || variable.find("**") != variable.npos) return out;
   Result<NamePattern> blocks = NamePattern::glob(block);
   Result<NamePattern> variables = NamePattern::glob(variable);
-  // If the slash is in a set or after a backslash, one of the two parts is not a valid glob.
+  // If the last slash is inside a set or after a backslash, the pattern cannot be divided there:
+  // one of the two parts is not a valid glob.
   if (blocks.ok() && variables.ok())
     out.parts_ = Parts{std::move(*blocks), std::move(*variables), block.empty(), variable == "*"};
   return out;
@@ -62,7 +63,7 @@ Result<bool> ObjectPattern::matches(std::string_view block, std::string_view var
 
 Result<std::optional<BlockEntry>> ObjectPattern::block_above(const InspectedFile& file) const {
   const std::string& prefix = full_.literal_prefix();
-  // An empty prefix does not name a block.
+  // If the pattern has no literal prefix, it names no block.
   if (prefix.empty()) return std::optional<BlockEntry>();
   const std::size_t slash = prefix.rfind('/');
   return file.find(slash == prefix.npos ? "" : prefix.substr(0, slash));

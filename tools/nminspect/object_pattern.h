@@ -1,6 +1,6 @@
-// Selects blocks and objects by pattern, and reads as little as the pattern allows. An object is a
-// variable with its full name, BLOCK/VARIABLE, which is divided at its last '/' (spec/format.md,
-// section 8.4).
+// Selects blocks and objects by a pattern, and reads only the blocks that the pattern requires. An
+// object is a variable with its full name, BLOCK/VARIABLE. A full name is divided at its last '/'
+// (spec/format.md, section 8.4).
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace nmb::tools {
 // Returns the full name of an object.
 std::string full_name(std::string_view block, std::string_view variable);
 
-// Visits the blocks whose names match, in the order of names, until `visit` returns false. For a
-// literal name, reads one path of the index. For any other pattern, reads the leaves in the range
-// of the pattern's literal prefix.
+// Visits the blocks whose names match, in the order of names, until `visit` returns false. If the
+// pattern is a literal name, reads only one path from the root of the index to a leaf. Otherwise
+// reads all leaves with names that begin with the pattern's literal prefix.
 Status for_each_block(const InspectedFile& file, const NamePattern& pattern,
                       const std::function<Result<bool>(const BlockEntry&)>& visit);
 
-// Returns the totals of the blocks whose names match. If these names are a contiguous range, reads
-// only the edges of this range in the index.
+// Returns the totals of the blocks whose names match. If the matching names form a contiguous range
+// of the index, reads only the pages at the two ends of the range.
 Result<Totals> totals_of(const InspectedFile& file, const NamePattern& pattern);
 
 // Not thread-safe.
@@ -36,8 +36,9 @@ class ObjectPattern {
   static Result<ObjectPattern> glob(std::string_view pattern);
   static Result<ObjectPattern> regex(std::string_view expression);
 
-  // Returns the number of matching objects. Uses totals if the pattern selects whole blocks;
-  // otherwise loads the blocks that may have matching objects.
+  // Returns the number of matching objects. If the pattern selects all objects of each matching
+  // block, uses the totals in the index. Otherwise loads each block that may have a matching
+  // object.
   Result<std::uint64_t> count(const InspectedFile& file) const;
   // Visits the matching objects block by block, in the order of their definitions, until `visit`
   // returns false.
@@ -45,24 +46,25 @@ class ObjectPattern {
   Status for_each(const InspectedFile& file, const Visit& visit) const;
 
  private:
-  // Returns the block that is named by the full pattern's literal prefix up to its last '/'.
+  // Cuts the literal prefix of the full pattern at its last '/', and returns the block that has
+  // this name.
   Result<std::optional<BlockEntry>> block_above(const InspectedFile& file) const;
-  // Visits the blocks that have variables which may match.
+  // Visits each block that may have a matching variable.
   Status for_each_candidate(const InspectedFile& file,
                             const std::function<Result<bool>(const BlockEntry&)>& visit) const;
   Result<bool> matches(std::string_view block, std::string_view variable) const;
   Result<bool> visit_matches(const InspectedFile& file, const BlockEntry& entry,
                              const Visit& visit) const;
 
-  // A glob BLOCK/VARIABLE whose two parts match independently, because there is no "**" at the
-  // slash.
+  // The two parts of a glob BLOCK/VARIABLE, if no "**" is next to the slash. The block and the
+  // variable are then matched separately.
   struct Parts {
     NamePattern block, variable;
-    bool root = false;          // the glob names no block: it means the block with the empty name
+    bool root = false;  // true if BLOCK is empty: only the block with the empty name matches
     bool any_variable = false;  // VARIABLE is "*"
   };
   std::optional<Parts> parts_;
-  NamePattern full_;  // used if parts_ is empty
+  NamePattern full_;  // the whole pattern; used if parts_ is empty
 };
 
 }  // namespace nmb::tools

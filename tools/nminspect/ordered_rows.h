@@ -1,5 +1,5 @@
-// OrderedRows: passes on at most a given number of rows of a listing, either as they come or
-// sorted.
+// OrderedRows: passes the rows of a listing to a function, sorted or in the given order. The number
+// of rows may be limited.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,15 @@
 
 namespace nmb::tools {
 
-// Rows are kept in memory only if they are sorted, and then at most `limit` rows.
+// If rows are sorted, at most `limit` rows are kept in memory. If they are not sorted, no rows are
+// kept in memory.
 template <class Row>
 class OrderedRows {
  public:
   using Less = std::function<bool(const Row&, const Row&)>;
   using Emit = std::function<Status(const Row&)>;
-  // `less` is a strict order, or empty to keep the order in which rows come.
+  // `less` is a strict order. If `less` is empty, the rows stay in the order in which they are
+  // added.
   OrderedRows(Less less, std::optional<std::uint64_t> limit, Emit emit)
       : less_(std::move(less)), limit_(limit), emit_(std::move(emit)) {}
 
@@ -30,8 +32,8 @@ class OrderedRows {
       NMB_TRY(emit_(row));
       return !limit_ || ++emitted_ < *limit_;
     }
-    // rows_ is a heap with the last row of the order at the top. A row that comes earlier in the
-    // order replaces the top.
+    // rows_ is a heap; its top is the row that is last in the order. If rows_ is full and the new
+    // row comes before the top, the new row replaces the top.
     rows_.push_back(std::move(row));
     if (limit_) {
       std::push_heap(rows_.begin(), rows_.end(), less_);

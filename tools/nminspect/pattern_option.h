@@ -14,7 +14,7 @@ struct PatternOption {
   std::optional<std::string> text;
   bool regex = false;
 
-  // The paragraph about patterns, which is the last one in a subcommand's help.
+  // The paragraph about patterns, which is the last paragraph in the help of a subcommand.
   static constexpr const char* kHelp =
       "A GLOB matches whole names. A ? matches one character except \"/\", and * matches any "
       "number of such characters. A ** matches any number of any characters, and **/ matches any "

@@ -11,10 +11,10 @@ ProvenanceCommand::ProvenanceCommand(Tool& tool)
     : InspectCommand(
           tool, "provenance",
           {"Shows the inputs from which a file was made, as JSON.",
-           "An NMB file records, for each run of nmcat that wrote to it, the names and sizes of "
-           "the inputs and the options that determine the contents. If an input is an NMB file, "
-           "its own provenance is included. The records are not compared with the inputs. The list "
-           "is empty for a file without records.",
+           "If nmcat writes to an NMB file, it records the names and sizes of the inputs, and the "
+           "options that determine the contents. Each run of nmcat adds one record to the file. If "
+           "an input is an NMB file, its own provenance is included. The records are not compared "
+           "with the inputs. The list is empty for a file without records.",
            "  nminspect provenance run.nmb"}) {}
 
 Status ProvenanceCommand::run(const InspectedFile& file) {

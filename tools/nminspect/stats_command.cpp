@@ -57,7 +57,7 @@ Json variable_json(std::string_view name, const VariableStatistics& v, bool with
   return json;
 }
 
-// Writes results block by block.
+// Writes the statistics of one block after the other.
 class StatsListing {
  public:
   StatsListing(Tool& tool, bool histogram)
@@ -79,7 +79,7 @@ class StatsListing {
     std::vector<VarId> variables;
     for (VarId v = 0; v < block.metadata.variable_count(); ++v)
       if (!is_dimension_only(block.metadata, v)) variables.push_back(v);
-    if (variables.empty()) return {};  // there is nothing to count
+    if (variables.empty()) return {};  // a block without variables has no statistics
     ++blocks_;
     if (!statistics) ++without_;
     const bool has_histogram = statistics && statistics->level == StatisticsLevel::kHistogram;
@@ -157,11 +157,12 @@ StatsCommand::StatsCommand(Tool& tool)
                "are not read. The columns for each variable of the selected blocks are: type, "
                "number of elements, number of missing values, number of NaNs, and minimum and "
                "maximum of all other values. A value is missing if it equals missing_value or "
-               "_FillValue. If there is no _FillValue, the default fill value of a type of two "
-               "bytes or more is also missing. scale_factor and add_offset are not applied. A "
-               "variable that was not counted shows \"-\" in each column. With --histogram, the "
-               "columns show the number of values in each range instead; with --json, both are "
-               "shown. The stored numbers are checked by nmverify.\n\n") +
+               "_FillValue. If the variable has no _FillValue and its type has two bytes or more, "
+               "a value is also missing if it equals the default fill value. scale_factor and "
+               "add_offset are not applied. A variable that was not counted shows \"-\" in each "
+               "column. With --histogram, the columns show the number of values in each range, and "
+               "not the other statistics. With --json, all statistics are shown. The stored "
+               "numbers are checked by nmverify.\n\n") +
                PatternOption::kHelp,
            "  nminspect stats run.nmb\n"
            "  nminspect stats run.nmb 'r4952/**'\n"
@@ -179,8 +180,7 @@ Status StatsCommand::run(const InspectedFile& file) {
                   "only NMB files have statistics; nmconvert --stats makes an NMB file with them");
   NMB_ASSIGN(const NamePattern pattern, pattern_.names());
   StatsListing listing(tool_, histogram_);
-  // Output begins only when a block with statistics is found; without such a block, nothing is
-  // written.
+  // Nothing is written before a block with statistics is found.
   std::uint64_t blocks = 0;
   bool begun = false;
   std::vector<BlockEntry> ahead;  // blocks before the first block with statistics

@@ -1,4 +1,4 @@
-// nminspect stats: shows the statistics of values that are stored in a file.
+// nminspect stats: shows the statistics that are stored in a file.
 #pragma once
 
 #include <cstdint>

@@ -70,7 +70,8 @@ Status SummaryCommand::run(const InspectedFile& file) {
     std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     if (key == "size" || key == "uncommitted")
       text = bytes_text(value.get<std::uint64_t>(), tool_.options().bytes);
-    // Names in the JSON document are encoded; the table shows the name itself.
+    // In the JSON document, the name of the file is encoded. The table shows the name without this
+    // encoding.
     if (key == "file") text = file.file().name();
     if (key == "hdf5_view")
       text = json.contains("hdf5_view_generation")

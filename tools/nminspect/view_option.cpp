@@ -14,11 +14,11 @@ bool has_properties(const Dataset& dataset) {
   return dataset.metadata.find_attribute(kGlobal, "_NCProperties").has_value();
 }
 
-// Returns whether netCDF wrote the block, and not another program that uses dimension scales.
-// `view` is the view of the block.
+// Returns whether netCDF wrote the block. Returns false if another program that uses dimension
+// scales wrote the block. `view` is the netCDF view of the block.
 Result<bool> is_of_netcdf(const InspectedFile& file, std::string_view block, const Dataset& dataset,
                           const NetcdfView& view) {
-  // The view leaves out data sets that are only dimensions for netCDF.
+  // The netCDF view leaves out data sets that netCDF uses only as dimensions.
   if (has_properties(dataset) || view.variables.size() < dataset.metadata.variable_count())
     return true;
   for (VarId id = 0; id < dataset.metadata.variable_count(); ++id)
@@ -59,8 +59,8 @@ Result<std::optional<NetcdfView>> ViewOption::of(const InspectedFile& file, std:
   }
   if (!dimensions_) dimensions_.emplace(blocks_of(file));
   NMB_ASSIGN(const FileDimensions dimensions, dimensions_->of(dataset, names));
-  // For dimensions without a name in HDF5, netCDF's names are shown even in files that netCDF did
-  // not write.
+  // If a dimension has no name in HDF5, the name that netCDF gives it is shown, even if netCDF did
+  // not write the file.
   if (!wanted && !dimensions.first_made_up) return std::optional<NetcdfView>();
   view = netcdf_view(dataset, &dimensions.lengths, dimensions.first_made_up);
   if (!wanted) view.is_netcdf = false;

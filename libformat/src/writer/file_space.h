@@ -1,5 +1,5 @@
-// Distributes free space of the file among all ranks. The positions of blocks do not depend on the
-// distribution of blocks among ranks.
+// Distributes free space of the file among all ranks. The position of a block does not depend on
+// the rank that writes the block.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace nmb {
 // rank's space begins. Moves NextGeneration::cursor to the end of the reserved space. Collective.
 Result<std::uint64_t> take_space(WriterCore& w, const Placement& own);
 
-// Extends the file to the end of all reserved space, so that the file is long enough even if a rank
-// does not write to its space. Not collective.
+// Extends the file to the end of the reserved space, if the file is shorter. The file is then long
+// enough even if a rank does not write to its space. Not collective.
 Status set_length(WriterCore& w);
 
 }  // namespace nmb

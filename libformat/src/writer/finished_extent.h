@@ -9,11 +9,11 @@
 namespace nmb {
 
 struct FinishedExtent {
-  // The pieces. If there are none and `appended` is false, the extent is a hole.
+  // The pieces. If this list is empty and `appended` is false, the extent is a hole.
   std::vector<Piece> pieces;
-  // True if all committed pieces stay and `pieces` follow them.
+  // True if the extent keeps all committed pieces, and `pieces` has only the pieces after them.
   bool appended = false;
-  // The values of an inline extent, with padding, if they are already known.
+  // The values and padding of an inline extent, if these values are already known; otherwise empty.
   std::vector<std::byte> inline_values{};
 };
 

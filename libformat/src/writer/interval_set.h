@@ -13,8 +13,8 @@ struct Interval {
   std::uint64_t begin, end;
 };
 
-// The time of an operation grows with the logarithm of the number of intervals. The time does not
-// depend on the order in which intervals are added.
+// An operation takes time proportional to the logarithm of the number of intervals. The time does
+// not depend on the order in which intervals are added.
 class IntervalSet {
  public:
   void add(std::uint64_t begin, std::uint64_t end) {
@@ -69,7 +69,7 @@ class IntervalSet {
     return it != ends_.begin() && std::prev(it)->second > at ? std::prev(it) : it;
   }
 
-  // The ends of the intervals by their begins. Adjacent intervals are joined.
+  // Maps the begin of each interval to its end. Adjacent intervals are joined.
   Ends ends_;
 };
 

@@ -13,8 +13,8 @@ namespace nmb {
 
 namespace {
 
-// Adds to *out the part of a run that lies in [from, to) of the extent. In *out, offsets in the
-// extent count from `from`.
+// Cuts a run to the bytes [from, to) of the extent, and adds the result to *out. The extent offsets
+// in *out are relative to `from`.
 void clip(const ValueRuns& run, std::uint64_t from, std::uint64_t to, std::vector<ValueRuns>* out) {
   const std::uint64_t stride = run.count > 1 ? run.extent_stride : run.length;
   if (run.extent_offset >= to) return;
@@ -36,11 +36,11 @@ void clip(const ValueRuns& run, std::uint64_t from, std::uint64_t to, std::vecto
   if (first + 1 < last) add(last - 1, 1);
 }
 
-// A part of one of this rank's moves that another rank performs.
+// A part of a move that this rank has divided. The rank `to` performs this part.
 struct Loan {
   int to;
   Move* move;
-  // Offset of the part in the stored bytes of the move.
+  // offset of the part from the first stored byte of the move
   std::uint64_t from;
   Move part;
 };
@@ -103,10 +103,10 @@ class MoveSharing {
     std::uint64_t bytes;
   };
 
-  // Determines how many bytes of this rank's surplus each other rank takes. The surplus of all
-  // ranks, in the order of ranks, forms a line of bytes, and the free capacity of all ranks forms a
-  // second line. A rank gives the bytes at a position of the first line to the rank at the same
-  // position of the second line. Each rank matches one section of the two lines.
+  // Determines how many bytes of this rank's surplus each other rank takes. The surplus bytes of
+  // all ranks, in the order of ranks, form the sequence of given bytes. The free capacity of all
+  // ranks, in the same order, forms the sequence of taken bytes. Given byte i goes to the rank that
+  // has taken byte i. Each rank compares only one section of the two sequences.
   Result<std::vector<Part>> deal(std::uint64_t own, std::uint64_t share) {
     struct Account {
       std::uint64_t above, below;
@@ -146,7 +146,8 @@ class MoveSharing {
       Stretch at;
       int rank;
     };
-    // Both lists are in ascending order of position and of rank.
+    // `givers` and `takers` are in ascending order of position, and also in ascending order of
+    // rank.
     std::vector<Told> givers, takers;
     for (const Message& message : told) {
       for (MessageReader in(message.bytes()); !in.at_end();) {
@@ -184,7 +185,8 @@ class MoveSharing {
     auto next = [&] {
       if (++move != moves_.rend()) end = (*move)->stored_length();
     };
-    // Number of bytes to assign. A remainder smaller than a window goes to the next rank.
+    // Number of bytes that are still to be assigned. If fewer bytes than a window are left for a
+    // rank, they are added to the bytes of the next rank.
     std::uint64_t left = 0;
     for (const auto& [rank, bytes] : dealt) {
       left += bytes;
@@ -214,8 +216,9 @@ class MoveSharing {
     for (Loan& loan : loans_) loan.move->sums.assign(loan.move->windows(piece_size_), 0);
   }
 
-  // Makes the descriptions with which other ranks open the sources of their parts. A part whose
-  // source cannot be described stays on this rank.
+  // For each part that another rank performs, makes a description of the part's source. The other
+  // rank uses this description to open the source. If the source of a part cannot be described, the
+  // part stays on this rank.
   Status narrow_loans() {
     if (!options_.narrow_origin) return {};
     Status status;
@@ -309,7 +312,7 @@ class MoveSharing {
   OutputFile& file_;
   const std::uint32_t piece_size_;
   const WriterOptions& options_;
-  // Parts of this rank's moves. A loan to this rank itself is the remainder of a move.
+  // Parts of this rank's moves. A part that stays on this rank is a Loan to this rank itself.
   std::vector<Loan> loans_;
   std::vector<Move> taken_;  // moves of other ranks, in the order of the messages
 };
@@ -317,7 +320,8 @@ class MoveSharing {
 }  // namespace
 
 Move part_of(const Move& move, std::uint64_t from, std::uint64_t to) {
-  // Converts an offset in the stored bytes to an offset in the extent, which also has holes.
+  // Converts an offset in the stored bytes to an offset in the extent. The two offsets differ,
+  // because holes have no stored bytes.
   auto logical = [&](std::uint64_t stored, bool behind_hole) {
     for (const ByteRange& hole : move.holes) {
       if (hole.begin > stored || (hole.begin == stored && !behind_hole)) break;

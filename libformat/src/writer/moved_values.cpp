@@ -15,8 +15,8 @@ void MovedValues::tap(StatisticsTap::MakeCounter make) {
   move_.origin.clear();
 }
 
-// Reads inline values. The sum of inline values is a part of the stamp, so these values must be
-// read before their block is written.
+// Reads inline values. The stamp includes the sum of inline values, so inline values must be read
+// before their block is written.
 Result<FinishedExtent> MovedValues::finish_inline(const FinishContext& context) {
   FinishedExtent out;
   std::uint64_t sum = kWidestSum;

@@ -31,7 +31,7 @@ class NameIndex {
     return id;
   }
   std::string_view at(std::uint32_t id) const { return places_[id]; }
-  // After this call, find() does not find the ID.
+  // After this call, find() no longer returns this ID.
   void forget(std::uint32_t id) { live_[id] = false; }
   void rename(std::uint32_t id, std::string_view name) {
     places_[id] = store(name);
@@ -41,9 +41,9 @@ class NameIndex {
   std::uint32_t size() const { return static_cast<std::uint32_t>(places_.size()); }
 
  private:
-  // Sizes in bytes of the smallest and the largest chunk of memory. A chunk between these sizes is
-  // as large as all chunks before it. The first chunk is small because there may be thousands of
-  // ranks.
+  // Sizes in bytes of the smallest and the largest chunk of memory. A new chunk is as large as all
+  // stored names together, but not smaller or larger than these sizes. The first chunk is small
+  // because thousands of ranks may each have a NameIndex.
   static constexpr std::size_t kLeastChunk = 1 << 12, kMostChunk = 1 << 18;
   std::string_view store(std::string_view name) {
     if (chunks_.empty() || chunks_.back().capacity() - chunks_.back().size() < name.size()) {
@@ -66,7 +66,7 @@ class NameIndex {
     table_.insert(tag_of(at(id)), id);
   }
   std::deque<std::string> chunks_;
-  std::size_t stored_ = 0;  // total length of names
+  std::size_t stored_ = 0;  // total length of the names in bytes
   std::vector<std::string_view> places_;
   std::vector<bool> live_;
   NameTable table_;

@@ -36,15 +36,15 @@ struct Claimed {
   std::string_view name;
   Sharing::Handle handle;
   Claim claim;
-  // Number of names added minus number of names removed, counting only names in the slice that sort
-  // before this name.
+  // Number of added names minus the number of removed names. Only names of the slice that come
+  // before this name are counted.
   std::int64_t change = 0;
 };
 
 bool is_value(Claim claim) { return claim == Claim::kPut || claim == Claim::kKeep; }
 
-// Checks whether the records of one name are compatible. *change: the change in the number of
-// names, from -1 to 1.
+// Checks whether the records of one name are compatible. *change: 1 if the records add the name to
+// the file, -1 if they remove it, and 0 if they do neither or both.
 Status judge(std::span<const Claimed> group, std::int64_t* change) {
   bool comes = false, goes = false, all_define = true;
   const Claimed* first_value = nullptr;
@@ -75,8 +75,8 @@ Status judge(std::span<const Claimed> group, std::int64_t* change) {
                             text_of(first->claim), " on rank ", first->handle.rank));
 }
 
-// Returns the handles that share the block, the keeper first. Returns an empty list if the block is
-// not shared.
+// Returns the handles of the ranks that share the block; the keeper's handle is the first. Returns
+// an empty list if the block is not shared.
 std::vector<Sharing::Handle> sharers(std::span<const Claimed> group) {
   std::vector<Sharing::Handle> handles;
   for (const Claimed& c : group) {
@@ -124,8 +124,8 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
     }
     ends.push_back(claims.size());
   }
-  // The merge keeps the order of ranks among records of the same name, because the runs are in
-  // ascending order of ranks.
+  // The merge is stable, and the records of lower ranks come first. Therefore records of the same
+  // name stay in ascending order of ranks.
   merge_runs(claims, std::move(ends),
              [](const Claimed& a, const Claimed& b) { return a.name < b.name; });
   auto for_each_name = [&](auto visit) {
@@ -145,8 +145,9 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
   });
   NMB_TRY(ranks.agree(status));
   NMB_ASSIGN(const std::int64_t before, ranks.scan_before(changes, std::int64_t{0}, std::plus<>()));
-  // The answers to a rank are in the order of its names. The keeper receives the handles of all
-  // other ranks that share the block; each of them receives the keeper's handle.
+  // The answers that a rank receives are in the order of its names. The keeper receives the handles
+  // of all ranks that share the block. Each other rank that shares the block receives only the
+  // keeper's handle.
   for_each_name([&](std::span<Claimed> group) {
     const std::vector<Sharing::Handle> handles = sharers(group);
     for (const Claimed& claimed : group) {

@@ -1,6 +1,7 @@
-// Finds ranks that define, change or use blocks of the same name. Each rank owns a slice of the
-// name space. Records go to the owners of their names, which find equal names next to each other
-// ("Parallel Data Object Creation", section 3.3).
+// Finds ranks that define, change or use blocks of the same name. The names are divided into
+// slices, and each slice has a rank that owns it. Each record is sent to the rank that owns its
+// name. There, records with equal names are next to each other ("Parallel Data Object Creation",
+// section 3.3).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace nmb {
 
-// The use that a rank makes of a block or of a block's name.
+// An action of a rank on a block or on the name of a block.
 enum class Claim : std::uint8_t {
   kDefine,       // defines a block; other ranks may define it too
   kDefineAlone,  // packs a block, or renames an existing block to this name
@@ -33,12 +34,12 @@ struct NameRecord {
 };
 
 struct NameMatch {
-  // Number of names that all ranks add minus the number of names that they remove. Only names that
-  // sort before this name are counted.
+  // Number of names that the ranks add, minus the number of names that the ranks remove. Only names
+  // before this name, in the order of names, are counted.
   std::int64_t change = 0;
-  // The ranks that share the block. The keeper receives the handles of all these ranks: first its
-  // own handle, then the other handles by rank. The other ranks receive only the keeper's handle.
-  // Empty if the block is not shared.
+  // Handles of the ranks that share the block. The keeper receives the handles of all these ranks:
+  // first its own handle, then the other handles in the order of ranks. Each other rank receives
+  // only the keeper's handle. If the block is not shared, this list is empty.
   std::vector<Sharing::Handle> handles;
 };
 
@@ -61,9 +62,10 @@ class OwnedNames {
 };
 
 // Matches the records of all ranks and returns the match of each record. Collective. records:
-// sorted by name. A rank has one record for each name, but a kRemove record may precede another
-// record of the same name. *slices receives the slices, and *owned receives the names that this
-// rank owns; both may be null. Errors: kConflict if the claims of ranks contradict each other.
+// sorted by name. A rank has only one record for each name. Exception: a kRemove record may come
+// before another record of the same name. *slices receives the slices, and *owned receives the
+// names that this rank owns; both may be null. Errors: kConflict if the claims of ranks contradict
+// each other.
 Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const NameRecord> records,
                                            NameSlices* slices = nullptr,
                                            OwnedNames* owned = nullptr);

@@ -84,7 +84,8 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
 
   Outbox<OpenRequest> wanted;
   const auto find = [&]() -> Status {
-    // The answers are in the order of the names, because owners with higher ranks own later slices.
+    // The answers are in the order of the names: answers come in the order of ranks, and higher
+    // ranks own later slices.
     auto name = unknown.begin();
     for (const auto& [owner, keeper] : answers) {
       if (keeper.rank == kNobody || keeper.rank == w.ranks.own()) {
@@ -113,7 +114,7 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
                           in_quotes(w.blocks.name(request.at_keeper)) +
                           ", whose values are written by the next commit; call sync() "
                           "first");
-      // The definitions of a renamed or packed block are not loaded yet.
+      // If the block was renamed or packed, its definitions may not be loaded yet.
       NMB_TRY(load_definitions(w, request.at_keeper));
       NMB_ASSIGN(const std::vector<std::byte> body, Bodies::body_of(block));
       if (!block.sharing) {

@@ -1,6 +1,6 @@
-// Opens blocks that other ranks have defined since the last commit. The owner of a name knows the
-// keeper of its block, and the keeper knows the block's definitions. Committed blocks are found in
-// the index.
+// Opens blocks that other ranks have defined since the last commit. The rank that owns a name knows
+// the keeper of the block with this name, and the keeper knows the block's definitions. Committed
+// blocks are found in the index.
 #pragma once
 
 #include <span>

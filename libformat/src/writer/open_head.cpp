@@ -52,7 +52,7 @@ Status choose_sound(const ByteSource& file, Choice* choice, const Tell& tell) {
   return {};
 }
 
-// Reports the number of bytes after the generation from which the writer continues.
+// Reports how many bytes follow the newest generation, from which the writer continues.
 void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
   const Superblock& newest = choice.newest.fields;
   const std::uint64_t size = choice.reading.size;
@@ -65,10 +65,10 @@ void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
                          "--repack removes them"));
 }
 
-// Fails if the trailer at the end of the newest generation may belong to another file, because
-// nothing may be overwritten in this case. Two files with the same definitions have the same file
-// id. If one file was copied over the other and the copy stopped in the head, the rest of the file
-// still belongs to the old file.
+// Fails if the trailer at the end of the newest generation may belong to another file. In this
+// case, the writer must not overwrite anything. For example, two files with the same definitions
+// have the same file id. If only the head of one file was copied over the other file, the bytes
+// after the head still belong to the other file.
 Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading,
                               const FoundSuperblock& newest) {
   const std::uint64_t trailer = newest.fields.trailer_position();
@@ -90,8 +90,8 @@ Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading
 
 namespace {
 
-// Checks that this version can read and change all growth pages, because a commit may continue or
-// fold them.
+// Checks that this version can read and change all growth pages. A commit may add rows to growth
+// pages, or move their rows into data maps.
 Status check_growth_chain(WriterCore& w) {
   w.committed.growth_pages = w.committed.growth_rows = 0;
   const Growth& growth = w.committed.reader->index().growth();
@@ -105,7 +105,7 @@ Status check_growth_chain(WriterCore& w) {
   return {};
 }
 
-// Checks that this version can read all pages that a commit may continue.
+// Checks that this version can read all existing pages to which a commit may add.
 Status check_continued_pages(WriterCore& w) {
   NMB_TRY(check_growth_chain(w));
   NMB_TRY(w.committed.reader->external().table().status());
@@ -117,8 +117,8 @@ Status check_continued_pages(WriterCore& w) {
   return read_page(*w.committed.source, expect).status();
 }
 
-// Chooses the generation from which the writer continues and repairs the head (spec/format.md,
-// section 5.4), before anything else is written. Called only on rank 0.
+// Chooses the generation from which the writer continues, and repairs the head (spec/format.md,
+// section 5.4). Must be called before anything else is written. Called only on rank 0.
 Result<Head> settle_head(WriterCore& w) {
   NMB_ASSIGN(Choice choice, choose_newest(*w.committed.source, Lookout::kAll));
   NMB_TRY(choice.lost);

@@ -1,6 +1,6 @@
-// Assigns space in the order of blocks (see writer/ordered_space.h). Each rank may own a range of
-// orders and sorts the requests in its range. A scan over the owners computes the position where
-// the space of each range begins.
+// Assigns space in the order of blocks (see writer/ordered_space.h). Some ranks, or all ranks, are
+// owners. Each owner has a range of order numbers, and sorts the requests for the blocks in this
+// range. A scan over the owners computes the position where the space of each range begins.
 #include "writer/ordered_space.h"
 
 #include <algorithm>
@@ -16,22 +16,23 @@ namespace {
 
 // A summary of the requests of all ranks.
 struct Demand {
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;  // orders
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;  // order numbers
   std::uint64_t count = 0;                                                    // number of requests
-  std::uint64_t cursor = 0;  // where free space begins, on the lowest rank
+  std::uint64_t cursor = 0;  // where free space begins, as rank 0 knows it
 };
 
-// Divides the orders into equal ranges, one for each owner. Requests with the same order come from
-// one rank.
+// Divides the order numbers into equal ranges, one for each owner. All requests with the same order
+// number come from one rank.
 class Owners {
  public:
   Owners(const Demand& all, int ranks) : least_(all.least), ranks_(ranks) {
-    // Another owner is worthwhile only for at least this many requests.
+    // An additional owner is worthwhile only if there are at least this many requests for it.
     constexpr std::uint64_t kLeast = 64;
     owners_ = std::clamp<std::uint64_t>(all.count / kLeast, 1, static_cast<std::uint64_t>(ranks));
     width_ = (all.most - all.least) / owners_ + 1;
   }
-  // Returns the rank that owns an order. A higher order never has a lower owner.
+  // Returns the rank that owns an order number. The owner of a higher order number is the same rank
+  // or a higher rank.
   int of(std::uint64_t order) const {
     return static_cast<int>((order - least_) / width_ * static_cast<std::uint64_t>(ranks_) /
                             owners_);
@@ -42,8 +43,8 @@ class Owners {
   int ranks_;
 };
 
-// The placement of an owner's requests, in ascending order: `as_first` if no other requests precede
-// them, `as_later` if others do.
+// The placement of an owner's requests, in ascending order. `as_first` is the placement if no
+// requests of other owners precede these requests; otherwise `as_later` is the placement.
 struct Stretch {
   bool any = false;
   Placement as_first, as_later;
@@ -72,7 +73,8 @@ Stretch stretch_of(const std::vector<Asked*>& by_order, std::uint64_t cursor) {
     Stretch one{true, Placement::of(request.length, request.alignment), {}};
     one.as_later = one.as_first;
     if (continues(request, cursor)) {
-      // The first bytes of the request lie in the padding before the cursor.
+      // The first bytes of the request use the padding before the cursor, so the request needs less
+      // free space.
       const std::uint64_t ahead = cursor - request.tail;
       one.as_first = Placement::of(request.length > ahead ? request.length - ahead : 0, 8);
     }
@@ -133,7 +135,7 @@ Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
   }
   *cursor = end;
 
-  // The answers of an owner are in the order of the requests that it has received.
+  // An owner sends its answers to a rank in the order in which this rank sent the requests.
   for (std::size_t i = 0; i < arrived.size(); ++i)
     for (const Asked& one : asked[i]) letters.to(arrived[i].from()).put(one.position);
   NMB_ASSIGN(const std::vector<Message> answers, ranks.exchange(letters.take()));

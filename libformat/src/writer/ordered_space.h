@@ -11,19 +11,20 @@
 namespace nmb {
 
 struct OrderedRequest {
-  std::uint64_t order;  // order of the block
+  std::uint64_t order;  // number of the block in the order of creation
   std::uint64_t length;
   std::uint64_t alignment = 8;  // a power of 2
-  // The end of values that the request continues, or 0. The space begins at `tail` if free space
-  // begins there.
+  // The end of the existing values that the request continues, or 0 if the request continues no
+  // values. If free space begins directly after the existing values and their padding, the
+  // requested space begins at `tail`.
   std::uint64_t tail = 0;
 };
 
-// Returns the positions of this rank's requests. Requests of one block keep their order.
-// Collective. *cursor: the position where free space begins. It must be set on rank 0 before the
-// call, and is set on all ranks after the call. The requests are divided among ranks by their
-// orders, so that no rank receives all of them. Errors, on all ranks: kLimit if space would end
-// after 2^62.
+// Returns the positions of this rank's requests. Requests for the same block get space in the order
+// of the list. Collective. *cursor: the position where free space begins. *cursor must be set on
+// rank 0 before the call. The call sets *cursor on all ranks to the new position. The requests are
+// divided among ranks by their order numbers, so that no rank receives all requests. Errors, on all
+// ranks: kLimit if space would end after byte 2^62 of the file.
 Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
                                                       std::span<const OrderedRequest> requests,
                                                       std::uint64_t* cursor);

@@ -1,5 +1,5 @@
-// The functions of a value origin (writer/extent_origin.h) that end_define() and a commit call,
-// with defaults.
+// OriginSteps: the functions that end_define() and a commit call on a value origin
+// (writer/extent_origin.h), with default implementations.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,19 @@ class ExtentState;
 // The space in this file that an origin needs.
 struct ValueSpace {
   std::uint64_t length = 0;  // length in bytes; 0 if no space is needed
-  // True if the space gets the alignment for the length of the extent.
+  // True if the space is aligned as the length of the extent requires; false if the space begins at
+  // any multiple of 8.
   bool aligned = false;
-  // True if the space may follow the block immediately when the values are short.
+  // True if short values may be stored directly after the block.
   bool may_be_inline = false;
 };
 
 struct FinishContext {
   std::uint64_t extent_length;  // not 0
-  std::uint64_t run_position;   // file position of the space; 0 if there is none
+  std::uint64_t run_position;   // file position of the reserved space; 0 if no space is reserved
   bool run_is_inline;
-  // True if all pieces are needed, because the committed data map cannot stay.
+  // True if finish() must return all pieces of the extent, because the commit does not keep the old
+  // data map.
   bool whole;
   std::uint32_t piece_size;
   bool dry_run;
@@ -48,22 +50,22 @@ struct CountContext {
   unsigned threads;
   WriteBuffer& file;
   std::function<Result<std::unique_ptr<BlockCounter>>()> make_counter;
-  std::function<ExtentState*()> extent;  // returns the state of values that are in the file
+  std::function<ExtentState*()> extent;  // returns the state of values already in the file
 };
 
 struct Counting {
-  // A counter that has counted all values except values in chunks, or nullptr if `counted` is the
-  // result.
+  // A counter, if only the values in chunks must still be counted. nullptr, if `counted` already
+  // has the complete results.
   std::unique_ptr<BlockCounter> counter;
   CountedBlock counted;
 };
 
-// Replaces the sums that a dry run does not know. The encoded form of this sum is the longest
-// possible one.
+// A dry run uses this value in place of each sum that it does not compute. No other value has a
+// longer encoding.
 inline constexpr std::uint64_t kWidestSum = ~std::uint64_t{0};
 
-// An origin defines finish() and count(), and each of these functions in which it differs from the
-// default.
+// Each origin must define finish() and count(). An origin may also replace any function of this
+// class.
 class OriginSteps {
  public:
   // Returns the space in this file that end_define() reserves.

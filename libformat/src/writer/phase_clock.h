@@ -13,8 +13,8 @@ enum class Phase { kNone, kCreate, kCheck, kValues, kMetadata, kIndex, kCommit }
 // Only one phase runs at a time. Not thread-safe.
 class PhaseClock {
  public:
-  // Measures a phase for the lifetime of the span. When the span ends, the previous phase
-  // continues.
+  // Measures a phase for the lifetime of the span. When the span ends, the clock measures the
+  // previous phase again.
   class Span {
    public:
     Span(PhaseClock& clock, Phase phase) : clock_(clock), before_(clock.change(phase)) {}

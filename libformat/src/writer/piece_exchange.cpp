@@ -18,7 +18,7 @@ constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 // Records which bytes of a piece have arrived.
 class Coverage {
  public:
-  // Makes the piece longer.
+  // Makes the piece longer. The added bytes count as bytes that have not arrived.
   void resize(std::uint64_t length) {
     length_ = length;
     words_.resize((length + 63) / 64);
@@ -48,8 +48,9 @@ class Coverage {
   static constexpr std::uint64_t kAll = ~std::uint64_t{0};
   static std::ptrdiff_t at(std::uint64_t i) { return static_cast<std::ptrdiff_t>(i / 64); }
   void set(std::uint64_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
-  // Returns the first byte at or after `i` that has arrived, or that has not arrived if `there` is
-  // false. Returns the length if there is no such byte.
+  // Searches from byte `i` to the end of the piece. Returns the first byte that has arrived or, if
+  // `there` is false, the first byte that has not arrived. If the search finds no byte, returns the
+  // length of the piece.
   std::uint64_t next(std::uint64_t i, bool there) const {
     while (i < length_) {
       const std::uint64_t word = there ? words_[i / 64] : ~words_[i / 64];
@@ -68,8 +69,8 @@ class Coverage {
 }  // namespace
 
 // The header of a part in a message. The runs and bytes of the part follow the header, unless the
-// sender has written the piece itself. Headers and runs are short, because many ranks may have a
-// few bytes of each piece.
+// sender has written the piece itself. Headers and runs have a short encoding, because each of many
+// ranks may send only a few bytes of a piece.
 struct PartHead {
   ExtentState::FreshPiece piece;
   Sharing::Handle keeper;
@@ -132,8 +133,8 @@ struct PieceExchange::Assembly {
   }
 };
 
-// The part of the file that ranks write in the next round. `from` is kNowhere if everything is
-// written.
+// The part of the file that ranks write in the next round. `from` is kNowhere if all parts have
+// been written.
 struct PieceExchange::Round {
   std::uint64_t from, to;
   bool failed, conflict;
@@ -167,7 +168,8 @@ Result<PieceExchange::Round> PieceExchange::next_round(std::span<const PiecePart
   return round;
 }
 
-// Writes a whole piece. Other ranks have no bytes of the piece, unless there is a conflict.
+// Writes a whole piece directly to the file. If another rank also has bytes of this piece, this is
+// a conflict, which is found later.
 Status PieceExchange::write_piece(const PiecePart& part, std::span<const std::byte> bytes) {
   NMB_TRY(file_.write_at(part.piece.position, bytes));
   written_for(part.keeper).add_piece(part.piece.logical, part.piece.end(), sum_of(bytes));
@@ -176,7 +178,7 @@ Status PieceExchange::write_piece(const PiecePart& part, std::span<const std::by
 
 namespace {
 
-// The parts in a rank's message, in ascending order of position.
+// Reads the parts in the message of one rank, in ascending order of position.
 struct PartsOfRank {
   explicit PartsOfRank(const Message& message) : in(message.bytes()) { next(); }
 
@@ -188,7 +190,7 @@ struct PartsOfRank {
 
   MessageReader in;
   bool at_end = false;
-  PartHead head{};  // header of the part that `in` has reached
+  PartHead head{};  // header of the next part; `in` is after this header
 };
 
 }  // namespace
@@ -221,7 +223,8 @@ void PieceExchange::take_part(const PartHead& head, MessageReader& in, Assembly*
     assembly->is_written = true;
     return;
   }
-  // A rank that has put no later records may not know that the piece is longer.
+  // A piece grows when a rank puts new records. A rank that has not put new records itself may have
+  // sent the old length of the piece.
   if (assembly->bytes.size() < head.piece.length) {
     assembly->bytes.resize(head.piece.length);
     assembly->covered.resize(head.piece.length);
@@ -271,9 +274,9 @@ void PieceExchange::reserve_letters(std::span<const PiecePart> rest, std::uint64
   for (const auto& [rank, length] : lengths) letters->to(rank).use(ranks_.parcel_bytes(length));
 }
 
-// Writes the parts of all ranks in rounds. alone_direct: a rank that has a whole piece in one part
-// writes the piece itself. *conflict: set if another rank also has values in a piece that was
-// written directly.
+// Writes the parts of all ranks in rounds. alone_direct: if true, a rank that has a whole piece in
+// one part writes the piece itself. *conflict: becomes true if one rank has written a whole piece
+// directly, and another rank also has values in this piece.
 Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Encode& encode,
                                     bool alone_direct, bool* conflict) {
   Status status;

@@ -1,5 +1,5 @@
 // PieceExchange: writes values of collective puts. Each piece of a shared extent is written by one
-// rank, which also computes the sum of the piece, so that no rank must read the piece again
+// rank. This rank also computes the sum of the piece. Therefore no rank has to read the piece again
 // (spec/rationale.md, "Values that ranks put together").
 #pragma once
 
@@ -22,17 +22,17 @@ namespace nmb {
 
 // The part of a piece that one put writes.
 struct PiecePart {
-  // `count` runs of `length` bytes, whose begins are `stride` bytes apart.
+  // A group of `count` runs of `length` bytes each. Each run begins `stride` bytes after the begin
+  // of the previous run.
   struct Runs {
-    std::uint64_t offset;  // offset in the piece
+    std::uint64_t offset;  // offset of the first run in the piece
     std::uint64_t length, stride, count;
   };
 
   ExtentState::FreshPiece piece;
   Sharing::Handle keeper;  // keeper of the block
   std::size_t put;         // index of the put
-  // The bytes of the part are the bytes [first, first + bytes) of the put's selection in external
-  // form.
+  // This part has the bytes [first, first + bytes) of the put's selected values in external form.
   std::uint64_t first, bytes = 0;
   std::vector<Runs> runs{};  // ascending
 
@@ -43,11 +43,13 @@ struct PiecePart {
 
 struct PartHead;
 
-// A rank that has a whole piece in one part writes the piece directly to the file. Parts of other
-// pieces are sent to the rank that writes the stripe of the piece. Not thread-safe.
+// A rank that has a whole piece in one part writes the piece directly to the file. If a rank has
+// only a part of a piece, it sends the part to the rank that writes the piece's stripe. Not
+// thread-safe.
 class PieceExchange {
  public:
-  // The bytes that this rank has written, for each block, identified by its keeper.
+  // For each block, the bytes that this rank has written. The key is the rank of the block's keeper
+  // and the block's ID on this rank.
   using WrittenFor = std::map<std::pair<int, BlockId>, Written>;
 
   PieceExchange(Communicator& ranks, OutputFile& file, const Aggregation& how,
@@ -63,12 +65,12 @@ class PieceExchange {
 
   // Writes the parts of all ranks. Collective. If several ranks write the same byte, the value of
   // the highest rank is written. If several puts of one rank write the same byte, the value of the
-  // last put is written. A rank holds in memory about kRoundBytes of its own bytes at a time, and
-  // about as many bytes of other ranks. Errors, the same on all ranks: kIo, kNoSpace.
+  // last put is written. At any time, a rank holds about kRoundBytes of its own bytes in memory,
+  // and about kRoundBytes of bytes from other ranks. Errors, the same on all ranks: kIo, kNoSpace.
   Status put(std::vector<PiecePart> parts, const Encode& encode);
 
  private:
-  // A piece that this rank writes from the parts that other ranks send.
+  // A piece that this rank assembles from the received parts and then writes.
   struct Assembly;
   struct Round;
 
@@ -87,7 +89,7 @@ class PieceExchange {
   static constexpr std::uint64_t kRoundBytes = 4 << 20;
   Communicator& ranks_;
   OutputFile& file_;
-  const Aggregation how_;  // the aggregation, with stripes at least as long as a piece
+  const Aggregation how_;  // the given aggregation, but no stripe is shorter than a piece
   WrittenFor& written_;
 };
 

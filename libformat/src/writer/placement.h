@@ -1,7 +1,7 @@
-// Placement: a function from the position where free space begins before a sequence of allocations
-// to the position where it begins afterwards. Placements can be joined before their start is known,
-// so a scan over the lower ranks is enough to compute each rank's positions (spec/format.md,
-// section 8).
+// Placement: describes a sequence of allocations. end() computes the position where free space
+// begins after the allocations, from the position where free space begins before the allocations.
+// Two placements can be joined before the position of the first allocation is known. Therefore one
+// scan over the ranks computes the positions of all ranks (spec/format.md, section 8).
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,15 @@
 namespace nmb {
 
 // Returns the alignment in bytes of an extent or piece of this length (spec/format.md, section 8).
-// asked: the requested alignment, a power of 2 of at least 4096, or 0 for the default. A requested
-// alignment applies to lengths of at least `asked` bytes.
+// asked: the requested alignment, a power of 2 of at least 4096, or 0 for the default. The
+// requested alignment is used only if `length` is at least `asked` bytes.
 constexpr std::uint64_t extent_alignment(std::uint64_t length, std::uint64_t asked) {
   if (asked != 0 && length >= asked) return asked;
   return length >= (1u << 20) ? 4096 : 8;
 }
 
-// Free space always begins at a multiple of 8. An end after 2^62 never becomes less than 2^62
-// again, so it is enough to check the last end.
+// Free space always begins at a multiple of 8. If an allocation ends after 2^62, all later
+// allocations also end after 2^62. Therefore it is enough to check the end of the last allocation.
 class Placement {
  public:
   static constexpr std::uint64_t kLimit = std::uint64_t{1} << 62;
@@ -45,15 +45,17 @@ class Placement {
       both.behind_ = add(round_up(add(behind_, next.ahead_), next.alignment_), next.behind_);
       return both;
     }
-    // Rounds up the bytes between the two alignments to the smaller alignment, so that the position
-    // before `next` is a multiple of the smaller alignment.
+    // `between` bytes lie between the two aligned positions. `between` is rounded up to the smaller
+    // alignment. This does not change the second aligned position, which is also a multiple of the
+    // smaller alignment. The padding before the first aligned position need not be counted, because
+    // it is shorter than the smaller alignment.
     Placement both = next;
     const std::uint64_t between = alignment_ > 8 ? add(behind_, next.ahead_) : next.ahead_;
     both.ahead_ = add(ahead_, alignment_ > 8 ? round_up(between, alignment_) : between);
     return both;
   }
-  // Returns the position where free space begins after the allocations if it begins at `start`
-  // before them.
+  // Returns the position where free space begins after the allocations. start: the position where
+  // free space begins before the allocations.
   std::uint64_t end(std::uint64_t start) const {
     const std::uint64_t at = add(start, ahead_);
     return alignment_ > 8 ? add(round_up(at, alignment_), behind_) : at;
@@ -64,8 +66,8 @@ class Placement {
     return std::min(a, 2 * kLimit) >= 2 * kLimit - std::min(b, 2 * kLimit) ? 2 * kLimit
                                                                            : round_up(a + b, 8);
   }
-  // The allocations are `ahead_` bytes. If alignment_ is more than 8, padding to a multiple of
-  // alignment_ and `behind_` bytes follow them.
+  // If alignment_ is 8, the allocations are `ahead_` bytes. If alignment_ is more than 8, the
+  // allocations are `ahead_` bytes, padding to a multiple of alignment_, and `behind_` bytes.
   std::uint64_t alignment_ = 8;
   std::uint64_t ahead_ = 0;
   std::uint64_t behind_ = 0;

@@ -19,8 +19,9 @@ Status add_provenance(WriterCore& w, std::string_view json) {
                   joined_text("found a provenance of ", json.size(), " bytes, expected at most ",
                               kMostProvenance));
   if (!w.ranks.is_first()) return {};
-  // Limits the length of a sequence of sections, because readers and writers refuse longer
-  // sequences. A sequence may begin with the place of the earlier sections.
+  // Limits the total length of the new sections, because readers and writers refuse a longer
+  // sequence of sections. If the file already has global sections, the new sequence begins with a
+  // section that refers to them.
   constexpr std::uint64_t kEarlier = kSectionHeader + 24;
   std::uint64_t bytes = kEarlier + kSectionHeader + round_up(json.size(), 8);
   for (const std::string& text : w.next.provenance)

@@ -1,5 +1,5 @@
-// PutValues: values that the program has put or may put. Committed values stay where no new values
-// are put (see writer/extent_origin.h).
+// PutValues: values that the program has put or may put. Committed values stay unchanged, except
+// where the program puts new values (see writer/extent_origin.h).
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class PutValues : public OriginSteps {
 
   PutValues() = default;
   explicit PutValues(std::unique_ptr<ExtentState> extent) : extent_(std::move(extent)) {}
-  // Returns nullptr if no values were put or opened.
+  // Returns nullptr if the program has neither put nor opened any values.
   ExtentState* extent() const { return extent_.get(); }
   std::unique_ptr<ExtentState> take() { return std::move(extent_); }
 

@@ -1,4 +1,4 @@
-// Puts values that other ranks do not put together with this rank (see writer/puts.h).
+// Puts values of one rank without communication with other ranks (see writer/puts.h).
 #include "writer/puts.h"
 
 #include <algorithm>
@@ -54,8 +54,8 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
   return put;
 }
 
-// Records that were added since end_define() or the last commit get space for all their variables,
-// because the program usually puts the other variables soon.
+// If a record was added since end_define() or the last commit, requests space for all variables of
+// the record. The program usually puts the other variables of this record soon.
 Status Puts::want_places(const Put& put) {
   const BlockState& block = w_.blocks[put.block];
   ExtentState& extent = *block.values.extent();
@@ -86,7 +86,7 @@ Status Puts::want_places(const Put& put) {
   return {};
 }
 
-// Makes room in the stage for `puts`. If the stage is too small, a writer with a single rank
+// Makes room in the stage for `puts`. If the writer has a single rank and the stage is too small,
 // assigns places to all waiting values and to the values of `puts`.
 Status Puts::make_room(std::span<Put* const> puts) {
   if (!w_.ranks.is_alone()) return {};
@@ -100,8 +100,8 @@ Status Puts::make_room(std::span<Put* const> puts) {
   return w_.keep(place_values(w_));
 }
 
-// Puts a run of `elements` values. The first value of the run is value `index` of the put and goes
-// to `offset` in the extent.
+// Puts a run of `elements` values. index: index of the first value of the run among the values of
+// the put. offset: offset of this value in the extent.
 Status Puts::put_run(Put& put, ExtentState& extent, std::uint64_t offset, std::uint64_t index,
                      std::uint64_t elements, std::vector<std::byte>& buffer) {
   const std::size_t from_size = memory_type_size(put.values.type());

@@ -17,7 +17,8 @@ struct Put {
   Type type;
   Kind kind;
   VariableShape shape;
-  // Number of records that the block needs; 0 if the variable is not a record variable.
+  // Number of records that the block must have after the put; 0 if the variable is not a record
+  // variable.
   std::uint64_t records;
   ConstArray values;
   Hyperslab slab{};
@@ -35,7 +36,7 @@ class Puts {
   // --- steps of put(), also for requests and collective puts ---
   Result<Put> check(std::string_view operation, BlockId id, VarId variable, const Hyperslab& slab,
                     ConstArray values);
-  // Puts the values of all `puts`. Values that have no place in the file yet wait in the stage.
+  // Puts the values of all `puts`. If a value has no place in the file yet, the stage keeps it.
   Status put_all_of(std::span<Put*> puts);
   // Requests places for those bytes of a put that have no place yet.
   Status want_places(const Put& put);

@@ -17,7 +17,7 @@ namespace nmb {
 namespace {
 
 // Writes the bytes [first, first + out.size()) of the external form of `values` to `out`. Returns
-// the number of out-of-range elements that begin in this byte range.
+// how many elements begin in these bytes and have a value that `type` cannot hold.
 std::uint64_t encode_bytes(ConstArray values, Type type, Kind kind, std::uint64_t first,
                            std::span<std::byte> out) {
   const std::size_t from_size = memory_type_size(values.type()), to_size = type_size(type);
@@ -67,11 +67,11 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
       const bool more = records > block.next.records;
       if (more) NMB_TRY(w_.keep(grow(w_, id, records)));
       ExtentState& extent = *extent_of(w_, id);
-      // Requests space for all new records, including the records of other ranks, because a rank
-      // knows only its own records.
+      // Requests space for all new records. Other ranks may already have added some of the new
+      // records, but this rank does not know which.
       const std::uint64_t behind = end - block.layout.header_length;
       if (extent.first_new() < behind) extent.want_place(extent.first_new(), behind);
-      // want_records() is needed because records may have no bytes.
+      // Also calls want_records(), because no space is requested for records that have no bytes.
       if (more) extent.want_records();
       if (more || extent.first_new() < behind) w_.blocks.mark_dirty(id);
       return {};
@@ -116,7 +116,7 @@ Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
       NMB_TRY(start_put(w_, put.block, put.records).status());
       NMB_TRY(Puts(w_).want_places(put));
     }
-    // Values of earlier puts must be written first.
+    // Values of earlier puts must be in the file before the values of these puts are written.
     return w_.buffer.flush();
   };
   NMB_TRY(w_.ranks.agree(prepare()));

@@ -1,5 +1,6 @@
-// Collective puts: values first get places, then each byte is sent directly to the rank that writes
-// it (spec/rationale.md, "Values that ranks put together").
+// PutsTogether: collective puts. In the first step, the values get places in the file. In the
+// second step, each byte is sent directly to the rank that writes it (spec/rationale.md, "Values
+// that ranks put together").
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// RankWork: the collective operations of a writer's ranks. They run a function on all ranks or on
-// rank 0, agree on a status, combine values, or exchange messages of one type. A writer with a
-// single rank sends no messages.
+// RankWork: the collective operations of a writer's ranks. A collective operation runs a function
+// on all ranks or on rank 0, agrees on a status, combines values, or exchanges messages of one
+// type. A writer with a single rank sends no messages.
 #pragma once
 
 #include <algorithm>
@@ -48,8 +48,9 @@ class Outbox {
   Letters letters_;
 };
 
-// The messages that have arrived, in the order of their senders. Messages of one sender are in the
-// order in which the sender added them. Views in messages are valid as long as the inbox exists.
+// The messages that have arrived, in the order of their senders. Messages from the same sender are
+// in the order in which the sender added them. Views in messages are valid as long as the inbox
+// exists.
 template <class M>
 class Inbox {
  public:
@@ -87,7 +88,7 @@ class Inbox {
       at_end_ = in_.at_end();
     }
     const std::vector<Message>* messages_;
-    std::size_t next_;  // index of the message after the current one
+    std::size_t next_;  // index of the next message in `messages_`
     MessageReader in_;
     bool at_end_ = true;
   };
@@ -154,8 +155,9 @@ class RankWork {
     T before;  // the combined values of all lower ranks
     T all;
   };
-  // Combines values in the order of ranks. Returns on each rank the combined values of all lower
-  // ranks and of all ranks. none: the result for rank 0, which has no lower ranks.
+  // Combines the values of all ranks in the order of ranks. On each rank, returns two results: the
+  // combined values of all lower ranks, and the combined values of all ranks. none: the result for
+  // rank 0, which has no lower ranks.
   template <class T, class Then>
   Result<InOrder<T>> in_order(T mine, T none, Then then) {
     NMB_ASSIGN(T before, ranks_.scan_before(mine, none, then));

@@ -1,4 +1,4 @@
-// Values in their stored form (spec/format.md, section 10.1).
+// ReadyPieces: values that are given as pieces in their stored form (spec/format.md, section 10.1).
 #include "writer/ready_pieces.h"
 
 #include <algorithm>

@@ -19,7 +19,8 @@ class ReadyPieces : public OriginSteps {
                                   std::shared_ptr<const ByteSource> source,
                                   std::uint32_t piece_size, std::string_view block);
 
-  // Returns the space for the pieces. The pieces follow each other, each at a multiple of 8.
+  // Returns the space for the pieces. In this space, each piece begins at the first multiple of 8
+  // after the previous piece.
   ValueSpace space(std::uint64_t) const { return {move_.length, false, false}; }
   void place(std::uint64_t position) { move_.position = position; }
   Move* move() { return &move_; }
@@ -41,8 +42,8 @@ const char* piece_error(const StoredPiece& piece, std::uint32_t piece_size,
                         const ByteSource& source, std::uint64_t* length);
 // Appends the stored bytes of a piece to the move, at a multiple of 8.
 void add_window(const StoredPiece& piece, Move* move);
-// Checks that pieces of `length` bytes together make up the extent, and that the block is not
-// shared by several ranks.
+// Checks that the pieces, which have `length` bytes together, are as long as the extent. Also
+// checks that the block is not shared by several ranks.
 Status check_pieces(std::string_view block, std::uint64_t length, std::uint64_t extent_length,
                     bool shared);
 // Adds a hole to the pieces of an extent. If the last piece is a hole, makes this hole longer

@@ -20,8 +20,8 @@ Result<std::unique_ptr<BlockCounter>> counter_of(WriterCore& w, BlockId id) {
 
 namespace {
 
-// Returns a source of the values of a block that are in the file. Only one thread may use the
-// source.
+// Returns a source that reads those values of a block which are in the file. Only one thread may
+// use this source.
 std::shared_ptr<const ByteSource> extent_source(WriterCore& w, BlockId id) {
   class Values final : public ByteSource {
    public:

@@ -9,8 +9,8 @@
 namespace nmb {
 
 Result<std::unique_ptr<BlockCounter>> counter_of(WriterCore& w, BlockId id);
-// Computes the statistics of a block. Values that were not counted while they were moved are
-// counted now.
+// Computes the statistics of a block. If the commit moved values without counting them, this
+// function counts them.
 Result<CountedBlock> count_block(WriterCore& w, BlockId id);
 
 }  // namespace nmb

@@ -19,13 +19,14 @@
 
 namespace nmb {
 
-// The statistics of a block and the names of its variables. A variable without statistics has an
-// empty name in this list.
+// The statistics of a block and the names of its variables. If a variable cannot have statistics,
+// its name in `names` is empty.
 struct CountedBlock {
   BlockStatistics statistics;
   std::vector<std::string> names;
 
-  // Returns the number of variables with a name whose statistics could not be computed.
+  // Returns the number of variables whose name is not empty, but whose statistics could not be
+  // computed.
   std::uint64_t not_computed() const {
     std::uint64_t count = 0;
     for (std::size_t v = 0; v < names.size(); ++v)

@@ -1,4 +1,4 @@
-// Opens blocks that are in the file for a writer (see writer/stored_blocks.h).
+// A writer opens blocks that are already in the file (see writer/stored_blocks.h).
 #include "writer/stored_blocks.h"
 
 #include <memory>
@@ -12,7 +12,8 @@ namespace nmb {
 
 namespace {
 
-// Updates a block that another rank may have committed in the meantime.
+// Updates what this rank knows about a block, if another rank may have changed the block in a
+// commit.
 Status refresh(WriterCore& w, BlockId id) {
   BlockState& block = w.blocks[id];
   if (w.ranks.is_alone() || !block.is_laid_out() ||

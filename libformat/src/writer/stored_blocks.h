@@ -1,5 +1,5 @@
-// Opens blocks that are in the file: finds them by name and reads them when their definitions are
-// needed.
+// A writer opens blocks that are already in the file: it finds them by name, and reads them when it
+// needs their definitions.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,8 @@ namespace nmb {
 // each use of an ID. Errors: kUsage if no block has this ID.
 Status check_id(WriterCore& w, BlockId id);
 // Returns the ID of the block with this name, or nullopt if this rank knows no such block. Also
-// returns nullopt if another rank has removed or renamed the block, which then keeps its ID.
+// returns nullopt if another rank has removed or renamed the block; the block's ID on this rank
+// does not change.
 Result<std::optional<BlockId>> known_block(WriterCore& w, std::string_view name);
 Result<bool> exists(WriterCore& w, std::string_view name);
 Result<BlockId> find_block(WriterCore& w, std::string_view name);

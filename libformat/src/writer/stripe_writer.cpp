@@ -71,8 +71,8 @@ Status StripeWriter::pass_on(Status status) {
     bool failed;
   };
   constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  // Each round covers one range of the file, so that a writing rank receives at most kRoundBytes in
-  // a round, no matter how many ranks send.
+  // Each round covers one range of the file. Therefore a rank that writes receives at most
+  // kRoundBytes in a round, for any number of ranks that send.
   const std::uint64_t stripes = std::max<std::uint64_t>(1, kRoundBytes / how_.stripe);
   const std::uint64_t range = stripes * how_.stripe * static_cast<std::uint64_t>(how_.writers);
   std::vector<Part> parts = in_file_order();

@@ -1,5 +1,5 @@
-// StripeWriter: writes metadata and the index to the file. With several ranks, each stripe of the
-// file is written by only one rank in a commit (spec/rationale.md, "Aggregators").
+// StripeWriter: writes metadata and the index to the file. If a commit has several ranks, only one
+// rank writes each stripe of the file (spec/rationale.md, "Aggregators").
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 
 namespace nmb {
 
-// Each byte must be passed to write_at() only once, by one rank. Bytes wait until pass_on() sends
-// them to the ranks that write. A rank that has all bytes of one of its own stripes writes this
-// stripe directly to the file. A single rank passes all bytes directly to `buffer`. Not
-// thread-safe.
+// Each byte must be passed to write_at() only once, by one rank. The bytes stay in memory until
+// pass_on() sends them to the ranks that write the stripes. A rank that has all bytes of one of its
+// own stripes writes this stripe directly to the file. A single rank passes all bytes directly to
+// `buffer`. Not thread-safe.
 class StripeWriter {
  public:
   StripeWriter(Communicator& ranks, OutputFile& file, WriteBuffer& buffer, const Aggregation& how)
@@ -29,12 +29,12 @@ class StripeWriter {
         writes_(how.writes(ranks.rank(), ranks.size())),
         round_(round_bytes(how.writers, ranks.size())) {}
 
-  // Writes bytes. Not collective; more bytes may wait than full() allows.
+  // Writes bytes. Not collective. This call accepts bytes even if full() is true.
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes);
 
-  // Calls step(0) to step(count - 1), which call write_at(). Whenever a rank is full, all ranks
-  // call pass_on(). Collective. Returns the same status on all ranks. count: the number of steps of
-  // this rank.
+  // Calls step(0) to step(count - 1), which call write_at(). When the memory of one rank is full,
+  // all ranks call pass_on(). Collective. Returns the same status on all ranks. count: the number
+  // of steps of this rank.
   template <class Step>
   Status in_rounds(std::size_t count, Step step);
 
@@ -67,21 +67,21 @@ class StripeWriter {
   std::vector<Part> in_file_order() const;  // the waiting bytes
   Status write(const std::vector<Message>& arrived);
 
-  // In a round, a rank that writes receives at most this many bytes, or one stripe, from all ranks
-  // together.
+  // Largest number of bytes that a writing rank receives in one round from all ranks together. If
+  // one stripe is longer than this, the rank receives one stripe.
   static constexpr std::size_t kRoundBytes = 8 << 20;
   static constexpr std::size_t kLeastRound = 64 << 10;
-  // The writer searches for whole stripes, and write_all() checks whether the rank is full, after
-  // each further kPart bytes.
+  // After each further kPart bytes, the writer searches for whole stripes. After each kPart bytes,
+  // write_all() checks whether full() is true.
   static constexpr std::size_t kPart = 128 << 10;
   Communicator& ranks_;
   OutputFile& file_;
   WriteBuffer& buffer_;
   const Aggregation how_;
   const bool writes_;
-  const std::size_t round_;  // a rank with this many waiting bytes is full
-  // The waiting bytes, in the order of the calls. `runs_` contains the file position of each run in
-  // `bytes_`.
+  const std::size_t round_;  // number of waiting bytes at which full() becomes true
+  // The waiting bytes, in the order of the write_at() calls. `runs_` has the file position and
+  // length of each run of these bytes.
   std::vector<Run> runs_;
   std::vector<std::byte> bytes_;
   // Number of waiting bytes at which the writer searches for whole stripes again.

@@ -1,4 +1,4 @@
-// UnchangedValues: the values of a committed block whose values no caller has opened (see
+// UnchangedValues: the values of a committed block, if no caller has opened or put any of them (see
 // writer/extent_origin.h).
 #pragma once
 

@@ -31,7 +31,8 @@ Result<UnitedBlock::Ids> UnitedBlock::add(int rank, const Metadata& definitions)
   assert(starts_.empty() || starts_.back().rank < rank);
   const Start start{rank, union_.dimension_count(), union_.variable_count(), block_attributes_};
   Ids ids;
-  if (!starts_.empty()) union_.check_names_at_once();  // names are searched before settle_names()
+  if (!starts_.empty())
+    union_.check_names_at_once();  // add_*() searches names before settle_names() is called
   NMB_TRY(add_dimensions(rank, definitions, &ids.dimensions));
   NMB_TRY(add_block_attributes(rank, definitions));
   NMB_TRY(add_variables(rank, definitions, &ids));
@@ -45,8 +46,9 @@ Result<UnitedBlock::Ids> UnitedBlock::add(int rank, const Metadata& definitions)
 Status UnitedBlock::add_dimensions(int rank, const Metadata& definitions, std::vector<DimId>* ids) {
   const bool is_first = union_.dimension_count() == 0;
   ids->reserve(definitions.dimension_count());
-  // Compares the object after the last match first, because ranks usually define the same objects
-  // in the same order. A search in the table costs a cache miss if there are very many names.
+  // Before a search for a name, tries the object that follows the last match. Ranks usually define
+  // the same objects in the same order. A search in the table costs a cache miss if there are very
+  // many names.
   DimId next = 0;
   for (DimId local = 0; local < definitions.dimension_count(); ++local) {
     const Dimension found = definitions.dimension(local);
@@ -94,7 +96,7 @@ Status UnitedBlock::add_variables(int rank, const Metadata& definitions, Ids* id
   const bool is_first = union_.variable_count() == 0;
   ids->variables.reserve(definitions.variable_count());
   std::vector<DimId> dimensions;
-  VarId next = 0;  // compared first, as in add_dimensions()
+  VarId next = 0;  // the variable to try before a search, as in add_dimensions()
   for (VarId local = 0; local < definitions.variable_count(); ++local) {
     const Variable found = definitions.variable(local);
     dimensions.clear();

@@ -26,12 +26,13 @@ namespace nmb {
 // A rank may lack objects that another rank has. But if two ranks have the same variable, both
 // ranks must have the same attributes of this variable.
 //
-// The time is proportional to the number of added objects. Not thread-safe. Throws std::bad_alloc
-// if memory is exhausted. The union must not be used after an exception or a failure of add().
+// The time of all calls of add() together is proportional to the number of added objects. Not
+// thread-safe. Throws std::bad_alloc if memory is exhausted. The union must not be used after an
+// exception or a failure of add().
 class UnitedBlock {
  public:
-  // The IDs in the union of a rank's dimensions and variables. The rank's own IDs are the indexes
-  // of the vectors.
+  // For each dimension and variable of a rank, its ID in the union. The index in the vector is the
+  // object's ID on the rank.
   struct Ids {
     std::vector<DimId> dimensions;
     std::vector<VarId> variables;
@@ -40,22 +41,22 @@ class UnitedBlock {
   // `name`: the block's name, for messages.
   explicit UnitedBlock(std::string_view name) : name_(name) {}
 
-  // Adds the definitions of a rank. Ranks must be added in ascending order. `definitions`:
-  // settle_names() must have been called. `begin` of the rank's variables is ignored and is 0 in
-  // the union. Fails with kLimit if the union would exceed a limit of Metadata. Fails with
-  // kConflict if definitions disagree. The message of kConflict names the block, the object, the
-  // field, both values and both ranks:
+  // Adds the definitions of a rank. Ranks must be added in ascending order. settle_names() of
+  // `definitions` must have been called before. The field `begin` of the rank's variables is
+  // ignored; `begin` is 0 in the union. Fails with kLimit if the union would exceed a limit of
+  // Metadata. Fails with kConflict if definitions disagree. The message of kConflict names the
+  // block, the object, the field, both values and both ranks:
   //   block "events": variable "energy": type: found double on rank 3, expected float as on rank 1
   Result<Ids> add(int rank, const Metadata& definitions);
 
   const Metadata& metadata() const { return union_; }
-  // Returns the union. The layout must set `begin` of the union's variables. The UnitedBlock is
-  // empty afterwards.
+  // Returns the union. The caller must then compute a layout, which sets the field `begin` of the
+  // union's variables. The UnitedBlock is empty afterwards.
   Metadata take() && { return std::move(union_); }
 
  private:
-  // The first objects that a rank has added. All objects up to the next Start come from the same
-  // rank.
+  // The first objects that a rank has added. The rank has also added all later objects up to the
+  // next Start in `starts_`.
   struct Start {
     int rank;
     DimId dimension;
@@ -70,7 +71,8 @@ class UnitedBlock {
   Status check_variable(int rank, const Metadata& definitions, VarId local, VarId id,
                         std::span<const DimId> dimensions) const;
   Status check_attributes(int rank, const Metadata& definitions, VarId local, VarId id) const;
-  // Returns the error for attributes that differ. `object`: the name and owner of the attributes.
+  // Returns the error for attributes that differ. `object`: the owner and the name of the
+  // attribute, for the message.
   Status attribute_conflict(std::string_view object, int rank, const Attribute& found,
                             int first_rank, const Attribute& expected) const;
   int first_rank(std::uint32_t Start::*first, std::uint32_t object) const;
@@ -83,7 +85,7 @@ class UnitedBlock {
   std::string name_;
   Metadata union_{Metadata::Names::kAsFound};
   std::uint32_t block_attributes_ = 0;
-  std::vector<Start> starts_;  // in ascending order, only for ranks that have added objects
+  std::vector<Start> starts_;  // ascending by rank; one for each rank that has added objects
 };
 
 }  // namespace nmb

@@ -1,5 +1,6 @@
-// Sets the sources of the values of new blocks, except puts. A source is a packed block, pieces in
-// stored form, a source to copy from, or files in which the values stay. To add a new origin,
+// Functions that set where the values of a new block come from. The values may come from a packed
+// block, from pieces in stored form, or from a source that the commit copies. The values may also
+// stay in other files. Values that the program puts are not handled here. To add a new origin,
 // change this file and writer/extent_origin.h.
 #pragma once
 

@@ -15,8 +15,8 @@ namespace nmb {
 
 namespace {
 
-// A run of at least this many bytes is written by the rank that put it, because sending it would
-// take longer.
+// A run of at least this many bytes is written by the rank that put it. Sending the run to another
+// rank would take longer.
 constexpr std::size_t kSmallRun = 64 << 10;
 
 // A message to the keeper of a block: the bytes of a rank that need places.
@@ -83,14 +83,14 @@ class WaitingValues {
     NMB_ASSIGN(const Inbox<WaitingPart> told, tell_keepers());
     NMB_TRY(w_.ranks.each([&] { return plan(told); }));
     NMB_ASSIGN(const std::vector<std::uint64_t> positions, take_space());
-    // Committed pieces must be copied before any rank writes to the copies.
+    // Committed pieces must be copied to their new places before any rank writes to these places.
     NMB_TRY(w_.ranks.each([&] { return take_places(positions); }));
     NMB_ASSIGN(const Inbox<PlacedPart> places, w_.ranks.exchange(placed_));
     return write(places);
   }
 
  private:
-  // The bytes of a rank that need places in a block that this rank keeps.
+  // Bytes of one rank that need places, in a block whose keeper is this rank.
   struct Part {
     Sharing::Handle handle;
     std::vector<Interval> unplaced;
@@ -173,8 +173,8 @@ class WaitingValues {
     return {};
   }
 
-  // Takes space in the order in which the blocks were created, which does not depend on the keepers
-  // of the blocks.
+  // Takes space for the blocks in the order in which they were created. This order does not depend
+  // on which ranks are the keepers.
   Result<std::vector<std::uint64_t>> take_space() {
     std::vector<OrderedRequest> ordered;
     for (const auto& [id, list] : requests_)
@@ -223,9 +223,8 @@ class WaitingValues {
     return {};
   }
 
-  // Writes the values that have waited. If several ranks have values in a block, small runs are
-  // sent to the rank that writes their part of the file, because the elements of several ranks may
-  // alternate.
+  // Writes the values that have waited. If several ranks have values in a block, their elements may
+  // alternate. In this case, each small run is sent to the rank that writes this range of the file.
   Status write(const Inbox<PlacedPart>& places) {
     const Status taken = take_told(places);
     for (const auto& [id, parts] : kept_)
@@ -252,7 +251,7 @@ class WaitingValues {
   }
 
   WriterCore& w_;
-  // The parts of all ranks in the blocks that this rank keeps, in the order of ranks.
+  // For each block whose keeper is this rank: the parts of all ranks, in the order of ranks.
   std::map<BlockId, std::vector<Part>> kept_;
   std::vector<std::pair<BlockId, std::vector<SpaceRequest>>> requests_;
   Outbox<PlacedPart> placed_;

@@ -1,5 +1,5 @@
-// Assigns places to values that wait for space: added values, and committed pieces that change
-// (spec/rationale.md, "Values that wait for space").
+// Assigns places to values that wait for space. A value waits for space if it was added, or if it
+// replaces a value in a committed piece (spec/rationale.md, "Values that wait for space").
 #pragma once
 
 #include "writer/writer_core.h"

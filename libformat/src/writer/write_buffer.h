@@ -1,5 +1,6 @@
-// WriteBuffer: joins writes that follow each other in the file, without gaps or with small gaps, to
-// one write of at most 1 MiB or the given capacity.
+// WriteBuffer: joins several writes into one write. The writes must be in file order, with no gap
+// or only a small gap between them. The joined write has at most `capacity` bytes, by default 1
+// MiB.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +21,15 @@ namespace nmb {
 class WriteBuffer {
  public:
   static constexpr std::size_t kCapacity = 1 << 20;
-  // Capacity for one of several ranks, which writes only a part of a file.
+  // Capacity of a buffer if several ranks write the file. Each of these ranks writes only a part of
+  // the file.
   static constexpr std::size_t kOfSeveral = 256 << 10;
 
   explicit WriteBuffer(OutputFile& file, std::size_t capacity = kCapacity)
       : file_(file), capacity_(capacity) {}
 
-  // Sets the ranges of the file to which nobody else writes from now on. `ranges` may be empty.
+  // Sets the ranges of the file that belong to this buffer. From now on, nobody else writes to
+  // these ranges. `ranges` may be empty.
   void set_own(std::vector<Interval> ranges) { own_ = std::move(ranges); }
 
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -76,7 +79,7 @@ class WriteBuffer {
 
   Status fill_gap(std::uint64_t gap) {
     if (ahead_.empty() || end() + gap > ahead_position_ + ahead_.size()) {
-      // Each read is longer than the last read, because more gaps usually follow a gap.
+      // Each read is longer than the previous read, because more gaps usually follow a gap.
       ahead_.resize(std::min(
           {std::max(kFirstAhead, ahead_.size() * 8), capacity_ - bytes_.size(), kCapacity}));
       ahead_position_ = end();

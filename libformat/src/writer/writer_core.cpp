@@ -34,8 +34,9 @@ WriterCore::~WriterCore() {
   // abandoned range.
   if (!next.slot_begun && next.cursor != round_up(committed.kept_length, 8))
     (void)file->truncate(committed.kept_length).ok();
-  // Other ranks may still write values to their places in the file. The file stays locked until the
-  // other ranks know that this rank has left, so that no other writer gets these places.
+  // Other ranks may still write values to their places in the file. Therefore the file stays locked
+  // until the other ranks know that this rank has left. Without the lock, another writer could use
+  // the places of these values.
   if (!others_go_on) return;
   try {
     ranks.communicator().keep(std::move(file));
@@ -57,8 +58,8 @@ void WriterCore::leave() {
   Communicator& all = ranks.communicator();
   // After a collective failure, all ranks know of the failure, and no rank waits for this rank.
   if (ranks.is_alone() || !file || (failed_together && !calls_differed)) return;
-  // All ranks end here together if all of them abandon the writer or have agreed on another
-  // failure.
+  // If all ranks abandon the writer, or have agreed on another failure, all ranks come to this
+  // point and agree on the end.
   const bool ends_together = abandoned || all.agreed_failures() != agreed_failures;
   const bool by_exception = std::uncaught_exceptions() > 0;
   if (!by_exception && ends_together && all.agree({}, kEnd, number).ok()) return;

@@ -1,5 +1,5 @@
-// WriterCore: the state of a writer on each rank, which the calls of Writer read and change.
-// docs/architecture.md lists its parts.
+// WriterCore: the state of a writer on one rank. The functions of Writer read and change this
+// state. docs/architecture.md lists the parts of the state.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ struct PutRequest {
   ConstArray values;
 };
 
-// The names of blocks after the last end_define() on several ranks.
+// The division of block names among ranks. The last end_define() on several ranks has made this
+// division.
 struct MatchedNames {
   NameSlices slices;
   OwnedNames owned;
@@ -51,16 +52,16 @@ struct WriterCore {
   WriterCore(const WriterCore&) = delete;
   WriterCore& operator=(const WriterCore&) = delete;
 
-  // Runs a collective operation. No rank begins the operation if a rank has a failure after which
-  // the file is in doubt. With several ranks, a failure is a failure of all ranks and permanent,
-  // because the states of the ranks may differ.
+  // Runs a collective operation. If a failure has left the file in doubt on any rank, no rank
+  // begins the operation. If a collective operation on several ranks fails, it fails on all ranks.
+  // All later operations fail too, because the states of the ranks may differ after a failure.
   template <class Work>
   Status together(std::string_view operation, Work work);
   // Returns `status`. If the file is in doubt after this status, stores the status as `failure`.
   Status keep(Status status);
   // Tells the other ranks that this rank's writer ends. Must be called in the destructor of each
-  // writer, closed or not. Without leave(), other ranks would wait for this rank in their next
-  // collective call.
+  // writer, closed or not. Without a call of leave(), the other ranks would wait for this rank in
+  // their next collective call.
   void leave();
   // Releases the file. Every later call fails with kUsage.
   void shut();
@@ -73,17 +74,17 @@ struct WriterCore {
   WriterOptions options;
   RankWork ranks;
   const Traffic traffic_before;
-  const std::uint64_t number;  // number of this file among the files of these ranks
-  // Value of Communicator::agreed_failures() at the begin of the last collective operation.
+  const std::uint64_t number;  // number of this file; the ranks number all files that they open
+  // Value of Communicator::agreed_failures() when the last collective operation began.
   std::uint64_t agreed_failures;
   // The out-of-memory status, created in advance, because there may be no memory for it later.
   Status out_of_memory;
-  // The failure after which the file is in doubt, or ok if there was no failure.
+  // The failure that has left the file in doubt, or ok if no such failure has occurred.
   Status failure;
-  // True if all ranks have the failure. Then no rank waits for another rank.
+  // True if all ranks know of the failure. If all ranks know of it, no rank waits for another rank.
   bool failed_together = false;
-  // True if the collective operation failed because other ranks called another operation, perhaps
-  // of another writer.
+  // True if a collective operation failed because the ranks called different operations, perhaps of
+  // different writers.
   bool calls_differed = false;
   PhaseClock clock;
   bool define_mode = true;
@@ -94,24 +95,24 @@ struct WriterCore {
   const std::shared_ptr<CountedOutput::Counts> counts = std::make_shared<CountedOutput::Counts>();
   std::unique_ptr<OutputFile> file;
   const Aggregation aggregation;
-  WriteBuffer buffer;          // for values; for all bytes if there is only one rank
-  StripeWriter stripes;        // for metadata and the index
-  StripeWriter value_stripes;  // for values that have waited for places
+  WriteBuffer buffer;          // buffer for values; with one rank, for all bytes
+  StripeWriter stripes;        // writer for metadata and the index
+  StripeWriter value_stripes;  // writer for values that have waited for places
 
   // --- state of the file and its blocks ---
   CommittedState committed;
   NextGeneration next{committed.superblock, stripes};
   BlockSet blocks;
   MatchedNames names;
-  // Stored bodies that the commit need not encode again. The limit for compressed bodies is larger,
-  // because a compressed body is small compared with its definitions, which are in memory in any
-  // case.
+  // Bodies in stored form, which the commit need not encode again. Compressed bodies may use more
+  // memory than other bodies. A compressed body is small compared with the block's definitions,
+  // which are in memory anyway.
   GrowArray<std::byte> retained;
   std::unique_ptr<BodyCompressor> compressor;
   Stage stage;  // values that wait for places
   OpenRequests<PutRequest> requests;
   PieceExchange::WrittenFor written_for;  // bytes written by collective puts since the last commit
-  // Number of variables without statistics, in all commits.
+  // Total number of variables without statistics in all commits of this writer.
   std::uint64_t without_statistics = 0;
 };
 

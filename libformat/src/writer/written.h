@@ -39,8 +39,9 @@ class Written {
     sums_.clear();
   }
 
-  // Encodes this object for another rank, where take() adds it. If both ranks have written bytes of
-  // a piece, the sum of the piece becomes unknown.
+  // put() encodes this object as a message for another rank. take() adds the received message to
+  // this object. If both ranks have written bytes of the same piece, the sum of this piece becomes
+  // unknown.
   void put(MessageWriter& out) const;
   void take(MessageReader& in);
 
@@ -52,7 +53,7 @@ class Written {
 
   IntervalSet bytes_;
   std::map<std::uint64_t, Sum>
-      sums_;  // sums of whole pieces, by the offset of the piece in the extent
+      sums_;  // sums of whole pieces; the key is the piece's offset in the extent
 };
 
 }  // namespace nmb
