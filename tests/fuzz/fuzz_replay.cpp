@@ -29,7 +29,7 @@ static void run(const std::vector<std::byte>& bytes, std::size_t size) {
 
 static void run_near(std::vector<std::byte> bytes) {
   run(bytes, bytes.size());
-  const std::size_t step = (1 + bytes.size() / kEveryByte) * (nmb::test::kShare == 1 ? 1 : 3);
+  const std::size_t step = (1 + bytes.size() / kEveryByte) * (nmb::test::kShare == 1 ? 1 : 7);
   for (std::size_t i = 0; i < bytes.size(); i += step) {
     run(bytes, i);
     const std::byte kept = bytes[i];

@@ -13,6 +13,7 @@
 #include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
+#include "support/sanitized.h"
 #include "support/vectors.h"
 #include "wire/endian.h"
 #include "wire/hash.h"
@@ -673,7 +674,7 @@ TEST_F(WriterTest, RecordsOfOneByteVariableHaveNoPadding) {
 }
 
 TEST_F(WriterTest, ValuesPutWithStridesAreWrittenTogether) {
-  constexpr std::uint64_t kLength = 5 << 18;
+  const std::uint64_t kLength = (5 << 18) / test::kShare;
   const auto all = pattern(kLength);
   const auto every = [&](std::uint64_t start, std::uint64_t stride) {
     std::vector<std::uint8_t> out;
