@@ -2,7 +2,7 @@
 
 decode() returns the Header of classic_reference.py with an Extension. If a broken rule prevents reading, it raises
 ClassicError, with an offset from the body's first byte. R-XC-1, R-XV-1 and R-H5-1 are checked only when values or
-the hdf5 section are read. If one of these rules is broken, BrokenValue is raised.
+the hdf5 section are read. If R-XC-1, R-XV-1 or R-H5-1 is broken, BrokenValue is raised.
 """
 
 import fractions
@@ -19,7 +19,7 @@ FIRST_TYPE = 256
 HEAP_VALUE = 16  # size in bytes of a value of variable length
 MAX_DEPTH = 64
 MAX_FILTERS = 32
-# Limits of this program, not of the format: number of values that are decoded, and bytes of a chunk.
+# Limits of this program, not of the format: number of values that it decodes, and bytes in a chunk.
 MAX_VALUES = 2**18
 MAX_CHUNK = 2**26
 
@@ -472,7 +472,7 @@ def unfletcher(raw):
         second += first
     fold = lambda n: (n - 1) % 65535 + 1 if n else 0
     expected = fold(second) << 16 | fold(first)
-    # Old writers stored the two bytes of each half in the other order.
+    # Old writers stored the two bytes of each half of the checksum in the other order.
     old = (expected & 0x00FF00FF) << 8 | (expected & 0xFF00FF00) >> 8
     if told not in (expected, old):
         raise ValueError("the checksum of a chunk is not right")
@@ -609,7 +609,7 @@ class Values:
         return bytes(self.region[offset : offset + count * size])
 
     def value(self, type_, raw):
-        # Elements may share bytes. Without this limit, a few bytes could make very many values.
+        # Elements may share bytes. Without MAX_VALUES, a few bytes could decode to very many values.
         self.taken += 1
         if self.taken > MAX_VALUES:
             raise Unsupported("more values than this reader takes")

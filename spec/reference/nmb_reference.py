@@ -96,7 +96,7 @@ class Damaged(Exception):
 
 FIRST_STRUCTURE = 16384
 MAX_FINDINGS = 1000
-# Limits of this program, not of the format: most bytes that it decodes of one body, and altogether.
+# Limits of this program, not of the format: bytes that it decodes of one body or piece, and of all together.
 MAX_BODY = 2**26
 MAX_DECODED = 2**28
 
@@ -130,7 +130,7 @@ class File:
         self.file_lengths = []  # file lengths, newest generation first, as far as trailers lead
         self.tables_sound = False  # no rule is broken in the trees of statistics
         # Trees and rows of statistics that a commit would take in if it changed one block (section 9.2). The statistics
-        # must stay as they are if one of these trees has a column that is critical for writing.
+        # must stay unchanged if one of these trees has a column that is critical for writing.
         self.trees_taken, self.rows_taken, self.statistics_stay = 0, 1, False
         self.blocks = []  # (entry, header, classic header or None), in order of names
         self.totals = None
@@ -1038,7 +1038,7 @@ def read_index_page(file, page, low, high):
     rows = [page.row(i) for i in range(page.fields["rows"])]
     check_names(file, page, rows, low, high)
     if page.critical_for_writing:
-        # A changed block changes the node's row above it, and a new block adds a row to the only leaf.
+        # A changed block changes the row of each node above it. A new block adds a row to the only leaf.
         all_leads_here = page.fields["level"] > 0 or file.superblock["height"] == 1
         file.untouchable |= {b"*"} if all_leads_here else {row.name for row in rows}
     for i, row in enumerate(rows):

@@ -1,6 +1,6 @@
 """Makes the HDF5 view of a file that nmb_reference.py has read, in the order of hdf5_view.md.
 
-encode(file, position) makes the view. It shares no code with the library.
+encode(file, position) makes the view. This module shares no code with the library.
 """
 
 import struct

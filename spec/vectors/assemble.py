@@ -535,7 +535,7 @@ class Assembler:
         self.growth_rows = {}  # rows of growth pages as written, by order
         self.growth_pieces = {}  # [(records, Piece)] by name of the block
         self.growth_pages = []
-        # The stamp is a sum over bytes that are written after it, so it is known only from an earlier pass.
+        # The stamp is a sum over bytes that are written after the stamp, so it is known only from an earlier pass.
         self.stamps, self.found_stamps = {}, {}
 
     @property
