@@ -1,4 +1,4 @@
-"""Decodes extended bodies (kind 6), in the order of section 15 of format.md, and the values that they describe.
+"""Decodes extended bodies (kind 6) and the values that they describe, in the order of section 15 of format.md.
 
 decode() returns the Header of classic_reference.py with an Extension. If a broken rule prevents reading, it raises
 ClassicError, with an offset from the body's first byte. R-XC-1, R-XV-1 and R-H5-1 are checked only when values or
