@@ -105,16 +105,19 @@ Status check_growth_chain(WriterCore& w) {
   return {};
 }
 
-// Checks that this version can read all existing pages to which a commit may add.
+// Checks that this version can read all existing pages to which a commit may add, and may add rows.
 Status check_continued_pages(WriterCore& w) {
+  const ByteSource& source = *w.committed.source;
   NMB_TRY(check_growth_chain(w));
-  NMB_TRY(w.committed.reader->external().table().status());
+  NMB_ASSIGN(const auto files, w.committed.reader->external().table());
+  for (const auto& page : files->pages()) NMB_TRY(check_may_change(*page, source));
   const Place& newest = w.committed.superblock.dead_map;
   if (newest.absent() || newest.length > ~std::uint32_t{0}) return {};
   PageExpectation expect = w.committed.superblock.expectation(PageUse::kDead);
   expect.position = newest.position;
   expect.length = static_cast<std::uint32_t>(newest.length);
-  return read_page(*w.committed.source, expect).status();
+  NMB_ASSIGN(const auto dead, read_page(source, expect));
+  return check_may_change(*dead, source);
 }
 
 // Chooses the generation from which the writer continues, and repairs the head (spec/format.md,

@@ -35,6 +35,8 @@ class FileTable {
     return {value(row, kMapPosition), value(row, kMapLength), value(row, kMapSum)};
   }
   Digest digest(std::uint32_t row) const;
+  // The pages, with the oldest first.
+  std::span<const std::shared_ptr<const Page>> pages() const { return pages_; }
   // Returns the place of the newest page, with the page's `sum` field as the sum. The place is
   // absent if there is no page.
   Place newest_page() const;
