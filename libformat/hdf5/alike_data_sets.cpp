@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "hdf5_error.h"
-#include "memory_layout.h"
+#include "hdf5/model/memory_layout.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 

@@ -19,9 +19,6 @@ struct AttributeOut {
   bool whole_text = false;                            // one string, not one string for each byte
 };
 
-// Returns ASCII unless a byte is above 127.
-CharacterSet usual_character_set(std::string_view name);
-
 // Returns an attribute of a group or variable, with its properties from the hdf5 section. number:
 // its index.
 Result<AttributeOut> attribute_out(const SourceBlock& source, std::uint32_t owner,

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "hdf5_error.h"
-#include "memory_layout.h"
+#include "hdf5/model/memory_layout.h"
 #include "nmb/classic.h"
 #include "nmb/metadata.h"
 #include "types_out.h"

@@ -27,6 +27,8 @@ class ChunkTable {
 
   // Returns the rows of `count` chunks, beginning with `first`.
   Result<std::vector<ChunkRow>> rows(std::uint64_t first, std::uint64_t count) const;
+  // Errors: kDamaged (R-XC-1) if a stored chunk is not inside the region.
+  Status check_place(std::uint64_t number, const ChunkRow& row) const;
   // Returns the chunk as it is stored. Errors: kDamaged (R-XC-1) if it is not inside the region.
   Result<std::vector<std::byte>> stored(std::uint64_t number, const ChunkRow& row) const;
   // Returns the values of the chunk; empty: it was never written. The filters must have passed
@@ -40,7 +42,6 @@ class ChunkTable {
                     std::span<std::byte> out) const;
 
  private:
-  Status check_place(std::uint64_t number, const ChunkRow& row) const;
   Status damaged(std::uint64_t number, const std::string& message) const;
 
   const std::shared_ptr<const ByteSource> region_;

@@ -76,7 +76,7 @@ Status BlockEncoder::encode(ViewGroup* group) {
   const std::size_t empty = attributes.bytes().size();
   NMB_TRY(add_attributes(kGlobal, attributes));
   const auto messages = attributes.bytes().bytes().subspan(empty);
-  group->attributes.assign(messages.begin(), messages.end());
+  group->messages.assign(messages.begin(), messages.end());
   shared_.next_dimension += dimensions;
   return {};
 }
@@ -133,7 +133,7 @@ Status BlockEncoder::add_scale(std::string_view name, std::uint64_t text_bytes, 
   put_attribute_prefix(out, kDimensionId, 12, 4);
   put_int32_type(out);
   put_scalar_space(out);
-  out.put32(shared_.next_dimension + id);
+  out.put32(shared_.first_number + id);
   fits &= header_.end();
   return fits ? Status() : too_long(object("dimension", metadata_.dimension(id).name));
 }
@@ -221,7 +221,7 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
   if (record_bytes > ~std::uint32_t{0})
     return refused(what(), joined_text("records of ", record_bytes, " bytes"), "fewer than 2^32");
   constexpr std::size_t kMostRecords = 1 << 24;  // limited, because the tree is made in memory
-  std::vector<TreeChild> chunks;
+  std::vector<ViewChunk> chunks;
   const std::uint64_t first = variable.begin - layout_.header_length;
   for (std::uint64_t record = 0; record < entry_.records && record_bytes != 0; ++record) {
     const std::uint64_t offset = first + record * layout_.record_size;
@@ -240,19 +240,23 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
                      " records of variables, which is too many for a view");
     if (chunks.size() == kMostRecords)
       return refused(what(), joined_text("more than ", kMostRecords, " records"), "fewer");
-    chunks.push_back({record, *found});
+    chunks.push_back({record, *found, static_cast<std::uint32_t>(record_bytes)});
   }
   const std::size_t rank = variable.dimensions.size();
-  NMB_ASSIGN(const std::uint64_t tree, append_chunk_tree(std::move(chunks), rank, record_bytes,
-                                                         shared_.node_rank, shared_.out));
+  ChunkGrid grid{{1}, {std::max<std::uint64_t>(entry_.records, 1)}};
+  for (const DimId dimension : variable.dimensions.subspan(1)) {
+    grid.chunk.push_back(length(dimension));
+    grid.counts.push_back(1);
+  }
+  NMB_ASSIGN(const std::uint64_t tree,
+             append_chunk_tree(chunks, grid, shared_.node_rank, shared_.out));
   header_.begin(HeaderMessage::kLayout);
   Hdf5Bytes& out = header_.bytes();
   out.put8(kLayoutVersion);
   out.put8(kChunked);
   out.put8(static_cast<unsigned>(rank + 1));
   out.put64(tree);
-  out.put32(1);
-  for (const DimId dimension : variable.dimensions.subspan(1)) out.put32(length(dimension));
+  for (const std::uint64_t length : grid.chunk) out.put32(length);
   out.put32(type_size(variable.type));
   (void)header_.end();
   return {};
@@ -265,7 +269,7 @@ Status BlockEncoder::add_coordinates(const Variable& variable) {
   put_int32_type(out);
   const std::uint64_t rank = variable.dimensions.size();
   put_simple_space(out, std::span(&rank, 1));
-  for (const DimId dimension : variable.dimensions) out.put32(shared_.next_dimension + dimension);
+  for (const DimId dimension : variable.dimensions) out.put32(shared_.first_number + dimension);
   return header_.end() ? Status() : too_long(object("variable", variable.name));
 }
 

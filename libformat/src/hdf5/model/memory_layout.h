@@ -1,7 +1,8 @@
 // The sizes of values in the memory of the HDF5 library, which differ from ours: there a string of
 // variable length is a pointer, a sequence an hvl_t, a reference 8 or 12 bytes; here each takes 16
 // (spec/format.md, section 15.1). Fields of a compound have the same padding in both; the offset of
-// a field differs by the sizes of the fields before it.
+// a field differs by the sizes of the fields before it. In an HDF5 file the sizes are those in
+// memory, except that a string of variable length takes 16 bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +11,29 @@
 
 namespace nmb::hdf5 {
 
+// Bytes of a string of variable length, in memory and in an HDF5 file.
+inline constexpr std::uint64_t kStringInMemory = sizeof(char*), kStringInFile = 16;
+
 // Returns the size of a value of `type` in the memory of the HDF5 library (H5Tget_size of a type in
-// memory).
-inline std::uint64_t memory_size(const TypeTable& types, Type type) {
+// memory), or in an HDF5 file if `string` is kStringInFile.
+inline std::uint64_t memory_size(const TypeTable& types, Type type,
+                                 std::uint64_t string = kStringInMemory) {
   if (!TypeTable::is_extended(type) || !types.needs_heap(type)) return types.value_size(type);
   const ExtendedType& t = types.at(type);
   switch (t.type_class) {
     case TypeClass::kReference:
       return t.reference == ReferenceKind::kObject ? 8 : 12;
     case TypeClass::kString:
-      return sizeof(char*);
+      return string;
     case TypeClass::kArray: {
-      std::uint64_t size = memory_size(types, t.base);
+      std::uint64_t size = memory_size(types, t.base, string);
       for (const std::uint64_t length : t.lengths) size *= length;
       return size;
     }
     case TypeClass::kCompound: {
       std::uint64_t more = 0;
       for (const ExtendedType::Field& field : t.fields)
-        more += types.value_size(field.type) - memory_size(types, field.type);
+        more += types.value_size(field.type) - memory_size(types, field.type, string);
       return t.size - more;
     }
     default:
@@ -36,13 +41,14 @@ inline std::uint64_t memory_size(const TypeTable& types, Type type) {
   }
 }
 
-// Returns the offset of a field in that memory.
+// Returns the offset of a field in that memory, or in an HDF5 file.
 inline std::uint64_t memory_offset(const TypeTable& types, const ExtendedType& compound,
-                                   const ExtendedType::Field& field) {
+                                   const ExtendedType::Field& field,
+                                   std::uint64_t string = kStringInMemory) {
   std::uint64_t more = 0;
   for (const ExtendedType::Field& before : compound.fields)
-    if (before.offset < field.offset)
-      more += types.value_size(before.type) - memory_size(types, before.type);
+    if (before.offset < field.offset && TypeTable::is_extended(before.type))
+      more += types.value_size(before.type) - memory_size(types, before.type, string);
   return field.offset - more;
 }
 
