@@ -194,6 +194,11 @@ Status ConvertCommand::add_view() {
   options.on_repair = [this](const std::string& what) {
     tool_.diagnostics().warning(add_hdf5_view_, what);
   };
+  options.on_left_out = [this](const LeftOutList& left_out) {
+    for (const std::string& line : left_out.lines())
+      tool_.diagnostics().warning(add_hdf5_view_, line);
+    return Status();
+  };
   const auto add = [&]() -> Status {
     NMB_TRY(add_hdf5_view(add_hdf5_view_, options));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader,

@@ -11,6 +11,7 @@
 #include "nminspect/provenance_command.h"
 #include "nminspect/stats_command.h"
 #include "nminspect/summary_command.h"
+#include "nminspect/view_command.h"
 
 int main(int argc, char** argv) {
   using namespace nmb::tools;
@@ -37,6 +38,7 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<ProvenanceCommand>(tool));
   commands.push_back(std::make_unique<StatsCommand>(tool));
   commands.push_back(std::make_unique<FindCommand>(tool));
+  commands.push_back(std::make_unique<ViewCommand>(tool));
   tool.set_default_command("summary");
   return tool.main(argc, argv, [&] {
     const auto chosen =

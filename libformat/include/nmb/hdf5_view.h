@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "nmb/reader.h"
 #include "nmb/status.h"
@@ -33,6 +34,18 @@ struct LeftOut {
   std::string object;  // "variable \"a/b\"", "block \"a\", attribute \"x\""
   LeftOutReason reason = LeftOutReason::kVariableLength;
   std::string why;  // what was found
+};
+
+// The objects that a view leaves out: how many, and the first ones.
+struct LeftOutList {
+  static constexpr std::size_t kFirst = 20;
+  std::uint64_t count = 0;
+  std::vector<LeftOut> first{};
+  void add(const LeftOut& object) {
+    if (++count <= kFirst) first.push_back(object);
+  }
+  // Returns a sentence for each of the first objects, and one that counts the others.
+  NMB_EXPORT std::vector<std::string> lines() const;
 };
 
 using OnLeftOut = std::function<Status(const LeftOut&)>;

@@ -20,6 +20,7 @@
 #include "nmb/communicator.h"
 #include "nmb/external_files.h"
 #include "nmb/files.h"
+#include "nmb/hdf5_view.h"
 #include "nmb/metadata.h"
 #include "nmb/statistics.h"
 #include "nmb/status.h"
@@ -125,6 +126,9 @@ struct WriterOptions {
   // Called on rank 0 by close() if the view that it makes cannot show some records
   // (lost_records()). If it fails, so does the commit, and the file is as before.
   std::function<Status(const LostRecords&)> on_lost_records{};
+  // Called on rank 0 by close() if the view that it makes leaves out objects. If it fails, so does
+  // the commit, and the file is as before.
+  std::function<Status(const LeftOutList&)> on_left_out{};
   // Called on rank 0 by open(), even if open() fails later, with a sentence for each repair
   // (spec/format.md, section 5.4): a generation that was taken over although its commit did not
   // finish, abandoned bytes after the newest generation, a restored part of the head. If it is not

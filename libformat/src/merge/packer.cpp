@@ -296,6 +296,11 @@ class Packer {
                                  lost.text());
       return verdict(report_, options_);
     };
+    writer.on_left_out = [this](const LeftOutList& left_out) {
+      for (const std::string& line : left_out.lines())
+        report_.warnings.push_back(options_.output + ": " + line);
+      return verdict(report_, options_);
+    };
     if (ranks_.size() > 1) {
       writer.open_values = [this](std::string_view origin) { return open_values(origin); };
       writer.narrow_origin = [this](std::string_view origin, ByteRange wanted) {

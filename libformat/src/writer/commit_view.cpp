@@ -33,6 +33,11 @@ Status encode_view_of(WriterCore& w) {
                                                     kMostAutoViewObjects));
     how.most_chunks = kMostAutoViewRecords;
   }
+  LeftOutList left_out;
+  how.on_left_out = [&](const LeftOut& object) {
+    left_out.add(object);
+    return Status();
+  };
   Head head;
   head.superblock = next;
   head.superblock.file_length = how.position;
@@ -43,6 +48,7 @@ Status encode_view_of(WriterCore& w) {
   NMB_ASSIGN(const EncodedView view, encode_view(core, how, sink));
   if (view.lost_records.blocks > 0 && w.options.on_lost_records)
     NMB_TRY(w.options.on_lost_records(view.lost_records));
+  if (left_out.count > 0 && w.options.on_left_out) NMB_TRY(w.options.on_left_out(left_out));
   if (const Place& old = w.committed.superblock.view; !old.absent())
     w.next.dead.push_back({old.position, round_up(old.length, 8), 0, false});
   next.view = {how.position, view.length, 0};

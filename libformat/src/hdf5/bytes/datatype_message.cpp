@@ -15,7 +15,7 @@ namespace {
 constexpr unsigned kOldest = 1, kPacked = 3;  // versions of the message
 constexpr std::size_t kLongest = 0xFFFF;
 
-Status refused(const auto&... what) { return failure(Code::kUnsupported, what...); }
+Status unwritable(const auto&... what) { return failure(Code::kUnsupported, what...); }
 
 class DatatypeMessage {
  public:
@@ -23,14 +23,14 @@ class DatatypeMessage {
       : types_(types), out_(out), start_(out.size()) {}
 
   Status put(Type type) {
-    if (out_.size() - start_ > kLongest) return refused("found a datatype of more than 64 KiB");
+    if (out_.size() - start_ > kLongest) return unwritable("found a datatype of more than 64 KiB");
     if (!TypeTable::is_extended(type)) {
       put_type(out_, type);
       return {};
     }
     const ExtendedType& t = types_.at(type);
     const std::uint64_t size = hdf5::memory_size(types_, type, hdf5::kStringInFile);
-    if (size > ~std::uint32_t{0}) return refused("found values of ", size, " bytes");
+    if (size > ~std::uint32_t{0}) return unwritable("found values of ", size, " bytes");
     switch (t.type_class) {
       case TypeClass::kInteger:
       case TypeClass::kFloat:
@@ -54,7 +54,7 @@ class DatatypeMessage {
       case TypeClass::kArray:
         return put_array(t, size);
     }
-    return refused("found a datatype of no class");
+    return unwritable("found a datatype of no class");
   }
 
  private:
@@ -74,17 +74,17 @@ class DatatypeMessage {
         (is_float && (t.sign_position > kMostPlace || t.exponent_position > kMostPlace ||
                       t.exponent_size > kMostPlace || t.mantissa_position > kMostPlace ||
                       t.mantissa_size > kMostPlace || t.exponent_bias > ~std::uint32_t{0})))
-      return refused("found a number of ", t.size, " bytes with ", t.precision, " bits from bit ",
+      return unwritable("found a number of ", t.size, " bytes with ", t.precision, " bits from bit ",
                      t.bit_offset, " on, which HDF5 cannot write down");
     if (t.low_padding == BitPadding::kBackground || t.high_padding == BitPadding::kBackground ||
         t.inner_padding == BitPadding::kBackground)
-      return refused("found a number whose padding is neither 0 nor 1");
+      return unwritable("found a number whose padding is neither 0 nor 1");
     if (t.order == ByteOrder::kVax && !is_float)
-      return refused("found a number in VAX order that is no float");
+      return unwritable("found a number in VAX order that is no float");
     unsigned bits = number_bits(t);
     if (is_float) return put_float(t, bits);
     if (t.type_class == TypeClass::kTime) {
-      if (t.bit_offset != 0) return refused("found a time with a bit offset");
+      if (t.bit_offset != 0) return unwritable("found a time with a bit offset");
       prefix(kOldest, t, bits & 1, t.size);
       out_.put16(t.precision);
       return {};
@@ -129,7 +129,7 @@ class DatatypeMessage {
   Status put_opaque(const ExtendedType& t) {
     constexpr std::size_t kLongestTag = 248;
     if (t.tag.size() > kLongestTag || t.tag.find('\0') != t.tag.npos)
-      return refused("found an opaque type with a tag that HDF5 cannot hold");
+      return unwritable("found an opaque type with a tag that HDF5 cannot hold");
     const std::size_t length = round_up(t.tag.size(), 8);
     prefix(kOldest, t, static_cast<unsigned>(length), t.size);
     out_.put(t.tag);
@@ -138,7 +138,7 @@ class DatatypeMessage {
   }
 
   Status put_name(std::string_view name) {
-    if (name.find('\0') != name.npos) return refused("found a datatype with a name that has a NUL");
+    if (name.find('\0') != name.npos) return unwritable("found a datatype with a name that has a NUL");
     out_.put(name);
     out_.put8(0);
     return {};
@@ -152,12 +152,12 @@ class DatatypeMessage {
     std::ranges::sort(fields);
     for (std::size_t i = 1; i < fields.size(); ++i)
       if (fields[i].first < fields[i - 1].second)
-        return refused("found a compound whose fields overlap");
+        return unwritable("found a compound whose fields overlap");
     return {};
   }
 
   Status put_compound(Type type, const ExtendedType& t, std::uint64_t size) {
-    if (t.fields.size() > kLongest) return refused("found ", t.fields.size(), " fields");
+    if (t.fields.size() > kLongest) return unwritable("found ", t.fields.size(), " fields");
     if (types_.needs_heap(type)) NMB_TRY(check_apart(t));
     prefix(kPacked, t, static_cast<unsigned>(t.fields.size()), size);
     std::size_t offset_bytes = 1;
@@ -180,7 +180,7 @@ class DatatypeMessage {
   }
 
   Status put_enum(const ExtendedType& t) {
-    if (t.names.size() > kLongest) return refused("found ", t.names.size(), " names of an enum");
+    if (t.names.size() > kLongest) return unwritable("found ", t.names.size(), " names of an enum");
     prefix(kPacked, t, static_cast<unsigned>(t.names.size()), t.size);
     NMB_TRY(put(t.base));
     for (const std::string& name : t.names) NMB_TRY(put_name(name));
@@ -190,11 +190,11 @@ class DatatypeMessage {
 
   Status put_array(const ExtendedType& t, std::uint64_t size) {
     constexpr std::size_t kMostRank = 32;
-    if (t.lengths.size() > kMostRank) return refused("found an array of ", t.lengths.size(), " dimensions");
+    if (t.lengths.size() > kMostRank) return unwritable("found an array of ", t.lengths.size(), " dimensions");
     prefix(kPacked, t, 0, size);
     out_.put8(static_cast<unsigned>(t.lengths.size()));
     for (const std::uint64_t length : t.lengths) {
-      if (length > ~std::uint32_t{0}) return refused("found an array of length ", length);
+      if (length > ~std::uint32_t{0}) return unwritable("found an array of length ", length);
       out_.put32(length);
     }
     return put(t.base);
@@ -210,7 +210,7 @@ class DatatypeMessage {
 Status put_datatype(const TypeTable& types, Type type, Hdf5Bytes& out) {
   const std::size_t start = out.size();
   NMB_TRY(DatatypeMessage(types, out).put(type));
-  if (out.size() - start > kLongest) return refused("found a datatype of more than 64 KiB");
+  if (out.size() - start > kLongest) return unwritable("found a datatype of more than 64 KiB");
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "hdf5/bytes/chunk_tree.h"
+#include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "nmb/text.h"
@@ -16,12 +17,9 @@ namespace nmb {
 namespace {
 
 // Attributes in which netCDF-4 stores metadata that classic netCDF stores in the header.
-constexpr std::string_view kScaleClass = "CLASS", kScaleName = "NAME",
-                           kDimensionList = "DIMENSION_LIST", kDimensionId = "_Netcdf4Dimid",
-                           kCoordinates = "_Netcdf4Coordinates";
-constexpr std::array<std::string_view, 6> kReserved{kScaleClass,      kScaleName,   kDimensionList,
+constexpr std::string_view kScaleClass = "CLASS", kScaleName = "NAME";
+constexpr std::array<std::string_view, 6> kReserved{kScaleClass,      kScaleName,   kList,
                                                     "REFERENCE_LIST", kDimensionId, kCoordinates};
-constexpr std::string_view kNonCoordinate = "_nc4_non_coord_";
 constexpr std::string_view kDimensionAlone =
     "This is a netCDF dimension but not a netCDF variable. ";
 
@@ -276,7 +274,7 @@ Status BlockEncoder::add_coordinates(const Variable& variable) {
 Status BlockEncoder::add_dimension_list(const Variable& variable) {
   header_.begin(HeaderMessage::kAttribute);
   Hdf5Bytes& out = header_.bytes();
-  put_attribute_prefix(out, kDimensionList, 16, 12);
+  put_attribute_prefix(out, kList, 16, 12);
   put_reference_list_type(out);
   const std::uint64_t rank = variable.dimensions.size();
   put_simple_space(out, std::span(&rank, 1));

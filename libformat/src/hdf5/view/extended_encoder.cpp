@@ -27,8 +27,8 @@ using hdf5::Space;
 using hdf5::SpaceClass;
 using Number = Property::Number;
 
-constexpr unsigned kConstant = 1, kShared = 2;  // flags of a message
-constexpr unsigned kLayoutVersion = 3;
+constexpr unsigned kConstantMessage = 1, kSharedMessage = 2;  // flags of a message
+constexpr unsigned kLayoutOfVersion3 = 3;
 constexpr std::uint64_t kMostChunkBytes = ~std::uint32_t{0};
 constexpr std::size_t kMostMessage = 0xFFFF;
 constexpr std::size_t kMostChunks = 1 << 24;  // limited, because the tree is made in memory
@@ -142,7 +142,7 @@ Status ExtendedEncoder::encode_type(Type type, const Property* attributes,
                                     std::uint64_t* address) {
   ObjectHeader header;
   header.start();
-  header.begin(HeaderMessage::kDatatype, kConstant);
+  header.begin(HeaderMessage::kDatatype, kConstantMessage);
   const std::size_t at = header.bytes().size();
   NMB_TRY(put_datatype(types_, type, header.bytes()));
   const Digest key =
@@ -237,7 +237,7 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
   header_.begin(HeaderMessage::kDataspace);
   put_space(space, header_.bytes());
   (void)header_.end();
-  header_.begin(HeaderMessage::kDatatype, kConstant | (*is_named ? kShared : 0));
+  header_.begin(HeaderMessage::kDatatype, kConstantMessage | (*is_named ? kSharedMessage : 0));
   header_.bytes().put(type.bytes());
   (void)header_.end();
   header_.begin(HeaderMessage::kFillValue);
@@ -332,7 +332,7 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_compact(VarId id, std::uin
   if (bytes > 0) NMB_TRY(block_.extent->read_at(metadata_.begin(id), values));
   header_.begin(HeaderMessage::kLayout);
   Hdf5Bytes& out = header_.bytes();
-  out.put8(kLayoutVersion);
+  out.put8(kLayoutOfVersion3);
   out.put8(kCompact);
   out.put16(bytes);
   out.put(std::span<const std::byte>(values));
@@ -352,7 +352,7 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_contiguous(VarId id, std::
   }
   header_.begin(HeaderMessage::kLayout);
   Hdf5Bytes& out = header_.bytes();
-  out.put8(kLayoutVersion);
+  out.put8(kLayoutOfVersion3);
   out.put8(kContiguous);
   out.put64(position);
   out.put64(bytes);
@@ -456,7 +456,7 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_chunked(VarId id,
              append_chunk_tree(chunks, grid, shared_.before.node_rank(), shared_.out));
   header_.begin(HeaderMessage::kLayout);
   Hdf5Bytes& out = header_.bytes();
-  out.put8(kLayoutVersion);
+  out.put8(kLayoutOfVersion3);
   out.put8(kChunked);
   out.put8(static_cast<unsigned>(grid.chunk.size() + 1));
   out.put64(tree);

@@ -312,6 +312,17 @@ std::string_view left_out_word(LeftOutReason reason) {
   return kWords[static_cast<std::size_t>(reason)];
 }
 
+std::vector<std::string> LeftOutList::lines() const {
+  std::vector<std::string> lines;
+  for (const LeftOut& object : first)
+    lines.push_back(joined_text("the HDF5 view leaves out ", object.object, " (",
+                                left_out_word(object.reason), "): ", object.why));
+  if (count > first.size())
+    lines.push_back(joined_text("the HDF5 view leaves out ", count - first.size(),
+                                " more objects; nminspect view lists all"));
+  return lines;
+}
+
 Status for_each_left_out(const ByteSource& file, const OnLeftOut& visit) {
   class NoFindings final : public Findings {
     void report(Finding) override {}
