@@ -7,6 +7,7 @@
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/statistics_option.h"
+#include "nmb/hdf5_view.h"
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "nmconvert/conversion_report.h"

@@ -20,7 +20,6 @@
 #include "nmb/communicator.h"
 #include "nmb/external_files.h"
 #include "nmb/files.h"
-#include "nmb/hdf5_view.h"
 #include "nmb/metadata.h"
 #include "nmb/statistics.h"
 #include "nmb/status.h"
@@ -31,6 +30,7 @@ namespace nmb {
 
 class KeptRows;
 struct WriterReport;
+struct LeftOutList;  // nmb/hdf5_view.h
 struct LostRecords;  // nmb/reader.h
 // Internal to the library.
 struct LinkedValues;

@@ -21,6 +21,7 @@
 #include "merge/uniting/input_describer.h"
 #include "merge/uniting/sent_values.h"
 #include "model/name_rules.h"
+#include "nmb/hdf5_view.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
 #include "wire/memory_room.h"
