@@ -16,7 +16,9 @@ ViewCommand::ViewCommand(Tool& tool)
            "The list is for the newest generation, whether the file has a view or not. An empty "
            "list means that a view shows everything. If no view is possible, the exit code is 2, "
            "and the message has the reason.",
-           "  nminspect view run.nmb"}) {}
+           "  nminspect view run.nmb"}) {
+  tool.offer_json(command_);
+}
 
 Status ViewCommand::run(const InspectedFile& file) {
   if (!file.reader()) return refused_kind(file.file(), file.file().kind());

@@ -24,8 +24,9 @@ enum class LeftOutReason : std::uint8_t {
   kType,            // a datatype that HDF5 cannot write down
   kName,            // a name that HDF5 cannot hold
   kLink,            // a link to an object that the view does not show
+  kUserBlock,       // bytes before the HDF5 data
 };
-inline constexpr std::size_t kLeftOutReasons = 9;
+inline constexpr std::size_t kLeftOutReasons = 10;
 
 // The reason as tools print it: "variable length".
 NMB_EXPORT std::string_view left_out_word(LeftOutReason reason);

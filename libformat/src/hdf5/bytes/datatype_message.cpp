@@ -25,7 +25,8 @@ class DatatypeMessage {
   Status put(Type type) {
     if (out_.size() - start_ > kLongest) return unwritable("found a datatype of more than 64 KiB");
     if (!TypeTable::is_extended(type)) {
-      put_type(out_, type);
+      const bool is_byte = type == Type::kByte || type == Type::kUByte;
+      is_byte ? put_byte(type == Type::kByte) : put_type(out_, type);
       return {};
     }
     const ExtendedType& t = types_.at(type);
@@ -60,6 +61,15 @@ class DatatypeMessage {
  private:
   void prefix(unsigned version, const ExtendedType& t, unsigned bits, std::uint64_t size) {
     put_datatype_prefix(out_, version, static_cast<unsigned>(t.type_class), bits, size);
+  }
+
+  // The byte order of one byte is recorded too.
+  void put_byte(bool is_signed) {
+    constexpr unsigned kBig = 1, kSigned = 8;
+    put_datatype_prefix(out_, kOldest, static_cast<unsigned>(TypeClass::kInteger),
+                        kBig | (is_signed ? kSigned : 0), 1);
+    out_.put16(0);
+    out_.put16(8);
   }
 
   static unsigned number_bits(const ExtendedType& t) {

@@ -28,6 +28,7 @@ enum class HeaderMessage : std::uint8_t {
   kComment = 0x0D,
   kSymbolTable = 0x11,
   kTreeRanks = 0x13,
+  kAttributeInfo = 0x15,
   kLinkCount = 0x16,
   // A number that HDF5 does not use. HDF5 does not open a file for writing if it does not know this
   // message.

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "hdf5/bytes/chunk_tree.h"
+#include "hdf5/bytes/dimension_messages.h"
 #include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
@@ -17,12 +18,8 @@ namespace nmb {
 namespace {
 
 // Attributes in which netCDF-4 stores metadata that classic netCDF stores in the header.
-constexpr std::string_view kScaleClass = "CLASS", kScaleName = "NAME";
 constexpr std::array<std::string_view, 6> kReserved{kScaleClass,      kScaleName,   kList,
                                                     "REFERENCE_LIST", kDimensionId, kCoordinates};
-constexpr std::string_view kDimensionAlone =
-    "This is a netCDF dimension but not a netCDF variable. ";
-
 constexpr unsigned kConstant = 1;  // flag of a message
 constexpr unsigned kLayoutVersion = 3, kContiguous = 1, kChunked = 2;
 constexpr unsigned kFillVersion = 3, kFillDefined = 0x20, kWriteIfSet = 2 << 2;
@@ -88,33 +85,8 @@ Status BlockEncoder::encode_dimension(DimId id, LinkList* links) {
   if (count > kMostLength)
     return refused(what(), joined_text("length ", count), joined_text("at most ", kMostLength));
   header_.start();
-  Hdf5Bytes& out = header_.bytes();
-  const bool grows = dimension.is_record();
-  header_.begin(HeaderMessage::kDataspace);
-  put_simple_space(out, std::span(&count, 1), grows);
-  (void)header_.end();
-  header_.begin(HeaderMessage::kDatatype, kConstant);
-  put_type(out, Type::kFloat);
-  (void)header_.end();
-  header_.begin(HeaderMessage::kFillValue);
-  out.put8(kFillVersion);
-  out.put8(kWriteIfSet | (grows ? kAllocateByChunk : kAllocateLate));
-  (void)header_.end();
-  header_.begin(HeaderMessage::kLayout);
-  out.put8(kLayoutVersion);
-  out.put8(grows ? kChunked : kContiguous);
-  if (grows) out.put8(2);
-  out.put64(kUndefinedAddress);
-  if (grows) {
-    out.put32(1);
-    out.put32(4);
-  } else {
-    out.put64(count * 4);
-  }
-  (void)header_.end();
-  std::string text = std::to_string(count);
-  text.insert(0, text.size() < 10 ? 10 - text.size() : 0, ' ');
-  text.insert(0, kDimensionAlone);
+  add_dimension_messages(header_, count, dimension.is_record());
+  const std::string text = text_of_dimension(count);
   NMB_TRY(add_scale(text, text.size() + 1, id));
   NMB_ASSIGN(const std::uint64_t address, shared_.out.append(header_.finish()));
   shared_.references.set(shared_.next_dimension + id, address);
@@ -123,17 +95,8 @@ Status BlockEncoder::encode_dimension(DimId id, LinkList* links) {
 }
 
 Status BlockEncoder::add_scale(std::string_view name, std::uint64_t text_bytes, DimId id) {
-  constexpr std::string_view kScale = "DIMENSION_SCALE";
-  bool fits = add_text_attribute(header_, kScaleClass, kScale, kScale.size() + 1);
-  fits &= add_text_attribute(header_, kScaleName, name, text_bytes);
-  header_.begin(HeaderMessage::kAttribute);
-  Hdf5Bytes& out = header_.bytes();
-  put_attribute_prefix(out, kDimensionId, 12, 4);
-  put_int32_type(out);
-  put_scalar_space(out);
-  out.put32(shared_.first_number + id);
-  fits &= header_.end();
-  return fits ? Status() : too_long(object("dimension", metadata_.dimension(id).name));
+  if (add_scale_attributes(header_, name, text_bytes, shared_.first_number + id)) return {};
+  return too_long(object("dimension", metadata_.dimension(id).name));
 }
 
 Status BlockEncoder::encode_variable(VarId id, LinkList* links) {

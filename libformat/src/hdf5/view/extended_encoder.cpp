@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hdf5/bytes/datatype_message.h"
+#include "hdf5/bytes/dimension_messages.h"
 #include "hdf5/model/memory_layout.h"
 #include "hdf5/model/netcdf_marks.h"
 #include "hdf5/model/type_header.h"
@@ -85,10 +86,14 @@ Status ExtendedEncoder::encode(ViewGroup* group) {
   properties_ = std::move(*properties);
   source_ = group->source;
   const hdf5::Order order = properties_.order(kGlobal);
+  if (const Property* p = properties_.find(Number::kUserBlock))
+    NMB_TRY(leave_out("user block of " + text, LeftOutReason::kUserBlock,
+                      joined_text("found ", p->bytes.size(), " bytes")));
   group->is_extended = true;
   group->link_order = order.links;
   group->attribute_order = order.attributes;
   NMB_TRY(encode_types(&group->links));
+  is_shown_.assign(metadata_.variable_count(), false);
   for (VarId id = 0; id < metadata_.variable_count(); ++id) {
     const Status status = encode_variable(id, &group->links);
     if (!status.ok())
@@ -120,6 +125,7 @@ Status ExtendedEncoder::encode_types(LinkList* links) {
     Hdf5Bytes message;
     if (const Status status = put_datatype(types_, type, message); !status.ok()) {
       if (status.code() != Code::kUnsupported) return status;
+      left_out_links_.insert(link.name);
       NMB_TRY(leave_out(object("named datatype", link.name), LeftOutReason::kType,
                         status.message()));
       continue;
@@ -212,8 +218,9 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
     shared_.now.count_dimension(
         source_, number.empty() ? std::nullopt : std::optional<std::int64_t>(number[0]));
   }
-  const auto left_out = [&](LeftOutReason reason, std::string why) {
-    return leave_out(object("variable", variable.name), reason, std::move(why));
+  const auto left_out = [&](LeftOutReason reason, std::string why) -> Status {
+    NMB_TRY(leave_out(object("variable", variable.name), reason, std::move(why)));
+    return is_dimension_scale(metadata_, id) ? encode_dimension(id, space, links) : Status();
   };
   if (types_.needs_heap(variable.type))
     return left_out(LeftOutReason::kVariableLength,
@@ -255,6 +262,30 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
   NMB_ASSIGN(const std::uint64_t address, shared_.out.append(header_.finish()));
   shared_.now.place(key, address);
   links->add(variable.name, address);
+  is_shown_[id] = true;
+  return {};
+}
+
+// Encodes the dimension of a scale that is left out. Other variables use the dimension.
+Status ExtendedEncoder::encode_dimension(VarId id, const Space& space, LinkList* links) {
+  constexpr std::uint64_t kMostLength = std::uint64_t{1} << 60;
+  if (space.lengths.empty() || space.lengths[0] > kMostLength) return {};
+  const std::vector<std::int64_t> number = integers(metadata_, id, kDimensionId, 1);
+  std::optional<std::uint64_t> shown;
+  if (!number.empty() && number[0] >= 0)
+    shown = static_cast<std::uint64_t>(number[0]) + shared_.before.first_dimension(source_);
+  const std::string text = text_of_dimension(space.lengths[0]);
+  const std::string_view name = metadata_.variable(id).name;
+  const Digest key = KnownObjects::key_of_path(path_of(name));
+  header_.start();
+  add_dimension_messages(header_, space.lengths[0], space.maximum[0] == hdf5::kUnlimitedLength);
+  add_link_count(key, header_);
+  add_attribute_info(shown ? 3 : 2, 0, header_);
+  (void)add_scale_attributes(header_, text, text.size() + 1, shown);
+  NMB_ASSIGN(const std::uint64_t address, shared_.out.append(header_.finish()));
+  shared_.now.place(key, address);
+  links->add(name, address);
+  is_shown_[id] = true;
   return {};
 }
 
@@ -521,10 +552,28 @@ void ExtendedEncoder::add_link_count(const Digest& key, ObjectHeader& header) co
   (void)header.end();
 }
 
+// HDF5 counts the attributes of an object only if it has this message.
+void ExtendedEncoder::add_attribute_info(std::uint32_t count, unsigned order,
+                                         ObjectHeader& header) {
+  constexpr unsigned kTracked = 1, kIndexed = 2;
+  if (count == 0) return;
+  header.begin(HeaderMessage::kAttributeInfo);
+  Hdf5Bytes& out = header.bytes();
+  out.put8(0);
+  out.put8(order);
+  if (order & kTracked) out.put16(std::min<std::uint64_t>(count, kMostMessage));
+  out.put64(kUndefinedAddress);
+  out.put64(kUndefinedAddress);
+  if (order & kIndexed) out.put64(kUndefinedAddress);
+  (void)header.end();
+}
+
 Status ExtendedEncoder::add_attributes(const Metadata& metadata, VarId owner,
                                        const std::string& object, bool has_properties,
                                        ObjectHeader& header) {
   std::uint32_t number = 0;
+  add_attribute_info(metadata.attribute_count(owner),
+                     has_properties ? properties_.order(owner).attributes : 0, header);
   return metadata.try_each_attribute(owner, [&](const Attribute& attribute) -> Status {
     Space space = hdf5::usual_space(attribute);
     CharacterSet characters = hdf5::usual_character_set(attribute.name);
@@ -613,17 +662,19 @@ Status ExtendedEncoder::arrange_links(ViewGroup* group) {
       if (link.number >= metadata_.variable_count())
         return failure(Code::kDamaged, object("group", ""), ": found a link to variable ",
                        link.number, ", expected one of ", metadata_.variable_count());
-      group->order.emplace_back(metadata_.variable(link.number).name);
-    } else {
-      group->order.push_back(link.name);
+      if (is_shown_[link.number])
+        group->order.emplace_back(metadata_.variable(link.number).name);
+      continue;
     }
     NMB_TRY(add_link(link, group));
+    if (!left_out_links_.contains(link.name)) group->order.push_back(link.name);
   }
   return {};
 }
 
 Status ExtendedEncoder::add_link(const Link& link, ViewGroup* group) {
   const auto left_out = [&](LeftOutReason reason, std::string why) {
+    left_out_links_.insert(link.name);
     return leave_out(object("link", link.name), reason, std::move(why));
   };
   if (link.content.size() + link.name.size() > kMostMessage / 2)

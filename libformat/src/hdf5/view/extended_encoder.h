@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "hdf5/bytes/chunk_tree.h"
@@ -59,6 +60,7 @@ class ExtendedEncoder {
   Status encode_types(LinkList* links);
   Status encode_type(Type type, const hdf5::Property* attributes, std::uint64_t* address);
   Status encode_variable(VarId id, LinkList* links);
+  Status encode_dimension(VarId id, const hdf5::Space& space, LinkList* links);
   Result<Refused> add_layout(VarId id, const hdf5::Space& space, const hdf5::Creation& creation);
   Result<Refused> add_compact(VarId id, std::uint64_t bytes);
   Result<Refused> add_contiguous(VarId id, std::uint64_t bytes, bool is_stored,
@@ -76,6 +78,7 @@ class ExtendedEncoder {
   void add_fill_value(const hdf5::Creation& creation);
   hdf5::Creation creation_of(VarId id) const;
   Result<bool> put_named_or_plain(Type type, Hdf5Bytes& out);
+  static void add_attribute_info(std::uint32_t count, unsigned order, ObjectHeader& header);
   Status add_attributes(const Metadata& metadata, VarId owner, const std::string& object,
                         bool has_properties, ObjectHeader& header);
   Status add_attribute(const Attribute& attribute, std::uint32_t number, const hdf5::Space& space,
@@ -98,6 +101,8 @@ class ExtendedEncoder {
   hdf5::BlockProperties properties_;
   ObjectHeader header_;
   std::size_t source_ = 0;
+  std::vector<bool> is_shown_;  // by variable
+  std::unordered_set<std::string> left_out_links_;
 };
 
 }  // namespace nmb

@@ -308,7 +308,7 @@ Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how,
 std::string_view left_out_word(LeftOutReason reason) {
   constexpr std::array<std::string_view, kLeftOutReasons> kWords{
       "variable length", "virtual data set", "values elsewhere", "pieces", "unwritten values",
-      "too large",       "datatype",         "name",             "link"};
+      "too large",       "datatype",         "name",             "link",   "user block"};
   return kWords[static_cast<std::size_t>(reason)];
 }
 
