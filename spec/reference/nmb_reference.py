@@ -1837,7 +1837,7 @@ def check_statistics(file, entry, c, told):
     rows, variables = file.statistics.get(entry["order"], {}), {v.name: v for v in c.variables}
     entry.statistics = {}
     properties = read_hdf5_section(file, entry, c) if rows else []
-    fills = {p[1]: p[3] for p in properties if p[0] == extended.CREATION and p[2] == extended.NO_ATTRIBUTE}
+    fills = {p[1]: p[3].fill for p in properties if p[0] == extended.CREATION and p[2] == extended.NO_ATTRIBUTE}
     stray, counted = [], []
     for name, row in rows.items():
         v, what = variables.get(name), f"statistics of {text(entry.name)}: {name!r}"
@@ -2169,7 +2169,8 @@ def region_bytes(file, entry, c, variable, storage, properties):
     if extended.EXTERNAL in mine or extended.VIRTUAL in mine:
         raise extended.Unsupported("values in other files")
     size = c.extension.size_of(variable.type)
-    fill = mine.get(extended.CREATION) or bytes(size)
+    creation = mine.get(extended.CREATION)
+    fill = creation and creation.fill or bytes(size)
     shape = shape_of(entry, c, variable)
     total = size
     for n in shape:
