@@ -63,9 +63,7 @@ def close_heap(view):
         length = max(len(heap) - view.now.heap_begin, HEAP)
         heap[view.now.heap_begin + 8 : view.now.heap_begin + 16] = struct.pack("<Q", length)
         free = length - (len(heap) - view.now.heap_begin)
-        if free:
-            heap += struct.pack("<2Q", 0, free)
-            heap += bytes(free - 16)
+        heap += struct.pack("<2Q", 0, free).ljust(free, b"\0") if free >= 16 else bytes(free)
         view.now.heap_begin = None
 
 

@@ -20,9 +20,11 @@ void start_global_heap(Hdf5Bytes& heap, std::uint64_t bytes) {
 }
 
 void end_global_heap(Hdf5Bytes& heap, std::size_t bytes) {
-  if (heap.size() == bytes) return;
-  heap.zeros(8);  // object 0: free space
-  heap.put64(bytes - heap.size() + 8);
+  const std::size_t free = bytes - heap.size();
+  if (free >= kObject) {  // object 0: free space
+    heap.zeros(8);
+    heap.put64(free);
+  }
   heap.zeros_to(bytes);
 }
 
