@@ -141,13 +141,13 @@ class Block:
         for link in self.links:
             if link.kind == 0:
                 if self.shown[link.number]:
-                    names.append(self.c.variables[link.number].name)
+                    names.append((self.c.variables[link.number].name, link.character_set))
                 continue
             self.link(link)
             if link.name not in self.gone:
-                names.append(link.name)
-        for name in names:
-            self.group.order.setdefault(name, len(self.group.order))
+                names.append((link.name, link.character_set))
+        for name, characters in names:
+            self.group.order.setdefault(name, (len(self.group.order), bool(characters)))
 
     def link(self, link):
         before, now = self.view.before, self.view.now

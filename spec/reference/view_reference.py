@@ -223,7 +223,8 @@ class View:
     def group(self, group):
         links, tracked = group.links, group.link_order & 1
         if group.extended:
-            links.sort(key=lambda link: group.order.get(link[0], len(group.order)))
+            links.sort(key=lambda link: group.order.get(link[0], (len(group.order),))[0])
+            links = [link[:2] + (group.order.get(link[0], (0, link[2]))[1],) + link[3:] for link in links]
             if len(links) > ORDERED:
                 links = [link for link in links if link[3] == 0]
         names = [link[0] for link in links]

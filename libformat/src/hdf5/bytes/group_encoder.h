@@ -26,7 +26,7 @@ struct ViewGroup {
   // Of a group that is a block of kind 6:
   bool is_extended = false;
   unsigned link_order = 1, attribute_order = 0;  // flags of property 3 of spec/hdf5_section.md
-  std::vector<std::string> order;                // names of links in the order of property 4
+  std::vector<LinkList::Name> order;             // names of links in the order of property 4
   std::size_t source = 0;                        // number of the file that the block came from
 };
 

@@ -31,21 +31,32 @@ class LinkList {
     names_ += name;
     names_ += content;
   }
-  // Puts links with the given names first, in this order. Returns the names without a link.
-  std::vector<std::string> arrange(const std::vector<std::string>& names) {
+  struct Name {
+    std::string name;
+    CharacterSet characters = CharacterSet::kAscii;
+  };
+  // Puts links with the given names first, in this order, and sets the character sets of these
+  // names. Returns the names without a link.
+  std::vector<std::string> arrange(const std::vector<Name>& names) {
     std::unordered_map<std::string_view, std::size_t> places;
-    for (const std::string& name : names) places.emplace(name, places.size());
+    std::vector<CharacterSet> characters;
+    for (const Name& name : names)
+      if (places.emplace(name.name, characters.size()).second)
+        characters.push_back(name.characters);
     std::vector<bool> found(places.size());
     const auto place_of = [&](const Link& link) {
       const auto at = places.find(std::string_view(names_).substr(link.name, link.length));
       return at == places.end() ? places.size() : at->second;
     };
     std::ranges::stable_sort(links_, {}, place_of);
-    for (const Link& link : links_)
-      if (const std::size_t place = place_of(link); place < found.size()) found[place] = true;
+    for (Link& link : links_)
+      if (const std::size_t place = place_of(link); place < found.size()) {
+        found[place] = true;
+        link.characters = characters[place];
+      }
     std::vector<std::string> missing;
-    for (const std::string& name : names)
-      if (!found[places.at(name)]) missing.push_back(name);
+    for (const Name& name : names)
+      if (!found[places.at(name.name)]) missing.push_back(name.name);
     return missing;
   }
   // Removes links that are not hard. Returns their names.

@@ -429,6 +429,13 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_rows(VarId id, const Space
   return add_chunked(id, chunks, grid);
 }
 
+// Returns the end of the hole in which bytes of the extent lie. 0: some of the bytes are stored.
+std::uint64_t ExtendedEncoder::end_of_hole(std::uint64_t offset, std::uint64_t bytes) const {
+  if (!places_.ok()) return 0;
+  const Result<std::uint64_t> found = places_->find(offset, bytes);
+  return found.ok() && *found == 0 ? places_->run_end(offset) : 0;
+}
+
 Result<ExtendedEncoder::Refused> ExtendedEncoder::add_chunks(VarId id, const Storage& storage,
                                                              const Space& space) {
   constexpr std::uint64_t kRows = 4096;  // rows of the table that are read at a time
@@ -444,8 +451,16 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_chunks(VarId id, const Sto
   const ChunkTable table(std::make_shared<RangeSource>(block_.extent, begin, storage.region_length),
                          storage, metadata_.value_size(metadata_.variable(id).type));
   std::vector<ViewChunk> chunks;
-  for (std::uint64_t first = 0; first < count; first += kRows) {
-    NMB_ASSIGN(const std::vector<ChunkRow> rows, table.rows(first, std::min(kRows, count - first)));
+  std::uint64_t next = 0;
+  for (std::uint64_t first = 0; first < count; first = next) {
+    next = std::min(first + kRows, count);
+    if (const std::uint64_t hole = end_of_hole(begin + first * ChunkRow::kLength,
+                                               (next - first) * ChunkRow::kLength);
+        hole > 0) {
+      next = std::max(next, (hole - begin) / ChunkRow::kLength);
+      continue;
+    }
+    NMB_ASSIGN(const std::vector<ChunkRow> rows, table.rows(first, next - first));
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const ChunkRow& row = rows[i];
       if (row.stored_length == 0) continue;
@@ -663,11 +678,12 @@ Status ExtendedEncoder::arrange_links(ViewGroup* group) {
         return failure(Code::kDamaged, object("group", ""), ": found a link to variable ",
                        link.number, ", expected one of ", metadata_.variable_count());
       if (is_shown_[link.number])
-        group->order.emplace_back(metadata_.variable(link.number).name);
+        group->order.push_back(
+            {std::string(metadata_.variable(link.number).name), link.character_set});
       continue;
     }
     NMB_TRY(add_link(link, group));
-    if (!left_out_links_.contains(link.name)) group->order.push_back(link.name);
+    if (!left_out_links_.contains(link.name)) group->order.push_back({link.name, link.character_set});
   }
   return {};
 }

@@ -73,6 +73,7 @@ class ExtendedEncoder {
   // stored.
   Result<Refused> find(VarId id, const hdf5::Creation& creation, std::uint64_t offset,
                        std::uint64_t bytes, std::uint64_t* position) const;
+  std::uint64_t end_of_hole(std::uint64_t offset, std::uint64_t bytes) const;
   bool unwritten_is_zero(VarId id, const hdf5::Creation& creation) const;
   Refused add_filters(const std::vector<Filter>& filters);
   void add_fill_value(const hdf5::Creation& creation);
