@@ -1,0 +1,165 @@
+#!/usr/bin/python3
+"""NMB files with a view of blocks from HDF5 and netCDF-4: each kind of storage, type and link is shown as in the source.
+
+    extended_view_test.py --tools FOLDER
+
+Skipped (exit code 77) without h5py and netCDF4-python.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
+import compare_files  # noqa: E402
+
+
+def netcdf(path, records=5, shift=0):
+    with netCDF4.Dataset(path, "w") as d:
+        d.title = "a netCDF-4 file"
+        for name, length in (("t", None), ("s", None), ("x", 4), ("alone", 7)):
+            d.createDimension(name, length)
+        d.createVariable("t", "f8", ("t",))[:] = numpy.arange(records) + shift
+        tas = d.createVariable("tas", "f4", ("t", "x"), zlib=True, shuffle=True, fletcher32=True, chunksizes=(2, 3), fill_value=-1)
+        tas[:] = numpy.arange(4 * records).reshape(records, 4)
+        tas.setncatts({"units": "K", "range": numpy.array([1, 2], "i2"), "\u00fcnits": "gr\u00fcn"})
+        tas.setncattr_string("texts", ["one", "", "three"])
+        two = d.createVariable("two", "i8", ("t", "s"), chunksizes=(2, 2))
+        two[0:records, 0:3] = numpy.arange(3 * records).reshape(records, 3)
+        d.createVariable("never", "u2", ("x",))
+        d.createVariable("scalar", "i1", ())[...] = 3
+        g = d.createGroup("g/below").createVariable("v", "i4", ("x",), endian="big", contiguous=True)
+        g[:] = [4, 3, 2, 1]
+        kind = d.createEnumType("i2", "kind", {"clear": 0, "rain": 7})
+        d.createVariable("sky", kind, ("x",), fill_value=0)[:] = [0, 7, 0, 7]
+        pair = d.createCompoundType(numpy.dtype([("a", "f8"), ("b", "i4", (2,))]), "pair")
+        d.createVariable("pairs", pair, ("x",))[0] = numpy.array((1.5, [2, 3]), pair.dtype)
+
+
+def hdf5(path):
+    with h5py.File(path, "w") as f:
+        f["le"], f["be"] = numpy.arange(10, dtype="<i4"), numpy.arange(10, dtype=">u8")
+        f["half"], f["text"] = numpy.arange(3, dtype="<f2"), numpy.array([b"ab", b"cde"])
+        f["opaque"] = numpy.array([b"12345678"] * 3, "V8")
+        f["bool"], f["complex"] = numpy.array([True, False]), numpy.array([1 + 2j, 3])
+        f["nested"] = numpy.zeros(2, [("in", [("x", "<f4"), ("y", ">i2")]), ("e", h5py.enum_dtype({"A": 1, "B": 2})), ("arr", "<i8", (2, 3))])
+        f["empty"] = h5py.Empty("f4")
+        f["none"] = numpy.zeros((0, 3), "f4")
+        f.create_dataset("sparse", (100, 100), "f8", chunks=(7, 9), fillvalue=2.5, maxshape=(None, 200))[20:30, 40:50] = 1
+        f.create_dataset("gzip", data=numpy.arange(10000).reshape(100, 100), chunks=(10, 100), compression="gzip", shuffle=True)
+        f.create_dataset("scaled", data=numpy.arange(100), chunks=(10,), scaleoffset=0)
+        f.create_dataset("many", data=numpy.arange(3000, dtype="i2"), chunks=(1,))
+        compact = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        compact.set_layout(h5py.h5d.COMPACT)
+        space = h5py.h5s.create_simple((6,))
+        h5py.h5d.create(f.id, b"compact", h5py.h5t.STD_I16LE, space, compact).write(space, space, numpy.arange(6, dtype="<i2"))
+        f["named"] = numpy.dtype("<f8")
+        f["named"].attrs["of a type"] = 5
+        f.create_dataset("uses", (2,), f["named"])[:] = [1, 2]
+        f["again"], f["g/hard"], f["g/loop"] = f["le"], f["le"], f["/"]
+        f["soft"], f["dangling"] = h5py.SoftLink("/g/hard"), h5py.SoftLink("nowhere")
+        f["external"] = h5py.ExternalLink("other.h5", "/data")
+        a = f["le"].attrs
+        a["text"], a["texts"], a["none"] = "hi", numpy.array(["a", "", "ccc"], object), h5py.Empty("i4")
+        a["ref"], a["region"], a["null"] = f["g"].ref, f["le"].regionref[2:5], h5py.Reference()
+        a["list"] = numpy.arange(6).reshape(2, 3)
+        a.create("ragged", numpy.array([numpy.arange(3), numpy.arange(1)], object), dtype=h5py.vlen_dtype("i4"))
+        f["g"].attrs["long"] = numpy.arange(7000)
+        with h5py.File(path.with_name("tracked.h5"), "w", track_order=True) as t:
+            for name in ("z", "a", "m"):
+                t.create_group(name, track_order=True).attrs.update({"second": 1, "first": 2})
+
+
+def left_out(path):
+    with h5py.File(path, "w") as f:
+        f["shown"] = numpy.arange(3)
+        f["texts"] = numpy.array(["a", "bc"], object)
+        f["refs"] = numpy.array([f["shown"].ref], h5py.ref_dtype)
+        f["zlink"] = f["texts"]
+        layout = h5py.VirtualLayout((3,), "i8")
+        layout[:] = h5py.VirtualSource("other.h5", "x", (3,))
+        f.create_virtual_dataset("virtual", layout)
+        f.create_dataset("elsewhere", (3,), "i4", external=[("values.bin", 0, 12)])
+
+
+EXPECTED = """link\tlink "zlink"
+values elsewhere\tvariable "elsewhere"
+variable length\tvariable "refs"
+variable length\tvariable "texts"
+virtual data set\tvariable "virtual\""""
+
+
+class ViewTest:
+    def __init__(self, test):
+        self.test = test
+
+    def shown(self, source, view):
+        self.test.run("nmverify", view)
+        self.test.check(self.test.run("nminspect", "view", view) == "", f"{view.name}: something is left out")
+        for where, field, a, b in compare_files.compare(source, view).found:
+            self.test.check(False, f"{view.name}: {where}: {field}: {a!s:.200} in the source, {b!s:.200} in the view")
+        if shutil.which("ncdump") and source.suffix == ".nc":
+            a, b = (subprocess.run(["ncdump", "-n", "x", path], capture_output=True, text=True).stdout for path in (source, view))
+            self.test.check(a == b and a, f"{view.name}: ncdump shows\n{b}\nexpected\n{a}")
+
+    def several(self, sources):
+        """Dimensions of several files get different numbers."""
+        test, packed = self.test, self.test.work / "packed.nmb"
+        test.run("nmcat", *sources, "-o", packed, "--hdf5-view", "on", "-j", "1")
+        test.run("nmcat", *sources, "-o", "threads.nmb", "--hdf5-view", "on", "-j", "3")
+        test.check(packed.read_bytes() == (test.work / "threads.nmb").read_bytes(), "other bytes on three threads")
+        test.run("nmverify", packed)
+        with netCDF4.Dataset(packed) as file:
+            for source in sources:
+                with netCDF4.Dataset(source) as expected:
+                    for name, b in expected.variables.items():
+                        a = file[f"{source.stem}/{name}"]
+                        b.set_auto_mask(False)
+                        a.set_auto_mask(False)
+                        test.check(a.dimensions == b.dimensions and a.shape == b.shape, f"{name}: {a.dimensions} {a.shape}")
+                        test.check(a[...].tobytes() == b[...].tobytes(), f"packed.nmb: other values of {source.stem}/{name}")
+
+    def omissions(self):
+        test, source, view = self.test, self.test.work / "left_out.h5", self.test.work / "left_out.nmb"
+        left_out(source)
+        test.run("nmconvert", source, view, "--hdf5-view", "on", says='the HDF5 view leaves out variable "texts" (variable length)')
+        test.run("nmverify", view)
+        lines = [line.split("\t")[:2] for line in test.run("nminspect", "view", view).splitlines()]
+        test.check(sorted("\t".join(line) for line in lines) == EXPECTED.splitlines(), f"left out: {lines}")
+        with h5py.File(view) as file:
+            test.check(sorted(file) == ["shown"], f"left_out.nmb shows {sorted(file)}")
+        test.run("nmconvert", source, "strict.nmb", "--hdf5-view", "on", "--strict", exit_code=1)
+
+    def damage(self):
+        whole = (self.test.work / "b.nmb").read_bytes()
+        at = whole.rindex(b"\x89NMBVIEW")
+        for offset in range(at, len(whole) - 4096, 211):
+            data = bytearray(whole)
+            data[offset] ^= 1
+            (self.test.work / "bad.nmb").write_bytes(data)
+            self.test.run("nmverify", "bad.nmb", exit_code=1)
+
+
+def check(test):
+    run, sources = ViewTest(test), [test.work / "a.nc", test.work / "c.nc"]
+    netcdf(sources[0])
+    netcdf(sources[1], 2, 100)
+    hdf5(test.work / "b.h5")
+    for source in (*sources, test.work / "b.h5", test.work / "tracked.h5"):
+        view = source.with_suffix(".nmb")
+        test.run("nmconvert", source, view, "--hdf5-view", "on")
+        run.shown(source, view)
+    # A view that is added later shows the same.
+    test.run("nmconvert", "a.nc", "later.nmb")
+    test.run("nmconvert", "--add-hdf5-view", "later.nmb")
+    run.shown(test.work / "a.nc", test.work / "later.nmb")
+    run.several(sources)
+    run.omissions()
+    run.damage()
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, check))
