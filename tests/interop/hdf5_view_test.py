@@ -164,16 +164,17 @@ class ViewTest:
         test.run("nmconvert", "--add-hdf5-view", path)
         test.check(path.read_bytes() == same, "a view that was there is made again")
         # It stays as it is, and shows its own generation. That is told once.
-        test.run("nmcat", sources["names"], "-o", path, "--append", says="the existing one shows generation 2")
+        test.run("nmcat", sources["names"], "-o", path, "--append", "--hdf5-view", "off", says="the existing one shows generation 2")
         test.check(path.read_bytes()[:256] == same[:256], "another HDF5 superblock")
         self.shown(path, 2, ["one"])
         self.compare(path, {"one": sources["one"]})
-        test.run("nmcat", sources["records"], "-o", path, "--append")
+        test.run("nmcat", sources["records"], "-o", path, "--append", "--hdf5-view", "off")
         test.check("HDF5 view" not in test.said, f"a view that stays behind is told again: {test.said}")
         self.shown(path, 2, ["one"])
         test.run("nmconvert", "--add-hdf5-view", path)
         self.shown(path, 5, ["names", "one", "records"])
-        test.run("nmcat", sources["large"], "-o", path, "--append", "--hdf5-view", "on")
+        # Without the option, the view is renewed.
+        test.run("nmcat", sources["large"], "-o", path, "--append")
         self.shown(path, 6, ["large", "names", "one", "records"])
         self.compare(path, {name: sources[name] for name in ("one", "names", "large", "records")}, values=False)
         # One that cannot be made leaves the one that is there.
@@ -266,7 +267,8 @@ class ViewTest:
         test.run("nmverify", "clash.nmb")
         test.run("nmcat", "one.nc", "-o", "shown.nmb", "--block-name", "a", "--hdf5-view", "on")
         before = self.path("shown.nmb").read_bytes()
-        test.run("nmcat", "odd.nc", "-o", "shown.nmb", "--append", "--strict", exit_code=1, says="the existing one shows generation 1")
+        test.run("nmcat", "odd.nc", "-o", "shown.nmb", "--append", "--hdf5-view", "off", "--strict", exit_code=1,
+                 says="the existing one shows generation 1")
         test.check(self.path("shown.nmb").read_bytes() == before, "another file where warnings are findings")
         test.run("nmverify", "shown.nmb")
         test.run("nmcat", "one.nc", "-o", "x.nc", "--hdf5-view", "on", exit_code=2, says="--hdf5-view")

@@ -452,6 +452,16 @@ Status PackCommand::take_io() {
   return {};
 }
 
+// Returns whether to make a view. A file that has one gets a new one with --append, unless the user
+// said otherwise.
+Result<Hdf5View> PackCommand::view_to_make() const {
+  if (hdf5_view_ || !options_.append) return hdf5_view_.value_or(Hdf5View::kOff);
+  const Result<std::unique_ptr<Reader>> reader =
+      Reader::open(options_.output, {.external = ExternalPaths::kNone});
+  // The merge itself reports a file that cannot be opened.
+  return reader.ok() && (*reader)->has_hdf5_view() ? Hdf5View::kAuto : Hdf5View::kOff;
+}
+
 Status PackCommand::take_storage() {
   if (!inline_limit_.empty()) {
     NMB_ASSIGN(std::uint64_t limit, parse_bytes(inline_limit_));
@@ -470,7 +480,7 @@ Status PackCommand::take_storage() {
   options_.external = tool_.options().external;
   if (options_.link && tool_.app().count("--inline") > 0)
     return Status(Code::kUsage, "--link and --inline exclude each other");
-  options_.writer.hdf5_view = hdf5_view_.value_or(Hdf5View::kOff);
+  NMB_ASSIGN(options_.writer.hdf5_view, view_to_make());
   return take_io();
 }
 

@@ -29,6 +29,7 @@ class PackCommand {
   Status take_agreement();
   Status take_output();
   Status take_storage();
+  Result<Hdf5View> view_to_make() const;
   Status take_blocks();
   Status take_run();
   Status accept_losses(const Reader& between, const Hdf5Losses& lost, PackReport* report);
