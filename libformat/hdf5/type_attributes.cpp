@@ -1,8 +1,8 @@
 // Attributes of named datatypes (see type_attributes.h).
 #include "type_attributes.h"
 
-#include "hdf5_error.h"
 #include "hdf5/model/type_header.h"
+#include "hdf5_error.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
@@ -21,7 +21,8 @@ Status TypeAttributes::for_each(
   if (!header.ok()) return header.status().of_object(what);
   const Status status =
       header->metadata.try_each_attribute(kGlobal, [&](const Attribute& attribute) {
-        return visit({attribute, usual_space(attribute), usual_character_set(attribute.name)}, datatype);
+        return visit({attribute, usual_space(attribute), usual_character_set(attribute.name)},
+                     datatype);
       });
   return status.of_object(what);
 }

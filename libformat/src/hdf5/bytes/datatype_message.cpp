@@ -84,8 +84,8 @@ class DatatypeMessage {
         (is_float && (t.sign_position > kMostPlace || t.exponent_position > kMostPlace ||
                       t.exponent_size > kMostPlace || t.mantissa_position > kMostPlace ||
                       t.mantissa_size > kMostPlace || t.exponent_bias > ~std::uint32_t{0})))
-      return unwritable("found a number of ", t.size, " bytes with ", t.precision, " bits from bit ",
-                     t.bit_offset, " on, which HDF5 cannot write down");
+      return unwritable("found a number of ", t.size, " bytes with ", t.precision,
+                        " bits from bit ", t.bit_offset, " on, which HDF5 cannot write down");
     if (t.low_padding == BitPadding::kBackground || t.high_padding == BitPadding::kBackground ||
         t.inner_padding == BitPadding::kBackground)
       return unwritable("found a number whose padding is neither 0 nor 1");
@@ -148,7 +148,8 @@ class DatatypeMessage {
   }
 
   Status put_name(std::string_view name) {
-    if (name.find('\0') != name.npos) return unwritable("found a datatype with a name that has a NUL");
+    if (name.find('\0') != name.npos)
+      return unwritable("found a datatype with a name that has a NUL");
     out_.put(name);
     out_.put8(0);
     return {};
@@ -172,7 +173,8 @@ class DatatypeMessage {
     prefix(kPacked, t, static_cast<unsigned>(t.fields.size()), size);
     std::size_t offset_bytes = 1;
     for (std::uint64_t rest = size >> 8; rest != 0; rest >>= 8) ++offset_bytes;
-    // Fields mostly ascend by their offsets: the bytes that values lose before a field are added up.
+    // Fields mostly ascend by their offsets: the bytes that values lose before a field are added
+    // up.
     std::uint64_t less = 0, end = 0;
     for (const ExtendedType::Field& field : t.fields) {
       NMB_TRY(put_name(field.name));
@@ -200,7 +202,8 @@ class DatatypeMessage {
 
   Status put_array(const ExtendedType& t, std::uint64_t size) {
     constexpr std::size_t kMostRank = 32;
-    if (t.lengths.size() > kMostRank) return unwritable("found an array of ", t.lengths.size(), " dimensions");
+    if (t.lengths.size() > kMostRank)
+      return unwritable("found an array of ", t.lengths.size(), " dimensions");
     prefix(kPacked, t, 0, size);
     out_.put8(static_cast<unsigned>(t.lengths.size()));
     for (const std::uint64_t length : t.lengths) {

@@ -41,7 +41,8 @@ class DimensionReferences {
 
  private:
   // 170 objects fit in a heap.
-  static constexpr std::uint64_t kHeapBytes = kGlobalHeapBytes, kObject = 24, kInHeap = (kHeapBytes - 16) / 24;
+  static constexpr std::uint64_t kHeapBytes = kGlobalHeapBytes, kObject = 24,
+                                 kInHeap = (kHeapBytes - 16) / 24;
   std::uint64_t position_;
   std::uint64_t count_;
   std::vector<std::uint64_t> addresses_;

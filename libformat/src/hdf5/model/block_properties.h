@@ -1,5 +1,5 @@
-// BlockProperties finds the properties of a block's objects in its hdf5 section, and the defaults of
-// properties that are missing (spec/hdf5_section.md).
+// BlockProperties finds the properties of a block's objects in its hdf5 section, and the defaults
+// of properties that are missing (spec/hdf5_section.md).
 #pragma once
 
 #include <cstdint>

@@ -59,10 +59,9 @@ Status AttributeValues::convert(Type type, const std::byte* value, std::span<std
     }
     case TypeClass::kCompound:
       for (const ExtendedType::Field& field : t.fields)
-        NMB_TRY(convert(
-            field.type, value + field.offset,
-            out.subspan(hdf5::memory_offset(types_, t, field, hdf5::kStringInFile),
-                        size_in_file(types_, field.type))));
+        NMB_TRY(convert(field.type, value + field.offset,
+                        out.subspan(hdf5::memory_offset(types_, t, field, hdf5::kStringInFile),
+                                    size_in_file(types_, field.type))));
       return {};
     case TypeClass::kString: {
       if (HeapValue::load(value).is_null()) return {};

@@ -126,8 +126,8 @@ Status ExtendedEncoder::encode_types(LinkList* links) {
     if (const Status status = put_datatype(types_, type, message); !status.ok()) {
       if (status.code() != Code::kUnsupported) return status;
       left_out_links_.insert(link.name);
-      NMB_TRY(leave_out(object("named datatype", link.name), LeftOutReason::kType,
-                        status.message()));
+      NMB_TRY(
+          leave_out(object("named datatype", link.name), LeftOutReason::kType, status.message()));
       continue;
     }
     const Digest key = KnownObjects::key_of_type(types_.at(type).name, message.bytes());
@@ -144,8 +144,7 @@ Status ExtendedEncoder::encode_types(LinkList* links) {
   return {};
 }
 
-Status ExtendedEncoder::encode_type(Type type, const Property* attributes,
-                                    std::uint64_t* address) {
+Status ExtendedEncoder::encode_type(Type type, const Property* attributes, std::uint64_t* address) {
   ObjectHeader header;
   header.start();
   header.begin(HeaderMessage::kDatatype, kConstantMessage);
@@ -296,9 +295,9 @@ void ExtendedEncoder::add_fill_value(const Creation& creation) {
   out.put8(kVersion);
   out.put8(static_cast<unsigned>(creation.allocation) |
            static_cast<unsigned>(creation.fill_time) << 2 |
-           (is_user                                                ? kDefined
+           (is_user                                              ? kDefined
             : creation.fill_state == hdf5::FillState::kUndefined ? kUndefined
-                                                                   : 0));
+                                                                 : 0));
   if (!is_user) return;
   out.put32(creation.fill_value.size());
   out.put(std::span<const std::byte>(creation.fill_value));
@@ -308,8 +307,9 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_layout(VarId id, const Spa
                                                              const Creation& creation) {
   const Storage* const storage = metadata_.extension()->storage_of(id);
   const bool is_simple = space.space_class == SpaceClass::kSimple;
-  std::uint64_t bytes =
-      space.space_class == SpaceClass::kNull ? 0 : metadata_.value_size(metadata_.variable(id).type);
+  std::uint64_t bytes = space.space_class == SpaceClass::kNull
+                            ? 0
+                            : metadata_.value_size(metadata_.variable(id).type);
   for (const std::uint64_t length : space.lengths)
     if (!checked_mul(bytes, length, &bytes))
       return Refused({LeftOutReason::kTooLarge, "found values of 2^64 bytes or more"});
@@ -358,7 +358,8 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::find(VarId id, const Creation&
 Result<ExtendedEncoder::Refused> ExtendedEncoder::add_compact(VarId id, std::uint64_t bytes) {
   constexpr unsigned kCompact = 0;
   if (bytes > kMostMessage)
-    return Refused({LeftOutReason::kTooLarge, joined_text("found compact values of ", bytes, " bytes")});
+    return Refused(
+        {LeftOutReason::kTooLarge, joined_text("found compact values of ", bytes, " bytes")});
   std::vector<std::byte> values(bytes);
   if (bytes > 0) NMB_TRY(block_.extent->read_at(metadata_.begin(id), values));
   header_.begin(HeaderMessage::kLayout);
@@ -368,7 +369,8 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_compact(VarId id, std::uin
   out.put16(bytes);
   out.put(std::span<const std::byte>(values));
   if (!header_.end())
-    return Refused({LeftOutReason::kTooLarge, joined_text("found compact values of ", bytes, " bytes")});
+    return Refused(
+        {LeftOutReason::kTooLarge, joined_text("found compact values of ", bytes, " bytes")});
   return Refused();
 }
 
@@ -400,8 +402,8 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_rows(VarId id, const Space
   std::uint64_t row = metadata_.value_size(metadata_.variable(id).type);
   for (std::size_t i = 1; i < space.lengths.size(); ++i) row *= space.lengths[i];
   const auto too_large = [&] {
-    return Refused({LeftOutReason::kTooLarge,
-                    joined_text("found ", rows, " rows of ", row, " bytes, which are too many chunks")});
+    return Refused({LeftOutReason::kTooLarge, joined_text("found ", rows, " rows of ", row,
+                                                          " bytes, which are too many chunks")});
   };
   if (row > kMostChunkBytes) return too_large();
   constexpr std::uint64_t kMostParts = 65536;
@@ -454,8 +456,8 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_chunks(VarId id, const Sto
   std::uint64_t next = 0;
   for (std::uint64_t first = 0; first < count; first = next) {
     next = std::min(first + kRows, count);
-    if (const std::uint64_t hole = end_of_hole(begin + first * ChunkRow::kLength,
-                                               (next - first) * ChunkRow::kLength);
+    if (const std::uint64_t hole =
+            end_of_hole(begin + first * ChunkRow::kLength, (next - first) * ChunkRow::kLength);
         hole > 0) {
       next = std::max(next, (hole - begin) / ChunkRow::kLength);
       continue;
@@ -467,18 +469,17 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_chunks(VarId id, const Sto
       NMB_TRY(table.check_place(first + i, row));
       if (!places_.ok()) return Refused({LeftOutReason::kPieces, places_.status().message()});
       if (row.stored_length > kMostChunkBytes || chunks.size() == kMostChunks)
-        return Refused({LeftOutReason::kTooLarge,
-                        joined_text("found chunk ", first + i, " of ", row.stored_length, " bytes")});
-      const Result<std::uint64_t> position =
-          places_->find(begin + row.offset, row.stored_length);
+        return Refused({LeftOutReason::kTooLarge, joined_text("found chunk ", first + i, " of ",
+                                                              row.stored_length, " bytes")});
+      const Result<std::uint64_t> position = places_->find(begin + row.offset, row.stored_length);
       if (!position.ok()) {
         if (position.status().code() != Code::kUnsupported) return position.status();
         return Refused({LeftOutReason::kPieces, position.status().message()});
       }
       if (*position == 0)
         return Refused({LeftOutReason::kUnwritten, "found a chunk that was never written"});
-      chunks.push_back({first + i, *position, static_cast<std::uint32_t>(row.stored_length),
-                        row.filter_mask});
+      chunks.push_back(
+          {first + i, *position, static_cast<std::uint32_t>(row.stored_length), row.filter_mask});
     }
   }
   return add_chunked(id, chunks, grid);
@@ -549,9 +550,9 @@ Status ExtendedEncoder::add_shared_messages(VarId owner, const Digest& key, Obje
     header.bytes().put8(0);
     if (!header.end()) {
       header.drop();
-      NMB_TRY(leave_out(object("comment of", owner == kGlobal ? "" : metadata_.variable(owner).name),
-                        LeftOutReason::kTooLarge,
-                        joined_text("found ", p->bytes.size(), " bytes")));
+      NMB_TRY(
+          leave_out(object("comment of", owner == kGlobal ? "" : metadata_.variable(owner).name),
+                    LeftOutReason::kTooLarge, joined_text("found ", p->bytes.size(), " bytes")));
     }
   }
   add_link_count(key, header);
@@ -608,15 +609,16 @@ Status ExtendedEncoder::add_attribute(const Attribute& attribute, std::uint32_t 
                                       const Space& space, CharacterSet characters,
                                       const std::string& object, ObjectHeader& header) {
   const auto left_out = [&](LeftOutReason reason, std::string why) {
-    return leave_out(joined_text(object, ", attribute \"",
-                                 printable(attribute.name.substr(0, 80)), "\""),
-                     reason, std::move(why));
+    return leave_out(
+        joined_text(object, ", attribute \"", printable(attribute.name.substr(0, 80)), "\""),
+        reason, std::move(why));
   };
   if (attribute.name.empty() || attribute.name.find('\0') != attribute.name.npos)
     return left_out(LeftOutReason::kName, "found a name that is empty or has a NUL");
   if (attribute.name.size() >= kMostMessage || attribute.values.size() > 16 * kMostMessage ||
       number > kMostMessage || space.lengths.size() > kMostRank)
-    return left_out(LeftOutReason::kTooLarge, joined_text("found ", attribute.values.size(), " bytes"));
+    return left_out(LeftOutReason::kTooLarge,
+                    joined_text("found ", attribute.values.size(), " bytes"));
   Hdf5Bytes type, extent, values;
   const Result<bool> is_named = put_named_or_plain(attribute.type, type);
   if (!is_named.ok()) {
@@ -647,8 +649,8 @@ Status ExtendedEncoder::add_attribute(const Attribute& attribute, std::uint32_t 
                   joined_text("found ", values.size(), " bytes in an attribute"));
 }
 
-// In netCDF, dimensions of one file have different numbers. Those of the files that blocks came from
-// follow each other.
+// In netCDF, dimensions of one file have different numbers. Those of the files that blocks came
+// from follow each other.
 Attribute ExtendedEncoder::renumbered(VarId owner, const Attribute& attribute,
                                       std::vector<std::byte>* bytes) const {
   const std::uint64_t first = shared_.before.first_dimension(source_);
@@ -683,7 +685,8 @@ Status ExtendedEncoder::arrange_links(ViewGroup* group) {
       continue;
     }
     NMB_TRY(add_link(link, group));
-    if (!left_out_links_.contains(link.name)) group->order.push_back({link.name, link.character_set});
+    if (!left_out_links_.contains(link.name))
+      group->order.push_back({link.name, link.character_set});
   }
   return {};
 }

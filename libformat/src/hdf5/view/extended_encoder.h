@@ -69,8 +69,8 @@ class ExtendedEncoder {
   Result<Refused> add_chunks(VarId id, const Storage& storage, const hdf5::Space& space);
   Result<Refused> add_chunked(VarId id, const std::vector<ViewChunk>& chunks,
                               const ChunkGrid& grid);
-  // Finds bytes of the extent in the file. *position: undefined if the values are zeros that are not
-  // stored.
+  // Finds bytes of the extent in the file. *position: undefined if the values are zeros that are
+  // not stored.
   Result<Refused> find(VarId id, const hdf5::Creation& creation, std::uint64_t offset,
                        std::uint64_t bytes, std::uint64_t* position) const;
   std::uint64_t end_of_hole(std::uint64_t offset, std::uint64_t bytes) const;
@@ -86,7 +86,8 @@ class ExtendedEncoder {
                        CharacterSet characters, const std::string& object, ObjectHeader& header);
   Status add_shared_messages(VarId owner, const Digest& key, ObjectHeader& header);
   void add_link_count(const Digest& key, ObjectHeader& header) const;
-  Attribute renumbered(VarId owner, const Attribute& attribute, std::vector<std::byte>* bytes) const;
+  Attribute renumbered(VarId owner, const Attribute& attribute,
+                       std::vector<std::byte>* bytes) const;
   Status arrange_links(ViewGroup* group);
   Status add_link(const hdf5::Link& link, ViewGroup* group);
   Status leave_out(std::string object, LeftOutReason reason, std::string why);

@@ -48,8 +48,8 @@ class KnownObjects {
   // --- for the next pass ---
   // Returns whether the next pass writes the same sizes as the pass that knew `before`.
   bool same_sizes(const KnownObjects& before) const {
-    return node_rank_ == before.node_rank_ && links_ == before.links_ && absent_ == before.absent_ &&
-           unlinked_types_ == before.unlinked_types_;
+    return node_rank_ == before.node_rank_ && links_ == before.links_ &&
+           absent_ == before.absent_ && unlinked_types_ == before.unlinked_types_;
   }
   // Returns 0 for an object that the view does not show.
   std::uint64_t address(const Digest& key) const {

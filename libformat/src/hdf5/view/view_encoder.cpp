@@ -68,8 +68,8 @@ class ViewPass {
     ViewOutput out(sink_, head.position() + DimensionReferences::bytes_for(kinds_.dimensions));
     GlobalHeap heap(sink_, before_.heap_position());
     DataSetOutput shared{out, references, rank, 0, 0, 0, how_.most_chunks};
-    ExtendedOutput extended{out,          heap, before_, *now_, on_left_out(), shared.chunks,
-                            how_.most_chunks};
+    ExtendedOutput extended{out,           heap,          before_,         *now_,
+                            on_left_out(), shared.chunks, how_.most_chunks};
     open_groups_.push_back({});
     open_groups_.back().is_root = true;
     NMB_TRY(core_.index().for_each({}, [&](const BlockEntry& entry) -> Result<bool> {
@@ -143,8 +143,7 @@ class ViewPass {
   }
 
   static Status refused(const BlockEntry& entry, const std::string& why) {
-    return Status(Code::kUnsupported,
-                  "HDF5 view: block \"" + printable(entry.name) + "\": " + why);
+    return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(entry.name) + "\": " + why);
   }
 
   Status encode_extended(const BlockEntry& entry, ExtendedOutput& extended, ViewGroup* group) {
@@ -160,8 +159,8 @@ class ViewPass {
     return ExtendedEncoder(*block, places, extended).encode(group);
   }
 
-  // Returns the number of the file that a block came from. The uppermost block of kind 6 at or above
-  // it is that file's root group.
+  // Returns the number of the file that a block came from. The uppermost block of kind 6 at or
+  // above it is that file's root group.
   std::size_t source_of(const std::string& name) {
     for (const ViewGroup& group : open_groups_)
       if (group.is_extended && group.name != name) return group.source;
@@ -306,9 +305,16 @@ Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how,
 }
 
 std::string_view left_out_word(LeftOutReason reason) {
-  constexpr std::array<std::string_view, kLeftOutReasons> kWords{
-      "variable length", "virtual data set", "values elsewhere", "pieces", "unwritten values",
-      "too large",       "datatype",         "name",             "link",   "user block"};
+  constexpr std::array<std::string_view, kLeftOutReasons> kWords{"variable length",
+                                                                 "virtual data set",
+                                                                 "values elsewhere",
+                                                                 "pieces",
+                                                                 "unwritten values",
+                                                                 "too large",
+                                                                 "datatype",
+                                                                 "name",
+                                                                 "link",
+                                                                 "user block"};
   return kWords[static_cast<std::size_t>(reason)];
 }
 
