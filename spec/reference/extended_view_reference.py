@@ -698,6 +698,8 @@ class Converter:
     def region_reference(self, content):
         length = int.from_bytes(content[:4], "little")
         path, rest = content[4 : 4 + length].lstrip(b"/"), content[4 + length :]
+        if len(content) < 4 + length + 7 or len(rest) < 7 + int.from_bytes(rest[3:7], "little"):
+            raise LeftOut
         selection = rest[7 + int.from_bytes(rest[3:7], "little") :]
         address = self.view.before.addresses.get(path, 0)
         place = add_to_heap(self.view, struct.pack("<Q", address) + selection)

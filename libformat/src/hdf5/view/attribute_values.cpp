@@ -32,6 +32,7 @@ Status AttributeValues::put(const Attribute& attribute, Hdf5Bytes& out) {
   }
   // Values that all refer to the same bytes would make a view that is longer than the file.
   constexpr std::uint64_t kMostTimes = 16;
+  reason_ = LeftOutReason::kTooLarge;
   region_ = attribute.values;
   left_ = kMostTimes * region_.size();
   const std::uint64_t step = types_.value_size(attribute.type);
@@ -125,7 +126,10 @@ Status AttributeValues::convert_region(std::span<const std::byte> reference,
   (void)in.take(kPrefix, kRule);
   (void)in.take(in.number<std::uint32_t>(kRule), kRule);
   const std::span<const std::byte> selection = in.take(in.remaining(), kRule);
-  if (!in.ok()) return in.status();
+  if (!in.ok()) {
+    reason_ = LeftOutReason::kType;
+    return failure(Code::kUnsupported, "found a region in another form than HDF5's");
+  }
   const std::uint64_t address = objects_.address(key_of(path));
   std::vector<std::byte> object(8);
   store_le(object.data(), address);

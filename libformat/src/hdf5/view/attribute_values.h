@@ -9,6 +9,7 @@
 #include "hdf5/bytes/global_heap.h"
 #include "hdf5/bytes/hdf5_bytes.h"
 #include "hdf5/view/known_objects.h"
+#include "nmb/hdf5_view.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 
@@ -20,8 +21,11 @@ class AttributeValues {
   AttributeValues(const TypeTable& types, const KnownObjects& objects, GlobalHeap& heap)
       : types_(types), objects_(objects), heap_(heap) {}
   // Appends the values of an attribute. Errors: kDamaged (R-XV-1); kUnsupported, with the reason,
-  // if values refer to the same bytes too often.
+  // if values refer to the same bytes too often, or if a reference to a region has another form than
+  // HDF5's.
   Status put(const Attribute& attribute, Hdf5Bytes& out);
+  // Returns the reason for which put() returned kUnsupported.
+  LeftOutReason reason() const { return reason_; }
 
  private:
   Status convert(Type type, const std::byte* value, std::span<std::byte> out);
@@ -34,6 +38,7 @@ class AttributeValues {
   const KnownObjects& objects_;
   GlobalHeap& heap_;
   std::span<const std::byte> region_;
+  LeftOutReason reason_ = LeftOutReason::kTooLarge;
   std::uint64_t left_ = 0;  // bytes that values may still refer to
 };
 

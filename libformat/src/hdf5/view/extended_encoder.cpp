@@ -634,7 +634,7 @@ Status ExtendedEncoder::add_attribute(const Attribute& attribute, std::uint32_t 
   const Status converted = values_.put(attribute, values);
   if (!converted.ok()) {
     if (converted.code() != Code::kUnsupported) return converted;
-    return left_out(LeftOutReason::kTooLarge, converted.message());
+    return left_out(values_.reason(), converted.message());
   }
   header.begin(HeaderMessage::kAttribute, 0, number);
   Hdf5Bytes& out = header.bytes();
