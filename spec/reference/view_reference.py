@@ -131,6 +131,10 @@ def attribute(name, type_, space, data):
     return message(0x0C, head + name + b"\0" + type_ + space + data)
 
 
+# HDF5 counts the attributes of an object only if it has this message.
+ATTRIBUTE_INFO = message(0x15, struct.pack("<2B2Q", 0, 0, NONE, NONE))
+
+
 def own_attributes(attributes, of_variable):
     out = []
     for a in attributes:
@@ -204,7 +208,7 @@ class View:
                 extended_view.Block(self, entry, c, group)
             else:
                 self.block(entry, c, group)
-                group.messages = own_attributes(c.attributes, False)
+                group.messages = (ATTRIBUTE_INFO if c.attributes else b"") + own_attributes(c.attributes, False)
         for name in sorted((g for g in groups if g), key=len, reverse=True):
             self.complete(groups, name)
         self.root = self.group(groups[b""])
@@ -316,6 +320,7 @@ class View:
 
     def scale(self, name, number):
         return [
+            ATTRIBUTE_INFO,
             attribute(b"CLASS", string(16), SCALAR, b"DIMENSION_SCALE\0"),
             attribute(b"NAME", string(len(name) + 1), SCALAR, name + b"\0"),
             attribute(b"_Netcdf4Dimid", INT32, SCALAR, struct.pack("<I", number)),
@@ -356,6 +361,8 @@ class View:
             message(0x08, layout),
         ]
         rank = len(shape)
+        if dimension is None and (rank or v.attributes):
+            messages.append(ATTRIBUTE_INFO)
         if dimension is not None:
             messages += self.scale(v.name, self.first_number + dimension)
         if rank > 1 or rank and dimension is None:

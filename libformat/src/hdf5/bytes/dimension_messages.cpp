@@ -47,6 +47,7 @@ std::string text_of_dimension(std::uint64_t length) {
 bool add_scale_attributes(ObjectHeader& header, std::string_view name, std::uint64_t text_bytes,
                           std::optional<std::uint64_t> number) {
   constexpr std::string_view kScale = "DIMENSION_SCALE";
+  add_attribute_info(header, number ? 3 : 2);
   bool fits = add_text_attribute(header, kScaleClass, kScale, kScale.size() + 1);
   fits &= add_text_attribute(header, kScaleName, name, text_bytes);
   if (!number) return fits;

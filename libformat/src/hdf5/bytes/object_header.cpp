@@ -150,6 +150,21 @@ void put_attribute_prefix(Hdf5Bytes& out, std::string_view name, std::size_t typ
   out.put8(0);
 }
 
+void add_attribute_info(ObjectHeader& to, std::uint64_t count, unsigned order) {
+  constexpr unsigned kTracked = 1, kIndexed = 2;
+  constexpr std::uint64_t kMost = 0xFFFF;
+  if (count == 0) return;
+  to.begin(HeaderMessage::kAttributeInfo);
+  Hdf5Bytes& out = to.bytes();
+  out.put8(0);
+  out.put8(order);
+  if (order & kTracked) out.put16(std::min(count, kMost));
+  out.put64(kUndefinedAddress);
+  out.put64(kUndefinedAddress);
+  if (order & kIndexed) out.put64(kUndefinedAddress);
+  (void)to.end();
+}
+
 bool add_text_attribute(ObjectHeader& to, std::string_view name, std::string_view text,
                         std::size_t bytes) {
   to.begin(HeaderMessage::kAttribute);

@@ -69,6 +69,7 @@ Status BlockEncoder::encode(ViewGroup* group) {
     NMB_TRY(encode_variable(id, &group->links));
   ObjectHeader attributes;
   const std::size_t empty = attributes.bytes().size();
+  add_attribute_info(attributes, metadata_.attribute_count(kGlobal));
   NMB_TRY(add_attributes(kGlobal, attributes));
   const auto messages = attributes.bytes().bytes().subspan(empty);
   group->messages.assign(messages.begin(), messages.end());
@@ -128,6 +129,7 @@ Status BlockEncoder::encode_variable(VarId id, LinkList* links) {
   std::string longer;
   const std::optional<DimId> dimension = metadata_.find_dimension(variable.name);
   const bool is_scale = dimension && coordinates_[*dimension] == id;
+  if (!is_scale) add_attribute_info(header_, lengths.size() + metadata_.attribute_count(id));
   if (is_scale) {
     NMB_TRY(add_scale(name, name.size() + 1, *dimension));
   } else if (dimension) {

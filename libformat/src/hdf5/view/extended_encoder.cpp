@@ -279,7 +279,6 @@ Status ExtendedEncoder::encode_dimension(VarId id, const Space& space, LinkList*
   header_.start();
   add_dimension_messages(header_, space.lengths[0], space.maximum[0] == hdf5::kUnlimitedLength);
   add_link_count(key, header_);
-  add_attribute_info(shown ? 3 : 2, 0, header_);
   (void)add_scale_attributes(header_, text, text.size() + 1, shown);
   NMB_ASSIGN(const std::uint64_t address, shared_.out.append(header_.finish()));
   shared_.now.place(key, address);
@@ -568,28 +567,12 @@ void ExtendedEncoder::add_link_count(const Digest& key, ObjectHeader& header) co
   (void)header.end();
 }
 
-// HDF5 counts the attributes of an object only if it has this message.
-void ExtendedEncoder::add_attribute_info(std::uint32_t count, unsigned order,
-                                         ObjectHeader& header) {
-  constexpr unsigned kTracked = 1, kIndexed = 2;
-  if (count == 0) return;
-  header.begin(HeaderMessage::kAttributeInfo);
-  Hdf5Bytes& out = header.bytes();
-  out.put8(0);
-  out.put8(order);
-  if (order & kTracked) out.put16(std::min<std::uint64_t>(count, kMostMessage));
-  out.put64(kUndefinedAddress);
-  out.put64(kUndefinedAddress);
-  if (order & kIndexed) out.put64(kUndefinedAddress);
-  (void)header.end();
-}
-
 Status ExtendedEncoder::add_attributes(const Metadata& metadata, VarId owner,
                                        const std::string& object, bool has_properties,
                                        ObjectHeader& header) {
   std::uint32_t number = 0;
-  add_attribute_info(metadata.attribute_count(owner),
-                     has_properties ? properties_.order(owner).attributes : 0, header);
+  add_attribute_info(header, metadata.attribute_count(owner),
+                     has_properties ? properties_.order(owner).attributes : 0);
   return metadata.try_each_attribute(owner, [&](const Attribute& attribute) -> Status {
     Space space = hdf5::usual_space(attribute);
     CharacterSet characters = hdf5::usual_character_set(attribute.name);

@@ -79,7 +79,6 @@ class ExtendedEncoder {
   void add_fill_value(const hdf5::Creation& creation);
   hdf5::Creation creation_of(VarId id) const;
   Result<bool> put_named_or_plain(Type type, Hdf5Bytes& out);
-  static void add_attribute_info(std::uint32_t count, unsigned order, ObjectHeader& header);
   Status add_attributes(const Metadata& metadata, VarId owner, const std::string& object,
                         bool has_properties, ObjectHeader& header);
   Status add_attribute(const Attribute& attribute, std::uint32_t number, const hdf5::Space& space,
