@@ -376,7 +376,7 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_compact(VarId id, std::uin
 Result<ExtendedEncoder::Refused> ExtendedEncoder::add_contiguous(VarId id, std::uint64_t bytes,
                                                                  bool is_stored,
                                                                  const Creation& creation) {
-  constexpr unsigned kContiguous = 1;
+  constexpr unsigned kContiguousLayout = 1;
   std::uint64_t position = kUndefinedAddress;
   if (is_stored) {
     NMB_ASSIGN(Refused refused, find(id, creation, metadata_.begin(id), bytes, &position));
@@ -385,7 +385,7 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_contiguous(VarId id, std::
   header_.begin(HeaderMessage::kLayout);
   Hdf5Bytes& out = header_.bytes();
   out.put8(kLayoutOfVersion3);
-  out.put8(kContiguous);
+  out.put8(kContiguousLayout);
   out.put64(position);
   out.put64(bytes);
   (void)header_.end();
@@ -487,7 +487,7 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_chunks(VarId id, const Sto
 Result<ExtendedEncoder::Refused> ExtendedEncoder::add_chunked(VarId id,
                                                               const std::vector<ViewChunk>& chunks,
                                                               const ChunkGrid& grid) {
-  constexpr unsigned kChunked = 2;
+  constexpr unsigned kChunkedLayout = 2;
   const std::uint64_t size = metadata_.value_size(metadata_.variable(id).type);
   std::uint64_t bytes = size;
   for (const std::uint64_t length : grid.chunk)
@@ -503,7 +503,7 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_chunked(VarId id,
   header_.begin(HeaderMessage::kLayout);
   Hdf5Bytes& out = header_.bytes();
   out.put8(kLayoutOfVersion3);
-  out.put8(kChunked);
+  out.put8(kChunkedLayout);
   out.put8(static_cast<unsigned>(grid.chunk.size() + 1));
   out.put64(tree);
   for (const std::uint64_t length : grid.chunk) out.put32(std::max<std::uint64_t>(length, 1));
