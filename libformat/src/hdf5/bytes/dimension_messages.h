@@ -16,8 +16,8 @@ namespace nmb {
 void add_dimension_messages(ObjectHeader& header, std::uint64_t length, bool grows);
 // Returns the text of the attribute NAME of such a data set.
 std::string text_of_dimension(std::uint64_t length);
-// Adds the first attributes of a dimension scale: CLASS, NAME (of `text_bytes` bytes) and, if there is a
-// number, _Netcdf4Dimid. Returns false if a message is too long.
+// Adds the first attributes of a dimension scale: CLASS, NAME (of `text_bytes` bytes) and, if there
+// is a number, _Netcdf4Dimid. Returns false if a message is too long.
 [[nodiscard]] bool add_scale_attributes(ObjectHeader& header, std::string_view name,
                                         std::uint64_t text_bytes,
                                         std::optional<std::uint64_t> number);

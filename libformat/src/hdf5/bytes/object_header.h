@@ -85,8 +85,8 @@ void put_attribute_prefix(Hdf5Bytes& out, std::string_view name, std::size_t typ
 void put_attribute_prefix(Hdf5Bytes& out, std::string_view name, std::size_t type_bytes,
                           std::size_t space_bytes, bool is_utf8, bool type_is_named);
 
-// Adds the message without which HDF5 counts no attributes of an object. `count`: of its attributes;
-// nothing is added for 0. `order`: as for ObjectHeader::start().
+// Adds the message without which HDF5 counts no attributes of an object. `count`: of its
+// attributes; nothing is added for 0. `order`: as for ObjectHeader::start().
 void add_attribute_info(ObjectHeader& to, std::uint64_t count, unsigned order = 0);
 
 // The next functions add whole messages. The functions return false if the message is too long,

@@ -21,8 +21,8 @@ class AttributeValues {
   AttributeValues(const TypeTable& types, const KnownObjects& objects, GlobalHeap& heap)
       : types_(types), objects_(objects), heap_(heap) {}
   // Appends the values of an attribute. Errors: kDamaged (R-XV-1); kUnsupported, with the reason,
-  // if values refer to the same bytes too often, or if a reference to a region has another form than
-  // HDF5's.
+  // if values refer to the same bytes too often, or if a reference to a region has another form
+  // than HDF5's.
   Status put(const Attribute& attribute, Hdf5Bytes& out);
   // Returns the reason for which put() returned kUnsupported.
   LeftOutReason reason() const { return reason_; }
