@@ -2,6 +2,7 @@
 #include "hdf5/view/known_objects.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <string>
 

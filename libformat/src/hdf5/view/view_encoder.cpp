@@ -156,7 +156,10 @@ class ViewPass {
     const Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
     if (!places.ok() && places.status().code() != Code::kUnsupported) return places.status();
     group->source = source_of(entry.name);
-    return ExtendedEncoder(*block, places, extended).encode(group);
+    const Status status = ExtendedEncoder(*block, places, extended).encode(group);
+    return status.code() == Code::kUnsupported
+               ? Status(Code::kUnsupported, "HDF5 view: " + status.message())
+               : status;
   }
 
   // Returns the number of the file that a block came from. The uppermost block of kind 6 at or
