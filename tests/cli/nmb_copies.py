@@ -175,8 +175,8 @@ def check_view(tools):
     run(tools, ("nmconvert", "--repack", "statistics.nmb", "out.nmb"), 0)
     tools.check(not has_view("out.nmb"), "a view that nobody asked for")
     # Blocks that came later, and cannot be shown.
-    vector(tools, "extended_types")
-    tools.run("nmcat", "extended_types.nmb", "-o", "hdf5_view.nmb", "--append", "--block-name", "later/{group}")
+    vector(tools, "extended_dimensions_above")
+    tools.run("nmcat", "extended_dimensions_above.nmb", "-o", "hdf5_view.nmb", "--append", "--block-name", "later/{group}")
     run(tools, ("nmconvert", "--repack", "hdf5_view.nmb", "out.nmb"), 2, "--hdf5-view off writes OUTPUT without")
     run(tools, ("nmconvert", "--repack", "hdf5_view.nmb", "out.nmb", "--hdf5-view", "off"), 0)
 
