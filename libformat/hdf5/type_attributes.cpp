@@ -15,7 +15,7 @@ Status TypeAttributes::for_each(
                   static_cast<unsigned>(property_.type));
   if (!TypeTable::is_extended(property_.type) || !types.has(property_.type) ||
       types.at(property_.type).name.empty())
-    return damaged(what + ": expected a named type");
+    return damaged(what + ": the type is not a named type");
   NMB_ASSIGN(const hid_t datatype, source_.types().stored(property_.type));
   const Result<ClassicHeader> header = decode_type_attributes(property_.bytes, types);
   if (!header.ok()) return header.status().of_object(what);

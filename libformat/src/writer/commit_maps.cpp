@@ -1,4 +1,4 @@
-// Commits: data maps (spec/format.md, section 10.2).
+// Commits: writes data maps (spec/format.md, section 10.2).
 #include <algorithm>
 #include <memory>
 
@@ -19,7 +19,8 @@ Status write_map(WriterCore& w, BlockCommit& c, PageSink& sink) {
   std::unique_ptr<DataMap> old;
   if (block.committed && block.committed->has_map()) {
     old = std::make_unique<DataMap>(w.committed.reader->map_of(*block.committed));
-    // Pages name the block's header as their owner, so a new header needs new pages.
+    // Each page of a data map names the position of its block's header, so a new header needs new
+    // pages.
     if (c.rewritten || c.pieces.empty()) {
       if (!c.rewritten && !c.map.absent()) return {};
       NMB_TRY(retire_data_map(*old, sink));
@@ -34,8 +35,9 @@ Status write_map(WriterCore& w, BlockCommit& c, PageSink& sink) {
 
 }  // namespace
 
-// Writes pages of data maps in the order in which the blocks were created. Their lengths depend
-// slightly on their positions: ranks try growing lengths until none changes.
+// Writes the pages of data maps in the order in which the blocks were created. The length of a page
+// depends slightly on its position: the ranks compute lengths and positions repeatedly until no
+// length changes.
 Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks) {
   class Trial final : public PageSink {
    public:

@@ -22,13 +22,13 @@ Status BlockProperties::index(const Metadata& metadata) {
         "property ", static_cast<unsigned>(p.number), " of ",
         p.owner == kGlobal ? std::string("the group") : joined_text("variable ", p.owner));
     if (p.owner != kGlobal && p.owner >= metadata.variable_count())
-      return failure(Code::kDamaged, "found ", which, ", expected one of ",
+      return failure(Code::kDamaged, "found ", which, ", but the block has only ",
                      metadata.variable_count(), " variables");
     if (p.attribute != kNoAttribute && p.attribute >= metadata.attribute_count(p.owner))
       return failure(Code::kDamaged, "found ", which, ", attribute ", p.attribute,
-                     ", expected one of ", metadata.attribute_count(p.owner));
+                     ", but the number of attributes is ", metadata.attribute_count(p.owner));
     if (p.number == Property::Number::kTypeAttributes || p.number == Property::Number::kTypeComment)
-      continue;  // of named datatypes, which may be several
+      continue;  // these properties belong to named datatypes
     if (!places_.emplace(std::tuple(p.owner, p.attribute, static_cast<std::uint16_t>(p.number)), i)
              .second)
       return failure(Code::kDamaged, "found ", which, " twice");
@@ -68,7 +68,7 @@ Result<Space> BlockProperties::space(const Metadata& metadata, std::uint64_t rec
   if (p->space.space_class != SpaceClass::kNull &&
       (p->space.space_class != space.space_class || p->space.lengths != space.lengths))
     return failure(Code::kDamaged, "found a space of ", p->space.lengths.size(),
-                   " dimensions that are not the variable's, expected the same lengths");
+                   " dimensions, whose class or lengths differ from the variable's");
   return p->space;
 }
 

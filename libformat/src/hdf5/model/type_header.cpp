@@ -12,19 +12,19 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::size_t kLengthField = 12;  // after magic and numrecs
+constexpr std::size_t kLengthField = 12;  // offset of the header's length, after magic and numrecs
 
 Result<std::size_t> header_length(std::span<const std::byte> header) {
   if (header.size() >= kLengthField + 8) {
     const auto length = load_be<std::uint64_t>(header.data() + kLengthField);
     if (length >= kLengthField + 8 && length <= header.size()) return length;
   }
-  return failure(Code::kDamaged, "found no header of attributes in ", header.size(), " bytes");
+  return failure(Code::kDamaged, "found no valid header of attributes in ", header.size(), " bytes");
 }
 
 }  // namespace
 
-// The header becomes a body with the sections of a block that has only these types.
+// Makes a body from the header and the sections of a block that has only the types.
 Result<ClassicHeader> decode_type_attributes(std::span<const std::byte> header,
                                              const TypeTable& types) {
   auto extension = std::make_shared<Extension>();
