@@ -1,5 +1,5 @@
-// Whatever the bytes of a file, its HDF5 view is made, or the failure says why not. Every input is
-// run as it is and with its sums made right, so that changed blocks of kind 6 are read.
+// Makes the HDF5 view of a file with any bytes, or fails with a reason. Each input is run twice: as
+// it is, and with correct checksums, so that changed blocks of kind 6 are read.
 #include <algorithm>
 #include <cstdint>
 

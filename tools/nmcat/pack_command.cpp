@@ -455,8 +455,8 @@ Status PackCommand::take_io() {
   return {};
 }
 
-// Returns whether to make a view. A file that has one gets a new one with --append, unless the user
-// said otherwise.
+// Returns whether to make a view. With --append, a file that has a view gets a new view, unless the
+// user chose otherwise.
 Result<Hdf5View> PackCommand::view_to_make() const {
   if (hdf5_view_ || !options_.append) return hdf5_view_.value_or(Hdf5View::kOff);
   const Result<std::unique_ptr<Reader>> reader =

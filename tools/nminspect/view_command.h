@@ -1,4 +1,4 @@
-// nminspect view: lists what an HDF5 view leaves out.
+// nminspect view: lists the objects that an HDF5 view leaves out.
 #pragma once
 
 #include "nminspect/inspect_command.h"

@@ -27,7 +27,7 @@ Result<std::uint64_t> append_chunk_tree(std::span<const ViewChunk> chunks, const
     for (std::size_t i = rank; i-- > 0; number /= grid.counts[i])
       offsets[i] = number % grid.counts[i] * grid.chunk[i];
   };
-  // A key has the number of stored bytes, the mask of skipped filters, and the offsets of the
+  // A key has the number of stored bytes, the mask of omitted filters, and the offsets of the
   // chunk's first element. The offset in the last place is within an element.
   const auto put_key = [&](Hdf5Bytes& to, std::uint64_t index, bool is_last) {
     const ViewChunk& chunk = chunks[is_last ? chunks.size() - 1 : index];

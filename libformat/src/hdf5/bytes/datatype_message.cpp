@@ -23,7 +23,7 @@ class DatatypeMessage {
       : types_(types), out_(out), start_(out.size()) {}
 
   Status put(Type type) {
-    if (out_.size() - start_ > kLongest) return unwritable("found a datatype of more than 64 KiB");
+    if (out_.size() - start_ > kLongest) return unwritable("the datatype needs more than 65,535 bytes");
     if (!TypeTable::is_extended(type)) {
       const bool is_byte = type == Type::kByte || type == Type::kUByte;
       is_byte ? put_byte(type == Type::kByte) : put_type(out_, type);
@@ -31,7 +31,7 @@ class DatatypeMessage {
     }
     const ExtendedType& t = types_.at(type);
     const std::uint64_t size = hdf5::memory_size(types_, type, hdf5::kStringInFile);
-    if (size > ~std::uint32_t{0}) return unwritable("found values of ", size, " bytes");
+    if (size > ~std::uint32_t{0}) return unwritable("a value has ", size, " bytes");
     switch (t.type_class) {
       case TypeClass::kInteger:
       case TypeClass::kFloat:
@@ -55,7 +55,7 @@ class DatatypeMessage {
       case TypeClass::kArray:
         return put_array(t, size);
     }
-    return unwritable("found a datatype of no class");
+    return unwritable("the datatype has no class of HDF5");
   }
 
  private:
@@ -84,17 +84,17 @@ class DatatypeMessage {
         (is_float && (t.sign_position > kMostPlace || t.exponent_position > kMostPlace ||
                       t.exponent_size > kMostPlace || t.mantissa_position > kMostPlace ||
                       t.mantissa_size > kMostPlace || t.exponent_bias > ~std::uint32_t{0})))
-      return unwritable("found a number of ", t.size, " bytes with ", t.precision,
-                        " bits from bit ", t.bit_offset, " on, which HDF5 cannot write down");
+      return unwritable("an HDF5 message cannot describe a number of ", t.size, " bytes with ", t.precision,
+                        " bits from bit ", t.bit_offset, " on");
     if (t.low_padding == BitPadding::kBackground || t.high_padding == BitPadding::kBackground ||
         t.inner_padding == BitPadding::kBackground)
-      return unwritable("found a number whose padding is neither 0 nor 1");
+      return unwritable("the padding of a number is neither 0 nor 1");
     if (t.order == ByteOrder::kVax && !is_float)
-      return unwritable("found a number in VAX order that is no float");
+      return unwritable("a number that is not a float has VAX order");
     unsigned bits = number_bits(t);
     if (is_float) return put_float(t, bits);
     if (t.type_class == TypeClass::kTime) {
-      if (t.bit_offset != 0) return unwritable("found a time with a bit offset");
+      if (t.bit_offset != 0) return unwritable("a time has a bit offset");
       prefix(kOldest, t, bits & 1, t.size);
       out_.put16(t.precision);
       return {};
@@ -139,7 +139,7 @@ class DatatypeMessage {
   Status put_opaque(const ExtendedType& t) {
     constexpr std::size_t kLongestTag = 248;
     if (t.tag.size() > kLongestTag || t.tag.find('\0') != t.tag.npos)
-      return unwritable("found an opaque type with a tag that HDF5 cannot hold");
+      return unwritable("an opaque type has a tag that HDF5 cannot hold");
     const std::size_t length = round_up(t.tag.size(), 8);
     prefix(kOldest, t, static_cast<unsigned>(length), t.size);
     out_.put(t.tag);
@@ -149,13 +149,13 @@ class DatatypeMessage {
 
   Status put_name(std::string_view name) {
     if (name.find('\0') != name.npos)
-      return unwritable("found a datatype with a name that has a NUL");
+      return unwritable("a name in the datatype has a NUL");
     out_.put(name);
     out_.put8(0);
     return {};
   }
 
-  // Fields that overlap could not move when other fields get shorter.
+  // Fails if fields overlap, because such fields cannot move when other fields get shorter.
   Status check_apart(const ExtendedType& compound) const {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> fields;
     for (const ExtendedType::Field& field : compound.fields)
@@ -163,18 +163,18 @@ class DatatypeMessage {
     std::ranges::sort(fields);
     for (std::size_t i = 1; i < fields.size(); ++i)
       if (fields[i].first < fields[i - 1].second)
-        return unwritable("found a compound whose fields overlap");
+        return unwritable("the fields of a compound overlap");
     return {};
   }
 
   Status put_compound(Type type, const ExtendedType& t, std::uint64_t size) {
-    if (t.fields.size() > kLongest) return unwritable("found ", t.fields.size(), " fields");
+    if (t.fields.size() > kLongest) return unwritable("a compound has ", t.fields.size(), " fields");
     if (types_.needs_heap(type)) NMB_TRY(check_apart(t));
     prefix(kPacked, t, static_cast<unsigned>(t.fields.size()), size);
     std::size_t offset_bytes = 1;
     for (std::uint64_t rest = size >> 8; rest != 0; rest >>= 8) ++offset_bytes;
-    // Fields mostly ascend by their offsets: the bytes that values lose before a field are added
-    // up.
+    // Fields mostly ascend by their offsets, so `less` adds up the bytes by which the fields before
+    // a field get shorter.
     std::uint64_t less = 0, end = 0;
     for (const ExtendedType::Field& field : t.fields) {
       NMB_TRY(put_name(field.name));
@@ -192,7 +192,7 @@ class DatatypeMessage {
   }
 
   Status put_enum(const ExtendedType& t) {
-    if (t.names.size() > kLongest) return unwritable("found ", t.names.size(), " names of an enum");
+    if (t.names.size() > kLongest) return unwritable("an enum has ", t.names.size(), " names");
     prefix(kPacked, t, static_cast<unsigned>(t.names.size()), t.size);
     NMB_TRY(put(t.base));
     for (const std::string& name : t.names) NMB_TRY(put_name(name));
@@ -203,11 +203,11 @@ class DatatypeMessage {
   Status put_array(const ExtendedType& t, std::uint64_t size) {
     constexpr std::size_t kMostRank = 32;
     if (t.lengths.size() > kMostRank)
-      return unwritable("found an array of ", t.lengths.size(), " dimensions");
+      return unwritable("an array has ", t.lengths.size(), " dimensions");
     prefix(kPacked, t, 0, size);
     out_.put8(static_cast<unsigned>(t.lengths.size()));
     for (const std::uint64_t length : t.lengths) {
-      if (length > ~std::uint32_t{0}) return unwritable("found an array of length ", length);
+      if (length > ~std::uint32_t{0}) return unwritable("an array has length ", length);
       out_.put32(length);
     }
     return put(t.base);
@@ -223,7 +223,7 @@ class DatatypeMessage {
 Status put_datatype(const TypeTable& types, Type type, Hdf5Bytes& out) {
   const std::size_t start = out.size();
   NMB_TRY(DatatypeMessage(types, out).put(type));
-  if (out.size() - start > kLongest) return unwritable("found a datatype of more than 64 KiB");
+  if (out.size() - start > kLongest) return unwritable("the datatype needs more than 65,535 bytes");
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Adds the messages of a data set that stands for a dimension (spec/hdf5_view.md, "Dimensions and
+// Adds the messages of a data set that represents a dimension (spec/hdf5_view.md, "Dimensions and
 // variables").
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace nmb {
 
-// Adds dataspace, datatype, fill value and layout of a dimension without a variable. The data set
-// has no values.
+// Adds dataspace, datatype, fill value and layout of a data set for a dimension without a coordinate
+// variable. This data set has no values.
 void add_dimension_messages(ObjectHeader& header, std::uint64_t length, bool grows);
-// Returns the text of the attribute NAME of such a data set.
+// Returns the text of the attribute NAME of this data set.
 std::string text_of_dimension(std::uint64_t length);
 // Adds the first attributes of a dimension scale: CLASS, NAME (of `text_bytes` bytes) and, if there
 // is a number, _Netcdf4Dimid. Returns false if a message is too long.

@@ -14,7 +14,8 @@ namespace nmb {
 
 // Readers expect at least this size of a heap.
 inline constexpr std::size_t kGlobalHeapBytes = 4096;
-// Write a heap of `bytes` bytes: its prefix, its objects with indexes from 1, and its free space.
+// Functions that write a heap of `bytes` bytes: its prefix, its objects with indexes from 1, and its
+// free space.
 void start_global_heap(Hdf5Bytes& heap, std::uint64_t bytes);
 void put_heap_object(Hdf5Bytes& heap, std::uint32_t index, std::span<const std::byte> object);
 void end_global_heap(Hdf5Bytes& heap, std::size_t bytes);
@@ -29,14 +30,14 @@ class GlobalHeap {
   };
   // Adds an object.
   Result<Place> add(std::span<const std::byte> object);
-  // Writes what is left. Returns the position after the last heap.
+  // Writes the last heap. Returns the position after it.
   Result<std::uint64_t> finish();
 
  private:
   Status close();
 
   ViewOutput out_;
-  Hdf5Bytes heap_;  // the newest heap, from its prefix on; empty: there is none
+  Hdf5Bytes heap_;  // the newest heap with its prefix, or empty if there is none
   std::uint32_t objects_ = 0;
 };
 

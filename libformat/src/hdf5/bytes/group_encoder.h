@@ -12,8 +12,8 @@
 
 namespace nmb {
 
-// Most links of a group that has no symbol table, and of one whose links a symbol table cannot hold
-// as they are: their order is tracked, or some are not hard.
+// Most links of a group that has no symbol table. The second limit is for groups whose links a
+// symbol table cannot hold as they are, because their order is tracked or some links are not hard.
 inline constexpr std::size_t kMostCompactLinks = 1024, kMostOrderedLinks = 16384;
 // Half the largest number of entries in a leaf, and in a node, of a symbol table.
 inline constexpr unsigned kLeafRank = 16, kNodeRank = 32;
@@ -21,9 +21,9 @@ inline constexpr unsigned kLeafRank = 16, kNodeRank = 32;
 struct ViewGroup {
   std::string name;  // name of the block, for messages
   LinkList links;
-  std::vector<std::byte> messages;  // encoded messages of comment, number of links and attributes
+  std::vector<std::byte> messages;  // encoded messages: comment, number of links, attributes
   bool is_root = false;
-  // Of a group that is a block of kind 6:
+  // The following members are for a group that is a block of kind 6.
   bool is_extended = false;
   unsigned link_order = 1, attribute_order = 0;  // flags of property 3 of spec/hdf5_section.md
   std::vector<LinkList::Name> order;             // names of links in the order of property 4

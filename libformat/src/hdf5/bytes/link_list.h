@@ -1,5 +1,5 @@
-// LinkList keeps the links of an HDF5 group: their names and what they lead to. The links stay in
-// the order in which they were added, unless arrange() changes it.
+// LinkList keeps the names and targets of the links in an HDF5 group. The links stay in the order
+// in which they were added, unless arrange() changes this order.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace nmb {
 
-// The numbers of kinds of links in the HDF5 file format; from 65 on, the classes of users.
+// The numbers of kinds of links in the HDF5 file format. User-defined links have numbers from 65.
 enum HeaderLink : std::uint8_t { kHardLink = 0, kSoftLink = 1, kExternalLink = 64 };
 
 class LinkList {
@@ -24,7 +24,7 @@ class LinkList {
     links_.push_back({names_.size(), name.size(), address, 0, kHardLink, characters});
     names_ += name;
   }
-  // Adds a link that is not hard. `content`: the data of the link.
+  // Adds a link that is not hard. `content` is the data of the link.
   void add(std::string_view name, std::uint8_t kind, std::string_view content,
            CharacterSet characters) {
     links_.push_back({names_.size(), name.size(), 0, content.size(), kind, characters});
@@ -78,7 +78,7 @@ class LinkList {
   std::string_view content(std::size_t i) const {
     return std::string_view(names_).substr(links_[i].name + links_[i].length, links_[i].content);
   }
-  // nullopt: UTF-8 if the name has characters beyond ASCII.
+  // Returns nullopt if the character set depends on the name: UTF-8 if the name is not ASCII.
   std::optional<CharacterSet> characters(std::size_t i) const { return links_[i].characters; }
   bool are_all_hard() const {
     return std::ranges::all_of(links_, [](const Link& link) { return link.kind == kHardLink; });

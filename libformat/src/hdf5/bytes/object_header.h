@@ -41,8 +41,8 @@ class ObjectHeader {
   // Starts an empty header. `attribute_order`: bit 0 if the order of the attributes' creation is
   // tracked, bit 1 if it is indexed.
   void start(unsigned attribute_order = 0);
-  // Begins a message. Append the message's contents to bytes() before end() is called. `number`: of
-  // an attribute among those of the object.
+  // Begins a message. Append the message's contents to bytes() before end() is called. `number` is
+  // the number of an attribute among the attributes of the object.
   void begin(HeaderMessage type, unsigned flags = 0, std::uint64_t number = 0);
   // Removes the message that was begun last.
   void drop() { bytes_.cut(message_); }
@@ -65,7 +65,7 @@ class ObjectHeader {
 void put_scalar_space(Hdf5Bytes& out);
 void put_null_space(Hdf5Bytes& out);
 void put_simple_space(Hdf5Bytes& out, std::span<const std::uint64_t> lengths, bool grows = false);
-// Writes a simple space with lengths and maximum lengths (all bits set: unlimited).
+// Writes a simple space with lengths and maximum lengths. All bits of an unlimited length are set.
 void put_simple_space(Hdf5Bytes& out, std::span<const std::uint64_t> lengths,
                       std::span<const std::uint64_t> maximum);
 // Writes the beginning of a datatype: its version and class, 24 bits whose meaning depends on the
@@ -81,12 +81,13 @@ void put_reference_list_type(Hdf5Bytes& out);  // sequences of references to obj
 // `space_bytes` are the lengths of the encoded type and space.
 void put_attribute_prefix(Hdf5Bytes& out, std::string_view name, std::size_t type_bytes,
                           std::size_t space_bytes);
-// The same, for an attribute with any character set, whose type may be a named datatype.
+// Does the same for an attribute with any character set, whose type may be a named datatype.
 void put_attribute_prefix(Hdf5Bytes& out, std::string_view name, std::size_t type_bytes,
                           std::size_t space_bytes, bool is_utf8, bool type_is_named);
 
-// Adds the message without which HDF5 counts no attributes of an object. `count`: of its
-// attributes; nothing is added for 0. `order`: as for ObjectHeader::start().
+// Adds the message without which HDF5 counts no attributes of an object. `count` is the number of
+// the object's attributes; the function adds nothing for 0. `order` has the same meaning as for
+// ObjectHeader::start().
 void add_attribute_info(ObjectHeader& to, std::uint64_t count, unsigned order = 0);
 
 // The next functions add whole messages. The functions return false if the message is too long,

@@ -30,7 +30,7 @@ inline std::size_t node_bytes(const TreeShape& shape) {
   return 24 + (room + 1) * shape.key_bytes + room * 8;
 }
 
-// Returns the size of a tree above so many children.
+// Returns the size of a tree in bytes. `children` is the number of children of the leaves.
 inline std::uint64_t tree_bytes(std::uint64_t children, const TreeShape& shape) {
   const std::uint64_t room = 2 * std::uint64_t{shape.rank};
   std::uint64_t nodes = 0;

@@ -17,7 +17,7 @@ std::uint64_t size_in_file(const TypeTable& types, Type type) {
   return hdf5::memory_size(types, type, hdf5::kStringInFile);
 }
 
-// Returns the path of an object as a key's: without the first '/'.
+// Returns the key of a path, which may begin with slashes.
 Digest key_of(std::string_view path) {
   while (path.starts_with('/')) path.remove_prefix(1);
   return KnownObjects::key_of_path(path);
@@ -82,7 +82,7 @@ Status AttributeValues::convert(Type type, const std::byte* value, std::span<std
       return {};
     }
     default:
-      return failure(Code::kUnsupported, "found values of no form of HDF5");
+      return failure(Code::kUnsupported, "the values have no form of HDF5");
   }
 }
 
@@ -95,7 +95,7 @@ Result<std::vector<std::byte>> AttributeValues::bytes_of(const std::byte* value,
                   joined_text("found a value of ", found.count, " elements, expected at most ",
                               region_.size(), " bytes"));
   if (bytes > left_)
-    return failure(Code::kUnsupported, "found values that refer to the same bytes too often");
+    return failure(Code::kUnsupported, "the values refer to the same bytes too often");
   left_ -= bytes;
   return found.read(MemorySource(region_), size);
 }
@@ -128,7 +128,7 @@ Status AttributeValues::convert_region(std::span<const std::byte> reference,
   const std::span<const std::byte> selection = in.take(in.remaining(), kRule);
   if (!in.ok()) {
     reason_ = LeftOutReason::kType;
-    return failure(Code::kUnsupported, "found a region in another form than HDF5's");
+    return failure(Code::kUnsupported, "a reference to a region has another form than that of HDF5");
   }
   const std::uint64_t address = objects_.address(key_of(path));
   std::vector<std::byte> object(8);

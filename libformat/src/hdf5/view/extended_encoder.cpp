@@ -46,7 +46,7 @@ void put_space(const Space& space, Hdf5Bytes& out) {
   }
 }
 
-// Refers to a named datatype.
+// Writes a reference to a named datatype.
 void put_named_type(std::uint64_t address, Hdf5Bytes& out) {
   constexpr unsigned kVersion = 3, kCommitted = 2;
   out.put8(kVersion);
@@ -54,7 +54,7 @@ void put_named_type(std::uint64_t address, Hdf5Bytes& out) {
   out.put64(address);
 }
 
-// Returns the path of an object, as a key's: without the first '/'.
+// Returns a path without the slashes at its beginning, as keys of objects have it.
 std::string_view relative(std::string_view path) {
   while (path.starts_with('/')) path.remove_prefix(1);
   return path;
@@ -88,7 +88,7 @@ Status ExtendedEncoder::encode(ViewGroup* group) {
   const hdf5::Order order = properties_.order(kGlobal);
   if (const Property* p = properties_.find(Number::kUserBlock))
     NMB_TRY(leave_out("user block of " + text, LeftOutReason::kUserBlock,
-                      joined_text("found ", p->bytes.size(), " bytes")));
+                      joined_text("the user block has ", p->bytes.size(), " bytes")));
   group->is_extended = true;
   group->link_order = order.links;
   group->attribute_order = order.attributes;
@@ -111,7 +111,7 @@ Status ExtendedEncoder::encode(ViewGroup* group) {
   return {};
 }
 
-// Encodes the named datatypes of which the first link is in this group.
+// Encodes the named datatypes whose first link is in this group.
 Status ExtendedEncoder::encode_types(LinkList* links) {
   const Property* const p = properties_.find(Number::kLinks);
   if (!p) return {};
@@ -121,7 +121,7 @@ Status ExtendedEncoder::encode_types(LinkList* links) {
     if (link.number > 0xFFFF || !TypeTable::is_extended(type) || !types_.has(type) ||
         types_.at(type).name.empty())
       return failure(Code::kDamaged, object("group", ""), ": found a link to type ", link.number,
-                     ", expected a named one");
+                     ", which is not a named type");
     Hdf5Bytes message;
     if (const Status status = put_datatype(types_, type, message); !status.ok()) {
       if (status.code() != Code::kUnsupported) return status;
@@ -172,8 +172,8 @@ Status ExtendedEncoder::encode_type(Type type, const Property* attributes, std::
   return {};
 }
 
-// Writes the message of a type, or of a reference to a named datatype. Returns whether it is a
-// reference.
+// Writes the message of a type, or of a reference to a named datatype. Returns whether the message
+// is a reference.
 Result<bool> ExtendedEncoder::put_named_or_plain(Type type, Hdf5Bytes& out) {
   if (!TypeTable::is_extended(type) || types_.at(type).name.empty()) {
     NMB_TRY(put_datatype(types_, type, out));
@@ -183,7 +183,7 @@ Result<bool> ExtendedEncoder::put_named_or_plain(Type type, Hdf5Bytes& out) {
   NMB_TRY(put_datatype(types_, type, message));
   const Digest key = KnownObjects::key_of_type(types_.at(type).name, message.bytes());
   shared_.now.use_type(key);
-  // No link leads to this type: the first object that uses the type writes it.
+  // No link leads to this type, so the first object that uses the type writes it.
   if (shared_.before.is_unlinked_type(key) && !shared_.now.is_placed(key)) {
     std::uint64_t unused = 0;
     NMB_TRY(encode_type(type, nullptr, &unused));
@@ -223,14 +223,14 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
   };
   if (types_.needs_heap(variable.type))
     return left_out(LeftOutReason::kVariableLength,
-                    joined_text("found values of type ", types_.text(variable.type)));
+                    joined_text("the values have type ", types_.text(variable.type)));
   if (properties_.find(Number::kVirtual, id))
-    return left_out(LeftOutReason::kVirtual, "found a virtual data set");
+    return left_out(LeftOutReason::kVirtual, "the values are in other data sets");
   if (properties_.find(Number::kExternalFiles, id))
-    return left_out(LeftOutReason::kElsewhere, "found values in external files of HDF5");
+    return left_out(LeftOutReason::kElsewhere, "the values are in external files of HDF5");
   if (space.lengths.size() > kMostRank)
     return left_out(LeftOutReason::kTooLarge,
-                    joined_text("found ", space.lengths.size(), " dimensions"));
+                    joined_text("the variable has ", space.lengths.size(), " dimensions"));
   const Creation creation = creation_of(id);
   // A named datatype may have to be written first.
   Hdf5Bytes type;
@@ -250,7 +250,7 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
   add_fill_value(creation);
   if (!header_.end())
     return left_out(LeftOutReason::kTooLarge,
-                    joined_text("found a fill value of ", creation.fill_value.size(), " bytes"));
+                    joined_text("the fill value has ", creation.fill_value.size(), " bytes"));
   NMB_ASSIGN(Refused refused, add_layout(id, space, creation));
   if (!refused && creation.layout == Layout::kChunked && space.space_class == SpaceClass::kSimple)
     refused = add_filters(creation.filters);
@@ -311,13 +311,13 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_layout(VarId id, const Spa
                             : metadata_.value_size(metadata_.variable(id).type);
   for (const std::uint64_t length : space.lengths)
     if (!checked_mul(bytes, length, &bytes))
-      return Refused({LeftOutReason::kTooLarge, "found values of 2^64 bytes or more"});
+      return Refused({LeftOutReason::kTooLarge, "the values have 2^64 bytes or more"});
   const bool is_chunked = creation.layout == Layout::kChunked && is_simple;
   if (is_chunked && creation.chunk.size() != space.lengths.size())
     return failure(Code::kDamaged, "found a chunk of ", creation.chunk.size(),
                    " dimensions, expected ", space.lengths.size());
   if (storage && storage->kind == StorageKind::kChunked) {
-    if (!is_chunked) return failure(Code::kDamaged, "found chunks of a data set without them");
+    if (!is_chunked) return failure(Code::kDamaged, "found stored chunks of a data set whose layout is not chunked");
     return add_chunks(id, *storage, space);
   }
   const bool is_stored = bytes > 0 && !storage;
@@ -348,17 +348,17 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::find(VarId id, const Creation&
     return Refused({LeftOutReason::kPieces, found.status().message()});
   }
   if (*found == 0 && !unwritten_is_zero(id, creation))
-    return Refused({LeftOutReason::kUnwritten, "found values that were never written"});
+    return Refused({LeftOutReason::kUnwritten, "some values were never written"});
   *position = *found == 0 ? kUndefinedAddress : *found;
   return Refused();
 }
 
-// Copies the values into the header, where HDF5 has them too.
+// Copies the values into the header. HDF5 also stores compact values there.
 Result<ExtendedEncoder::Refused> ExtendedEncoder::add_compact(VarId id, std::uint64_t bytes) {
   constexpr unsigned kCompact = 0;
   if (bytes > kMostMessage)
     return Refused(
-        {LeftOutReason::kTooLarge, joined_text("found compact values of ", bytes, " bytes")});
+        {LeftOutReason::kTooLarge, joined_text("the compact values have ", bytes, " bytes")});
   std::vector<std::byte> values(bytes);
   if (bytes > 0) NMB_TRY(block_.extent->read_at(metadata_.begin(id), values));
   header_.begin(HeaderMessage::kLayout);
@@ -369,7 +369,7 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_compact(VarId id, std::uin
   out.put(std::span<const std::byte>(values));
   if (!header_.end())
     return Refused(
-        {LeftOutReason::kTooLarge, joined_text("found compact values of ", bytes, " bytes")});
+        {LeftOutReason::kTooLarge, joined_text("the compact values have ", bytes, " bytes")});
   return Refused();
 }
 
@@ -392,8 +392,8 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_contiguous(VarId id, std::
   return Refused();
 }
 
-// Shows an array in chunks of whole rows, of the slowest dimension: as many rows as fit a chunk and
-// divide the array, or one if it is a record variable.
+// Shows an array in chunks of whole rows of the slowest dimension. A chunk of a record variable has
+// one row. Other arrays have the least number of equal chunks.
 Result<ExtendedEncoder::Refused> ExtendedEncoder::add_rows(VarId id, const Space& space,
                                                            const Creation& creation) {
   const std::uint64_t rows = space.lengths[0];
@@ -401,8 +401,8 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_rows(VarId id, const Space
   std::uint64_t row = metadata_.value_size(metadata_.variable(id).type);
   for (std::size_t i = 1; i < space.lengths.size(); ++i) row *= space.lengths[i];
   const auto too_large = [&] {
-    return Refused({LeftOutReason::kTooLarge, joined_text("found ", rows, " rows of ", row,
-                                                          " bytes, which are too many chunks")});
+    return Refused({LeftOutReason::kTooLarge, joined_text(rows, " rows of ", row,
+                                                          " bytes need too many chunks")});
   };
   if (row > kMostChunkBytes) return too_large();
   constexpr std::uint64_t kMostParts = 65536;
@@ -415,7 +415,7 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_rows(VarId id, const Space
   grid.counts[0] = parts;
   const std::uint64_t bytes = grid.chunk[0] * row;
   const std::uint64_t step = has_records ? block_.layout.record_size : bytes;
-  // The filters that the data set has were not applied to these values.
+  // The filters of the data set were not applied to these values.
   const std::size_t filters = creation.layout == Layout::kChunked ? creation.filters.size() : 0;
   const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << filters) - 1);
   std::vector<ViewChunk> chunks;
@@ -430,7 +430,8 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_rows(VarId id, const Space
   return add_chunked(id, chunks, grid);
 }
 
-// Returns the end of the hole in which bytes of the extent lie. 0: some of the bytes are stored.
+// Returns the end of the hole in which bytes of the extent lie, or 0 if some of the bytes are
+// stored.
 std::uint64_t ExtendedEncoder::end_of_hole(std::uint64_t offset, std::uint64_t bytes) const {
   if (!places_.ok()) return 0;
   const Result<std::uint64_t> found = places_->find(offset, bytes);
@@ -468,15 +469,17 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_chunks(VarId id, const Sto
       NMB_TRY(table.check_place(first + i, row));
       if (!places_.ok()) return Refused({LeftOutReason::kPieces, places_.status().message()});
       if (row.stored_length > kMostChunkBytes || chunks.size() == kMostChunks)
-        return Refused({LeftOutReason::kTooLarge, joined_text("found chunk ", first + i, " of ",
-                                                              row.stored_length, " bytes")});
+        return Refused({LeftOutReason::kTooLarge, chunks.size() == kMostChunks
+                            ? joined_text("more than ", kMostChunks, " chunks are stored")
+                            : joined_text("chunk ", first + i, " has ", row.stored_length,
+                                          " bytes")});
       const Result<std::uint64_t> position = places_->find(begin + row.offset, row.stored_length);
       if (!position.ok()) {
         if (position.status().code() != Code::kUnsupported) return position.status();
         return Refused({LeftOutReason::kPieces, position.status().message()});
       }
       if (*position == 0)
-        return Refused({LeftOutReason::kUnwritten, "found a chunk that was never written"});
+        return Refused({LeftOutReason::kUnwritten, joined_text("the bytes of chunk ", first + i, " were never written")});
       chunks.push_back(
           {first + i, *position, static_cast<std::uint32_t>(row.stored_length), row.filter_mask});
     }
@@ -492,10 +495,10 @@ Result<ExtendedEncoder::Refused> ExtendedEncoder::add_chunked(VarId id,
   std::uint64_t bytes = size;
   for (const std::uint64_t length : grid.chunk)
     if (!checked_mul(bytes, length, &bytes) || bytes > kMostChunkBytes)
-      return Refused({LeftOutReason::kTooLarge, "found a chunk of 4 GiB or more"});
+      return Refused({LeftOutReason::kTooLarge, "a chunk has 2^32 bytes or more"});
   shared_.chunks += chunks.size();
   if (shared_.chunks > shared_.most_chunks)
-    return failure(Code::kUnsupported, "found more than ", shared_.most_chunks,
+    return failure(Code::kUnsupported, "the blocks have more than ", shared_.most_chunks,
                    " chunks, which is too many for a view");
   shared_.now.count_tree(chunks.size(), grid.chunk.size());
   NMB_ASSIGN(const std::uint64_t tree,
@@ -538,10 +541,10 @@ ExtendedEncoder::Refused ExtendedEncoder::add_filters(const std::vector<Filter>&
   }
   fits = header_.end() && fits;
   if (fits) return {};
-  return Refusal{LeftOutReason::kTooLarge, "found filters of more than 64 KiB"};
+  return Refusal{LeftOutReason::kTooLarge, "the filters need more than 65,535 bytes"};
 }
 
-// Adds the comment of an object, and the number of hard links if there are several.
+// Adds the comment of an object. If several hard links lead to the object, adds their number.
 Status ExtendedEncoder::add_shared_messages(VarId owner, const Digest& key, ObjectHeader& header) {
   if (const Property* p = properties_.find(Number::kComment, owner)) {
     header.begin(HeaderMessage::kComment);
@@ -551,7 +554,8 @@ Status ExtendedEncoder::add_shared_messages(VarId owner, const Digest& key, Obje
       header.drop();
       NMB_TRY(
           leave_out(object("comment of", owner == kGlobal ? "" : metadata_.variable(owner).name),
-                    LeftOutReason::kTooLarge, joined_text("found ", p->bytes.size(), " bytes")));
+                    LeftOutReason::kTooLarge,
+                    joined_text("the comment has ", p->bytes.size(), " bytes")));
     }
   }
   add_link_count(key, header);
@@ -597,11 +601,11 @@ Status ExtendedEncoder::add_attribute(const Attribute& attribute, std::uint32_t 
         reason, std::move(why));
   };
   if (attribute.name.empty() || attribute.name.find('\0') != attribute.name.npos)
-    return left_out(LeftOutReason::kName, "found a name that is empty or has a NUL");
+    return left_out(LeftOutReason::kName, "the name is empty or has a NUL");
   if (attribute.name.size() >= kMostMessage || attribute.values.size() > 16 * kMostMessage ||
       number > kMostMessage || space.lengths.size() > kMostRank)
     return left_out(LeftOutReason::kTooLarge,
-                    joined_text("found ", attribute.values.size(), " bytes"));
+                    joined_text("the attribute has ", attribute.values.size(), " bytes"));
   Hdf5Bytes type, extent, values;
   const Result<bool> is_named = put_named_or_plain(attribute.type, type);
   if (!is_named.ok()) {
@@ -609,11 +613,11 @@ Status ExtendedEncoder::add_attribute(const Attribute& attribute, std::uint32_t 
     return left_out(LeftOutReason::kType, is_named.status().message());
   }
   put_space(space, extent);
-  // Nothing goes to a heap for an attribute that is too long without it.
+  // Check the length first, so that an attribute that is too long adds no objects to a heap.
   const std::uint64_t size = hdf5::memory_size(types_, attribute.type, hdf5::kStringInFile);
   if (size * attribute.count > kMostMessage)
     return left_out(LeftOutReason::kTooLarge,
-                    joined_text("found ", size * attribute.count, " bytes in an attribute"));
+                    joined_text("the attribute has ", size * attribute.count, " bytes"));
   const Status converted = values_.put(attribute, values);
   if (!converted.ok()) {
     if (converted.code() != Code::kUnsupported) return converted;
@@ -629,11 +633,11 @@ Status ExtendedEncoder::add_attribute(const Attribute& attribute, std::uint32_t 
   if (header.end()) return {};
   header.drop();
   return left_out(LeftOutReason::kTooLarge,
-                  joined_text("found ", values.size(), " bytes in an attribute"));
+                  joined_text("the attribute has ", values.size(), " bytes"));
 }
 
-// In netCDF, dimensions of one file have different numbers. Those of the files that blocks came
-// from follow each other.
+// netCDF tells the dimensions of a file apart by their numbers. Each source file of blocks gets a
+// range of numbers, so adds the first number of the range.
 Attribute ExtendedEncoder::renumbered(VarId owner, const Attribute& attribute,
                                       std::vector<std::byte>* bytes) const {
   const std::uint64_t first = shared_.before.first_dimension(source_);
@@ -653,7 +657,7 @@ Attribute ExtendedEncoder::renumbered(VarId owner, const Attribute& attribute,
   return shown;
 }
 
-// Adds links that lead to no new object, and puts all links of the group in their order.
+// Adds the links that lead to no new object, and notes the order of all links of the group.
 Status ExtendedEncoder::arrange_links(ViewGroup* group) {
   const Property* const p = properties_.find(Number::kLinks);
   if (!p) return {};
@@ -661,7 +665,8 @@ Status ExtendedEncoder::arrange_links(ViewGroup* group) {
     if (link.kind == LinkKind::kVariable) {
       if (link.number >= metadata_.variable_count())
         return failure(Code::kDamaged, object("group", ""), ": found a link to variable ",
-                       link.number, ", expected one of ", metadata_.variable_count());
+                       link.number, ", but the block has only ", metadata_.variable_count(),
+                       " variables");
       if (is_shown_[link.number])
         group->order.push_back(
             {std::string(metadata_.variable(link.number).name), link.character_set});
@@ -680,7 +685,7 @@ Status ExtendedEncoder::add_link(const Link& link, ViewGroup* group) {
     return leave_out(object("link", link.name), reason, std::move(why));
   };
   if (link.content.size() + link.name.size() > kMostMessage / 2)
-    return left_out(LeftOutReason::kTooLarge, joined_text("found ", link.content.size(), " bytes"));
+    return left_out(LeftOutReason::kTooLarge, joined_text("the link has ", link.content.size(), " bytes"));
   switch (link.kind) {
     case LinkKind::kVariable:
     case LinkKind::kGroup:
@@ -700,13 +705,14 @@ Status ExtendedEncoder::add_link(const Link& link, ViewGroup* group) {
       const Digest target = KnownObjects::key_of_path(relative(link.content));
       shared_.now.count_hard_link(target);
       if (shared_.before.is_absent(target))
-        return left_out(LeftOutReason::kLink, "found a hard link to an object that is left out");
+        return left_out(LeftOutReason::kLink, "the view leaves out the object of the link");
       group->links.add(link.name, shared_.before.address(target), link.character_set);
       return {};
     }
     case LinkKind::kUserDefined:
       if (link.number < kExternalLink + 1 || link.number > 255)
-        return failure(Code::kDamaged, object("link", link.name), ": found class ", link.number);
+        return failure(Code::kDamaged, object("link", link.name), ": found link class ", link.number,
+                       ", expected 65 to 255");
       group->links.add(link.name, static_cast<std::uint8_t>(link.number), link.content,
                        link.character_set);
       return {};

@@ -27,7 +27,7 @@ namespace nmb {
 struct ExtendedOutput {
   ViewOutput& out;
   GlobalHeap& heap;
-  const KnownObjects& before;  // what the pass before learned
+  const KnownObjects& before;  // from the previous pass
   KnownObjects& now;
   const OnLeftOut& on_left_out;
   std::uint64_t& chunks;  // number of chunks so far
@@ -36,8 +36,8 @@ struct ExtendedOutput {
 
 class ExtendedEncoder {
  public:
-  // All arguments must outlive the object. `places`: not ok, with the reason, if the block's values
-  // cannot be shown in place.
+  // All arguments must outlive the object. If the block's values cannot be shown in place, `places`
+  // has the reason.
   ExtendedEncoder(const Block& block, const Result<ValuePlaces>& places, ExtendedOutput& shared)
       : block_(block),
         metadata_(block.metadata),
@@ -69,8 +69,8 @@ class ExtendedEncoder {
   Result<Refused> add_chunks(VarId id, const Storage& storage, const hdf5::Space& space);
   Result<Refused> add_chunked(VarId id, const std::vector<ViewChunk>& chunks,
                               const ChunkGrid& grid);
-  // Finds bytes of the extent in the file. *position: undefined if the values are zeros that are
-  // not stored.
+  // Finds bytes of the extent in the file. Sets *position to kUndefinedAddress if the values are
+  // zeros that are not stored.
   Result<Refused> find(VarId id, const hdf5::Creation& creation, std::uint64_t offset,
                        std::uint64_t bytes, std::uint64_t* position) const;
   std::uint64_t end_of_hole(std::uint64_t offset, std::uint64_t bytes) const;

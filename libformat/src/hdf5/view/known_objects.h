@@ -1,6 +1,7 @@
-// KnownObjects is what one pass over the blocks learns about the objects of an HDF5 view for the
-// next pass. Objects refer to objects that are written later, and the sizes of some messages depend
-// on such objects (spec/hdf5_view.md, "Passes").
+// KnownObjects keeps facts about the objects of an HDF5 view. Objects refer to objects that are
+// written later, and the sizes of some messages depend on these objects. So the blocks are encoded
+// several times, and each pass collects the facts that the next pass needs (spec/hdf5_view.md,
+// "Blocks of kind 6").
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@ class KnownObjects {
   // have the same path.
   static Digest key_of_type(std::string_view path, std::span<const std::byte> message);
 
-  // --- filled by a pass ---
+  // --- a pass calls these functions to collect facts ---
   void place(const Digest& key, std::uint64_t address) { addresses_[key] = address; }
   void count_hard_link(const Digest& target) { ++hard_links_[target]; }
   void use_type(const Digest& type) { used_types_.insert(type); }
@@ -46,8 +47,8 @@ class KnownObjects {
   // there are 2^31 dimensions or more.
   [[nodiscard]] bool settle(std::uint64_t heap_position);
 
-  // --- for the next pass ---
-  // Returns whether the next pass writes the same sizes as the pass that knew `before`.
+  // --- the next pass calls these functions ---
+  // Returns whether the next pass writes objects of the same sizes as the pass that used `before`.
   bool same_sizes(const KnownObjects& before) const {
     return node_rank_ == before.node_rank_ && links_ == before.links_ &&
            absent_ == before.absent_ && unlinked_types_ == before.unlinked_types_;
@@ -89,7 +90,7 @@ class KnownObjects {
   std::set<Digest> used_types_, linked_types_;
   std::vector<Dimensions> dimensions_;
   std::array<std::uint64_t, kNodeRanks.size()> tree_bytes_{};
-  // Settled.
+  // settle() sets the following members.
   unsigned node_rank_ = 2;
   std::map<Digest, std::uint32_t> links_;
   std::set<Digest> absent_, unlinked_types_;

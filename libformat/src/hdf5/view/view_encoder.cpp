@@ -30,13 +30,13 @@ unsigned chunk_rank(const Totals& totals) {
       std::bit_ceil(std::min<std::uint64_t>(average, 64) / 2 + 1), 2, 32));
 }
 
-// Receives the bytes of passes that only learn.
+// Discards the bytes of passes that only compute addresses.
 class NoSink final : public ViewSink {
  public:
   Status write_at(std::uint64_t, std::span<const std::byte>) override { return {}; }
 };
 
-// What the index says of the blocks.
+// Facts about the blocks, from the index.
 struct BlockKinds {
   std::uint64_t dimensions = 0;  // of blocks of the classic kinds
   bool has_extended = false;     // blocks of kind 6
@@ -53,7 +53,7 @@ class ViewPass {
            const KnownObjects& before, ViewSink& sink)
       : core_(core), how_(how), kinds_(kinds), before_(before), sink_(sink) {}
 
-  // *now gets what the pass learned.
+  // Stores in *now what the next pass needs.
   Result<EncodedView> encode(KnownObjects* now) {
     now_ = now;
     const unsigned rank = before_.node_rank();
@@ -85,7 +85,7 @@ class ViewPass {
     NMB_TRY(out.flush());
     NMB_TRY(references.write(sink_));
     if (!now_->settle(out.position()))
-      return failure(Code::kUnsupported, "HDF5 view: found 2^31 dimensions or more");
+      return failure(Code::kUnsupported, "HDF5 view: the file has 2^31 dimensions or more");
     view.length = out.position() - how_.position;
     NMB_ASSIGN(const std::uint64_t end, heap.finish());
     view.length += end - before_.heap_position();
@@ -224,10 +224,10 @@ class ViewPass {
   Result<std::uint64_t> close(ViewGroup& group, ViewOutput& out) {
     if (group.is_extended) {
       for (const std::string& missing : group.links.arrange(group.order))
-        NMB_TRY(leave_out_link(group, missing, "found a link to an object that is not shown"));
+        NMB_TRY(leave_out_link(group, missing, "the view does not show the object of the link"));
       if (group.links.size() > kMostOrderedLinks)
         for (const std::string& dropped : group.links.keep_hard())
-          NMB_TRY(leave_out_link(group, dropped, "found a link that is not hard in a large group"));
+          NMB_TRY(leave_out_link(group, dropped, "the link is not hard, and its group has too many links"));
     }
     NMB_ASSIGN(const std::uint64_t address, encode_group(group, out));
     if (kinds_.has_extended) now_->place(KnownObjects::key_of_path(group.name), address);
@@ -295,14 +295,14 @@ Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how,
   quiet.on_left_out = nullptr;
   NoSink none;
   bool settled = false;
-  // The second pass differs from the first in sizes alone, so the third writes what it knows.
+  // The first pass lacks facts on which sizes depend, and later passes have them.
   for (int pass = 0; pass < 3 && !settled; ++pass) {
     KnownObjects now;
     NMB_TRY(ViewPass(core, quiet, kinds, known, none).encode(&now).status());
     settled = now.same_sizes(known);
     known = std::move(now);
   }
-  if (!settled) return failure(Code::kUnsupported, "HDF5 view: found objects that do not settle");
+  if (!settled) return failure(Code::kUnsupported, "HDF5 view: the sizes of objects still change after three passes");
   KnownObjects unused;
   return ViewPass(core, how, kinds, known, sink).encode(&unused);
 }
