@@ -240,6 +240,11 @@ class Writer {
   // Finds blocks of any rank, including those defined since the last commit; each rank names those
   // that it needs. Collective, outside define mode. kNotFound on all ranks.
   NMB_EXPORT Result<std::vector<BlockId>> open_blocks(std::span<const std::string_view> names);
+  // Stores a whole file, byte for byte; Reader::give_back() returns it. path: for people, any bytes.
+  // block: of this rank, the one that the file became. Returns the number of the file among those
+  // that this rank adds before the next commit. kUsage outside define mode, or for an unknown block.
+  NMB_EXPORT Result<std::uint32_t> add_original(std::string path, BlockId block,
+                                                std::shared_ptr<const ByteSource> file);
   // Sets the block's samples, which count toward the totals; default 0. If several ranks define the
   // block, the largest number counts.
   NMB_EXPORT Status set_samples(BlockId block, std::uint64_t samples);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,14 @@ void put_growth(const WriterCore& w, const std::vector<BlockCommit>& blocks, Mes
 Status write_growth(WriterCore& w, std::span<MessageReader> told);
 
 // --- commit_maps.cpp ---
+struct MapToWrite {
+  std::uint64_t order;
+  // Returns the place of the root. It may be called several times, and then has to write the same.
+  std::function<Result<Place>(PageSink&)> write;
+  Place* place;  // of the root afterwards
+};
+// Writes data maps of all ranks by ascending order. maps: of this rank, ascending.
+Status write_maps_in_order(WriterCore& w, std::span<const MapToWrite> maps);
 // Writes pages of data maps, in the order in which the blocks were created.
 Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks);
 

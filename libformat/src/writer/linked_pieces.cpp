@@ -23,7 +23,7 @@ Result<LinkedPieces> LinkedPieces::make(LinkedValues values, std::uint32_t piece
     return Status(Code::kUsage, "found " + found + " for block " + in_quotes(block));
   };
   for (const ExternalFile& file : values.files)
-    if (const char* error = external_path_error(file.path))
+    if (const char* error = values.original ? nullptr : external_path_error(file.path))
       return wrong(joined_text("the path of a file to link with ", error));
   LinkedPieces out;
   out.used_.resize(values.files.size());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "format/superblock/superblock.h"
 #include "hdf5/view/view_encoder.h"
 #include "writer/extent_state.h"
+#include "writer/originals.h"
 #include "writer/stripe_writer.h"
 
 namespace nmb {
@@ -40,6 +42,7 @@ class NextGeneration final : public DeadPieces, public PageSink {
   std::uint64_t order = 0;            // of the next block that is created
   std::vector<DeadRange> dead;
   std::vector<std::string> provenance;
+  std::vector<StoredOriginal> originals;  // of this rank
 
   // --- of the commit ---
   Superblock superblock;
@@ -48,6 +51,7 @@ class NextGeneration final : public DeadPieces, public PageSink {
   bool changes_entries = false;     // the commit changes more than growth pages
   std::optional<EncodedView> view;  // on rank 0
   std::vector<ExternalFile> files;  // rows of the file table if it changes; on rank 0
+  std::map<std::size_t, Place> original_maps;  // of new originals, by rows of `files`; on rank 0
   std::vector<StayingGrowth> staying_growth;
   std::uint64_t index_bytes = 0;
   bool slot_begun = false;  // the file is no longer truncated

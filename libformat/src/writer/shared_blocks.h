@@ -16,8 +16,9 @@ class SharedBlocks {
   explicit SharedBlocks(WriterCore& writer) : w_(writer) {}
 
   // Afterwards every block knows whether it is shared, which rank keeps it, and how many names
-  // precede its own.
-  Status match_definitions(const std::vector<BlockId>& ids, bool* any_shared);
+  // precede its own. *any_originals: whether this rank stores files whole; afterwards whether any
+  // rank does.
+  Status match_definitions(const std::vector<BlockId>& ids, bool* any_shared, bool* any_originals);
   // Sends the definitions of all ranks to keepers. Errors: kConflict if definitions contradict each
   // other.
   Status unite(const std::vector<BlockId>& ids);

@@ -27,6 +27,9 @@ struct LinkedValues {
                                     // out
   std::vector<LinkedPiece> pieces;  // in order; they make up the extent
   std::shared_ptr<const ByteSource> source;  // of the stored bytes, which are read once and summed
+  // The number of an original of this writer (Writer::add_original()): it is the only file, and the
+  // pieces lie in it.
+  std::optional<std::uint32_t> original{};
   // What WriterOptions::open_values opens `source` by, where that is the extent, cut at multiples
   // of the piece size; else empty.
   std::string origin{};

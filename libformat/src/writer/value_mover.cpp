@@ -113,7 +113,8 @@ Status move_large(const Part& part, OutputFile& file, CopyBuffer& buffer) {
   return {};
 }
 
-Status run_job(const Job& job, OutputFile& file, CopyBuffer& buffer) {
+Status run_job(const Job& job, OutputFile& file, CopyBuffer& buffer,
+               const std::atomic<bool>& stop) {
   if (job.length > kJobBytes) return move_large(job.parts[0], file, buffer);
   const auto largest =
       std::ranges::max_element(job.parts, {}, [](const Part& part) { return part.to - part.from; });
@@ -132,6 +133,7 @@ Status run_job(const Job& job, OutputFile& file, CopyBuffer& buffer) {
     }
     if (part.move->summed) part.keep_sum(sum_of(bytes));
     if (part.move->tap) NMB_TRY(part.move->tap->take(part.from, bytes));
+    if (part.move->digest) part.move->digest->add(part.from, bytes, stop);
     filled = at + bytes.size();
   }
   if (!stored) return {};
@@ -214,7 +216,7 @@ Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t pi
     while (!stop.load(std::memory_order_relaxed) && queue.next(&job)) {
       if (options.cancel && options.cancel->load(std::memory_order_relaxed))
         return Status(Code::kIo, "interrupted");
-      NMB_TRY(run_job(job, file, buffer));
+      NMB_TRY(run_job(job, file, buffer, stop));
       if (options.progress) {
         std::lock_guard lock(mutex);
         options.progress(done += job.length, total);

@@ -12,6 +12,7 @@
 #include "nmb/bytes.h"
 #include "nmb/files.h"
 #include "nmb/writer.h"
+#include "writer/ordered_digest.h"
 
 namespace nmb {
 
@@ -41,6 +42,7 @@ struct Move {
   // at the next multiple of 8. Only without holes and origin.
   std::vector<std::uint64_t> ends{};
   ValueTap* tap = nullptr;  // not called for parts that another rank moves
+  OrderedDigest* digest = nullptr;  // of all bytes; only without holes, ends and origin
   bool summed = true;
   // Filled by the mover if `summed`: one sum for each window that is not a hole.
   std::vector<std::uint64_t> sums{};

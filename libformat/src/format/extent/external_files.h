@@ -29,6 +29,10 @@ class ExternalFiles {
   // of an original. Errors: kDamaged: R-EX-8, R-FT-4, R-FT-5; kUnsupported (R-FT-4): not allowed,
   // or the NMB file has no path; kIo.
   Result<std::shared_ptr<const ByteSource>> open(std::uint32_t number) const;
+  // Returns where bytes of an original lie in this file. 0: in several places, or compressed.
+  // Errors: kDamaged: R-EX-8, rules of data maps; kUsage for a file that is no original.
+  Result<std::uint64_t> place_in_original(std::uint32_t number, std::uint64_t position,
+                                          std::uint64_t length) const;
   // Returns its name for messages.
   Result<std::string> name_of(std::uint32_t number) const;
 
@@ -44,6 +48,10 @@ class ExternalFiles {
   mutable std::mutex mutex_;  // of the mutable members
   mutable std::shared_ptr<const FileTable> table_;
   mutable std::unordered_map<std::uint32_t, std::shared_ptr<const ByteSource>> opened_;
+  struct Run {
+    std::uint64_t begin, end, position;
+  };
+  mutable std::unordered_map<std::uint32_t, std::vector<Run>> original_runs_;
 };
 
 }  // namespace nmb

@@ -45,7 +45,10 @@ ExternalFile FileTable::row(std::uint32_t row) const {
   const auto [page, at] = find(row);
   ExternalFile file{std::string(page->name(at)), size(row)};
   file.is_original = is_original(row);
-  if (file.is_original) file.digest = page->digest(at);
+  if (file.is_original) {
+    file.digest = page->digest(at);
+    file.order = page->value(at, kOrder);
+  }
   return file;
 }
 
@@ -116,7 +119,8 @@ Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file,
   return std::make_shared<const FileTable>(std::move(pages));
 }
 
-PageBuilder file_table_page(std::span<const ExternalFile> files, const Place& before) {
+PageBuilder file_table_page(std::span<const ExternalFile> files, std::size_t first,
+                            const std::map<std::size_t, Place>& maps, const Place& before) {
   PageBuilder page(PageUse::kFileTable, 0);
   if (!before.absent()) {
     page.add_row();
@@ -125,9 +129,19 @@ PageBuilder file_table_page(std::span<const ExternalFile> files, const Place& be
     page.set(kStoredLength, before.length);
     page.set(kSum, before.sum);
   }
-  for (const ExternalFile& file : files) {
+  for (std::size_t i = first; i < files.size(); ++i) {
+    const ExternalFile& file = files[i];
     page.add_row(file.path);
     page.set(kStoredLength, file.size);
+    if (!file.is_original) continue;
+    page.set(kState, FileTable::kOriginal);
+    page.set_digest(file.digest);
+    page.set(kOrder, file.order);
+    if (const auto map = maps.find(i); map != maps.end()) {
+      page.set(kMapPosition, map->second.position);
+      page.set(kMapLength, map->second.length);
+      page.set(kMapSum, map->second.sum);
+    }
   }
   return page;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -63,8 +64,11 @@ bool check_file_table(const Page& page, TablePaths* paths, Findings& findings);
 Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file,
                                                          const Superblock& superblock);
 
-// Returns a page with these rows, none of them an original. before: the page that it continues,
-// with the page's `sum` field as its sum; absent: none.
-PageBuilder file_table_page(std::span<const ExternalFile> files, const Place& before = {});
+// Returns a page with the rows from number `first` on. maps: the data maps of originals, by number
+// of the row. before: the page that it continues, with the page's `sum` field as its sum; absent:
+// none.
+PageBuilder file_table_page(std::span<const ExternalFile> files, std::size_t first = 0,
+                            const std::map<std::size_t, Place>& maps = {},
+                            const Place& before = {});
 
 }  // namespace nmb

@@ -1,0 +1,109 @@
+// Stores files whole (see writer/originals.h).
+#include "writer/originals.h"
+
+#include <algorithm>
+
+#include "format/superblock/features.h"
+#include "model/name_rules.h"
+#include "wire/checked.h"
+#include "writer/file_space.h"
+#include "writer/commit_steps.h"
+#include "writer/placement.h"
+#include "writer/stored_blocks.h"
+
+namespace nmb {
+
+Result<std::uint32_t> add_original(WriterCore& w, std::string path, BlockId block,
+                                   std::shared_ptr<const ByteSource> bytes) {
+  NMB_TRY(w.failure);
+  NMB_TRY(check_id(w, block));
+  if (!w.define_mode) return Status(Code::kUsage, "add_original() needs define mode");
+  const std::uint64_t size = bytes->size();
+  StoredOriginal added{.path = std::move(path),
+                       .block = block,
+                       .move = {},
+                       .digest = std::make_unique<OrderedDigest>()};
+  added.move.source = std::move(bytes);
+  added.move.length = size;
+  if (size > 0) added.move.runs = {{0, 0, 0, 0, size, 1}};
+  added.move.digest = added.digest.get();
+  w.next.originals.push_back(std::move(added));
+  return static_cast<std::uint32_t>(w.next.originals.size() - 1);
+}
+
+Status place_originals(WriterCore& w) {
+  const auto alignment = [&](const StoredOriginal& original) {
+    return extent_alignment(original.size(), w.options.alignment);
+  };
+  Placement own;
+  for (const StoredOriginal& original : w.next.originals)
+    if (original.move.position == 0 && original.size() > 0)
+      own = own.then(Placement::of(original.size(), alignment(original)));
+  NMB_ASSIGN(std::uint64_t at, take_space(w, own));
+  for (StoredOriginal& original : w.next.originals) {
+    if (original.move.position != 0 || original.size() == 0) continue;
+    if (at >= Placement::kLimit || original.size() >= Placement::kLimit - at)
+      return Status(Code::kLimit,
+                    "found file " + in_quotes(original.path) + " to store beyond 2^62");
+    original.move.position = round_up(at, alignment(original));
+    at = round_up(original.move.position + original.size(), 8);
+  }
+  return {};
+}
+
+void finish_originals(WriterCore& w) {
+  const std::uint64_t piece_size = w.committed.superblock.piece_size;
+  for (StoredOriginal& original : w.next.originals) {
+    original.pieces.clear();
+    for (std::uint64_t at = 0; at < original.size(); at += piece_size)
+      original.pieces.push_back({at, std::min(piece_size, original.size() - at), false,
+                                 original.move.position + at,
+                                 original.move.sums[at / piece_size]});
+  }
+}
+
+Status write_original_maps(WriterCore& w) {
+  std::vector<MapToWrite> maps;
+  for (StoredOriginal& original : w.next.originals) {
+    if (original.pieces.empty()) continue;
+    maps.push_back({original.number,
+                    [&w, &original](PageSink& sink) {
+                      return write_data_map(original.pieces, nullptr,
+                                            w.committed.superblock.map_rows, sink, w.new_origin(),
+                                            0);
+                    },
+                    &original.map});
+  }
+  return write_maps_in_order(w, maps);
+}
+
+namespace {
+
+struct OriginalRow {
+  std::uint32_t number;
+  Place map;
+  Digest digest;
+  std::uint64_t order;
+};
+
+}  // namespace
+
+Status tell_originals(WriterCore& w) {
+  Outbox<OriginalRow> own;
+  for (const StoredOriginal& original : w.next.originals)
+    own.add(0, {original.number, original.map,
+                w.options.dry_run ? Digest() : original.digest->digest(),
+                w.blocks[original.block].next.order});
+  NMB_ASSIGN(const Inbox<OriginalRow> arrived, w.ranks.exchange(own));
+  for (const auto& [rank, row] : arrived) {
+    ExternalFile& file = w.next.files[row.number - 1];
+    file.digest = row.digest;
+    file.order = row.order;
+    w.next.original_maps[row.number - 1] = row.map;
+  }
+  NMB_ASSIGN(const bool any, w.ranks.any(!w.next.originals.empty()));
+  if (any) w.next.superblock.compatible |= kFeatureOriginals;
+  return {};
+}
+
+}  // namespace nmb
