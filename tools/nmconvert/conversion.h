@@ -30,6 +30,7 @@ struct ConversionOptions {
   BlockRule block_by{};  // of what Conversion::block_by is the text
   std::optional<Compression> compression;
   bool materialise = false;  // copies values that an HDF5 input has in other files
+  bool originals = true;     // an NMB output keeps HDF5 inputs whole
   bool repack = false;       // converts an NMB file to another
   ExternalPaths external = ExternalPaths::kBeneath;  // for an NMB input: which files may be opened
   std::optional<std::uint32_t> inline_limit;         // for an NMB output, in bytes

@@ -77,6 +77,7 @@ void visit_proof(Record& record, const Visit& visit) {
 template <class Record, class Visit>
 void visit_results(Record& record, const Visit& visit) {
   visit("without_statistics", record.without_statistics);
+  visit("without_original", record.without_original);
   visit("warnings", record.warnings);
   visit("conflicts", record.conflicts);
   visit("seconds", record.seconds);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,6 +28,9 @@ struct Digest {
   friend auto operator<=>(const Digest&, const Digest&) = default;
   bool is_zero() const { return low == 0 && high == 0; }
 };
+
+// Sha256: SHA-256 of a file, its bytes in the usual order.
+using Sha256 = std::array<std::byte, 32>;
 
 // ByteSource: random-access bytes to read from (a file, a range of a source, memory). Everything
 // that reads input does it through this interface, so that tests can count reads and make them

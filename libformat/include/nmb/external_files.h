@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,7 @@ struct ExternalFile {
   bool is_original = false;
   Digest digest{};          // originals: XXH3-128 of all bytes
   std::uint64_t order = 0;  // originals: BlockEntry::order of the block that the file became
+  std::optional<Sha256> sha256{};  // originals: of all bytes, if it was recorded
   friend bool operator==(const ExternalFile&, const ExternalFile&) = default;
 };
 

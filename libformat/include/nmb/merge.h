@@ -35,6 +35,15 @@ enum class MergeMode : std::uint8_t {
   kTiles,
 };
 
+// What a merge does with whole files: HDF5 and netCDF-4 inputs, and originals of NMB inputs.
+enum class Originals : std::uint8_t {
+  kNone,  // stores none; those of NMB inputs are losses
+  // Stores them byte for byte, and values that lie in them only there, if blocks stay whole, values
+  // are not compressed and the output is an NMB file; otherwise as kNone.
+  kStore,
+  kDrop,  // stores none; not a loss
+};
+
 // An input that was read.
 struct PackSource {
   std::uint64_t index = 0;  // in the list of inputs, in the order in which they are merged
@@ -111,6 +120,9 @@ struct PackOptions {
   // and the positions of their values. Data of HDF5 inputs that NMB stores in another form (tables
   // of chunks, strings) are copied in. kUnsupported: `external` does not allow an input's path.
   bool link = false;
+  // Reader::give_back() returns stored files. An absolute path is recorded without its folders.
+  Originals originals = Originals::kNone;
+  bool original_sha256 = false;  // records the SHA-256 of originals too
   // Which external files with values of NMB inputs may be opened; and where linked inputs may be,
   // relative to the output.
   ExternalPaths external = ExternalPaths::kBeneath;
@@ -348,6 +360,10 @@ struct PackReport {
   std::uint64_t value_bytes = 0;             // moved
   std::uint64_t linked_bytes = 0;            // that stay in other files
   std::vector<ExternalFile> external_files;  // with `link`: the rows of the file table
+  std::uint64_t originals = 0;         // files that are stored whole
+  // HDF5 inputs of which no original is stored although `originals` asks for it: blocks are divided
+  // or values compressed.
+  std::uint64_t without_original = 0;
   // Variables without statistics although WriterOptions::statistics asks for them: their values are
   // neither numbers nor text, or their chunks use filters that are not decoded.
   std::uint64_t without_statistics = 0;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -187,6 +188,16 @@ struct ValueRuns {
 // 64 MiB, counting 16 bytes for each and padding to 8.
 inline constexpr std::size_t kMostProvenance = 8 << 20;
 
+// A file that Writer::add_original() stores whole.
+struct NewOriginal {
+  std::string path;   // for people, any bytes
+  BlockId block = 0;  // of this rank, the one that the file became
+  std::shared_ptr<const ByteSource> file;
+  std::optional<Digest> digest{};  // that the file must have
+  std::optional<Sha256> sha256{};  // that the file must have
+  bool records_sha256 = false;     // also without `sha256`
+};
+
 // Not thread-safe. After kIo, kNoSpace or kDamaged the file's state is unknown, and every further
 // call returns the same failure.
 // Several ranks: create, open, redefine, end_define, open_blocks, extend, put_all, wait_all, sync
@@ -240,11 +251,10 @@ class Writer {
   // Finds blocks of any rank, including those defined since the last commit; each rank names those
   // that it needs. Collective, outside define mode. kNotFound on all ranks.
   NMB_EXPORT Result<std::vector<BlockId>> open_blocks(std::span<const std::string_view> names);
-  // Stores a whole file, byte for byte; Reader::give_back() returns it. path: for people, any bytes.
-  // block: of this rank, the one that the file became. Returns the number of the file among those
-  // that this rank adds before the next commit. kUsage outside define mode, or for an unknown block.
-  NMB_EXPORT Result<std::uint32_t> add_original(std::string path, BlockId block,
-                                                std::shared_ptr<const ByteSource> file);
+  // Stores a whole file, byte for byte; Reader::give_back() returns it. Returns the number of the
+  // file among those that this rank adds before the next commit. kUsage outside define mode, or for
+  // an unknown block. The commit fails with kDamaged if the file has other digests than given.
+  NMB_EXPORT Result<std::uint32_t> add_original(NewOriginal original);
   // Sets the block's samples, which count toward the totals; default 0. If several ranks define the
   // block, the largest number counts.
   NMB_EXPORT Status set_samples(BlockId block, std::uint64_t samples);

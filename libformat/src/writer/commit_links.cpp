@@ -1,5 +1,6 @@
 // Commits: values that stay in other files are read once to compute their sums, and the file table
 // names their files (spec/format.md, section 10.3).
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -25,12 +26,28 @@ constexpr std::uint64_t kMostPathBytes = std::uint64_t{1} << 31;
 Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   std::vector<std::pair<LinkedPieces*, Move>> links;
   std::uint64_t length = 0;
+  std::map<std::uint32_t, std::vector<LinkedPieces*>> in_originals;
   for (const BlockCommit& c : blocks) {
     auto* const linked = w.blocks[c.id].values.as<LinkedPieces>();
     if (!linked) continue;
+    if (linked->original()) {
+      in_originals[*linked->original()].push_back(linked);
+      continue;
+    }
     links.emplace_back(linked, linked->reading_move());
     links.back().second.position = length;
     length = round_up(length + links.back().second.length, 8);
+  }
+  // Bytes of originals are summed while they are copied, unless values share bytes.
+  for (const auto& [number, values] : in_originals) {
+    std::vector<WantedSum> wanted;
+    for (LinkedPieces* const linked : values) linked->want_sums(&wanted);
+    if (w.next.originals[number].digest->want(std::move(wanted))) continue;
+    for (LinkedPieces* const linked : values) {
+      links.emplace_back(linked, linked->reading_move());
+      links.back().second.position = length;
+      length = round_up(length + links.back().second.length, 8);
+    }
   }
   // The positions are in no file: they continue from rank to rank, for dividing the moves of all
   // ranks.
@@ -135,7 +152,7 @@ Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   };
   Outbox<LinkedFile> wanted;
   for (const StoredOriginal& original : w.next.originals)
-    wanted.add(0, {original.path, original.size(), true});
+    wanted.add(0, {original.what.path, original.size(), true});
   for_used([&](LinkedPieces&, std::size_t, const ExternalFile& file) {
     if (numbers.emplace(file.path, 0).second) wanted.add(0, {file.path, file.size, false});
   });

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "writer/ordered_digest.h"
 #include "writer/ready_pieces.h"
 #include "writer/stored_values.h"
 
@@ -30,6 +31,9 @@ class LinkedPieces : public OriginSteps {
   std::uint64_t linked_bytes() const { return linked_bytes_; }
   // Returns a move that reads these bytes.
   Move reading_move() const;
+  // Adds the pieces in an original to those that are summed while it is copied; take_sums() is then
+  // not called.
+  void want_sums(std::vector<WantedSum>* wanted);
   // Takes the sums that this move has computed. Errors: kDamaged if one differs from the given sum.
   Status take_sums(std::vector<std::uint64_t> sums, bool are_known);
   // Calls visit(i, file) for each file that has pieces.
@@ -46,6 +50,9 @@ class LinkedPieces : public OriginSteps {
   }
 
  private:
+  // Errors: kDamaged if a sum differs from the given one.
+  Status check_sums() const;
+
   LinkedValues values_;
   std::uint64_t length_ = 0;  // length of the extent
   std::uint64_t linked_bytes_ = 0;

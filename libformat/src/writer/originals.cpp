@@ -13,17 +13,16 @@
 
 namespace nmb {
 
-Result<std::uint32_t> add_original(WriterCore& w, std::string path, BlockId block,
-                                   std::shared_ptr<const ByteSource> bytes) {
+Result<std::uint32_t> add_original(WriterCore& w, NewOriginal original) {
   NMB_TRY(w.failure);
-  NMB_TRY(check_id(w, block));
+  NMB_TRY(check_id(w, original.block));
   if (!w.define_mode) return Status(Code::kUsage, "add_original() needs define mode");
-  const std::uint64_t size = bytes->size();
-  StoredOriginal added{.path = std::move(path),
-                       .block = block,
-                       .move = {},
-                       .digest = std::make_unique<OrderedDigest>()};
-  added.move.source = std::move(bytes);
+  const std::uint64_t size = original.file->size();
+  StoredOriginal added;
+  added.digest =
+      std::make_unique<OrderedDigest>(original.records_sha256 || original.sha256.has_value());
+  added.move.source = std::move(original.file);
+  added.what = std::move(original);
   added.move.length = size;
   if (size > 0) added.move.runs = {{0, 0, 0, 0, size, 1}};
   added.move.digest = added.digest.get();
@@ -44,7 +43,7 @@ Status place_originals(WriterCore& w) {
     if (original.move.position != 0 || original.size() == 0) continue;
     if (at >= Placement::kLimit || original.size() >= Placement::kLimit - at)
       return Status(Code::kLimit,
-                    "found file " + in_quotes(original.path) + " to store beyond 2^62");
+                    "found file " + in_quotes(original.what.path) + " to store beyond 2^62");
     original.move.position = round_up(at, alignment(original));
     at = round_up(original.move.position + original.size(), 8);
   }
@@ -84,21 +83,47 @@ struct OriginalRow {
   Place map;
   Digest digest;
   std::uint64_t order;
+  bool has_sha256;
+  Sha256 sha256;
 };
+
+Status check_digests(const StoredOriginal& original, const OriginalRow& row) {
+  const NewOriginal& wanted = original.what;
+  if ((!wanted.digest || *wanted.digest == row.digest) &&
+      (!wanted.sha256 || *wanted.sha256 == row.sha256))
+    return {};
+  return Status(Code::kDamaged, original.move.source->name(), kNoOffset,
+                wanted.digest == row.digest ? "R-FT-9" : "R-FT-7",
+                "found original " + in_quotes(wanted.path) +
+                    " with another digest, expected the one recorded");
+}
 
 }  // namespace
 
 Status tell_originals(WriterCore& w) {
   Outbox<OriginalRow> own;
-  for (const StoredOriginal& original : w.next.originals)
-    own.add(0, {original.number, original.map,
-                w.options.dry_run ? Digest() : original.digest->digest(),
-                w.blocks[original.block].next.order});
+  const auto collect = [&]() -> Status {
+    for (StoredOriginal& original : w.next.originals) {
+      OriginalRow row{original.number, original.map,
+                      {},              w.blocks[original.what.block].next.order,
+                      false,           {}};
+      row.has_sha256 = original.digest->has_sha256();
+      if (!w.options.dry_run) {
+        row.digest = original.digest->digest();
+        if (row.has_sha256) row.sha256 = original.digest->sha256();
+        NMB_TRY(check_digests(original, row));
+      }
+      own.add(0, row);
+    }
+    return {};
+  };
+  NMB_TRY(w.ranks.agree(collect()));
   NMB_ASSIGN(const Inbox<OriginalRow> arrived, w.ranks.exchange(own));
   for (const auto& [rank, row] : arrived) {
     ExternalFile& file = w.next.files[row.number - 1];
     file.digest = row.digest;
     file.order = row.order;
+    if (row.has_sha256) file.sha256 = row.sha256;
     w.next.original_maps[row.number - 1] = row.map;
   }
   NMB_ASSIGN(const bool any, w.ranks.any(!w.next.originals.empty()));

@@ -19,8 +19,7 @@ namespace nmb {
 struct WriterCore;
 
 struct StoredOriginal {
-  std::string path;
-  BlockId block = 0;
+  NewOriginal what;
   Move move;  // of all bytes; position 0: end_define() has not placed it
   std::unique_ptr<OrderedDigest> digest;
   std::uint32_t number = 0;  // in the file table, from 1
@@ -32,8 +31,7 @@ struct StoredOriginal {
 
 // Adds a file to those that the next commit stores. Not collective. Errors: kUsage outside define
 // mode, or for an unknown block.
-Result<std::uint32_t> add_original(WriterCore& w, std::string path, BlockId block,
-                                   std::shared_ptr<const ByteSource> bytes);
+Result<std::uint32_t> add_original(WriterCore& w, NewOriginal original);
 
 // --- steps of end_define() and a commit; each is collective unless it says otherwise ---
 // Places new originals after the values.
@@ -42,7 +40,8 @@ Status place_originals(WriterCore& w);
 void finish_originals(WriterCore& w);
 // Writes the data maps, in the order of file numbers.
 Status write_original_maps(WriterCore& w);
-// Sends what the file table states of the originals to the first rank.
+// Sends what the file table states of the originals to the first rank. Errors: kDamaged if a file
+// has another digest than was given.
 Status tell_originals(WriterCore& w);
 
 }  // namespace nmb

@@ -95,7 +95,8 @@ std::uint64_t source_of(const Move& move, std::uint64_t offset) {
 }
 
 // A piece that is larger than a job's buffer passes through it in parts.
-Status move_large(const Part& part, OutputFile& file, CopyBuffer& buffer) {
+Status move_large(const Part& part, OutputFile& file, CopyBuffer& buffer,
+                  const std::atomic<bool>& stop) {
   SumStream stream;
   for (std::uint64_t at = part.from; at < part.to;) {
     const std::uint64_t position = part.position + (at - part.from);
@@ -106,6 +107,7 @@ Status move_large(const Part& part, OutputFile& file, CopyBuffer& buffer) {
     if (!is_there) NMB_TRY(read_moved(*part.move, at, bytes, &stored));
     if (part.move->summed) stream.add(bytes);
     if (part.move->tap) NMB_TRY(part.move->tap->take(at, bytes));
+    if (part.move->digest) part.move->digest->add(at, bytes, stop);
     if (stored) NMB_TRY(file.write_at(position, bytes));
     at += bytes.size();
   }
@@ -115,7 +117,7 @@ Status move_large(const Part& part, OutputFile& file, CopyBuffer& buffer) {
 
 Status run_job(const Job& job, OutputFile& file, CopyBuffer& buffer,
                const std::atomic<bool>& stop) {
-  if (job.length > kJobBytes) return move_large(job.parts[0], file, buffer);
+  if (job.length > kJobBytes) return move_large(job.parts[0], file, buffer, stop);
   const auto largest =
       std::ranges::max_element(job.parts, {}, [](const Part& part) { return part.to - part.from; });
   const auto room = buffer.room(

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -35,6 +36,7 @@ class FileTable {
     return {value(row, kMapPosition), value(row, kMapLength), value(row, kMapSum)};
   }
   Digest digest(std::uint32_t row) const;
+  std::optional<Sha256> sha256(std::uint32_t row) const;
   // Its sum is the page's `sum` field; absent: there is none.
   Place newest_page() const;
   // Returns positions in the file, for findings.
@@ -56,9 +58,11 @@ class FileTable {
 // Paths of external files in the pages so far.
 using TablePaths = std::unordered_set<std::string>;
 
-// Checks R-FT-1 to R-FT-3 and R-FT-6 (without maps) of the rows of a page; call with the oldest
-// page first. Memory: a few bytes for each row. Returns false if its rows cannot be read.
-bool check_file_table(const Page& page, TablePaths* paths, Findings& findings);
+// Checks R-FT-1 to R-FT-3, R-FT-6 (without maps), R-FT-8 and the length in R-FT-9 of the rows of a
+// page; call with the oldest page first. next_order: of the superblock. Memory: a few bytes for each
+// row. Returns false if its rows cannot be read.
+bool check_file_table(const Page& page, std::uint64_t next_order, TablePaths* paths,
+                      Findings& findings);
 
 // Reads and checks the table that the superblock places, if any. Errors: kDamaged, kIo.
 Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file,

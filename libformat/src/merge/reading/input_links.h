@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "hdf5/client/hdf5_file.h"
 #include "nmb/block_entry.h"
@@ -21,6 +22,34 @@ namespace nmb {
 
 // The files of coded pieces, by their file numbers.
 using CodedFiles = std::map<std::uint32_t, Source>;
+
+// A file that the output stores whole.
+struct InputOriginal {
+  std::uint32_t number = 0;  // in the file table of an NMB input; 0: the input itself
+  std::string path;          // to record
+  Source file;
+  std::optional<Digest> digest{};
+  std::optional<Sha256> sha256{};
+};
+
+// Returns the path of an input as an original has it.
+std::string original_path(const std::string& input);
+
+// Bytes of an extent that lie in an original.
+struct ValuesInOriginal {
+  std::uint32_t number = 0;  // InputOriginal::number
+  Source file;
+  std::vector<hdf5::RunInFile> runs{};  // ascending
+  std::vector<ByteRange> holes{};       // ascending; no run overlaps them
+};
+// Links values of which some lie in an original; the others are copied. LinkedValues::original is
+// the number in the input. nullopt: it is better to copy all.
+std::optional<LinkedValues> linked_to_original(ValuesInOriginal places, Source values,
+                                               std::uint32_t piece_size);
+// Returns the values of a block of an NMB input that lie in an original; nullopt: there are none, or
+// some are coded or lie in several files. Errors: kDamaged.
+Result<std::optional<ValuesInOriginal>> values_in_original(const Reader& reader,
+                                                           const BlockEntry& entry);
 
 // Functions return nullopt if there is nothing to link. Errors: kUnsupported, kNotFound, kIo (those
 // of external_path()). No input may be inside the output; pack() has checked that.

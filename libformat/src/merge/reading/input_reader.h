@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,7 +65,8 @@ struct KeptBlock {
   Source values;
   std::vector<ExtentPiece> coded;     // its coded pieces, if they were requested
   CodedFiles coded_in;                // the files of these pieces
-  std::optional<LinkedValues> links;  // its values, if they are to be linked
+  std::optional<LinkedValues> links;  // its values, if they are to be linked, or lie in an original
+  std::vector<InputOriginal> originals{};  // files to store that became this block
   std::uint64_t load = 0;             // memory that it takes while its values are moved
   // The lengths of the file's dimensions, with `shared_dimensions`; nullptr: no other block shares
   // them.
@@ -93,6 +96,10 @@ class InputReader {
     // For NMB inputs: which other files with their values may be opened.
     ExternalPaths external = ExternalPaths::kBeneath;
     std::optional<InputLinks> links{};  // set if values are linked
+    // Originals are stored. piece_size: of the output.
+    bool originals = false;
+    bool drops_originals = false;  // those of NMB inputs are no losses
+    std::uint32_t piece_size = 0;
     bool coded_pieces = false;
     bool origins = false;       // packed.origin is needed
     bool count_groups = false;  // before the first visit; all metadata of an HDF5 file is then in
@@ -133,6 +140,9 @@ class InputReader {
   // Inputs from `end` on are not started early.
   void set_end(std::size_t end) { end_ = end; }
 
+  // Returns how many HDF5 inputs were read.
+  std::uint64_t hdf5_inputs() const { return hdf5_inputs_; }
+
   // Of the input that was read last, if it is an NMB file.
   std::vector<std::string> take_provenance() { return std::exchange(provenance_, {}); }
   InputExtras take_extras() { return std::exchange(extras_, {}); }
@@ -150,6 +160,7 @@ class InputReader {
   Status survey(const NmbInput& in);
   Status read_provenance(const Reader& reader);
   Status read_rows(const Reader& reader);
+  Status find_originals(const NmbInput& in);
   Status find_losses(const Reader& reader);
   Status keep_rows(const Block& block, PackedBlock* packed);
   Result<bool> read_entry(const NmbInput& in, const BlockEntry& entry, const Visit& visit);
@@ -197,6 +208,12 @@ class InputReader {
   bool only_is_group_ = false;
   std::vector<std::string> provenance_;
   InputExtras extras_;
+  std::uint64_t hdf5_inputs_ = 0;
+  bool becomes_original_ = false;  // the HDF5 input, with its next block
+  // The originals of the input by BlockEntry::order of their blocks, until these are visited; those
+  // whose block is not copied are not among them.
+  std::multimap<std::uint64_t, InputOriginal> originals_;
+  std::set<std::uint32_t> stored_;  // their numbers
 };
 
 }  // namespace nmb

@@ -33,6 +33,9 @@ void fields(Fields& all, PackLoss& loss) {
 Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, PackReport* report,
                      Status* failure);
 
+// Returns whether whole files are stored in the output.
+bool stores_originals(const PackOptions& options);
+
 // Returns the error for the inputs that were planned. Uses the options output, strict and
 // refuse_losses.
 Status verdict(const PackReport& report, const PackOptions& options);
