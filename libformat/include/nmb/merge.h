@@ -37,7 +37,9 @@ enum class MergeMode : std::uint8_t {
 
 // What a merge does with whole files: HDF5 and netCDF-4 inputs, and originals of NMB inputs.
 enum class Originals : std::uint8_t {
-  kNone,  // stores none; those of NMB inputs are losses
+  // Stores none. Those of NMB inputs are losses, unless the output is an HDF5 file and has the block
+  // that the original became.
+  kNone,
   // Stores them byte for byte, and values that lie in them only there, if blocks stay whole, values
   // are not compressed and the output is an NMB file; otherwise as kNone.
   kStore,
@@ -361,8 +363,8 @@ struct PackReport {
   std::uint64_t linked_bytes = 0;            // that stay in other files
   std::vector<ExternalFile> external_files;  // with `link`: the rows of the file table
   std::uint64_t originals = 0;         // files that are stored whole
-  // HDF5 inputs of which no original is stored although `originals` asks for it: blocks are divided
-  // or values compressed.
+  // HDF5 inputs, and originals of NMB inputs, that are not stored whole although `originals` asks
+  // for it: blocks are divided or values compressed.
   std::uint64_t without_original = 0;
   // Variables without statistics although WriterOptions::statistics asks for them: their values are
   // neither numbers nor text, or their chunks use filters that are not decoded.

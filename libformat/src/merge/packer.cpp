@@ -109,7 +109,7 @@ class Packer {
     inputs_.end_planning();
     if (options_.originals == Originals::kStore && !stores_originals(options_) && blocks_ &&
         options_.mode == MergeMode::kPack && !options_.link && !options_.hdf5)
-      report_.without_original = inputs_.hdf5_inputs();
+      report_.without_original = inputs_.whole_files();
     if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
     NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));
     for (PackSource& source : report_.sources) source.path = options_.inputs[source.index];

@@ -62,8 +62,8 @@ class PlannedInputs {
   void end_planning();
   // Then: some block was divided.
   bool has_divided() const { return has_divided_; }
-  // The number of HDF5 inputs.
-  std::uint64_t hdf5_inputs() const { return hdf5_inputs_; }
+  // See InputReader::whole_files().
+  std::uint64_t whole_files() const { return whole_files_; }
   // Bytes in memory to load the largest block.
   std::uint64_t largest_load() const { return largest_load_; }
 
@@ -92,7 +92,7 @@ class PlannedInputs {
   bool is_reading_again_ = false;
   bool has_divided_ = false;
   std::uint64_t largest_load_ = 0;
-  std::uint64_t hdf5_inputs_ = 0;
+  std::uint64_t whole_files_ = 0;
   std::vector<std::shared_ptr<PooledFile>> files_;           // that were opened
   std::vector<std::pair<std::size_t, InputExtras>> extras_;  // by input; of NMB inputs
 };

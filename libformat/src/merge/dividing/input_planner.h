@@ -51,8 +51,8 @@ class InputPlanner {
   // Returns what this input has besides its blocks.
   InputExtras take_extras() { return reader_->take_extras(); }
 
-  // Returns how many HDF5 inputs were planned.
-  std::uint64_t hdf5_inputs() const { return reader_->hdf5_inputs(); }
+  // See InputReader::whole_files().
+  std::uint64_t whole_files() const { return reader_->whole_files(); }
   // Returns whether a block was divided.
   bool has_divided() const { return has_divided_; }
   // Returns how many bytes of memory the largest block takes when it is loaded.

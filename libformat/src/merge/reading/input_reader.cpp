@@ -128,7 +128,7 @@ Status InputReader::read_nmb(std::size_t index, Source file, const Visit& visit)
   NMB_ASSIGN(std::shared_ptr<const Reader> reader, open_nmb(file));
   const NmbInput in{index, std::move(file), std::move(reader)};
   originals_.clear();
-  stored_.clear();
+  placed_.clear();
   if (options_.only_block) return read_only_block(in, visit);
   if (options_.shared_dimensions) NMB_TRY(note_lengths(*in.reader));
   NMB_TRY(find_originals(in));
@@ -215,7 +215,6 @@ Status InputReader::read_rows(const Reader& reader) {
 
 // An original is stored with the block that it became.
 Status InputReader::find_originals(const NmbInput& in) {
-  if (!options_.originals) return {};
   NMB_ASSIGN(const std::vector<ExternalFile> files, in.reader->external_files());
   std::multimap<std::uint64_t, std::uint32_t> numbers;  // by order
   for (std::uint32_t i = 0; i < files.size(); ++i)
@@ -225,13 +224,22 @@ Status InputReader::find_originals(const NmbInput& in) {
     const auto [begin, end] = numbers.equal_range(entry.order);
     for (auto at = begin; at != end; ++at) {
       const ExternalFile& file = files[at->second - 1];
+      placed_.insert(at->second);
+      ++whole_files_;
+      if (!options_.originals) continue;
       NMB_ASSIGN(Source bytes, in.reader->open_external(at->second));
       originals_.emplace(entry.order, InputOriginal{at->second, file.path, std::move(bytes),
                                                     file.digest, file.sha256});
-      stored_.insert(at->second);
     }
     return true;
   });
+}
+
+bool InputReader::is_lost(std::uint32_t number) const {
+  using Lost = Options::LostOriginals;
+  if (placed_.contains(number))
+    return !options_.originals && options_.lost_originals == Lost::kAll;
+  return options_.lost_originals != Lost::kNone;
 }
 
 // Finds the parts of the file other than blocks that a copy would lose.
@@ -239,7 +247,7 @@ Status InputReader::find_losses(const Reader& reader) {
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
   std::uint32_t number = 0;
   for (const ExternalFile& file : files)
-    if (++number; file.is_original && !options_.drops_originals && !stored_.contains(number))
+    if (++number; file.is_original && is_lost(number))
       extras_.losses.push_back(
           {0,
            {},
@@ -429,9 +437,9 @@ Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entr
   NMB_ASSIGN(block->packed.holes, in.reader->holes(entry));
   if (!entry.hole) block->packed.extent = block->values;
   if (options_.origins) block->packed.origin = origin(in.index, sum_of_entry(entry), entry.name);
-  if (!stored_.empty()) {
+  if (options_.originals && !placed_.empty()) {
     NMB_ASSIGN(std::optional<ValuesInOriginal> places, values_in_original(*in.reader, entry));
-    if (places && stored_.contains(places->number))
+    if (places && placed_.contains(places->number))
       block->links = linked_to_original(*std::move(places), block->values, options_.piece_size);
     if (block->links) return {};
   }
@@ -515,7 +523,7 @@ Status InputReader::read_hdf5(std::size_t index, Source file, const Visit& visit
     if (next.ok()) started_ = std::move(*next);
     started_index_ = index + 1;
   }
-  ++hdf5_inputs_;
+  ++whole_files_;
   becomes_original_ = options_.originals;
   is_placed_ = options_.move && !options_.move(index, "").is_none();
   placed_below_ = is_placed_ ? options_.move(index, "").to : std::string();

@@ -98,7 +98,9 @@ class InputReader {
     std::optional<InputLinks> links{};  // set if values are linked
     // Originals are stored. piece_size: of the output.
     bool originals = false;
-    bool drops_originals = false;  // those of NMB inputs are no losses
+    // Otherwise: which originals of NMB inputs are losses.
+    enum class LostOriginals : std::uint8_t { kAll, kWithoutBlock, kNone };
+    LostOriginals lost_originals = LostOriginals::kAll;
     std::uint32_t piece_size = 0;
     bool coded_pieces = false;
     bool origins = false;       // packed.origin is needed
@@ -140,8 +142,8 @@ class InputReader {
   // Inputs from `end` on are not started early.
   void set_end(std::size_t end) { end_ = end; }
 
-  // Returns how many HDF5 inputs were read.
-  std::uint64_t hdf5_inputs() const { return hdf5_inputs_; }
+  // Returns how many HDF5 inputs, and originals of NMB inputs, have become blocks.
+  std::uint64_t whole_files() const { return whole_files_; }
 
   // Of the input that was read last, if it is an NMB file.
   std::vector<std::string> take_provenance() { return std::exchange(provenance_, {}); }
@@ -161,6 +163,7 @@ class InputReader {
   Status read_provenance(const Reader& reader);
   Status read_rows(const Reader& reader);
   Status find_originals(const NmbInput& in);
+  bool is_lost(std::uint32_t original) const;
   Status find_losses(const Reader& reader);
   Status keep_rows(const Block& block, PackedBlock* packed);
   Result<bool> read_entry(const NmbInput& in, const BlockEntry& entry, const Visit& visit);
@@ -208,12 +211,12 @@ class InputReader {
   bool only_is_group_ = false;
   std::vector<std::string> provenance_;
   InputExtras extras_;
-  std::uint64_t hdf5_inputs_ = 0;
+  std::uint64_t whole_files_ = 0;
   bool becomes_original_ = false;  // the HDF5 input, with its next block
   // The originals of the input by BlockEntry::order of their blocks, until these are visited; those
   // whose block is not copied are not among them.
   std::multimap<std::uint64_t, InputOriginal> originals_;
-  std::set<std::uint32_t> stored_;  // their numbers
+  std::set<std::uint32_t> placed_;  // their numbers
 };
 
 }  // namespace nmb
