@@ -12,6 +12,8 @@ int main(int argc, char** argv) {
        "group that the names of variables contain. --mode union unites blocks of the same name, "
        "--mode join concatenates their values along a dimension, and --mode tiles assembles a grid "
        "from parts that the inputs' attributes describe.\n"
+       "An NMB file that is made by packing also has HDF5 and netCDF-4 inputs byte for byte, and "
+       "nmconvert --original gives them back. Values that lie in them are not stored again.\n"
        "Nothing is written before all inputs have been checked. All conflicts are listed, and an "
        "existing target survives every failure. The work is shared by threads (-j) or, under "
        "mpiexec or srun, by processes; the file is the same.\n\n"

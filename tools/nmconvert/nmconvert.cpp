@@ -18,8 +18,11 @@ int main(int argc, char** argv) {
        "cdf1, cdf2 or cdf5, or with --extract. If a classic file cannot hold something, it is "
        "listed, and nothing is written. --lossy leaves such things out, or writes them as the list "
        "says, prints their number, and lists them in JSON reports. netCDF and HDF5 files have no "
-       "place for tags and originals of an NMB file: a warning counts them, and --strict refuses "
-       "them.\n"
+       "place for tags of an NMB file, and for originals whose block was removed: a warning counts "
+       "them, and --strict refuses them.\n"
+       "An NMB output also has HDF5 and netCDF-4 inputs byte for byte (\"originals\"), and --original "
+       "gives them back. Values that lie in them are not stored again. With --compress, --shuffle, "
+       "--chunk, --block-by or --regroup there are no originals, and a note says so.\n"
        "In an NMB output, each file, group or block of INPUT becomes a block by default. "
        "--block-by prefix:REGEX divides variables by the first capture of REGEX, and the part of "
        "the name after the match is the new name (like nmcat --split-names); vars:N makes one "
@@ -57,6 +60,7 @@ int main(int argc, char** argv) {
        "checksums\n"
        "  nmconvert out.nmb in.nc                      # the same bytes again\n"
        "  nmconvert all.nmb rank_0007.nc --extract rank_0007\n"
+       "  nmconvert all.nmb --original run3 -o run3.h5 # the packed file, byte for byte\n"
        "  nmconvert in.nc out.nc --to cdf5\n"
        "  nmconvert netcdf4.nc out.nc --to cdf5 --lossy\n"
        "  nmconvert in.nc out.nmb --hdf5-view on       # ncdump -h out.nmb, h5ls -r out.nmb\n"
@@ -68,7 +72,7 @@ int main(int argc, char** argv) {
        "  find . -name '*.nc' -print0 | nmconvert --files-from - -0 --out-dir packed "
        "--report packed.jsonl\n"
        "  nmconvert --files-from list --out-dir packed --report packed.jsonl --resume",
-       {"--to", "--extract", "--block-by", "--compress", "--hdf5-view", "--stats", "--repack",
+       {"--to", "--extract", "--original", "--block-by", "--compress", "--hdf5-view", "--stats", "--repack",
         "--files-from", "--out-dir", "--report", "--resume", "--lossy", "-f", "--no-check", "-j",
         "-q"}});
   ConvertCommand command(tool);
