@@ -30,8 +30,10 @@ Status add_file(Writer& writer, std::size_t number) {
   const auto file = owned_bytes(original_bytes(number), name);
   const std::uint64_t length = file->size() / 4 * 4;
   NMB_ASSIGN(const BlockId block, writer.define_block(name));
-  NMB_ASSIGN(const DimId x, writer.def_dim(block, "x", length));
-  NMB_TRY(writer.def_var(block, "v", Type::kUByte, {{x}}).status());
+  if (length > 0) {
+    NMB_ASSIGN(const DimId x, writer.def_dim(block, "x", length));
+    NMB_TRY(writer.def_var(block, "v", Type::kUByte, {{x}}).status());
+  }
   NewOriginal original{.path = name + ".in", .block = block, .file = file};
   original.records_sha256 = number % 2 == 0;
   LinkedValues values;

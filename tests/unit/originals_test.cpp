@@ -95,8 +95,10 @@ class OriginalsTest : public testing::Test {
     const auto file = owned_bytes(bytes_of_number(length, number), name);
     const std::uint64_t values = length > kSkipped ? length - kSkipped : 0;
     NMB_ASSIGN(const BlockId block, writer.define_block(name));
-    NMB_ASSIGN(const DimId x, writer.def_dim(block, "x", values));
-    NMB_TRY(writer.def_var(block, "v", Type::kUByte, {{x}}).status());
+    if (values > 0) {
+      NMB_ASSIGN(const DimId x, writer.def_dim(block, "x", values));
+      NMB_TRY(writer.def_var(block, "v", Type::kUByte, {{x}}).status());
+    }
     NMB_ASSIGN(const std::uint32_t own,
                writer.add_original(
                    {.path = name + ".in", .block = block, .file = file, .records_sha256 = true}));
@@ -146,9 +148,10 @@ class OriginalsTest : public testing::Test {
     });
     EXPECT_TRUE(given.ok()) << given.text();
     EXPECT_EQ(back, expected);
+    if (length <= kSkipped) return;
     const auto values = (*reader.block(name))->read_all<std::uint8_t>(0);
     ASSERT_TRUE(values.ok()) << values.status().text();
-    const auto tail = std::span(expected).subspan(std::min<std::size_t>(kSkipped, length));
+    const auto tail = std::span(expected).subspan(kSkipped);
     EXPECT_TRUE(std::ranges::equal(*values, tail, {}, {}, [](std::byte byte) {
       return std::to_integer<std::uint8_t>(byte);
     }));

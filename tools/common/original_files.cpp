@@ -25,18 +25,19 @@ Result<ByOrder> by_order(const Reader& reader) {
 
 Result<std::optional<OriginalFile>> only_one(const Reader& reader, const std::string& name,
                                              const std::vector<OriginalFile>& found,
-                                             const char* where) {
+                                             const char* where, bool by_path) {
   if (found.empty()) return std::optional<OriginalFile>();
   if (found.size() == 1) return std::optional(found.front());
   constexpr std::size_t kMostNamed = 5;
   std::string list;
   for (std::size_t i = 0; i < std::min(found.size(), kMostNamed); ++i)
     list += fmt::format("{}\"{}\"", i > 0 ? ", " : "",
-                        printable(found[i].block ? *found[i].block : found[i].file.path));
+                        printable(by_path ? found[i].file.path : *found[i].block));
   return Status(Code::kConflict, reader.file().name(), kNoOffset, "",
-                fmt::format("{} originals {} \"{}\" ({}{}); name the block of one", found.size(),
+                fmt::format("{} originals {} \"{}\" ({}{}); name the {} of one", found.size(),
                             where, printable(name), list,
-                            found.size() > kMostNamed ? ", ..." : ""));
+                            found.size() > kMostNamed ? ", ..." : "",
+                            by_path ? "path" : "block"));
 }
 
 }  // namespace
@@ -69,12 +70,16 @@ Result<std::optional<OriginalFile>> find_original(const Reader& reader, const st
   };
   NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(name));
   if (entry) NMB_TRY(take(*entry).status());
-  if (!found.empty()) return only_one(reader, name, found, "became block");
+  if (!found.empty()) return only_one(reader, name, found, "became block", true);
   NMB_TRY(reader.for_each_entry(name.empty() ? "" : name + "/", take));
-  if (!found.empty()) return only_one(reader, name, found, "became blocks below");
+  if (!found.empty()) return only_one(reader, name, found, "became blocks below", false);
   for (const auto& [order, original] : known)
     if (original.file.path == name) found.push_back(original);
-  return only_one(reader, name, found, "have the path");
+  if (found.size() > 1)
+    return Status(Code::kConflict, reader.file().name(), kNoOffset, "",
+                  fmt::format("{} originals have the path \"{}\"; name the block of one",
+                              found.size(), printable(name)));
+  return found.empty() ? std::optional<OriginalFile>() : std::optional(found.front());
 }
 
 std::string hexadecimal(const Sha256& digest) {

@@ -305,6 +305,7 @@ Status ConvertCommand::execute() {
   options.cancel = catch_interrupts();
   options.originals = !no_originals_;
   if (original_) {
+    if (original_->starts_with('/')) original_->erase(0, 1);
     const auto outputs = std::make_shared<OutputSet>();
     NMB_TRY(outputs->add_output(output_, false));
     options.outputs = outputs;

@@ -6,6 +6,7 @@
 #include "common/table.h"
 #include "common/units.h"
 #include "nmb/text.h"
+#include "nminspect/block_name.h"
 
 namespace nmb::tools {
 
@@ -53,7 +54,7 @@ Status FilesCommand::run(const InspectedFile& file) {
       NMB_TRY(table.row({"external", bytes, "-", "-", "-", files[i].path}));
       continue;
     }
-    NMB_TRY(table.row({"original", bytes, original->block ? "/" + *original->block : "-",
+    NMB_TRY(table.row({"original", bytes, original->block ? std::string(name_for_user(*original->block)) : "-",
                        hexadecimal(files[i].digest),
                        files[i].sha256 ? hexadecimal(*files[i].sha256) : "-", files[i].path}));
     ++original;
