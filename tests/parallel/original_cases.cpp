@@ -118,7 +118,8 @@ RANK_CASE(AnOriginalOfAnotherDigest) {
   const auto define = [&]() -> Status {
     const std::string name = "rank" + std::to_string(ranks.rank());
     NMB_ASSIGN(const BlockId block, writer->define_block(name));
-    NewOriginal original{.path = name, .block = block, .file = owned_bytes(original_bytes(0), name)};
+    NewOriginal original{
+        .path = name, .block = block, .file = owned_bytes(original_bytes(0), name)};
     if (ranks.rank() == ranks.size() - 1) original.digest = Digest{1, 2};
     return writer->add_original(std::move(original)).status();
   };

@@ -11,6 +11,7 @@
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "support/corpus.h"
+#include "support/faulty_output.h"
 #include "support/model.h"
 #include "support/programs.h"
 #include "wire/hash.h"
@@ -152,9 +153,8 @@ class OriginalsTest : public testing::Test {
     const auto values = (*reader.block(name))->read_all<std::uint8_t>(0);
     ASSERT_TRUE(values.ok()) << values.status().text();
     const auto tail = std::span(expected).subspan(kSkipped);
-    EXPECT_TRUE(std::ranges::equal(*values, tail, {}, {}, [](std::byte byte) {
-      return std::to_integer<std::uint8_t>(byte);
-    }));
+    EXPECT_TRUE(std::ranges::equal(
+        *values, tail, {}, {}, [](std::byte byte) { return std::to_integer<std::uint8_t>(byte); }));
   }
   std::unique_ptr<Reader> read() {
     EXPECT_EQ(findings_of(std::filesystem::path(path())), "");
@@ -256,9 +256,9 @@ TEST_F(OriginalsTest, ValuesMayShareBytes) {
   const BlockId block = *writer->define_block("b");
   const DimId x = *writer->def_dim(block, "x", 70000 - kSkipped);
   ASSERT_TRUE(writer->def_var(block, "v", Type::kUByte, {{x}}).ok());
-  ASSERT_TRUE(link_values(*writer, block,
-                          values_of(owned_bytes(bytes_of_number(70000, 1), "a"), original))
-                  .ok());
+  ASSERT_TRUE(
+      link_values(*writer, block, values_of(owned_bytes(bytes_of_number(70000, 1), "a"), original))
+          .ok());
   ASSERT_TRUE(writer->close().ok());
   expect_back(*read(), 1, "a", 70000, 1);
   EXPECT_EQ(*(*read()->block("a"))->read_all<std::uint8_t>(0),
@@ -305,6 +305,40 @@ TEST_F(OriginalsTest, AFailedReadEndsAllThreads) {
   ASSERT_TRUE(add(*writer, "c", 1000003, 1).ok());
   EXPECT_EQ(writer->close().code(), Code::kIo);
   EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+// Every call to the file fails once, on each of several threads; the generation before survives.
+TEST_F(OriginalsTest, AFailedCallLeavesTheFileAsItWas) {
+  {
+    const auto writer = create();
+    ASSERT_TRUE(add(*writer, "a", 70000, 1).ok());
+    ASSERT_TRUE(writer->close().ok());
+  }
+  for (const unsigned threads : {1u, 3u}) {
+    options_.threads = threads;
+    bool failed = true;
+    for (std::uint64_t call = 0; failed; ++call) {
+      SCOPED_TRACE(call);
+      std::filesystem::copy_file(path(), path("g.nmb"),
+                                 std::filesystem::copy_options::overwrite_existing);
+      Fault fault{.call = call, .how = Fault::How::kForEver};
+      WriterOptions options = options_;
+      options.layer = fault.layer();
+      const auto write = [&]() -> Status {
+        NMB_ASSIGN(const auto writer, Writer::open(path("g.nmb"), options));
+        NMB_TRY(add(*writer, "b", 300000, 2));
+        NMB_TRY(add(*writer, "c", 0, 3));
+        return writer->close();
+      };
+      const Status status = write();
+      failed = !status.ok();
+      const auto reader = Reader::open(path("g.nmb"));
+      ASSERT_TRUE(reader.ok()) << reader.status().text();
+      expect_back(**reader, 1, "a", 70000, 1);
+      if (!failed) expect_back(**reader, 2, "b", 300000, 2);
+      ASSERT_LT(call, 200u);
+    }
+  }
 }
 
 TEST_F(OriginalsTest, AnAbandonedWriterLeavesNothing) {

@@ -35,8 +35,7 @@ Result<std::optional<OriginalFile>> only_one(const Reader& reader, const std::st
                         printable(by_path ? found[i].file.path : *found[i].block));
   return Status(Code::kConflict, reader.file().name(), kNoOffset, "",
                 fmt::format("{} originals {} \"{}\" ({}{}); name the {} of one", found.size(),
-                            where, printable(name), list,
-                            found.size() > kMostNamed ? ", ..." : "",
+                            where, printable(name), list, found.size() > kMostNamed ? ", ..." : "",
                             by_path ? "path" : "block"));
 }
 

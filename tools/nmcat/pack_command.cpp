@@ -300,12 +300,33 @@ Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
 
 // Returns all options that determine the bytes of OUT, as they were given.
 Json PackCommand::decisive_options() const {
-  constexpr std::string_view kOthers[] = {
-      "-h",     "--help",        "--version",  "-o",        "INPUT",    "--files-from",
-      "-0",     "--sort",        "-j",         "-f",        "--resume", "--io",
-      "--hint", "--no-sync",     "--report",   "--strict",  "--json",
-      "-q",     "--aggregators", "--color",    "--dry-run", "--mpi",    "--progress",
-      "--to",   "--no-progress", "--external", "--mem"};
+  constexpr std::string_view kOthers[] = {"-h",
+                                          "--help",
+                                          "--version",
+                                          "-o",
+                                          "INPUT",
+                                          "--files-from",
+                                          "-0",
+                                          "--sort",
+                                          "-j",
+                                          "-f",
+                                          "--resume",
+                                          "--io",
+                                          "--hint",
+                                          "--no-sync",
+                                          "--report",
+                                          "--strict",
+                                          "--json",
+                                          "-q",
+                                          "--aggregators",
+                                          "--color",
+                                          "--dry-run",
+                                          "--mpi",
+                                          "--progress",
+                                          "--to",
+                                          "--no-progress",
+                                          "--external",
+                                          "--mem"};
   Json json = Json::object();
   for (const CLI::Option* option : tool_.app().get_options()) {
     if (option->count() == 0 || std::ranges::any_of(kOthers, [&](std::string_view name) {
@@ -637,6 +658,12 @@ void PackCommand::tell(const PackReport& report) {
       diagnostics.warning("", text);
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
+  if (digest_ && report.originals + report.without_original == 0 && report.totals.blocks > 0 &&
+      !tool_.options().json && report_path_.empty())
+    diagnostics.note(
+        options_.output +
+        ": --digest recorded nothing, because no input is an HDF5 file; with --json or "
+        "--report it shows the SHA-256 of all inputs");
   if (report.without_original > 0)
     diagnostics.note(without_original_text(options_.output, report.without_original,
                                            compress_.empty() ? "--split-names" : "--compress"));

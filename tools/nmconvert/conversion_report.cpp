@@ -71,8 +71,10 @@ void ConversionReport::diagnose(const ConversionRecord& record, bool failure) {
   if (record.without_statistics > 0)
     tool_.diagnostics().note(without_statistics_text(record.of.output, record.without_statistics));
   if (record.without_original > 0)
-    tool_.diagnostics().note(without_original_text(record.of.output, record.without_original,
-                                                   record.of.block_by.empty() || record.of.block_by == "group" ? "--compress or --chunk" : "--block-by or --regroup"));
+    tool_.diagnostics().note(without_original_text(
+        record.of.output, record.without_original,
+        record.of.block_by.empty() || record.of.block_by == "group" ? "--compress or --chunk"
+                                                                    : "--block-by or --regroup"));
   for (const std::string& conflict : record.conflicts)
     tool_.diagnostics().error(Status(Code::kConflict, conflict));
   if (failure) tool_.diagnostics().error(record.status);

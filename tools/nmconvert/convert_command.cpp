@@ -49,10 +49,11 @@ void ConvertCommand::offer_files(CLI::App& app) {
          "write only this block of an NMB input, in the kind that --to or the ending names; .nc "
          "without --to: the classic kind of the block, CDF-5 if it came from HDF5")
       ->type_name("BLOCK");
-  app.add_option("--original", original_,
-                 "write the file that became this block of an NMB input, byte for byte as it was; "
-                 "nmcat and nmconvert store HDF5 and netCDF-4 files whole, and a block of a classic "
-                 "file has all of it; or the path of an original as nminspect files shows it")
+  app.add_option(
+         "--original", original_,
+         "write the file that became this block of an NMB input, byte for byte as it was; "
+         "nmcat and nmconvert store HDF5 and netCDF-4 files whole, and a block of a classic "
+         "file has all of it; or the path of an original as nminspect files shows it")
       ->type_name("BLOCK");
   app.add_option("--block-by", block_by_,
                  "blocks of an NMB output: group (default): each file, group or block of the "
@@ -231,7 +232,9 @@ Status ConvertCommand::give_back(const ConversionOptions& options) {
                                    std::initializer_list<const char*>{
                                        "original", "INPUT", "OUTPUT", "output", "force", "no-sync",
                                        "external", "color", "quiet", "no-progress", "mpi", "mem"},
-                                   [&](const char* name) { return option->check_name(name) || option->check_lname(name); }))
+                                   [&](const char* name) {
+                                     return option->check_name(name) || option->check_lname(name);
+                                   }))
       return Status(Code::kUsage, "--original and " + option->get_name() + " exclude each other");
   if (input_.empty() || output_.empty())
     return Status(Code::kUsage, "--original needs INPUT and -o OUTPUT");
@@ -269,9 +272,8 @@ Status ConvertCommand::give_back_block(const Reader& reader, const ConversionOpt
                   "found no original of block \"" + printable(*original_) +
                       "\", which came from HDF5; --extract writes the block as a new file");
   Communicator alone;
-  const ConversionRecord record =
-      convert({input_, output_, "", original_, batch_.block_by, batch_.statistics, {}}, options,
-              alone, 1);
+  const ConversionRecord record = convert(
+      {input_, output_, "", original_, batch_.block_by, batch_.statistics, {}}, options, alone, 1);
   for (const std::string& warning : record.warnings) tool_.diagnostics().warning("", warning);
   return record.status;
 }

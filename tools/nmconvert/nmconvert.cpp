@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
        "says, prints their number, and lists them in JSON reports. netCDF and HDF5 files have no "
        "place for tags of an NMB file, and for originals whose block was removed: a warning counts "
        "them, and --strict refuses them.\n"
-       "An NMB output also has HDF5 and netCDF-4 inputs byte for byte (\"originals\"), and --original "
+       "An NMB output also has HDF5 and netCDF-4 inputs byte for byte (\"originals\"), and "
+       "--original "
        "gives them back. Values that lie in them are not stored again. With --compress, --shuffle, "
        "--chunk, --block-by or --regroup there are no originals, and a note says so.\n"
        "In an NMB output, each file, group or block of INPUT becomes a block by default. "
@@ -72,9 +73,9 @@ int main(int argc, char** argv) {
        "  find . -name '*.nc' -print0 | nmconvert --files-from - -0 --out-dir packed "
        "--report packed.jsonl\n"
        "  nmconvert --files-from list --out-dir packed --report packed.jsonl --resume",
-       {"--to", "--extract", "--original", "--block-by", "--compress", "--hdf5-view", "--stats", "--repack",
-        "--files-from", "--out-dir", "--report", "--resume", "--lossy", "-f", "--no-check", "-j",
-        "-q"}});
+       {"--to", "--extract", "--original", "--block-by", "--compress", "--hdf5-view", "--stats",
+        "--repack", "--files-from", "--out-dir", "--report", "--resume", "--lossy", "-f",
+        "--no-check", "-j", "-q"}});
   ConvertCommand command(tool);
   return tool.main(argc, argv, [&] { return command.execute(); });
 }

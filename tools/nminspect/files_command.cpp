@@ -41,12 +41,9 @@ Status FilesCommand::run(const InspectedFile& file) {
         json["external"].push_back({{"file", json_text(row.path)}, {"bytes", row.size}});
     return write_json(tool_.out(), json);
   }
-  Table table(tool_.out(), {{"kind"},
-                            {"bytes", Table::Align::kRight},
-                            {"block"},
-                            {"digest"},
-                            {"sha256"},
-                            {"file"}});
+  Table table(
+      tool_.out(),
+      {{"kind"}, {"bytes", Table::Align::kRight}, {"block"}, {"digest"}, {"sha256"}, {"file"}});
   auto original = originals.begin();
   for (std::uint32_t i = 0; i < files.size(); ++i) {
     const std::string bytes = bytes_text(files[i].size, tool_.options().bytes);
@@ -54,7 +51,8 @@ Status FilesCommand::run(const InspectedFile& file) {
       NMB_TRY(table.row({"external", bytes, "-", "-", "-", files[i].path}));
       continue;
     }
-    NMB_TRY(table.row({"original", bytes, original->block ? std::string(name_for_user(*original->block)) : "-",
+    NMB_TRY(table.row({"original", bytes,
+                       original->block ? std::string(name_for_user(*original->block)) : "-",
                        hexadecimal(files[i].digest),
                        files[i].sha256 ? hexadecimal(*files[i].sha256) : "-", files[i].path}));
     ++original;

@@ -132,10 +132,10 @@ int main(int argc, char** argv) {
         }
         if (arguments.files.empty())
           return Status(Code::kUsage, "no files; name files or use --files-from");
-        const auto report = options.json ? json_report(tool.out(), options.strict,
-                                                       arguments.verify.originals)
-                                         : text_report(tool.out(), options.quiet, options.strict,
-                                                       arguments.verify.originals);
+        const auto report =
+            options.json ? json_report(tool.out(), options.strict, arguments.verify.originals)
+                         : text_report(tool.out(), options.quiet, options.strict,
+                                       arguments.verify.originals);
         verify_files(tool, arguments, *report);
         return {};
       }));

@@ -156,8 +156,7 @@ std::string_view level_name(VerifyLevel level) {
   return names[static_cast<std::size_t>(level)];
 }
 
-std::unique_ptr<VerifyReport> text_report(Output& out, bool quiet, bool strict,
-                                          bool originals) {
+std::unique_ptr<VerifyReport> text_report(Output& out, bool quiet, bool strict, bool originals) {
   return std::make_unique<TextReport>(out, quiet, strict, originals);
 }
 

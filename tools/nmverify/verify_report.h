@@ -36,8 +36,7 @@ std::string_view level_name(VerifyLevel level);
 
 // strict: warnings are findings. quiet: no warnings except that a generation may be missing
 // (R-SB-13), and no summaries of files without findings. originals: counts of them are shown.
-std::unique_ptr<VerifyReport> text_report(Output& out, bool quiet, bool strict,
-                                          bool originals);
+std::unique_ptr<VerifyReport> text_report(Output& out, bool quiet, bool strict, bool originals);
 std::unique_ptr<VerifyReport> json_report(Output& out, bool strict, bool originals);
 
 }  // namespace nmb::tools

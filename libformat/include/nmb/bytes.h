@@ -1,8 +1,8 @@
 // Bytes: sources, ranges and digests.
 #pragma once
 
-#include <compare>
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

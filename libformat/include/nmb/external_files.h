@@ -19,8 +19,8 @@ struct ExternalFile {
   std::uint64_t size = 0;  // of the file, in bytes
   // The whole file is stored in the NMB file; Reader::give_back() returns it.
   bool is_original = false;
-  Digest digest{};          // originals: XXH3-128 of all bytes
-  std::uint64_t order = 0;  // originals: BlockEntry::order of the block that the file became
+  Digest digest{};                 // originals: XXH3-128 of all bytes
+  std::uint64_t order = 0;         // originals: BlockEntry::order of the block that the file became
   std::optional<Sha256> sha256{};  // originals: of all bytes, if it was recorded
   friend bool operator==(const ExternalFile&, const ExternalFile&) = default;
 };

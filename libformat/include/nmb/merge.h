@@ -37,7 +37,8 @@ enum class MergeMode : std::uint8_t {
 
 // What a merge does with whole files: HDF5 and netCDF-4 inputs, and originals of NMB inputs.
 enum class Originals : std::uint8_t {
-  // Stores none. Those of NMB inputs are losses, unless the output is an HDF5 file and has the block
+  // Stores none. Those of NMB inputs are losses, unless the output is an HDF5 file and has the
+  // block
   // that the original became.
   kNone,
   // Stores them byte for byte, and values that lie in them only there, if blocks stay whole, values
@@ -362,7 +363,7 @@ struct PackReport {
   std::uint64_t value_bytes = 0;             // moved
   std::uint64_t linked_bytes = 0;            // that stay in other files
   std::vector<ExternalFile> external_files;  // with `link`: the rows of the file table
-  std::uint64_t originals = 0;         // files that are stored whole
+  std::uint64_t originals = 0;               // files that are stored whole
   // HDF5 inputs, and originals of NMB inputs, that are not stored whole although `originals` asks
   // for it: blocks are divided or values compressed.
   std::uint64_t without_original = 0;

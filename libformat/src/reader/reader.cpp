@@ -21,9 +21,9 @@
 #include "reader/later_additions.h"
 #include "reader/reader_core.h"
 #include "wire/hash.h"
-#include "wire/sha256.h"
 #include "wire/joined_text.h"
 #include "wire/memory_room.h"
+#include "wire/sha256.h"
 
 namespace nmb {
 

@@ -8,8 +8,8 @@
 #include "verify/nmb_verifier.h"
 #include "wire/checked.h"
 #include "wire/hash.h"
-#include "wire/sha256.h"
 #include "wire/joined_text.h"
+#include "wire/sha256.h"
 #include "wire/zero.h"
 
 namespace nmb {
@@ -73,7 +73,8 @@ void NmbVerifier::check_file_table() {
   TablePaths paths;
   bool whole = true;
   const std::uint64_t findings = summary_.findings;
-  for (const auto& page : *pages) whole = nmb::check_file_table(*page, s.next_order, &paths, findings_) && whole;
+  for (const auto& page : *pages)
+    whole = nmb::check_file_table(*page, s.next_order, &paths, findings_) && whole;
   if (!whole || summary_.findings != findings) {
     all_walked_ = false;  // the places of originals are unknown
     return;

@@ -26,8 +26,8 @@ Result<Place> write_map(WriterCore& w, const BlockCommit& c, PageSink& sink) {
     }
   }
   if (c.pieces.empty()) return c.map;
-  return write_data_map(c.pieces, old.get(), w.committed.superblock.map_rows, sink,
-                        w.new_origin(), block.next.position);
+  return write_data_map(c.pieces, old.get(), w.committed.superblock.map_rows, sink, w.new_origin(),
+                        block.next.position);
 }
 
 // Finds out how long pages are.

@@ -76,8 +76,7 @@ Move LinkedPieces::reading_move() const {
 }
 
 void LinkedPieces::want_sums(std::vector<WantedSum>* wanted) {
-  const auto count =
-      static_cast<std::size_t>(std::ranges::count_if(values_.pieces, is_linked));
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(values_.pieces, is_linked));
   sums_.assign(count, kWidestSum);
   auto sum = sums_.begin();
   for (const LinkedPiece& piece : values_.pieces)

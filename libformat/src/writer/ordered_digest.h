@@ -7,9 +7,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "wire/hash.h"
@@ -25,11 +27,13 @@ struct WantedSum {
 };
 
 // Threads take windows in ascending order, and each adds its windows in that order: a thread only
-// waits for one that is ahead of it.
+// waits for one that is ahead of it. Memory: little before the first byte and after the last.
 class OrderedDigest {
  public:
-  explicit OrderedDigest(bool with_sha256) {
-    if (with_sha256) sha256_.emplace();
+  // length: of all bytes.
+  OrderedDigest(std::uint64_t length, bool with_sha256)
+      : length_(length), has_sha256_(with_sha256) {
+    if (length == 0) finish(Streams(with_sha256));
   }
   // Sets the parts to sum while bytes are added. Returns false if parts overlap; they are then not
   // summed.
@@ -58,31 +62,50 @@ class OrderedDigest {
       turn_.wait_for(lock, std::chrono::milliseconds(5));
     }
     lock.unlock();  // no other thread has this turn
-    stream_.add(bytes);
-    if (sha256_) sha256_->add(bytes);
+    if (!streams_) streams_ = std::make_unique<Streams>(has_sha256_);
+    streams_->digest.add(bytes);
+    if (has_sha256_) streams_->sha256->add(bytes);
+    SumStream& sum = streams_->part;
     for (auto part = first; part < past; ++part) {
       if (part->begin >= offset && part->end() <= end) continue;
-      if (part->begin >= offset) part_ = SumStream();
-      part_.add(bytes_of(*part));
-      if (part->end() <= end) *part->sum = part_.sum();
+      if (part->begin >= offset) sum = SumStream();
+      sum.add(bytes_of(*part));
+      if (part->end() <= end) *part->sum = sum.sum();
     }
+    if (end == length_) finish(*std::exchange(streams_, nullptr));
     lock.lock();
-    next_ += bytes.size();
+    next_ = end;
+    if (end == length_) wanted_ = {};
     turn_.notify_all();
   }
-  // After all bytes were added; sha256() at most once.
-  Digest digest() const { return stream_.digest(); }
-  bool has_sha256() const { return sha256_.has_value(); }
-  Sha256 sha256() { return sha256_->digest(); }
+  // After all bytes were added.
+  const Digest& digest() const { return digest_; }
+  bool has_sha256() const { return has_sha256_; }
+  const Sha256& sha256() const { return sha256_; }
 
  private:
+  struct Streams {
+    explicit Streams(bool with_sha256) {
+      if (with_sha256) sha256.emplace();
+    }
+    DigestStream digest;
+    std::optional<Sha256Stream> sha256;
+    SumStream part;  // of the part that has begun and has not ended
+  };
+  void finish(Streams streams) {
+    digest_ = streams.digest.digest();
+    if (has_sha256_) sha256_ = streams.sha256->digest();
+  }
+
+  const std::uint64_t length_;
+  const bool has_sha256_;
   std::mutex mutex_;
   std::condition_variable turn_;
   std::uint64_t next_ = 0;
-  DigestStream stream_;
-  std::optional<Sha256Stream> sha256_;
+  std::unique_ptr<Streams> streams_;
   std::vector<WantedSum> wanted_;  // ascending
-  SumStream part_;                 // of the part that has begun and has not ended
+  Digest digest_;
+  Sha256 sha256_{};
 };
 
 }  // namespace nmb

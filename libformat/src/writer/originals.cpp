@@ -6,8 +6,8 @@
 #include "format/superblock/features.h"
 #include "model/name_rules.h"
 #include "wire/checked.h"
-#include "writer/file_space.h"
 #include "writer/commit_steps.h"
+#include "writer/file_space.h"
 #include "writer/placement.h"
 #include "writer/stored_blocks.h"
 
@@ -20,7 +20,7 @@ Result<std::uint32_t> add_original(WriterCore& w, NewOriginal original) {
   const std::uint64_t size = original.file->size();
   StoredOriginal added;
   added.digest =
-      std::make_unique<OrderedDigest>(original.records_sha256 || original.sha256.has_value());
+      std::make_unique<OrderedDigest>(size, original.records_sha256 || original.sha256.has_value());
   added.move.source = std::move(original.file);
   added.what = std::move(original);
   added.move.length = size;
@@ -56,8 +56,7 @@ void finish_originals(WriterCore& w) {
     original.pieces.clear();
     for (std::uint64_t at = 0; at < original.size(); at += piece_size)
       original.pieces.push_back({at, std::min(piece_size, original.size() - at), false,
-                                 original.move.position + at,
-                                 original.move.sums[at / piece_size]});
+                                 original.move.position + at, original.move.sums[at / piece_size]});
   }
 }
 
@@ -104,9 +103,8 @@ Status tell_originals(WriterCore& w) {
   Outbox<OriginalRow> own;
   const auto collect = [&]() -> Status {
     for (StoredOriginal& original : w.next.originals) {
-      OriginalRow row{original.number, original.map,
-                      {},              w.blocks[original.what.block].next.order,
-                      false,           {}};
+      OriginalRow row{
+          original.number, original.map, {}, w.blocks[original.what.block].next.order, false, {}};
       row.has_sha256 = original.digest->has_sha256();
       if (!w.options.dry_run) {
         row.digest = original.digest->digest();

@@ -53,9 +53,8 @@ Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* an
     bool shared, names_move, originals;
   };
   Found mine{false,
-             std::ranges::any_of(records, [](const NameRecord& record) {
-               return record.claim != Claim::kChange;
-             }),
+             std::ranges::any_of(
+                 records, [](const NameRecord& record) { return record.claim != Claim::kChange; }),
              *any_originals};
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (records[i].id == kNoBlock) continue;

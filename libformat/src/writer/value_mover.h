@@ -41,7 +41,7 @@ struct Move {
   // The ends of windows of other lengths, which replace those of piece_size; the next window begins
   // at the next multiple of 8. Only without holes and origin.
   std::vector<std::uint64_t> ends{};
-  ValueTap* tap = nullptr;  // not called for parts that another rank moves
+  ValueTap* tap = nullptr;          // not called for parts that another rank moves
   OrderedDigest* digest = nullptr;  // of all bytes; only without holes, ends and origin
   bool summed = true;
   // Filled by the mover if `summed`: one sum for each window that is not a hole.

@@ -59,8 +59,8 @@ class FileTable {
 using TablePaths = std::unordered_set<std::string>;
 
 // Checks R-FT-1 to R-FT-3, R-FT-6 (without maps), R-FT-8 and the length in R-FT-9 of the rows of a
-// page; call with the oldest page first. next_order: of the superblock. Memory: a few bytes for each
-// row. Returns false if its rows cannot be read.
+// page; call with the oldest page first. next_order: of the superblock. Memory: a few bytes for
+// each row. Returns false if its rows cannot be read.
 bool check_file_table(const Page& page, std::uint64_t next_order, TablePaths* paths,
                       Findings& findings);
 

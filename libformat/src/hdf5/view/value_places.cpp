@@ -25,8 +25,7 @@ Result<ValuePlaces> ValuePlaces::of(const ReaderCore& core, const BlockEntry& en
         return Status(Code::kUnsupported, "a view cannot show values in other files");
       NMB_ASSIGN(position,
                  core.external().place_in_original(piece.file, piece.position, piece.length));
-      if (position == 0)
-        return Status(Code::kUnsupported, "a view needs uncompressed values");
+      if (position == 0) return Status(Code::kUnsupported, "a view needs uncompressed values");
     }
     if (!places.runs_.empty()) {
       Run& last = places.runs_.back();

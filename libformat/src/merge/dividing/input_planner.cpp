@@ -71,9 +71,10 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
   read.originals = stores_originals(options_);
   using Lost = InputReader::Options::LostOriginals;
-  read.lost_originals = options_.originals == Originals::kDrop                      ? Lost::kNone
-                        : options_.originals == Originals::kStore || options_.hdf5 ? Lost::kWithoutBlock
-                                                                                   : Lost::kAll;
+  read.lost_originals = options_.originals == Originals::kDrop ? Lost::kNone
+                        : options_.originals == Originals::kStore || options_.hdf5
+                            ? Lost::kWithoutBlock
+                            : Lost::kAll;
   read.piece_size = options_.writer.piece_size;
   read.origins = ranks.size() > 1;
   read.provenance = options_.provenance != nullptr;

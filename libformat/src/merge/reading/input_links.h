@@ -46,8 +46,8 @@ struct ValuesInOriginal {
 // the number in the input. nullopt: it is better to copy all.
 std::optional<LinkedValues> linked_to_original(ValuesInOriginal places, Source values,
                                                std::uint32_t piece_size);
-// Returns the values of a block of an NMB input that lie in an original; nullopt: there are none, or
-// some are coded or lie in several files. Errors: kDamaged.
+// Returns the values of a block of an NMB input that lie in an original; nullopt: there are none,
+// or some are coded or lie in several files. Errors: kDamaged.
 Result<std::optional<ValuesInOriginal>> values_in_original(const Reader& reader,
                                                            const BlockEntry& entry);
 

@@ -237,8 +237,7 @@ Status InputReader::find_originals(const NmbInput& in) {
 
 bool InputReader::is_lost(std::uint32_t number) const {
   using Lost = Options::LostOriginals;
-  if (placed_.contains(number))
-    return !options_.originals && options_.lost_originals == Lost::kAll;
+  if (placed_.contains(number)) return !options_.originals && options_.lost_originals == Lost::kAll;
   return options_.lost_originals != Lost::kNone;
 }
 

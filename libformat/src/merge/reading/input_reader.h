@@ -67,7 +67,7 @@ struct KeptBlock {
   CodedFiles coded_in;                // the files of these pieces
   std::optional<LinkedValues> links;  // its values, if they are to be linked, or lie in an original
   std::vector<InputOriginal> originals{};  // files to store that became this block
-  std::uint64_t load = 0;             // memory that it takes while its values are moved
+  std::uint64_t load = 0;                  // memory that it takes while its values are moved
   // The lengths of the file's dimensions, with `shared_dimensions`; nullptr: no other block shares
   // them.
   std::shared_ptr<const DimensionLengths> lengths{};

@@ -22,8 +22,8 @@ void fields(Fields& all, PackSource& source) {
 
 template <class Fields>
 void fields(Fields& all, PackReport& report) {
-  all(report.inputs, report.bytes_in, report.without_original, report.unreadable, report.sources, report.losses,
-      report.warnings);
+  all(report.inputs, report.bytes_in, report.without_original, report.unreadable, report.sources,
+      report.losses, report.warnings);
 }
 
 namespace {
