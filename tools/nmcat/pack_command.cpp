@@ -300,33 +300,12 @@ Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
 
 // Returns all options that determine the bytes of OUT, as they were given.
 Json PackCommand::decisive_options() const {
-  constexpr std::string_view kOthers[] = {"-h",
-                                          "--help",
-                                          "--version",
-                                          "-o",
-                                          "INPUT",
-                                          "--files-from",
-                                          "-0",
-                                          "--sort",
-                                          "-j",
-                                          "-f",
-                                          "--resume",
-                                          "--io",
-                                          "--hint",
-                                          "--no-sync",
-                                          "--report",
-                                          "--strict",
-                                          "--json",
-                                          "-q",
-                                          "--aggregators",
-                                          "--color",
-                                          "--dry-run",
-                                          "--mpi",
-                                          "--progress",
-                                          "--to",
-                                          "--no-progress",
-                                          "--external",
-                                          "--mem"};
+  constexpr std::string_view kOthers[] = {
+      "-h",     "--help",        "--version",  "-o",        "INPUT",    "--files-from",
+      "-0",     "--sort",        "-j",         "-f",        "--resume", "--io",
+      "--hint", "--no-sync",     "--report",   "--no-lock", "--strict", "--json",
+      "-q",     "--aggregators", "--color",    "--dry-run", "--mpi",    "--progress",
+      "--to",   "--no-progress", "--external", "--mem"};
   Json json = Json::object();
   for (const CLI::Option* option : tool_.app().get_options()) {
     if (option->count() == 0 || std::ranges::any_of(kOthers, [&](std::string_view name) {

@@ -88,11 +88,9 @@ struct OriginalRow {
 
 Status check_digests(const StoredOriginal& original, const OriginalRow& row) {
   const NewOriginal& wanted = original.what;
-  if ((!wanted.digest || *wanted.digest == row.digest) &&
-      (!wanted.sha256 || *wanted.sha256 == row.sha256))
-    return {};
-  return Status(Code::kDamaged, original.move.source->name(), kNoOffset,
-                wanted.digest == row.digest ? "R-FT-9" : "R-FT-7",
+  const bool same = !wanted.digest || *wanted.digest == row.digest;
+  if (same && (!wanted.sha256 || *wanted.sha256 == row.sha256)) return {};
+  return Status(Code::kDamaged, original.move.source->name(), kNoOffset, same ? "R-FT-9" : "R-FT-7",
                 "found original " + in_quotes(wanted.path) +
                     " with another digest, expected the one recorded");
 }
