@@ -4,13 +4,15 @@
     originals_test.py --tools FOLDER
 
 Packs files one by one and together, with and without --no-originals, and compares SHA-256 of what --original gives
-back, and the HDF5 files that are made from the blocks of both. NMB_CORPUS: also each HDF5 and netCDF-4 file there.
+back, and the HDF5 files that are made from the blocks of both. NMB_CORPUS: also HDF5 and netCDF-4 files there, all of them with
+NMB_ALL.
 """
 
 import csv
 import hashlib
 import os
 import sys
+from pathlib import Path
 
 sys.dont_write_bytecode = True
 import tool_runs  # noqa: E402
@@ -159,13 +161,11 @@ def check_size(test):
 
 
 def check_corpus(test, corpus):
-    count = 0
     with open(os.path.join(corpus, "INDEX.tsv"), encoding="utf-8") as index:
-        for row in csv.DictReader(index, delimiter="\t"):
-            path = test.work.__class__(corpus, row["path"])
-            if row["kind"] not in CLASSIC and path.exists() and check_one(test, path):
-                count += 1
-    test.check(count > 0, "no file of the collection was packed")
+        rows = [row for row in csv.DictReader(index, delimiter="\t") if row["kind"] not in CLASSIC]
+    paths = [Path(corpus, row["path"]) for row in rows[:: 1 if tool_runs.ALL else 5]]
+    packed = [path for path in paths if path.exists() and check_one(test, path)]
+    test.check(packed, "no file of the collection was packed")
 
 
 def check(test):
