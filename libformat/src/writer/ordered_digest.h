@@ -11,7 +11,6 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "wire/hash.h"
@@ -33,7 +32,9 @@ class OrderedDigest {
   // length: of all bytes.
   OrderedDigest(std::uint64_t length, bool with_sha256)
       : length_(length), has_sha256_(with_sha256) {
-    if (length == 0) finish(Streams(with_sha256));
+    if (length > 0) return;
+    Streams none(with_sha256);
+    finish(none);
   }
   // Sets the parts to sum while bytes are added. Returns false if parts overlap; they are then not
   // summed.
@@ -72,7 +73,10 @@ class OrderedDigest {
       sum.add(bytes_of(*part));
       if (part->end() <= end) *part->sum = sum.sum();
     }
-    if (end == length_) finish(*std::exchange(streams_, nullptr));
+    if (end == length_) {
+      finish(*streams_);
+      streams_.reset();
+    }
     lock.lock();
     next_ = end;
     if (end == length_) wanted_ = {};
@@ -92,7 +96,7 @@ class OrderedDigest {
     std::optional<Sha256Stream> sha256;
     SumStream part;  // of the part that has begun and has not ended
   };
-  void finish(Streams streams) {
+  void finish(Streams& streams) {
     digest_ = streams.digest.digest();
     if (has_sha256_) sha256_ = streams.sha256->digest();
   }
