@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,10 @@ class ObjectHeaderIn {
   // header for which this is true, until the next call.
   bool read(std::uint64_t address);
 
+  // Returns the address of the B-tree of version 1 that has the places of chunks, from a header of
+  // any kind; nullopt: it has none, or a form that this class does not know.
+  std::optional<std::uint64_t> chunk_tree(std::uint64_t address);
+
   // Returns the header without the facts in which similar data sets differ: lengths, the place of
   // the values, the values of attributes, times.
   const std::string& pattern() const { return pattern_; }
@@ -49,6 +54,8 @@ class ObjectHeaderIn {
     Part content;
   };
 
+  void clear();
+  bool read_messages(std::uint64_t address);
   bool read_chunk(std::uint64_t offset, std::uint64_t length);
   bool read_version_1(std::uint64_t address);
   bool read_version_2(std::uint64_t address);
@@ -56,6 +63,7 @@ class ObjectHeaderIn {
   // Reads the messages of a chunk; adds continuation chunks to next_.
   bool take_messages(Part chunk, std::size_t head, unsigned flags);
   bool take(const Message& message);
+  bool find_tree(Part content);
   bool take_space(Part content);
   bool take_layout(Part content);
   bool take_attribute(Part content);
@@ -78,6 +86,8 @@ class ObjectHeaderIn {
   std::string pattern_;
   Space space_;
   std::uint64_t values_offset_ = 0, values_length_ = 0;
+  bool finds_tree_ = false;  // chunk_tree() is called
+  std::optional<std::uint64_t> tree_;
   std::vector<AttributeParts> attributes_;
 };
 

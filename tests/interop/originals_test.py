@@ -160,6 +160,29 @@ def check_size(test):
     test.check(size <= 1.01 * (test.work / "large.h5").stat().st_size, f"large.h5 became {size} bytes")
 
 
+def check_many_chunks(test):
+    """More chunks than HDF5 finds one by one: their places are read from its B-tree, in any order and with gaps."""
+    rng = np.random.default_rng(3)
+    for name, options, most in (("tree", {}, 1.15), ("latest", {"libver": "latest"}, 2.1)):
+        path = test.work / f"{name}.h5"
+        with h5py.File(path, "w", **options) as file:
+            v = file.create_dataset("v", (333, 70, 41), "i2", chunks=(10, 7, 10), compression="gzip", shuffle=True,
+                                    maxshape=(None, 70, 41), fillvalue=7)
+            places = [(z, y) for z in range(0, 333, 10) for y in range(0, 70, 7)]
+            rng.shuffle(places)
+            for z, y in places[: len(places) * 9 // 10]:
+                shape = v[z : z + 10, y : y + 7].shape
+                v[z : z + 10, y : y + 7] = rng.integers(-30000, 30000, shape)
+            wanted = v[:]
+            file.create_dataset("w", data=rng.integers(0, 256, 4000000).astype("u1"), chunks=(1024,))
+        size = check_one(test, path)
+        test.check(size <= most * path.stat().st_size, f"{name}.h5 became {size} bytes")
+        test.run("nmconvert", "-f", "one.nmb", "made.h5")
+        with h5py.File(test.work / "made.h5") as made, h5py.File(path) as file:
+            test.check((made[f"{name}/v"][:] == wanted).all(), f"{name}.h5: other values of v")
+            test.check((made[f"{name}/w"][:] == file["w"][:]).all(), f"{name}.h5: other values of w")
+
+
 def check_corpus(test, corpus):
     with open(os.path.join(corpus, "INDEX.tsv"), encoding="utf-8") as index:
         rows = [row for row in csv.DictReader(index, delimiter="\t") if row["kind"] not in CLASSIC]
@@ -176,6 +199,7 @@ def check(test):
     check_appended(test, names)
     check_groups_without_file_names(test)
     check_size(test)
+    check_many_chunks(test)
     if corpus := os.environ.get("NMB_CORPUS"):
         check_corpus(test, corpus)
 
