@@ -18,13 +18,7 @@ namespace nmb {
 namespace {
 
 using test::RankFolder;
-
-WriterOptions small_pieces() {
-  WriterOptions options;
-  options.piece_size = 65536;
-  options.sync = false;
-  return options;
-}
+using test::small_pieces;
 
 // Counts what is read of the file that is written.
 class CountedReads final : public OutputFileLayer {

@@ -20,13 +20,7 @@ namespace {
 using test::Definer;
 using test::RankPhase;
 using test::same_bytes;
-
-WriterOptions small_pieces() {
-  WriterOptions options;
-  options.piece_size = 65536;
-  options.sync = false;
-  return options;
-}
+using test::small_pieces;
 
 // A file that `write` makes by the ranks has the bytes of one rank, and no findings.
 Status expect_bytes_of_one(Communicator& ranks,

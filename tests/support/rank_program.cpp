@@ -11,6 +11,13 @@
 
 namespace nmb::test {
 
+WriterOptions small_pieces() {
+  WriterOptions options;
+  options.piece_size = 65536;
+  options.sync = false;
+  return options;
+}
+
 Result<RankFolder> RankFolder::make(Communicator& ranks) {
   std::string path = (std::filesystem::temp_directory_path() / "nmb_ranks_XXXXXX").string();
   if (ranks.rank() == 0 && !::mkdtemp(path.data())) path.clear();

@@ -14,6 +14,9 @@
 
 namespace nmb::test {
 
+// Options of a writer with pieces of 64 KiB, which small values fill; without sync.
+WriterOptions small_pieces();
+
 // A folder of the case's own, known to all ranks; removed by the last to go on rank 0.
 class RankFolder {
  public:

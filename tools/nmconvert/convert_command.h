@@ -22,7 +22,7 @@ class ConvertCommand {
   void offer_run(CLI::App& app);
   Status check_arguments() const;
   Status check_block_by() const;
-  // --compress, --shuffle, --chunk.
+  // Returns the values of --compress, --shuffle and --chunk.
   Result<std::optional<Compression>> compression() const;
   Status execute_one(const ConversionOptions& options);
   Status add_view();

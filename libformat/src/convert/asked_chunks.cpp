@@ -1,4 +1,5 @@
-// Finds chunk lengths by the names of dimensions (see convert/asked_chunks.h).
+// Finds the requested chunk length of a dimension by the dimension's name (see
+// convert/asked_chunks.h).
 #include "convert/asked_chunks.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ AskedChunks::AskedChunks(const Dataset& dataset, const NetcdfView& view, bool is
                          const std::vector<Compression::ChunkLength>& asked) {
   for (std::size_t place = 0; place < asked.size(); ++place) {
     const std::string& name = asked[place].dimension;
-    // In stored names of this kind, the numbers begin again in each block.
+    // Stored names phony_dim_N are not searched: in each block, their numbers begin again.
     const bool is_shown =
         (is_numbered && is_made_up(name)) ||
         (view.is_netcdf &&

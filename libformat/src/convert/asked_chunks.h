@@ -1,4 +1,4 @@
-// AskedChunks: finds which chunk length of Compression::chunk applies to a dimension of a variable.
+// AskedChunks finds which chunk length of Compression::chunk applies to a dimension of a variable.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,17 @@ namespace nmb {
 
 class AskedChunks {
  public:
-  // A name in `asked` is first looked up in the view, if netCDF or dimension scales left their
-  // marks: one name of the view stands for data sets of several lengths along one dimension.
-  // Without marks, or if the view has no such name, the stored names count. view: of the dataset.
-  // is_numbered: the view has the names of netCDF-C for dimensions without a scale (phony_dim_N).
-  // The object keeps no reference to the arguments.
+  // Compares each name in `asked` with the view's names of dimensions if netCDF or dimension scales
+  // left marks in the file. In the view, data sets of several lengths can share one dimension.
+  // Without marks, or if the view has no such name, the name is compared with the stored names.
+  // `view` is the view of `dataset`. `is_numbered` says whether the view names dimensions without a
+  // scale like netCDF-C does (phony_dim_N). The object keeps no reference to the arguments.
   AskedChunks(const Dataset& dataset, const NetcdfView& view, bool is_numbered,
               const std::vector<Compression::ChunkLength>& asked);
 
-  // Returns the index in `asked` of the length for dimension `i` of a variable; nullopt: no length
-  // was given for it, or netCDF shows the data set only as a dimension.
+  // Returns which element of `asked` gives the length for dimension `i` of a variable, by its
+  // index. Returns nullopt if no length was requested for it, or if netCDF shows the data set only
+  // as a dimension.
   std::optional<std::size_t> find(VarId variable, std::size_t i) const;
 
  private:

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t kWindow = 1 << 20;
 
-// Returns the failure with the file's name, and with the block's name if the dataset is a block.
+// Returns a failure that names the file, and also the block if the dataset is a block.
 Status of_dataset(const Dataset& dataset, Code code, const std::string& message) {
   const std::string& file = dataset.extent->name();
   return Status(
@@ -26,8 +26,8 @@ Status of_dataset(const Dataset& dataset, Code code, const std::string& message)
       dataset.name == file ? message : "block " + in_quotes(dataset.name) + ": " + message);
 }
 
-// Says why `kind` cannot hold a dataset: the first reason, and the number of variables and
-// attributes with types that the kind lacks.
+// Returns the reason why `kind` cannot hold a dataset. The message also counts the variables and
+// attributes whose types the kind lacks.
 Status cannot_hold(const Dataset& dataset, Kind kind, const Status& first) {
   if (first.code() != Code::kUnsupported) return of_dataset(dataset, first.code(), first.message());
   const Metadata& metadata = dataset.metadata;
@@ -46,7 +46,7 @@ Status cannot_hold(const Dataset& dataset, Kind kind, const Status& first) {
   std::string text = first.message();
   if (types > 1)
     text +=
-        "; " + std::to_string(types) + " variables and attributes have types that it cannot hold";
+        "; " + std::to_string(types) + " variables and attributes have types that the kind lacks";
   return of_dataset(dataset, Code::kConflict, text);
 }
 

@@ -1,5 +1,5 @@
-// ClassicFile: a new classic file that all ranks write: rank 0 writes the header, each rank writes
-// some of the values.
+// ClassicFile writes a new classic file on all ranks. Rank 0 writes the header, and each rank
+// writes a share of the values.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,11 @@ namespace nmb {
 // A dataset in the form of a classic file.
 struct ClassicContent {
   std::vector<std::byte> header;
-  std::shared_ptr<const LaidValues> values;  // everything after the header
+  std::shared_ptr<const LaidValues> values;  // all bytes after the header
 };
 
-// Errors: kConflict if the kind cannot hold the dataset.
+// Converts a dataset to the form of a classic file. Errors: kConflict if `kind` cannot hold the
+// dataset.
 Result<ClassicContent> classic_content(const Dataset& dataset, Kind kind);
 
 class ClassicFile {
@@ -39,21 +40,21 @@ class ClassicFile {
     mover_.cancel = options.cancel;
   }
 
-  // Returns the range of `length` bytes of values that a rank writes.
+  // Returns the range of values that `rank` writes, if the values have `length` bytes in all.
   static ByteRange share_of(int rank, int ranks, std::uint64_t length);
 
-  // Each rank sets its own check, which is called after all values are written and before the file
-  // gets its name.
+  // Sets this rank's own check. The check is called after all values are written and before the
+  // file gets its final name.
   void set_check(std::function<Status()> check) { check_ = std::move(check); }
 
   struct Values {
-    std::shared_ptr<const ByteSource> source;  // has at least the bytes of the share
+    std::shared_ptr<const ByteSource> source;  // contains at least the bytes of `share`
     ByteRange share;
   };
-  // Collective; the file has its name when this returns. header: that of rank 0 is written;
-  // header_length and the length of all values are the same on all ranks. own: the bytes that this
-  // rank writes; together the ranks write each byte once. may_be_sparse: that of rank 0 applies: no
-  // space is reserved.
+  // Writes the file and gives it its final name. Collective. Only rank 0's `header` and
+  // `may_be_sparse` are used. `header_length` and `length`, the length of all values, are the same
+  // on all ranks. `own` lists the bytes that this rank writes; together the ranks write each byte
+  // once. If `may_be_sparse` is set, no space is reserved for the file.
   Status write(std::span<const std::byte> header, std::uint64_t header_length, std::uint64_t length,
                bool may_be_sparse, const std::vector<Values>& own);
 

@@ -10,7 +10,8 @@ namespace nmb {
 
 namespace {
 
-// Updates numrecs of a body. STREAMING stays: readers take the count from the length.
+// Updates the field numrecs in a classic header. The value STREAMING is kept, because readers then
+// compute the number of records from the file's length.
 Status patch_records(const Block& block, std::vector<std::byte>& body) {
   const ByteSource& extent = *block.extent;
   if (!block.metadata.record_dimension()) return {};
@@ -31,7 +32,7 @@ Status patch_records(const Block& block, std::vector<std::byte>& body) {
   return {};
 }
 
-// Each rank writes its share of values that all ranks have.
+// Writes a classic file whose values every rank can read. Each rank writes its share of the values.
 Status write_shares(std::span<const std::byte> header, std::shared_ptr<const ByteSource> values,
                     std::uint64_t length, const std::string& path, const ConvertOptions& options,
                     Communicator& ranks) {

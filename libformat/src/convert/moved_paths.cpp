@@ -1,6 +1,6 @@
-// Paths in blocks of kind 6 (see convert/moved_paths.h). Values of variable length come in the
-// order in which the HDF5 library returns them, so that the file can be compared after it is
-// written back.
+// Changes paths in blocks of kind 6 (see convert/moved_paths.h). Values of variable length are
+// written in the order in which the HDF5 library returns them. A file that is written back to HDF5
+// can therefore be compared byte by byte.
 #include "convert/moved_paths.h"
 
 #include <algorithm>
@@ -23,17 +23,15 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kMoveWindow = 256 << 10;  // bytes that are read, and bytes of elements that
-                                                  // are moved, at a time
-constexpr std::uint64_t kLongest = 256 << 20;  // largest number of bytes to which one value leads
-// The largest number of bytes to which all values of a region lead: a constant, and a number for
-// each byte of the region.
+constexpr std::uint64_t kMoveWindow = 256 << 10;  // bytes that are read, or moved, at a time
+constexpr std::uint64_t kLongest = 256 << 20;     // most bytes to which one value may refer
+// The values of a region may refer to at most kMostLed + kMostLedFactor × (region's length) bytes.
 constexpr std::uint64_t kMostLed = 64 << 20, kMostLedFactor = 64;
 
-// The attribute of a dimension scale in HDF5 that lists the data sets that use it.
+// The HDF5 attribute in which a dimension scale lists the data sets that use it.
 constexpr std::string_view kScaleUsers = "REFERENCE_LIST";
 
-// Returns, by number, whether values of a type lead to objects.
+// Returns, for each type by its number, whether its values contain references to objects.
 std::vector<bool> reference_types(const TypeTable& types) {
   std::vector<bool> out(types.size(), false);
   const auto leads = [&](Type type) {
@@ -56,11 +54,13 @@ bool leads_to_object(const hdf5::Link& link) {
          (link.kind == hdf5::LinkKind::kSoft && link.content.starts_with('/'));
 }
 
-// The values of one variable or attribute: bytes that lead to further bytes after them.
+// Changes the values of one variable or attribute. The values refer to further bytes that are
+// stored after them.
 class ValueMover {
  public:
-  // All arguments must outlive this. begin: position in the region of the bytes to which values
-  // lead. drops: leaves references to removed objects out of sequences.
+  // All arguments must outlive this object. `begin` is the position in the new region of the bytes
+  // to which the values refer. With `drops`, references to removed objects are left out of
+  // sequences.
   ValueMover(const TypeTable& types, const ByteSource& region, const PathMap& map,
              std::uint64_t begin, bool drops = false)
       : types_(types), region_(region), map_(map), drops_(drops), end_(begin) {
@@ -69,7 +69,7 @@ class ValueMover {
       most_ = ~std::uint64_t{0};
   }
 
-  // Moves a value in its place.
+  // Changes the paths in one value, and rewrites `value` to refer to the new bytes.
   Status move(Type type, std::byte* value) {
     if (!types_.needs_heap(type)) return {};
     const ExtendedType& t = types_.at(type);
@@ -117,7 +117,7 @@ class ValueMover {
     } else if (t.type_class == TypeClass::kReference) {
       NMB_ASSIGN(bytes, moved_reference(t.reference, bytes));
     }
-    // Only an empty string differs from none.
+    // An empty string is not the same as an absent string; for other types, empty means absent.
     const bool is_none = bytes.empty() && t.type_class != TypeClass::kString;
     store_le(value, is_none ? std::uint64_t{0} : is_sequence ? count : std::uint64_t{bytes.size()});
     store_le(value + 8, is_none ? 0 : end_);
@@ -126,16 +126,16 @@ class ValueMover {
     return {};
   }
 
-  // Returns the bytes to which values led since the last call; further bytes follow them in the
-  // region.
+  // Returns the bytes to which values refer, for all values that were moved since the last call. In
+  // the region, the bytes of the next call follow these bytes.
   std::vector<std::byte> take() { return std::exchange(led_to_, {}); }
   std::uint64_t end() const { return end_; }
   std::size_t held() const { return led_to_.size(); }
-  // Returns whether, since the last call, a reference led to a removed object.
+  // Returns whether move() has found a reference to a removed object since the last call.
   bool take_lost() { return std::exchange(is_lost_, false); }
 
  private:
-  // Returns no bytes if the reference leads nowhere.
+  // Returns no bytes if the object no longer exists.
   Result<std::vector<std::byte>> moved_reference(ReferenceKind kind,
                                                  std::span<const std::byte> bytes) {
     std::vector<std::byte> out;
@@ -248,9 +248,10 @@ class BlockMover {
     add_spaces(&properties);
     for (hdf5::Property& p : properties) {
       if (p.number == PropertyNumber::kTypeAttributes && std::ranges::count(leads_, true) > 0)
-        return Status(Code::kUnsupported,
-                      "found references beside attributes of named datatypes, whose paths cannot "
-                      "follow another name");
+        return Status(
+            Code::kUnsupported,
+            "found references in a block that has attributes of named datatypes; the paths in such "
+            "a block cannot be changed");
       if (!move_place(&p)) continue;
       std::erase_if(p.links, [&](hdf5::Link& link) { return !move_link(&link); });
       std::vector<std::byte>& fill = p.creation.fill_value;
@@ -266,7 +267,8 @@ class BlockMover {
     return {};
   }
 
-  // An attribute of one value is scalar unless a property says that it is an array.
+  // Without a property, an attribute of one value is scalar. Adds the property to attributes that
+  // were shortened to one value, so that they stay arrays.
   void add_spaces(std::vector<hdf5::Property>* properties) const {
     using PropertyNumber = hdf5::Property::Number;
     for (const Shortened& one : shortened_) {
@@ -286,8 +288,8 @@ class BlockMover {
     }
   }
 
-  // Updates the place of an attribute among the remaining ones, and its length. Returns false if it
-  // is left out.
+  // Updates the number and the length of a property's attribute after other attributes were left
+  // out. Returns false if this attribute was left out itself.
   bool move_place(hdf5::Property* p) const {
     if (p->attribute == hdf5::kNoAttribute) return true;
     std::uint32_t before = 0;
@@ -307,10 +309,10 @@ class BlockMover {
     return true;
   }
 
-  // Returns the path of an object of the block by its name, or of the block if the name is empty.
+  // Returns the path of the block's object `name`, or the path of the block if `name` is empty.
   std::string path_of(std::string_view name) const { return "/" + joined_path(block_.name, name); }
 
-  // Returns the path under the block's new name.
+  // Returns the path of the block's object `name` under the block's new name.
   std::optional<std::string> new_path_of(std::string_view name) const {
     std::optional<std::string> path = map_(path_of(""));
     if (path && !path->ends_with('/') && !name.empty()) *path += '/';
@@ -318,7 +320,7 @@ class BlockMover {
     return path;
   }
 
-  // Returns false if the link is left out.
+  // Changes the path in a link. Returns false if the link must be left out.
   bool move_link(hdf5::Link* link) {
     using Kind = hdf5::LinkKind;
     if (link->kind == Kind::kGroup) return map_(path_of(link->name)) == new_path_of(link->name);
@@ -330,9 +332,10 @@ class BlockMover {
     return to.has_value();
   }
 
-  // Returns the moved values of an attribute and the bytes to which they lead. is_list: for HDF5's
-  // lists of users of dimension scales, elements that lead nowhere are left out, also of the array;
-  // *count is the number of remaining elements.
+  // Returns the changed values of an attribute, followed by the bytes to which they refer.
+  // `is_list` is set for HDF5's lists of the users of dimension scales. From such lists, elements
+  // that refer to removed objects are left out, and *count becomes the number of remaining
+  // elements.
   Result<std::vector<std::byte>> moved_values(Type type, std::uint64_t* count,
                                               std::span<const std::byte> values, bool is_list,
                                               bool* is_lost) const {
@@ -363,8 +366,8 @@ class BlockMover {
     std::vector<bool> leads_nowhere;
     NMB_ASSIGN(std::vector<std::byte> out, move_all(*count, &leads_nowhere));
     if (!is_list || is_sequence || !*is_lost) return out;
-    // The bytes to which elements lead begin after the last element: move the values again without
-    // the others.
+    // The bytes to which elements refer begin after the last element. With fewer elements, that
+    // position is different, so the remaining elements are moved again.
     const auto left = static_cast<std::uint64_t>(std::ranges::count(leads_nowhere, false));
     NMB_ASSIGN(out, move_all(left, &leads_nowhere));
     *count = left;
@@ -407,8 +410,8 @@ class BlockMover {
     return to->def_extended_att(owner, attribute.name, attribute.type, count, *values);
   }
 
-  // Moves regions in the order of variables, each beginning at a multiple of 8, the layout of
-  // nmb-hdf5.
+  // Writes regions in the order of variables, each at a multiple of 8. The layout of nmb-hdf5 is
+  // the same.
   Result<std::shared_ptr<const ByteSource>> move_values(Metadata* metadata, Extension* extension) {
     const Metadata& was = block_.metadata;
     bool any = false;
@@ -450,7 +453,7 @@ class BlockMover {
                                block_.extent->name());
     ValueMover mover(types_, region, map_, *array);
     const std::uint64_t begin = end_, spooled = spool_->size();
-    // The bytes to which values lead come after all values.
+    // The bytes to which values refer follow all values.
     std::uint64_t written = *array;
     const auto flush = [&]() -> Status {
       const std::vector<std::byte> bytes = mover.take();
@@ -482,11 +485,12 @@ class BlockMover {
     end_ = run.end();
   }
 
-  // An attribute from which elements were left out, by its place among those of its owner.
+  // An attribute from which elements were left out. `attribute` is its number among the attributes
+  // of the owner.
   struct Shortened {
     VarId owner = 0;
     std::uint32_t attribute = 0;
-    std::uint64_t left = 0;  // 0: the attribute was left out
+    std::uint64_t left = 0;  // remaining elements; 0: the attribute was left out
   };
 
   const Dataset& block_;
@@ -494,7 +498,7 @@ class BlockMover {
   const std::shared_ptr<SpoolFile>& spool_;
   const TypeTable& types_;
   const std::vector<bool> leads_;
-  std::uint64_t end_ = 0;  // of the extent so far
+  std::uint64_t end_ = 0;  // length of the new extent so far
   std::vector<SplicedSource::Run> runs_;
   std::vector<Shortened> shortened_;
   std::vector<std::string> lost_;
@@ -503,7 +507,7 @@ class BlockMover {
 }  // namespace
 
 std::string PathMove::moved(std::string_view path) const {
-  // A path with two slashes is that of a named datatype without a link.
+  // A path that begins with two slashes belongs to a named datatype without a link.
   const std::size_t lead = path.starts_with("//") ? 2 : 1;
   if (!path.starts_with('/')) return std::string(path);
   std::string_view rest = path.substr(lead);

@@ -1,6 +1,6 @@
-// move_paths: changes the paths in a block of kind 6 with which references, links and named
-// datatypes refer to objects of the same file (spec/format.md, section 15.1; spec/hdf5_section.md),
-// after the beginning of those paths was renamed.
+// move_paths changes the paths in a block of kind 6 after a group above the named objects was
+// renamed. References, links and named datatypes contain such paths of objects in the same file
+// (spec/format.md, section 15.1; spec/hdf5_section.md).
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace nmb {
 
-// Block `from` and all blocks below it are renamed to `to`; both without '/' at either end; empty:
-// the root.
+// Renames block `from` and all blocks below it to `to`. Both names have no '/' at either end; an
+// empty name is the root block.
 struct PathMove {
   std::string from, to;
 
@@ -26,34 +26,38 @@ struct PathMove {
   std::string moved(std::string_view path) const;
 };
 
-// Returns the new path of an object, both with the first '/'; nullopt: the object no longer exists.
+// Returns the new path of the object at `path`, or nullopt if the object no longer exists. Both
+// paths begin with '/'.
 using PathMap = std::function<std::optional<std::string>(std::string_view path)>;
 
 struct MovedBlock {
-  std::vector<std::byte> body;  // of kind 6
-  // nullptr: the extent of the block, because no values refer to objects.
+  std::vector<std::byte> body;  // body of kind 6
+  // The new extent, or nullptr if no values refer to objects. In the second case, the block keeps
+  // its extent.
   std::shared_ptr<const ByteSource> extent;
-  // Names for messages: links that are left out, and objects with references that no longer refer
-  // to anything. Links to groups, REFERENCE_LIST and DIMENSION_LIST are not listed.
+  // Texts for messages, about links that were left out, and about variables and attributes with
+  // references to removed objects. Links to groups, REFERENCE_LIST and DIMENSION_LIST are not
+  // listed.
   std::vector<std::string> lost;
 };
 
-// Returns whether something in the block refers to objects by their paths. Errors: kDamaged.
+// Returns whether anything in the block refers to an object by its path. Errors: kDamaged.
 Result<bool> has_paths(const Metadata& metadata);
 
-// The result has no body if the block has no paths or none of them changes. Otherwise it is what
-// reading the renamed file would give. Values that refer to objects are written to the end of
-// `spool`; other values are read from block.extent, which is kept. Memory: the bytes to which one
-// value refers, 256 MiB at most, and a window. Errors: kDamaged; kLimit if values refer to far more
-// bytes than there are, or one to more than 256 MiB; kUnsupported for references among the
-// attributes of named datatypes or in records; kIo; kNoSpace.
+// Returns the block as if it had been read from the renamed file. The result has no body if no path
+// in the block changes. Values that refer to objects are appended to `spool`. The result keeps
+// block.extent and reads all other values from it. Memory: a window, and the bytes to which one
+// value refers, at most 256 MiB. Errors: kDamaged; kIo; kNoSpace; kLimit; kUnsupported. The error
+// is kLimit if values refer to far more bytes than the region has, or if one value refers to more
+// than 256 MiB. The error is kUnsupported for references in records, and for references in a block
+// that has attributes of named datatypes.
 Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
                               const std::shared_ptr<SpoolFile>& spool);
 
-// Changes the path of each object with `map`; the block's own path is its name. If an object no
-// longer exists, links to it are left out and references to it refer to nothing; in REFERENCE_LIST
-// and DIMENSION_LIST they are left out, and so is a REFERENCE_LIST that becomes empty. A link to a
-// group whose new path is not below the block is left out.
+// Changes the path of each object with `map`. The block's own path is its name after '/'. If an
+// object no longer exists, links to it are left out, and references to it become empty. In
+// REFERENCE_LIST and DIMENSION_LIST, such references are left out. An attribute REFERENCE_LIST that
+// becomes empty is left out. A link to a group whose new path is not below the block is left out.
 Result<MovedBlock> map_paths(const Dataset& block, const PathMap& map,
                              const std::shared_ptr<SpoolFile>& spool);
 

@@ -21,10 +21,10 @@ namespace nmb {
 
 namespace {
 
-// Arrays of at most this many bytes stay one run.
+// Arrays of at most this many bytes are not divided into chunks.
 constexpr std::uint64_t kSmallArray = 64 << 10;
-// Approximate bytes of a chunk whose shape is chosen here, and most bytes of all chunks that are
-// coded at a time.
+// `kUsualChunk` is the approximate size in bytes of a chunk whose shape is chosen here.
+// `kCodedAtOnce` is the most bytes of all chunks that are encoded at the same time.
 constexpr std::uint64_t kUsualChunk = 1 << 20, kCodedAtOnce = 64 << 20;
 constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
 
@@ -32,10 +32,11 @@ std::uint64_t chunks_along(std::uint64_t length, std::uint64_t chunk) {
   return length / chunk + (length % chunk != 0);
 }
 
-// Cuts chunks, as they are before filters, out of an array of `lengths`.
+// Copies chunks out of an array and applies no filters. `lengths` are the lengths of the array's
+// dimensions.
 class ChunkCutter {
  public:
-  // fill: one value.
+  // `fill` is one fill value.
   ChunkCutter(const ByteSource& array, const std::vector<std::uint64_t>& lengths,
               const std::vector<std::uint64_t>& chunk, std::vector<std::byte> fill)
       : array_(array),
@@ -43,7 +44,8 @@ class ChunkCutter {
         chunk_(chunk),
         fill_(std::move(fill)),
         value_size_(fill_.size()) {
-    // Dimensions from here on are whole in a chunk, so their part of it is one run.
+    // A chunk has the whole length of all dimensions from here on, so their elements are one run of
+    // bytes.
     first_whole_ = lengths_.size();
     while (first_whole_ > 1 && chunk_[first_whole_ - 1] == lengths_[first_whole_ - 1])
       --first_whole_;
@@ -51,7 +53,8 @@ class ChunkCutter {
     for (const std::uint64_t n : chunk_) chunk_bytes_ *= n;
   }
 
-  // Elements past the array's ends get the fill value, which HDF5 shows there when the array grows.
+  // Copies chunk `number` to *out. Elements outside the array get the fill value, which HDF5 shows
+  // there when the array grows.
   Status cut(std::uint64_t number, std::vector<std::byte>* out) const {
     out->resize(chunk_bytes_);
     const std::size_t rank = lengths_.size();
@@ -65,7 +68,7 @@ class ChunkCutter {
     if (count != chunk_)
       for (std::uint64_t byte = 0; byte < chunk_bytes_; byte += value_size_)
         std::ranges::copy(fill_, out->begin() + static_cast<std::ptrdiff_t>(byte));
-    // The run's slowest dimension.
+    // The slowest-varying dimension within a run.
     const std::size_t last = first_whole_ - 1;
     std::uint64_t run = count[last] * value_size_;
     for (std::size_t i = first_whole_; i < rank; ++i) run *= lengths_[i];
@@ -120,7 +123,7 @@ class Recoder {
     if (!metadata.extension()) return kAsItIs;
     // Records of several variables are interleaved.
     if (metadata.record_dimension()) {
-      left_.push_back("found values in records; kept as they are");
+      left_.push_back("values in records stay unchanged");
       return kAsItIs;
     }
     Extension extension = *metadata.extension();
@@ -144,7 +147,7 @@ class Recoder {
       any = any || is_cut_later;
       if (storage) extension.storage.push_back(*storage);
       const std::uint64_t length = block_.metadata.slice_bytes(v).value_or(0);
-      // Regions with chunks begin at a multiple of 8, even if there is no chunk.
+      // A region for chunks begins at a multiple of 8, even if it contains no chunk.
       const bool is_empty = length == 0 && !(storage && storage->kind == StorageKind::kChunked);
       metadata.set_begin(v, is_empty ? end_ : begin);
       if (!is_empty) end_ = begin;
@@ -175,7 +178,7 @@ class Recoder {
                       status.message());
   }
 
-  // Returns the new storage of a variable; nullopt: it stays unchanged.
+  // Returns the new storage of a variable, or nullopt if its storage stays unchanged.
   Result<std::optional<Storage>> plan(VarId variable, const Storage* now) {
     const auto kAsItIs = std::optional<Storage>();
     const Variable v = block_.metadata.variable(variable);
@@ -185,7 +188,7 @@ class Recoder {
     if (has_chunks)
       if (const Status known = check_filters(now->filters); !known.ok()) {
         left_.push_back("variable " + std::string(v.name) + ": " + known.message() +
-                        "; kept as they are");
+                        "; its values stay unchanged");
         return kAsItIs;
       }
     const std::uint64_t bytes = block_.metadata.array_bytes(variable).value_or(0);
@@ -205,8 +208,8 @@ class Recoder {
     return storage && storage->kind == StorageKind::kChunked;
   }
 
-  // Returns whether the variable has values of fixed length, in this file, of which none was ever
-  // written.
+  // Returns whether none of the variable's values was ever written. Returns false for values of
+  // variable length and for values in other files.
   bool is_hole(VarId variable, const Storage& now) const {
     return now.kind == StorageKind::kNone && !are_elsewhere(variable) &&
            !block_.metadata.extension()->types.needs_heap(block_.metadata.variable(variable).type);
@@ -226,7 +229,7 @@ class Recoder {
     return false;
   }
 
-  // Returns the largest length of a dimension of a variable.
+  // Returns the maximum length of dimension `i` of a variable.
   std::uint64_t most_along(VarId variable, std::size_t i) const {
     for (const hdf5::Property& p : properties_)
       if (p.owner == variable && p.attribute == hdf5::kNoAttribute &&
@@ -239,7 +242,7 @@ class Recoder {
                : block_.metadata.dimension(dimension).length;
   }
 
-  // chunk: the shape without the requested lengths.
+  // Puts the requested lengths into *chunk, the shape of a chunk.
   Status set_asked_lengths(VarId variable, std::vector<std::uint64_t>* chunk) {
     std::uint64_t chunk_bytes = block_.metadata.value_size(block_.metadata.variable(variable).type);
     for (std::size_t i = 0; i < chunk->size(); ++i) {
@@ -250,14 +253,13 @@ class Recoder {
         (asked > most ? uses_[*place].is_clipped : uses_[*place].is_cut) = true;
       }
       if (!checked_mul(chunk_bytes, (*chunk)[i], &chunk_bytes) || chunk_bytes > kMostChunk)
-        return of_variable(variable,
-                           Status(Code::kUsage, "found chunks of 4 GiB or more, expected less"));
+        return of_variable(variable, Status(Code::kUsage, "chunks must have less than 4 GiB"));
     }
     return {};
   }
 
-  // Requests chunks for values that are not stored in chunks: HDF5 makes them when it writes the
-  // file. Returns false if the variable stays unchanged.
+  // Requests chunks for values that this file does not store in chunks. HDF5 makes these chunks
+  // when it writes the file. Returns false if the variable stays unchanged.
   Result<bool> cut_later(VarId variable, const Storage* now) {
     if (!is_asked_for(variable) || is_chunked(now)) return false;
     const Variable v = block_.metadata.variable(variable);
@@ -284,7 +286,8 @@ class Recoder {
     return true;
   }
 
-  // Inserts in the order of the section: the group comes first, then variables by number.
+  // Inserts a property in the order of the section: properties of the group first, then of
+  // variables by number.
   std::vector<hdf5::Property>::iterator add_creation(VarId variable) {
     hdf5::Property added;
     added.number = hdf5::Property::Number::kCreation;
@@ -297,7 +300,7 @@ class Recoder {
     return properties_.insert(behind, std::move(added));
   }
 
-  // Chooses chunks of whole rows, of about kUsualChunk.
+  // Chooses chunks of whole rows with about kUsualChunk bytes each.
   std::vector<std::uint64_t> usual_chunk(VarId variable) const {
     std::vector<std::uint64_t> chunk;
     for (const DimId d : block_.metadata.variable(variable).dimensions)
@@ -313,31 +316,40 @@ class Recoder {
   }
 
   std::vector<Filter> filters(const Storage* now, std::uint64_t value_size) const {
+    static_assert(std::ranges::all_of(kPieceCodecs,
+                                      [](const PieceCodecWord& known) {
+                                        return (known.hdf5_filter == 0) ==
+                                               (known.codec == PieceCodec::kNone);
+                                      }),
+                  "each codec needs an HDF5 filter; without it, chunks would stay uncompressed");
     const Compression& wanted = options_.compression;
     bool shuffle = wanted.shuffle, sum = false;
-    std::optional<PieceCodec> codec = wanted.codec;
+    auto codec = std::ranges::find(kPieceCodecs, wanted.codec.value_or(PieceCodec::kNone),
+                                   &PieceCodecWord::codec);
     auto level = static_cast<std::uint32_t>(wanted.level);
     if (now) {
       for (const Filter& f : now->filters) {
         shuffle = shuffle || f.id == kShuffle;
         sum = sum || f.id == kFletcher32;
-        if (wanted.codec || (f.id != kDeflate && f.id != kZstd)) continue;
-        codec = f.id == kDeflate ? PieceCodec::kDeflate : PieceCodec::kZstd;
+        const auto used = std::ranges::find(kPieceCodecs, f.id, &PieceCodecWord::hdf5_filter);
+        if (wanted.codec || f.id == 0 || used == std::end(kPieceCodecs)) continue;
+        codec = used;
         level = std::clamp(f.parameters.empty() ? 1u : f.parameters.front(), 1u,
-                           f.id == kDeflate ? 9u : 19u);
+                           static_cast<std::uint32_t>(used->highest_level));
       }
     }
     std::vector<Filter> out;
     constexpr std::uint32_t kOptional = 1;
-    if (shuffle && codec.value_or(PieceCodec::kNone) != PieceCodec::kNone && value_size > 1)
+    if (shuffle && codec->hdf5_filter && value_size > 1)
       out.push_back({kShuffle, kOptional, "shuffle", {static_cast<std::uint32_t>(value_size)}});
-    if (codec == PieceCodec::kDeflate) out.push_back({kDeflate, kOptional, "deflate", {level}});
-    if (codec == PieceCodec::kZstd) out.push_back({kZstd, kOptional, "zstd", {level}});
+    if (codec->hdf5_filter)
+      out.push_back({codec->hdf5_filter, kOptional, std::string(codec->name), {level}});
     if (sum) out.push_back({kFletcher32, 0, "fletcher32", {}});
     return out;
   }
 
-  // Appends table and chunks to the spool, as a region that begins at `begin`.
+  // Appends the chunk table and the chunks to the spool. Table and chunks become a region that
+  // begins at `begin` in the extent.
   Status code(VarId variable, const Storage* now, Storage* storage, std::uint64_t begin) {
     const Status status = code_chunks(variable, now, storage, begin);
     return status.ok() || status.code() == Code::kNoSpace ? status : of_variable(variable, status);
@@ -357,7 +369,7 @@ class Recoder {
       chunks *= chunks_along(array.shape.lengths[i], storage->chunk[i]);
       chunk_bytes *= storage->chunk[i];
     }
-    // Chunks of the same shape are copied without assembling them.
+    // If the shape of chunks does not change, each chunk is taken whole from the old chunk table.
     const bool is_hole = now && now->kind == StorageKind::kNone;
     std::optional<ChunkTable> same;
     if (is_chunked(now) && now->chunk == storage->chunk)
@@ -387,7 +399,7 @@ class Recoder {
         NMB_TRY(cutter.cut(number, &chunk));
       }
       *out = {};
-      // A chunk that was never written stays so.
+      // A chunk that was never written is not written here either.
       if (!chunk.empty())
         out->bytes = encode_chunk(storage->filters, std::move(chunk), size, &out->mask);
       return {};
@@ -434,7 +446,7 @@ class Recoder {
            c.fill_time == hdf5::FillTime::kIfSet && c.fill_state == hdf5::FillState::kDefault;
   }
 
-  // Drops layouts that no longer hold, of variables that now have chunks.
+  // Sets the layout of variables that now have chunks to "chunked".
   void put_properties(Extension* extension) {
     extension->hdf5.clear();
     for (hdf5::Property& p : properties_) {
@@ -456,10 +468,10 @@ class Recoder {
   const std::shared_ptr<SpoolFile> spool_;
   std::vector<std::string>& left_;
   std::vector<ChunkUse>& uses_;
-  std::vector<bool> is_shown_;  // by VarId: whether netCDF shows it as more than a dimension
+  std::vector<bool> is_shown_;  // by VarId; false if netCDF shows the data set only as a dimension
   bool has_zstd_ = false;
-  std::vector<hdf5::Property> properties_;  // of the block
-  std::uint64_t end_ = 0;                   // of the extent so far
+  std::vector<hdf5::Property> properties_;  // properties of the block
+  std::uint64_t end_ = 0;                   // length of the new extent so far
   std::vector<SplicedSource::Run> runs_;
 };
 

@@ -1,4 +1,4 @@
-// Finds the files to which an input refers (see nmb/convert.h).
+// Finds the files to which an input file refers (see nmb/convert.h).
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -22,12 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Limits of the files that are read for one set of outputs, in addition to the limits of each HDF5
-// file.
+// Limits on the number of files, and on the time to read them, for one set of outputs. Each HDF5
+// file also has its own limits.
 constexpr std::size_t kMostNested = 65536;
 constexpr auto kMostTime = std::chrono::minutes(5);
 
-// Returns the name of the n-th source of a virtual data set: "%b" is n, "%%" a percent sign.
+// Returns the name of the n-th source of a virtual data set. In `name`, "%b" stands for n and "%%"
+// for a percent sign.
 std::string numbered(std::string_view name, std::uint64_t n, bool* has_number) {
   std::string out;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -44,11 +45,11 @@ std::string numbered(std::string_view name, std::uint64_t n, bool* has_number) {
   return out;
 }
 
-// Finds files named in a file in the same way as the HDF5 library.
+// Finds the files that a file names, by the HDF5 library's rules.
 class Hdf5Names {
  public:
-  // input: the input that led to the file, for messages. nested: receives existing files that may
-  // refer to others.
+  // `input` is the input file from which `file` was reached; messages name it. *nested receives the
+  // existing files that may refer to further files.
   Hdf5Names(const OutputSet& outputs, const std::string& file, const std::string& input,
             std::vector<std::string>* nested)
       : outputs_(outputs), input_(input), nested_(nested) {
@@ -72,7 +73,8 @@ class Hdf5Names {
  private:
   static constexpr std::string_view kRawPrefix = "HDF5_EXTFILE_PREFIX";
 
-  // Numbered sources end at the first one that does not exist.
+  // Checks a source and, if its name has "%b", sources 0, 1, 2 ... up to the first that does not
+  // exist.
   Status check_source(const std::string& name) {
     constexpr const char* kPrefix = "HDF5_VDS_PREFIX";
     NMB_TRY(check(name, kPrefix));
@@ -86,13 +88,13 @@ class Hdf5Names {
   }
 
   Status check(const std::string& name, std::string_view prefixes, bool* found = nullptr) {
-    // The file itself, which may be named as a source.
+    // An empty name and "." mean the file itself.
     if (name.empty() || name == ".") return {};
     if (!seen_.insert(name).second && found == nullptr) return {};
     bool any = false;
     for (const fs::path& candidate : candidates(name, prefixes))
       NMB_TRY(check_file(candidate, prefixes, &any));
-    // Then HDF5 tries the name without its folders.
+    // If no such file exists, HDF5 tries the name without its folders.
     if (!any) {
       const fs::path last = fs::path(name).filename();
       bool beside = false;
@@ -110,7 +112,7 @@ class Hdf5Names {
     NMB_TRY(outputs_.check_reference(path.string(), input_));
     if (std::error_code none; !fs::exists(path, none)) return {};
     *any = true;
-    // Raw data may have any format and refer to nothing.
+    // Files of raw data may have any format, and refer to no files.
     if (prefixes != kRawPrefix) nested_->push_back(path.string());
     return {};
   }
@@ -154,14 +156,14 @@ Status check_dataset(const Dataset& dataset, Hdf5Names* names) {
   return names->check(properties);
 }
 
-// Follows references of files at any depth.
+// Follows references from file to file, at any depth.
 class ReferenceWalk {
  public:
-  // input: its path. Both arguments must outlive the walk.
+  // `input` is the path of the input file. All arguments must outlive this object.
   ReferenceWalk(const OutputSet& outputs, const std::string& input, VisitedFiles& visited)
       : outputs_(outputs), input_(input), visited_(visited) {}
 
-  // Checks the names in the dataset; `file` is the path of its file.
+  // Checks the names of files in the dataset. `file` is the path of the dataset's file.
   Status check(const Dataset& dataset, const std::string& file) {
     if (!dataset.metadata.extension()) return {};
     Hdf5Names names(outputs_, file, input_, &nested_);
@@ -206,7 +208,7 @@ class ReferenceWalk {
     });
   }
 
-  // Reads the files that were named since the last call, each once for these outputs.
+  // Reads the files that were named since the last call. Each file is read once for these outputs.
   Status finish() {
     using Clock = std::chrono::steady_clock;
     while (!nested_.empty()) {
@@ -217,15 +219,15 @@ class ReferenceWalk {
       const VisitedFiles::Entry entry = visited_.enter(*file, kMostNested, kMostTime);
       if (entry == VisitedFiles::Entry::kKnown) continue;
       if (entry == VisitedFiles::Entry::kTooMany)
-        return outputs_.refuse_unknown(input_, "found more than " + std::to_string(kMostNested) +
-                                                   " files to which it refers, or " +
-                                                   std::to_string(kMostTime.count()) +
-                                                   " minutes were not enough to read them");
+        return outputs_.refuse_unknown(
+            input_, "the input refers to more than " + std::to_string(kMostNested) +
+                        " files, or reading these files took more than " +
+                        std::to_string(kMostTime.count()) + " minutes");
       const auto begin = Clock::now();
       const Status read = look_into(*file);
       visited_.add_time(Clock::now() - begin);
       NMB_TRY(refused_);
-      // If a source is damaged, HDF5 reads fill values.
+      // Other failures do not matter: if a source is damaged, HDF5 reads fill values.
       if (read.code() == Code::kUnsupported || read.code() == Code::kLimit)
         return outputs_.refuse_unknown(input_, read.text());
     }
@@ -233,14 +235,15 @@ class ReferenceWalk {
   }
 
  private:
-  // Reports a failure of the check itself, not of a file that is read.
+  // Keeps a failure of the check itself. A failure to read a file is not kept.
   Status refuse(Status status) {
     if (status.code() == Code::kUsage) refused_ = status;
     return status;
   }
 
-  // Returns one path for all spellings. HDF5 looks for named files in the folder where the file was
-  // found, so the file's own name stays, even if it is a link. nullopt: not a regular file.
+  // Returns the same path for all spellings of a path, or nullopt if there is no regular file at
+  // the path. If a file names other files, HDF5 searches for them in the folder where the first
+  // file was found. Therefore the last part of the path is kept, even if it is a link.
   static std::optional<std::string> in_its_folder(const fs::path& path) {
     std::error_code none;
     if (!fs::is_regular_file(path, none)) return std::nullopt;

@@ -34,7 +34,7 @@ Status check_ranges(const ConvertOptions& options) {
   return {};
 }
 
-// Runs `nmb-hdf5 export`. path: the final name of `output`.
+// Runs `nmb-hdf5 export`. `path` is the final name of `output`.
 Status run_export(const std::string& input, const std::string& output, const std::string& path,
                   const ConvertOptions& options) {
   using hdf5::Hdf5Process;
@@ -56,8 +56,8 @@ Status run_export(const std::string& input, const std::string& output, const std
                 failure.message());
 }
 
-// Numbers the types of a block in the order in which its definitions use them, and leaves out
-// unused ones.
+// Numbers the types of a block in the order in which the block's definitions use them. Leaves out
+// unused types.
 class TypesInOrder {
  public:
   explicit TypesInOrder(const Block& block) : from_(block.metadata) {}
@@ -81,7 +81,7 @@ class TypesInOrder {
       hdf5::append_property(p, &extension->hdf5);
     }
     Metadata to{Metadata::Names::kAsFound};
-    // Attributes are checked against the existing types.
+    // Attributes can be added only after their types exist.
     NMB_TRY(copy_definitions(nullptr));
     extension->types = types_;
     to.set_extension(std::move(extension));
@@ -121,7 +121,7 @@ class TypesInOrder {
     if (!TypeTable::is_extended(type) || !types.has(type)) return type;
     if (const auto known = numbers_.find(type); known != numbers_.end()) return known->second;
     ExtendedType one = types.at(type);
-    // Types are built from earlier types.
+    // A type refers only to earlier types.
     NMB_ASSIGN(one.base, number(one.base));
     for (ExtendedType::Field& field : one.fields) {
       NMB_ASSIGN(field.type, number(field.type));
@@ -136,14 +136,15 @@ class TypesInOrder {
   std::map<Type, Type> numbers_;
 };
 
-// Compares the result, which is read again, with the source.
+// Reads the result and compares it with the source.
 class ResultCheck {
  public:
-  // Both must outlive this.
+  // `reader` and `form` must outlive this object.
   ResultCheck(const Reader& reader, const hdf5::Hdf5Form& form, bool plain)
       : reader_(reader), form_(form), plain_(plain), netcdf_(reader, form) {}
 
-  // The groups of the HDF5 file must be the blocks of kind 6, except for classic datasets.
+  // Checks that the groups of the HDF5 file are the blocks of kind 6. Classic datasets are not
+  // compared.
   Status run(const std::string& path) {
     NMB_ASSIGN(const std::shared_ptr<const FileSource> file, FileSource::open(path));
     NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
@@ -156,7 +157,7 @@ class ResultCheck {
       return true;
     }));
     if (groups_ != expected)
-      return Status(Code::kDamaged, "the result is not what was to be written: found " +
+      return Status(Code::kDamaged, "the written file differs from the source: found " +
                                         std::to_string(groups_) + " groups, expected " +
                                         std::to_string(expected));
     return netcdf_.finish();
@@ -169,7 +170,7 @@ class ResultCheck {
   }
   static Status differs(const std::string& group, const std::string& what) {
     return Status(Code::kDamaged,
-                  "the result is not what was to be written: block \"" + group + "\": " + what);
+                  "the written file differs from the source: block \"" + group + "\": " + what);
   }
 
   Status take(hdf5::GroupBlock written, const std::string& path) {
@@ -198,11 +199,11 @@ class ResultCheck {
     NMB_ASSIGN(const std::vector<std::byte> found, hdf5::user_block(*group));
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_.block(*form_.user_block_of()));
     NMB_ASSIGN(const std::vector<std::byte> expected, hdf5::user_block(*block));
-    return found == expected ? Status() : differs("", "another user block");
+    return found == expected ? Status() : differs("", "its user block is different");
   }
 
-  // Leaves out the links of groups that exist only because of blocks below them, because no block
-  // has these links. If the remaining links are the default, they are left out too.
+  // Leaves out links to groups that have no block of their own, because such groups exist only
+  // above other blocks. If the remaining links are the default, leaves them out too.
   Status leave_out_implied(Block* group) const {
     NMB_ASSIGN(std::vector<hdf5::Property> properties,
                hdf5::decode_properties(group->metadata.extension()->hdf5));
@@ -231,7 +232,8 @@ class ResultCheck {
     return !entry.has_value();
   }
 
-  // Returns whether these are the variables in order, then groups in the order of names.
+  // Returns whether `links` are the default: the variables in order, then groups in the order of
+  // names.
   static bool are_default(const Metadata& metadata, const std::vector<hdf5::Link>& links) {
     VarId variable = 0;
     const std::string* last_group = nullptr;
@@ -250,8 +252,8 @@ class ResultCheck {
     return true;
   }
 
-  // Named datatypes without a link have numbers instead of paths; the numbers only show which types
-  // are the same.
+  // Named datatypes without a link have numbers in place of paths. Only equality of these numbers
+  // has a meaning: equal numbers mean the same type.
   Status compare_definitions(const hdf5::GroupBlock& written, const Block& expected,
                              const std::string& path) {
     NMB_ASSIGN(const std::shared_ptr<const Block> decoded, hdf5::decode_group(written, path));
@@ -276,8 +278,8 @@ class ResultCheck {
     NMB_ASSIGN(std::vector<std::byte> found_body, encoded(group));
     NMB_ASSIGN(std::vector<std::byte> expected_body, encoded(named));
     if (found_body == expected_body) return {};
-    // Objects that a division left out had places among the links, and types that are no longer
-    // used.
+    // If a file was divided, some objects were left out. The links to these objects and the types
+    // that only they used do not count.
     NMB_TRY(leave_out_implied(&group));
     NMB_TRY(leave_out_implied(&named));
     NMB_ASSIGN(group.metadata, TypesInOrder(group).run());
@@ -285,7 +287,7 @@ class ResultCheck {
     NMB_ASSIGN(found_body, encoded(group));
     NMB_ASSIGN(expected_body, encoded(named));
     return found_body == expected_body ? Status()
-                                       : differs(written.name, "HDF5 writes other definitions");
+                                       : differs(written.name, "its definitions are different");
   }
 
   static Result<std::vector<std::byte>> encoded(const Block& block) {
@@ -307,8 +309,8 @@ class ResultCheck {
       NMB_TRY(written.extent->read_at(at, std::span(a).first(part)));
       NMB_TRY(expected.extent->read_at(at, std::span(b).first(part)));
       if (!std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(part), b.begin()))
-        return differs(written.name, "other values between bytes " + std::to_string(at) + " and " +
-                                         std::to_string(at + part));
+        return differs(written.name, "its values differ between bytes " + std::to_string(at) +
+                                         " and " + std::to_string(at + part));
     }
     return {};
   }
@@ -317,8 +319,8 @@ class ResultCheck {
   const hdf5::Hdf5Form& form_;
   const bool plain_;  // ConvertOptions::plain
   hdf5::NetcdfCheck netcdf_;
-  std::map<std::string, std::string> unlinked_;  // named datatypes without a link: found name by
-                                                 // expected name
+  std::map<std::string, std::string>
+      unlinked_;  // expected name of each named datatype without a link, by its found name
   std::uint64_t groups_ = 0;
 };
 
@@ -347,14 +349,14 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
   if (!options.plain) NMB_TRY(hdf5::check_netcdf_names(reader).in_file(input));
   create.make = [&](const std::string& hidden) -> Status {
     const Status made = run_export(input, hidden, path, options);
-    // A signal from a terminal also ends that process.
+    // A signal from a terminal also ends the process nmb-hdf5.
     if (options.cancel && options.cancel->load())
       return Status(Code::kIo, path, kNoOffset, "", "interrupted; nothing was written");
     NMB_TRY(made);
     if (!options.check) return {};
     const Status status = ResultCheck(reader, form, options.plain).run(hidden);
     if (status.ok() || (!status.file().empty() && status.file() != hidden)) return status;
-    // Users do not know the hidden name.
+    // The message names the final path, because users do not know the hidden name.
     return Status(status.code(), path, status.offset(), status.rule(), status.message());
   };
   NMB_ASSIGN(std::unique_ptr<OutputFile> output, create_output(path, create));

@@ -23,7 +23,7 @@ Result<std::optional<std::string>> attribute_text(const Metadata& metadata,
   if (attribute.type == Type::kChar) return trimmed(attribute.values, '\0');
   if (!TypeTable::is_extended(attribute.type)) return none;
   const TypeTable& types = metadata.extension()->types;
-  // Strings of one byte are shown as characters.
+  // Strings of one byte are shown like values of type char.
   if (types.classic(attribute.type) == Type::kChar) return trimmed(attribute.values, '\0');
   const ExtendedType& type = types.at(attribute.type);
   if (type.type_class != TypeClass::kString || attribute.count != 1) return none;

@@ -12,12 +12,13 @@
 namespace nmb {
 namespace {
 
-// An error in a value of variable length is shown in place of the value.
+// Writes one attribute. If a value of variable length is damaged, writes the error in place of the
+// value.
 void put_attribute(TextOut& out, const Metadata& metadata, std::string_view owner,
                    const Attribute& attribute) {
   out.put("\t\t");
   put_cdl_name(out, owner);
-  // "data:" is a keyword of CDL, "data :" is not.
+  // CDL reads "data:" as a keyword. A blank before the colon prevents this.
   constexpr std::array<std::string_view, 5> kWords = {"types", "dimensions", "variables", "data",
                                                       "group"};
   if (std::find(kWords.begin(), kWords.end(), owner) != kWords.end()) out.put(' ');

@@ -1,4 +1,4 @@
-// The parts of a CDL text before its data.
+// Writes the parts of a CDL text that precede its data.
 #pragma once
 
 #include "dump/text_out.h"
@@ -6,8 +6,7 @@
 
 namespace nmb {
 
-// Writes everything from "netcdf NAME {" to the global attributes. `view` is that of
-// write_cdl_header.
+// Writes all text from "netcdf NAME {" to the global attributes. For `view`, see write_cdl_header.
 void put_cdl_header(TextOut& out, const DatasetText& dataset, const NetcdfView* view);
 
 }  // namespace nmb

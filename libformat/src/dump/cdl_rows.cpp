@@ -17,7 +17,8 @@ CdlRows::CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const V
     extended_.emplace(metadata.extension()->types, array.region.get(), ValueFormat::kCdl);
     return;
   }
-  // The default fill value belongs to the classic type, so it does not apply to another type.
+  // The default fill value has the variable's classic type. This fill value does not apply to
+  // values that are shown with another type.
   if (type_ == metadata.variable(variable).type) fill_ = fill_value(metadata, variable);
   if (type_ == Type::kChar) {
     // ncgen extends a short string with the fill value.
@@ -54,7 +55,8 @@ void CdlRows::value(const std::byte* external) {
     text = "_";
   else if (is_real(type_) && text.find_first_of(".eNI") == text.npos &&
            (text == "-0" || text.size() > 9))
-    suffix = ".";  // otherwise ncgen reads an integer, which has no -0 and may have 32 bits
+    suffix = ".";  // without the point, ncgen reads an integer, which has no -0 and may have only
+                   // 32 bits
   else if (number.is_special() && type_ == Type::kFloat)
     suffix = "f";
   const std::size_t length = text.size() + suffix.size();

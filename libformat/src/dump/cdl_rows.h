@@ -1,4 +1,4 @@
-// Rows of values as CDL.
+// CdlRows writes rows of values as CDL.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,10 @@ namespace nmb {
 class CdlRows {
  public:
   struct Style {
-    std::string_view indent;       // precedes each row
-    std::size_t first_column = 0;  // the column at which the first row begins
-    std::size_t line_length = 0;   // longer rows continue on the next line; 0: never
-    bool keep_nuls = false;        // also writes NULs at the end of a text, although they are its
-                                   // fill value
+    std::string_view indent;       // text before each row
+    std::size_t first_column = 0;  // column at which the first row begins
+    std::size_t line_length = 0;   // most columns of a line; 0: no limit
+    bool keep_nuls = false;  // also writes the NULs that end a text, although NUL is the fill value
   };
   CdlRows(TextOut& out, const Metadata& metadata, VarId variable, const ValueArray& array,
           const Style& style);
@@ -29,20 +28,22 @@ class CdlRows {
   void text(std::string_view bytes) { string_->add(bytes); }
   void value(const std::byte* external);
   void end(std::uint64_t row);
-  // Ends the text at a value that could not be read. Does nothing if no row was begun.
+  // Ends the text after a value could not be read. Does nothing if no row was begun.
   void cut();
-  // The failure to read a value of variable length: that value and all that follow are not written.
+  // Returns the failure to read a value of variable length. This value and all values after it are
+  // not written.
   const Status& status() const { return status_; }
 
  private:
   TextOut& out_;
   Type type_;
-  std::vector<std::byte> fill_;  // external; empty: no value is written as `_`
+  std::vector<std::byte>
+      fill_;  // fill value in external form, which is written as `_`; empty: there is none
   Style style_;
   std::size_t column_ = 0;
   bool first_in_row_ = true, any_ = false;
   std::optional<CdlString> string_;
-  std::optional<WholeValues> extended_;  // for types that the block defines
+  std::optional<WholeValues> extended_;  // writes values of types that the block defines
   Status status_;
 };
 

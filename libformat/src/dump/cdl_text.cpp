@@ -123,7 +123,7 @@ void put_cdl_constant(TextOut& out, Type type, const std::byte* value) {
   const std::string_view text = number.text();
   if ((type == Type::kFloat || type == Type::kDouble) && !number.is_special() &&
       text.find('.') == text.npos) {
-    // A decimal point makes it a floating-point constant.
+    // The decimal point marks a floating-point constant.
     const std::size_t mantissa = std::min(text.find('e'), text.size());
     out.put(text.substr(0, mantissa));
     out.put('.');

@@ -1,4 +1,4 @@
-// Writes values of types that a block defines as text (see extended_text.h).
+// Writes, as text, values of types that a block defines (see extended_text.h).
 #include "dump/extended_text.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ void ExtendedText::put_text(std::span<const std::byte> text) {
   string.close();
 }
 
-// Writes bytes like opaque values in CDL.
+// Writes bytes in hexadecimal, like opaque values in CDL.
 void ExtendedText::put_bits(std::span<const std::byte> bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   const bool json = format_ == ValueFormat::kJson;
@@ -101,7 +101,7 @@ Status ExtendedText::put(Type type, const std::byte* value) {
         put_text(target);
         return {};
       }
-      // Shows the path only; the selection has HDF5's own encoding.
+      // Writes only the path of the data set. The selection has HDF5's own encoding.
       if (target.size() < 4 || load_le<std::uint32_t>(target.data()) > target.size() - 4) {
         put_text({});
         return {};

@@ -1,5 +1,5 @@
-// Values of types that a block defines as text: CDL where CDL has a form for them, JSON otherwise
-// (spec/format.md, section 15.1).
+// ExtendedText writes, as text, values of types that a block defines (spec/format.md, section
+// 15.1). In a CDL text, values for which CDL has no form are written as in JSON.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,12 @@ namespace nmb {
 
 class ExtendedText {
  public:
-  // region: the bytes in which values of variable length are stored; nullptr: there are none.
+  // `region` holds the bytes of values of variable length. If there are no such values, `region` is
+  // nullptr.
   ExtendedText(TextOut& out, const TypeTable& types, const ByteSource* region, ValueFormat format)
       : out_(out), types_(types), region_(region), format_(format) {}
 
-  // Writes one value. Errors: kDamaged (R-XV-1) if it refers to bytes outside the region.
+  // Writes one value. Errors: kDamaged (R-XV-1) if the value refers to bytes outside the region.
   Status put(Type type, const std::byte* value);
 
  private:
@@ -29,7 +30,8 @@ class ExtendedText {
   void put_number(Type classic, const std::byte* value, bool swapped, std::size_t size);
   void put_text(std::span<const std::byte> text);
   void put_bits(std::span<const std::byte> bytes);
-  // Returns the bytes of a `value` of variable length. size: of one element.
+  // Returns the bytes of a `value` of variable length. `size` is the number of bytes of one
+  // element.
   Result<std::vector<std::byte>> content(const std::byte* value, std::uint64_t size,
                                          std::uint64_t* count) const;
 
@@ -39,7 +41,8 @@ class ExtendedText {
   const ValueFormat format_;
 };
 
-// Writes values like ExtendedText, but nothing of a value that could not be read completely.
+// Formats values like ExtendedText, but gives no text for a value that could not be read
+// completely.
 class WholeValues {
  public:
   WholeValues(const TypeTable& types, const ByteSource* region, ValueFormat format)
@@ -47,7 +50,7 @@ class WholeValues {
   WholeValues(const WholeValues&) = delete;
   WholeValues& operator=(const WholeValues&) = delete;
 
-  // Like ExtendedText::put(); text() then returns the text of the value.
+  // Formats one value like ExtendedText::put(). After this, text() returns the text.
   Status read(Type type, const std::byte* value) {
     text_.clear();
     NMB_TRY(value_.put(type, value));
@@ -65,7 +68,7 @@ class WholeValues {
   ExtendedText value_;
 };
 
-// Writes the values of an attribute whose type the block defines, separated by commas.
+// Writes the values of an attribute, separated by commas. The block defines the attribute's type.
 Status put_extended_attribute(TextOut& out, const TypeTable& types, const Attribute& attribute,
                               ValueFormat format);
 

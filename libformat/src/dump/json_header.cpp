@@ -1,4 +1,4 @@
-// Dimensions, variables and attributes as JSON, schema "nmb/header/1" (see nmb/dump.h).
+// Writes dimensions, variables and attributes as JSON with schema "nmb/header/1" (see nmb/dump.h).
 #include <string>
 
 #include "dump/extended_text.h"
@@ -10,7 +10,7 @@
 namespace nmb {
 namespace {
 
-// Writes nothing before the first element of a list, and a comma before the others.
+// Writes a comma before each element of a list except the first.
 class Comma {
  public:
   void put(TextOut& out) {
@@ -22,7 +22,7 @@ class Comma {
   bool used_ = false;
 };
 
-// Ends the text if a value of variable length is damaged.
+// Writes one attribute. Fails if a value of variable length is damaged.
 Status put_attribute(TextOut& out, const Metadata& metadata, const Attribute& attribute) {
   out.put("{\"name\":");
   put_json_string(out, attribute.name);

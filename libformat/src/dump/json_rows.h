@@ -1,4 +1,4 @@
-// Rows of values as nested JSON arrays.
+// JsonRows writes rows of values as nested JSON arrays.
 #pragma once
 
 #include <cstddef>
@@ -24,19 +24,20 @@ class JsonRows {
   void end(std::uint64_t row);
   // Closes all open arrays so that the text is valid JSON. Does nothing if no row was begun.
   void cut();
-  // The failure to read a value of variable length: that value and all that follow are not written.
+  // Returns the failure to read a value of variable length. This value and all values after it are
+  // not written.
   const Status& status() const { return status_; }
 
  private:
   TextOut& out_;
   Type type_;
   bool is_scalar_;
-  std::vector<std::uint64_t> rows_in_;  // for each dimension but the last: how many rows one array
-                                        // holds
+  std::vector<std::uint64_t>
+      rows_in_;  // for each dimension but the last: number of rows in one array
   bool first_in_row_ = true, in_row_ = false;
-  std::uint64_t rows_ = 0;  // rows begun
+  std::uint64_t rows_ = 0;  // number of rows begun
   std::optional<JsonString> string_;
-  std::optional<WholeValues> extended_;  // for types that the block defines
+  std::optional<WholeValues> extended_;  // writes values of types that the block defines
   Status status_;
 };
 

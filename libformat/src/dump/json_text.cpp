@@ -6,7 +6,7 @@
 namespace nmb {
 namespace {
 
-// Writes \uXXYY for a high and a low byte of the code.
+// Writes \uXXYY, where `high` is XX and `low` is the byte YY.
 void put_code(TextOut& out, std::string_view high, unsigned low) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   out.put("\\u");
@@ -27,7 +27,7 @@ void JsonString::put(std::string_view character, bool valid) {
     return;
   }
   if (is_control(character)) {
-    // U+0080 to U+009F equal their second byte.
+    // For U+0080 to U+009F, the low byte of the code is the second byte of the UTF-8 form.
     return put_code(out_, "00", byte_at(character, character.size() - 1));
   }
   if (character == "\"" || character == "\\") out_.put('\\');

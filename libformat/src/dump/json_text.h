@@ -1,4 +1,4 @@
-// The lexical rules of JSON as NMB writes it: strings of any bytes, numbers.
+// Writes strings and numbers by the lexical rules of JSON. Strings may contain any bytes.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,8 @@
 
 namespace nmb {
 
-// A string, from bytes that arrive in portions. For bytes that are not UTF-8 see write_json_header.
+// Writes a string from bytes that arrive in portions. For bytes that are not UTF-8, see
+// write_json_header.
 class JsonString {
  public:
   explicit JsonString(TextOut& out) : out_(out) { out_.put('"'); }
@@ -25,7 +26,7 @@ class JsonString {
 
 void put_json_string(TextOut& out, std::string_view text);
 
-// Writes a value that is not text.
+// Writes a value of a numeric type.
 void put_json_number(TextOut& out, Type type, const std::byte* value);
 
 }  // namespace nmb

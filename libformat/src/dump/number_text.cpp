@@ -29,7 +29,8 @@ void NumberText::set_real(Real value) {
   if (std::isnan(value)) return set("NaN");
   if (std::isinf(value)) return set(value > 0 ? "Infinity" : "-Infinity");
 
-  // Takes "d.ddde-dd" apart and writes it in the form that %g chooses.
+  // Divides the text "d.ddde-dd" into digits and exponent, and writes them in the form that %g
+  // chooses.
   std::array<char, 32> shortest;
   const auto end = std::to_chars(shortest.data(), shortest.data() + shortest.size(),
                                  std::abs(value), std::chars_format::scientific);

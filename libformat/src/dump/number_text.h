@@ -1,4 +1,4 @@
-// Numbers as text, exact: the fewest digits from which the same value is read back.
+// Converts numbers to text with the fewest digits from which the same value is read back.
 #pragma once
 
 #include <array>
@@ -9,16 +9,16 @@
 
 namespace nmb {
 
-// The text of a number; has room for any.
+// Holds the text of one number.
 class NumberText {
  public:
-  // Takes a value of `type` (not kChar) in external form. Integers are written in decimal. Reals
-  // are written like C's %g with 7 (float) or 15 (double) digits if these suffice, otherwise with
-  // more digits; or as "NaN", "Infinity", "-Infinity".
+  // Formats a value of `type` (not kChar) in external form. Integers are written in decimal. Reals
+  // are written like C's %g with 7 digits (float) or 15 digits (double), or with more digits if
+  // these do not suffice. Special values are written as "NaN", "Infinity" and "-Infinity".
   NumberText(Type type, const std::byte* value);
 
   std::string_view text() const { return {buffer_.data(), size_}; }
-  // Whether the value is NaN or infinite, which has no digits in CDL or JSON.
+  // Returns whether the value is NaN or infinite, so that its text has no digits.
   bool is_special() const { return special_; }
 
  private:

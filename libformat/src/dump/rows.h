@@ -1,5 +1,5 @@
-// Rows of a selection: the elements along the last dimension, passed on in portions to the code
-// that prints them.
+// Divides the values of a selection into rows for the code that prints them. A row holds the
+// elements along the last dimension.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +18,9 @@ inline std::uint64_t row_length(const Hyperslab& slab) {
   return slab.count.empty() ? 1 : slab.count.back();
 }
 
-// Reads the selection and calls for each row in order: rows.begin(n), then rows.text(bytes) with
-// portions of text or rows.value(external) for each number, then rows.end(n). Stops if `out` has
-// failed. `slab` must have passed check_hyperslab.
+// Reads the selection and passes its rows to `rows` in order. For row n, it calls rows.begin(n),
+// then rows.text(bytes) for each portion of text or rows.value(external) for each number, then
+// rows.end(n). Stops if `out` has failed. `slab` must have passed check_hyperslab.
 template <class Rows>
 Status for_each_row(const ValueArray& array, const Hyperslab& slab, const TextOut& out,
                     Rows& rows) {

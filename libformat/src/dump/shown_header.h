@@ -1,4 +1,5 @@
-// ShownHeader: the definitions of a dataset that a text shows: all, or those of a netCDF view.
+// ShownHeader selects the definitions that the text of a dataset shows: all definitions, or only
+// those of a netCDF view.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +20,10 @@ class ShownHeader {
   struct Variable {
     VarId id;
     std::string_view name;
-    std::span<const std::uint32_t> dimensions;  // numbers to pass to dimension()
+    std::span<const std::uint32_t> dimensions;  // arguments for dimension()
   };
 
-  // view: nullptr: all definitions are shown. Dataset and view must outlive the object.
+  // If `view` is nullptr, all definitions are shown. `dataset` and `view` must outlive the object.
   ShownHeader(const DatasetText& dataset, const NetcdfView* view)
       : metadata_(dataset.metadata), records_(dataset.records), view_(view) {}
 

@@ -1,4 +1,4 @@
-// TextOut: gathers text into pieces for a TextSink and keeps the first failure.
+// TextOut collects text, passes it to a TextSink in large pieces, and keeps the first failure.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ class TextOut {
     }
   }
   const Status& status() const { return status_; }
-  // Writes the last piece.
+  // Writes the text that is not written yet, and returns the first failure.
   Status finish() {
     flush();
     return status_;

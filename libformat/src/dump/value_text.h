@@ -1,5 +1,5 @@
-// Values of attributes as messages about a conflict show them: CDL constants, or a string in
-// quotation marks with CDL's escapes. A text has about 200 bytes at most.
+// Formats values of attributes for messages about conflicts: as CDL constants, or as a string in
+// quotation marks with CDL's escapes. A text has at most about 200 bytes.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace nmb {
 
-// Returns the first values as text. If values are cut off, the text ends in "..." and the number of
-// values.
+// Returns the first values as text. If some values are left out, the text ends with "..." and the
+// number of all values.
 std::string value_text(const Attribute& attribute);
 
 // The difference between two attributes of one type.
 struct ValueDifference {
   std::string found, expected;
-  std::string remark;  // the place of the difference, beginning with ", "; empty if it is obvious
+  std::string remark;  // where the values differ, beginning with ", "; empty if that is obvious
 };
 
-// `found` and `expected` have the same type and different values. If one of them is too long, both
-// are shown around the first difference.
+// Describes the difference between two attributes of the same type with different values. If an
+// attribute is too long, both texts show values around the first difference.
 ValueDifference value_difference(const Attribute& found, const Attribute& expected);
 
 }  // namespace nmb

@@ -14,10 +14,10 @@ namespace nmb {
 
 namespace {
 
-// A whole element is held in memory.
+// Most bytes of one element, because a whole element is held in memory.
 constexpr std::uint64_t kMostElement = std::uint64_t{256} << 20;
 
-// Returns whether this is an HDF5 variable that can have no values.
+// Returns whether the variable has a null dataspace in HDF5, which holds no values.
 Result<bool> has_null_space(const Metadata& metadata, VarId variable) {
   if (!metadata.extension()) return false;
   NMB_ASSIGN(const std::vector<hdf5::Property> properties,
@@ -37,8 +37,9 @@ Status write_values(const DatasetText& dataset, const ClassicLayout& layout,
   const Variable shown = dataset.metadata.variable(variable);
   if (const std::uint64_t bytes = dataset.metadata.value_size(shown.type); bytes > kMostElement)
     return Status(Code::kLimit, extent->name(), kNoOffset, "",
-                  joined_text("variable ", in_quotes(shown.name), ": found values of ", bytes,
-                              " bytes, expected at most ", kMostElement, " to be written as text"));
+                  joined_text("variable ", in_quotes(shown.name), ": a value has ", bytes,
+                              " bytes; only values of at most ", kMostElement,
+                              " bytes can be written as text"));
   NMB_ASSIGN(const bool is_null, has_null_space(dataset.metadata, variable));
   if (is_null) {
     TextOut out(sink);

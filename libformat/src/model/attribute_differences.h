@@ -1,4 +1,4 @@
-// Attributes of two objects, side by side.
+// Compares the attributes of two objects.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,17 @@
 
 namespace nmb {
 
-// Type and values, byte by byte.
+// Returns whether two attributes have the same type and the same bytes of values.
 inline bool has_same_value(const Attribute& a, const Attribute& b) {
   return a.type == b.type && std::ranges::equal(a.values, b.values);
 }
 
-// Calls differ(const Attribute* found, const Attribute* expected) for each attribute whose
-// counts(name) is true and that both owners have but is not same(*found, *expected), or that one of
-// them has (the other pointer is nullptr): in the order of those found, then those that are missing
-// among them. differ() may add to `expected` what is found.
+// Compares the attributes of two owners, but only those for whose names counts(name) is true. Calls
+// differ(const Attribute* found, const Attribute* expected) for each attribute of both owners for
+// which same(*found, *expected) is false. Also calls differ() for each attribute that only one
+// owner has; the other pointer is then nullptr. Attributes of the found owner come first, in their
+// order; then come attributes that only the expected owner has. The function differ() may add found
+// attributes to `expected`.
 template <class Counts, class Same, class Differ>
 void for_each_difference(const Metadata& found, VarId found_owner, const Metadata& expected,
                          VarId expected_owner, Counts counts, Same same, Differ differ) {

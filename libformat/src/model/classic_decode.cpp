@@ -1,5 +1,5 @@
-// The decoder of classic netCDF headers: first the grammar, then the checks across all begins
-// (spec/format.md, "Classic header", which has the rule ids).
+// Decodes classic netCDF headers. Reads the header by its grammar first, then checks the begins of
+// all variables together. Rule ids are explained in spec/format.md, "Classic header".
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -22,8 +22,8 @@ namespace {
 using classic::kMaxOffset;
 using classic::padded;
 
-// The largest number of objects for which a count reserves memory before they are read, because the
-// count may be wrong.
+// The largest number of objects for which memory is reserved before they are read. The count in the
+// file may be larger, and may be wrong.
 constexpr std::uint64_t kMostReserved = 1 << 20;
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
@@ -38,18 +38,19 @@ class ClassicDecoder {
 
   Result<ClassicHeader> decode() {
     if (read_all() && check_all()) return std::move(header_);
-    // A duplicate among names that are not checked yet may come before this failure.
+    // Some names are not compared yet: a duplicate among them may come before this failure.
     if (!header_.metadata.settle_names().ok()) found_duplicate_ = true;
     return std::move(failure_);
   }
-  // Returns whether a duplicate name ended decoding, possibly found after its place.
+  // Returns whether a duplicate name ended decoding. Decoding may have continued past the place of
+  // the duplicate.
   bool found_duplicate() const { return found_duplicate_; }
 
  private:
-  // Places of a variable's fields, and its size, for checks that need all variables.
+  // Facts about a variable for the checks that need all variables.
   struct Place {
     std::uint64_t begin_field;
-    std::uint64_t bytes;  // of the whole variable, or of one record, without padding
+    std::uint64_t bytes;  // size without padding; for a record variable, of one record
   };
 
   bool fail(const char* rule, std::uint64_t offset, std::string message) {
@@ -60,14 +61,14 @@ class ClassicDecoder {
             const std::string& found, const std::string& expected) {
     return fail(rule, offset, object + ": found " + found + ", expected " + expected);
   }
-  // Reports a refusal by Metadata: a duplicate or a limit.
+  // Reports a failure of Metadata: a duplicate name or an exceeded limit.
   bool fail_with(const Status& status, std::uint64_t offset) {
     found_duplicate_ = status.code() == Code::kExists;
     if (found_duplicate_) return fail("R-CH-12", offset, status.message());
     failure_ = Status(status.code(), source_.name(), offset, {}, status.message());
     return false;
   }
-  // Makes the texts only for remarks that are kept.
+  // Counts a remark. Calls the functions that make the remark's texts only if the remark is kept.
   template <class Object, class Found, class Expected>
   void remark(const char* rule, std::uint64_t offset, Object object, Found found,
               Expected expected) {
@@ -78,7 +79,7 @@ class ClassicDecoder {
     return "variable " + in_quotes(header_.metadata.variable(id).name);
   }
 
-  // Returns nullptr if failure_ is set.
+  // Returns the next `count` bytes. If there are fewer, sets failure_ and returns nullptr.
   const std::byte* peek(std::uint64_t count) {
     const std::byte* bytes = cursor_.peek(count);
     if (!bytes) failure_ = cursor_.status();
@@ -107,7 +108,7 @@ class ClassicDecoder {
       magic = load_be<std::uint32_t>(bytes);
     }
     const std::uint32_t version = magic & 0xFF;
-    // Only a body may have kind 6.
+    // Only the body of a block may have kind 6; a file may not.
     const bool has_kind =
         version == 1 || version == 2 || version == 5 || (version == 6 && !options_.values_follow);
     if (magic >> 8 != 0x434446 || !has_kind) {
@@ -130,7 +131,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Reads the sections after the header of a body of kind 6, because the header depends on them.
+  // Reads the sections that follow the header in a body of kind 6. The sections are read before the
+  // header, because the header depends on them.
   bool read_sections() {
     const std::byte* bytes = peek(widths_.count);
     if (!bytes) return false;
@@ -150,7 +152,8 @@ class ClassicDecoder {
     const std::uint64_t padding = begin - told_length_;
     for (std::uint64_t i = 0; i < padding; ++i)
       if (sections[i] != std::byte{0})
-        return fail("R-XB-1", told_length_ + i, "header", "padding after it other than 0", "0");
+        return fail("R-XB-1", told_length_ + i, "padding of the header", "a byte other than 0",
+                    "0");
     Result<Extension> decoded = decode_sections(std::span(sections).subspan(padding));
     if (!decoded.ok()) {
       const Status status = decoded.status();
@@ -163,7 +166,7 @@ class ClassicDecoder {
     header_.metadata.set_extension(extension_);
     return true;
   }
-  // Checks that the objects that sections name exist.
+  // Checks that the sections refer only to dimensions and variables that exist.
   bool check_ids() {
     const Metadata& metadata = header_.metadata;
     const std::uint64_t at = 4 + widths_.count;
@@ -207,8 +210,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Makes a name, its padding and `more` bytes after it readable without moving the position.
-  // `name` is a view into the window; `used` is the number of bytes before the `more` bytes.
+  // Loads a name, its padding and the `more` bytes after them into the window, without moving the
+  // position. *name points into the window. *used is the number of bytes before the `more` bytes.
   bool peek_name(const char* what, std::uint64_t more, std::string_view* name,
                  std::uint64_t* used) {
     const std::uint64_t start = cursor_.position();
@@ -219,7 +222,7 @@ class ClassicDecoder {
     if (length == 0) return fail("R-CH-5", start, what, "an empty name", "a name");
     if (length > room || padded(length) > room)
       return fail("R-CH-5", start, what, "a name of " + number(length) + " bytes",
-                  "at most the " + number(room) + " that are left");
+                  "at most the " + number(room) + " bytes that are left");
     *used = widths_.count + padded(length);
     bytes = peek(*used + more);
     if (!bytes) return false;
@@ -284,7 +287,7 @@ class ClassicDecoder {
 
   bool fail_type(std::uint64_t offset, const std::string& object, std::uint32_t code) {
     return fail("R-CH-9", offset, object, "type " + number(code),
-                extension_             ? "1 to 11, or one of the types section"
+                extension_             ? "1 to 11, or a type of the types section"
                 : kind_ == Kind::kCdf5 ? "1 to 11"
                                        : "1 to 6");
   }
@@ -293,7 +296,7 @@ class ClassicDecoder {
            (extension_ && code >= TypeTable::kFirst && code <= 65535 &&
             extension_->types.has(static_cast<Type>(code)));
   }
-  // Returns whether a section of a body of kind 6 makes this the record dimension.
+  // Returns whether the dimensions section says that dimension `id` is the record dimension.
   bool is_record_dimension(DimId id) const {
     const std::vector<Unlimited>& unlimited = extension_->unlimited;
     const auto found = std::ranges::lower_bound(unlimited, id, {}, &Unlimited::dimension);
@@ -322,7 +325,7 @@ class ClassicDecoder {
       if (values > room / size || padded(values * size) > room)
         return fail("R-CH-4", start + used + 4, "attribute " + in_quotes(name),
                     number(values) + " values of " + type_text(type),
-                    "at most the " + number(room) + " bytes that are left");
+                    "only as many as fit into the " + number(room) + " bytes that are left");
       std::uint64_t value_bytes = values * size;
       if (is_extended) {
         bytes = peek(before);
@@ -332,9 +335,10 @@ class ClassicDecoder {
         const bool heap = extension_->types.needs_heap(type);
         if (told > room || padded(told) > room || told < value_bytes ||
             (!heap && told != value_bytes))
-          return fail("R-XB-3", start + before - widths_.count, "attribute " + in_quotes(name),
-                      number(told) + " bytes",
-                      (heap ? "at least " : "") + number(value_bytes) + " and what is left");
+          return fail(
+              "R-XB-3", start + before - widths_.count, "attribute " + in_quotes(name),
+              number(told) + " bytes",
+              (heap ? "at least " : "") + number(value_bytes) + ", within the bytes that are left");
         value_bytes = told;
       }
       const std::uint64_t whole = before + padded(value_bytes);
@@ -380,7 +384,7 @@ class ClassicDecoder {
     if (rank > room / widths_.count)
       return fail("R-CH-4", start + used, "variable " + in_quotes(name),
                   number(rank) + " dimensions",
-                  "at most the " + number(room) + " bytes that are left");
+                  "only as many as fit into the " + number(room) + " bytes that are left");
     bytes = peek(before + rank * widths_.count);
     if (!bytes) return false;
     name = {reinterpret_cast<const char*>(bytes) + widths_.count, name.size()};
@@ -422,8 +426,8 @@ class ClassicDecoder {
                                                     : load_be<std::uint32_t>(begin_bytes);
     const std::optional<std::uint64_t> slice = header_.metadata.slice_bytes(id);
     if (!slice || *slice > kMaxOffset - 3)
-      return fail("R-CH-14", start + 4, variable_text(id), "more than 2^63 - 4 bytes of values",
-                  "at most that");
+      return fail("R-CH-14", start + 4, variable_text(id), "values of more than 2^63 - 4 bytes",
+                  "at most 2^63 - 4 bytes");
     if (extension_ && !check_storage(id, start, vsize, *slice)) return false;
     if (vsize != classic::vsize(kind_, *slice))
       remark(
@@ -436,7 +440,7 @@ class ClassicDecoder {
     return true;
   }
 
-  // Checks that the sections of a variable fit it.
+  // Checks that a variable's entry in the storage section fits the variable.
   bool check_storage(VarId id, std::uint64_t at, std::uint64_t vsize, std::uint64_t region) {
     const Variable variable = header_.metadata.variable(id);
     const Storage* const storage = extension_->storage_of(id);
@@ -448,16 +452,16 @@ class ClassicDecoder {
     if (!storage)
       return !heap || wrong("values of variable length without storage", "a heap for them");
     if (header_.metadata.is_record_variable(id) && storage->kind != StorageKind::kNone)
-      return wrong("storage of its own of a record variable", "records");
+      return wrong("a heap or chunks for a record variable", "its values in records");
     const std::optional<std::uint64_t> array = header_.metadata.array_bytes(id);
     if (!array) return wrong("more than 2^64 bytes of values", "fewer");
     switch (storage->kind) {
       case StorageKind::kNone:
-        return region == 0 || wrong("a region without values", "none");
+        return region == 0 || wrong("a region for values that were never written", "no region");
       case StorageKind::kHeap:
         return (heap && region >= *array) ||
                wrong("a region of " + number(region) + " bytes for a heap",
-                     "values of variable length, and at least " + number(*array));
+                     "values of variable length in a region of at least " + number(*array));
       case StorageKind::kChunked:
         break;
     }
@@ -477,7 +481,7 @@ class ClassicDecoder {
     }
     if (region / ChunkRow::kLength < chunks)
       return wrong("a region of " + number(region) + " bytes",
-                   "a table of " + number(chunks) + " chunks");
+                   "room for a table of " + number(chunks) + " chunks");
     return true;
   }
 
@@ -487,7 +491,7 @@ class ClassicDecoder {
     if (const Status names = header_.metadata.settle_names(); !names.ok())
       return fail_with(names, layout.header_length);
     if (extension_) {
-      // Begins in a body of kind 6 count from the first value.
+      // In a body of kind 6, begins count from the first value of the extent.
       if (layout.header_length != told_length_)
         return fail("R-XB-1", 4 + widths_.count, "header", "length " + number(told_length_),
                     number(layout.header_length));
@@ -538,7 +542,7 @@ class ClassicDecoder {
         single = &place;
         if (!checked_add(sum, padded(place.bytes), &sum) || sum > kMaxOffset)
           return fail("R-CH-14", place.begin_field, variable_text(id),
-                      "a record of more than 2^63 - 1 bytes", "at most that");
+                      "a record of more than 2^63 - 1 bytes", "at most 2^63 - 1 bytes");
       } else {
         values_end_ = std::max(values_end_, begin + place.bytes);
         layout.fixed_end = std::max(layout.fixed_end, begin + padded(place.bytes));
@@ -554,8 +558,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Checks that values of variables do not overlap, that fixed-size values come before the records,
-  // and that values of a record lie within the record size.
+  // Checks that values of variables do not overlap. Checks also that fixed-size values come before
+  // the records, and that values of a record lie within the record size.
   bool check_overlap() {
     const Metadata& metadata = header_.metadata;
     const ClassicLayout& layout = header_.layout;
@@ -581,7 +585,7 @@ class ClassicDecoder {
       if (metadata.is_record_variable(id)) {
         if (end - layout.record_begin > layout.record_size)
           return fail("R-CH-16", places_[id].begin_field, variable_text(id),
-                      "values up to " + number(end - layout.record_begin) + " in the record",
+                      "values up to byte " + number(end - layout.record_begin) + " of the record",
                       "a record of " + number(layout.record_size) + " bytes");
         record_end_ = end - layout.record_begin;
       } else if (begin >= layout.record_begin) {
@@ -594,8 +598,8 @@ class ClassicDecoder {
     return true;
   }
 
-  // Reports begins that differ from those of layout_classic. Bodies of kind 6 have no required
-  // order.
+  // Makes a remark for each begin that differs from the begin that layout_classic() would choose.
+  // In bodies of kind 6, values may have any order.
   void remark_order() {
     if (extension_) return;
     const Metadata& metadata = header_.metadata;
@@ -670,13 +674,13 @@ class ClassicDecoder {
   ClassicHeader header_;
   Kind kind_ = Kind::kCdf5;
   std::shared_ptr<const Extension> extension_;  // only for kind 6
-  std::uint64_t told_length_ = 0;               // header_length field, only for kind 6
+  std::uint64_t told_length_ = 0;               // value of the header_length field, only for kind 6
   classic::Widths widths_{};
   std::uint64_t numrecs_ = 0;
   GrowArray<Place> places_;
   std::vector<DimId> dimensions_;
-  std::uint64_t values_end_ = 0;  // of fixed-size values, without padding
-  std::uint64_t record_end_ = 0;  // of values in a record, without padding
+  std::uint64_t values_end_ = 0;  // end of the fixed-size values, without padding
+  std::uint64_t record_end_ = 0;  // end of the values in a record, without padding
 };
 
 }  // namespace
@@ -692,7 +696,7 @@ Result<ClassicHeader> decode_classic_header(const ByteSource& source, const Deco
   ClassicDecoder decoder(source, options, std::move(room));
   Result<ClassicHeader> header = decoder.decode();
   if (!decoder.found_duplicate()) return header;
-  // Decode again with every name checked at once, to find the place of the duplicate.
+  // A second pass compares each name as soon as it is read, and so finds where the duplicate is.
   Metadata at_once = ClassicHeader().metadata;
   at_once.check_names_at_once();
   return ClassicDecoder(source, options, std::move(at_once)).decode();

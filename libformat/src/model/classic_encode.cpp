@@ -1,4 +1,4 @@
-// The encoder of classic netCDF headers (spec/format.md, "Classic header", grammar).
+// Encodes classic netCDF headers (spec/format.md, "Classic header", grammar).
 #include <cassert>
 #include <cstring>
 #include <string>
@@ -27,7 +27,7 @@ class ClassicEncoder {
     else if (records >= classic::streaming(kind_))
       refuse("records", records);
     put_count(records, "records");
-    if (kind_ == Kind::kExtended) put_count(0, "header");  // the length, filled in at the end
+    if (kind_ == Kind::kExtended) put_count(0, "header");  // the header's length, set later
     put_dimensions();
     put_attributes(kGlobal);
     put_list(classic::kVariableTag, metadata_.variable_count());
@@ -40,9 +40,9 @@ class ClassicEncoder {
   void refuse(std::string_view what, std::uint64_t value) {
     if (status_.ok())
       status_ = failure(Code::kUnsupported, in_quotes(what), ": found ", value,
-                        ", expected what CDF-", static_cast<unsigned>(kind_), " can hold");
+                        ", expected a number that CDF-", static_cast<unsigned>(kind_), " can hold");
   }
-  // what: the object, for the message.
+  // `what` is the object that a message names.
   void put_count(std::uint64_t value, std::string_view what) {
     if (widths_.count == 8) return sink_.put_be(value);
     if (value > classic::kMaxU32) refuse(what, value);
@@ -108,7 +108,7 @@ class ClassicEncoder {
     const std::optional<std::uint64_t> bytes = metadata_.slice_bytes(id);
     if (!bytes || *bytes > classic::kMaxOffset - 3) {
       status_ = Status(Code::kLimit, "variable " + in_quotes(variable.name) +
-                                         ": found a size past 2^63 - 4 bytes");
+                                         ": found a size of more than 2^63 - 4 bytes");
       return;
     }
     put_count(classic::vsize(kind_, *bytes), variable.name);
@@ -145,7 +145,7 @@ Result<std::vector<std::byte>> encode_extended_body(const Metadata& metadata,
     return Status();
   };
   NMB_TRY(ClassicEncoder(metadata, Kind::kExtended, emit).encode(records));
-  constexpr std::size_t kLengthField = 12;  // after magic and numrecs
+  constexpr std::size_t kLengthField = 12;  // offset of the length, after magic and numrecs
   store_be(body.data() + kLengthField, std::uint64_t{body.size()});
   body.resize(round_up(body.size(), 8));
   append_sections(*metadata.extension(), &body);

@@ -1,5 +1,5 @@
-// Code shared by decoder, encoder and layout of classic headers: widths of fields, list tags, sizes
-// (spec/format.md, "Classic header").
+// Constants and functions that the decoder, encoder and layout of classic headers share: list tags,
+// widths of fields, limits of sizes (spec/format.md, "Classic header").
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,11 @@ inline constexpr std::uint32_t kAttributeTag = 12;
 inline constexpr std::uint64_t kMaxOffset = ~std::uint64_t{0} >> 1;
 inline constexpr std::uint64_t kMaxU32 = ~std::uint32_t{0};
 
-// Widths of the fields that depend on the kind, and of the smallest items.
+// Widths in bytes of the fields whose width depends on the kind, and of the smallest items of
+// lists.
 struct Widths {
-  std::uint32_t count;   // numrecs, counts, lengths, dimension ids, vsize
-  std::uint32_t offset;  // begin
+  std::uint32_t count;   // width of numrecs, counts, lengths, dimension ids and vsize
+  std::uint32_t offset;  // width of begin
   std::uint64_t list() const { return 4 + count; }
   std::uint64_t smallest_dimension() const { return count + 4 + count; }
   std::uint64_t smallest_attribute() const { return count + 4 + 4 + count; }
@@ -44,15 +45,15 @@ constexpr bool has_type(Kind kind, Type type) {
   return has_type(kind, static_cast<std::uint32_t>(type));
 }
 
-// All bits set, in the width of numrecs.
+// Returns the value STREAMING of numrecs: all bits set.
 constexpr std::uint64_t streaming(Kind kind) {
   return kind == Kind::kCdf5 || kind == Kind::kExtended ? ~std::uint64_t{0} : kMaxU32;
 }
 
-// Returns the next multiple of 4; value at most 2^64 - 4.
+// Rounds `value` up to a multiple of 4. `value` is at most 2^64 - 4.
 constexpr std::uint64_t padded(std::uint64_t value) { return (value + 3) & ~std::uint64_t{3}; }
 
-// Returns the largest size of a variable that is not the last one.
+// Returns the largest size in bytes of a variable that others follow.
 constexpr std::uint64_t largest_variable(Kind kind) {
   if (kind == Kind::kCdf1) return 0x7FFFFFFC;
   if (kind == Kind::kCdf2) return 0xFFFFFFFC;
@@ -63,14 +64,15 @@ constexpr std::uint64_t largest_begin(Kind kind) {
   return kind == Kind::kCdf1 ? 0x7FFFFFFF : kMaxOffset;
 }
 
-// Returns the vsize field of a variable whose slice has `bytes`.
+// Returns the value of the vsize field of a variable whose slice has `bytes` bytes.
 constexpr std::uint64_t vsize(Kind kind, std::uint64_t bytes) {
   const std::uint64_t size = padded(bytes);
   return widths(kind).count == 4 && size > 0xFFFFFFFC ? kMaxU32 : size;
 }
 
-// In CDF-1 and CDF-2 only the last record variable, or the last fixed-size variable of a dataset
-// without record variables, may be larger than largest_variable. Takes variables in order.
+// Finds variables that are too large for their place. In CDF-1 and CDF-2, only one variable may be
+// larger than largest_variable(): the last record variable or, if there are no record variables,
+// the last fixed-size variable. Variables are added in order.
 class LargeVariables {
  public:
   explicit LargeVariables(Kind kind) : limit_(largest_variable(kind)) {}
@@ -79,7 +81,7 @@ class LargeVariables {
     group.last = id;
     if (bytes > limit_ && !group.large) group.large = id;
   }
-  // Returns a variable that is too large for its place.
+  // Returns a variable that is too large for its place, if there is one.
   std::optional<VarId> misplaced() const {
     if (fixed_.large && (fixed_.large != fixed_.last || record_.last)) return fixed_.large;
     if (record_.large && record_.large != record_.last) return record_.large;

@@ -1,5 +1,5 @@
-// Places of the header and the values of a new classic dataset (spec/format.md, "Classic header",
-// canonical begins).
+// Computes the positions of the header and the values in a new classic dataset (spec/format.md,
+// "Classic header", canonical begins).
 #include <string>
 
 #include "model/classic_grammar.h"
@@ -26,7 +26,7 @@ std::string variable_text(const Metadata& metadata, VarId id) {
   return "variable " + in_quotes(metadata.variable(id).name);
 }
 
-// Adds the bytes of an attribute list. Fails if the kind cannot hold it.
+// Adds the encoded length of an attribute list to *length. Fails if the kind cannot hold the list.
 Status add_attribute_list(const Metadata& metadata, VarId owner, Kind kind, std::uint64_t* length) {
   const classic::Widths widths = classic::widths(kind);
   Status status;
@@ -41,8 +41,9 @@ Status add_attribute_list(const Metadata& metadata, VarId owner, Kind kind, std:
   return status;
 }
 
-// Computes the header's length. Fails for lengths and types that the kind cannot hold. Cannot
-// overflow: heaps have at most 4 GiB, and there are at most 2^31 objects of a kind.
+// Computes the header's length. Fails for lengths and types that the kind cannot hold. The sum
+// cannot overflow: heaps have at most 4 GiB, and there are fewer than 2^31 dimensions, variables
+// and attributes each.
 Status measure_header(const Metadata& metadata, Kind kind, std::uint64_t* length) {
   const classic::Widths widths = classic::widths(kind);
   *length = 4 + widths.count + 2 * widths.list();
@@ -89,7 +90,7 @@ Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind) {
     const std::optional<std::uint64_t> bytes = metadata.slice_bytes(id);
     if (!bytes || *bytes > classic::kMaxOffset - 3 || padded(*bytes) > classic::kMaxOffset - next)
       return Status(Code::kLimit,
-                    variable_text(metadata, id) + ": found an end past 2^63 - 1 bytes");
+                    variable_text(metadata, id) + ": found values that end after byte 2^63 - 1");
     if (next > classic::largest_begin(kind))
       return unsupported(kind, variable_text(metadata, id), joined_text("begin ", next),
                          classic::largest_begin(kind));
@@ -108,7 +109,8 @@ Result<ClassicLayout> layout_classic(Metadata& metadata, Kind kind) {
     NMB_TRY(place(id));
     ++record_variables;
   }
-  // A single record variable has records without padding: the record size is its slice.
+  // If there is only one record variable, its records have no padding: the record size is then the
+  // size of its slice.
   if (record_variables > 1) layout.record_size = next - layout.record_begin;
   if (const std::optional<VarId> wrong = large.misplaced(); wrong && kind != Kind::kCdf5)
     return unsupported(kind, variable_text(metadata, *wrong),

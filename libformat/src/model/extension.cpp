@@ -1,4 +1,5 @@
-// The types of a block (see nmb/extension.h; rules R-XT of spec/format.md).
+// Checks and keeps the types that a block defines (see nmb/extension.h; rules R-XT of
+// spec/format.md).
 #include "nmb/extension.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ Status TypeTable::check(const ExtendedType& type) const {
   const auto check_base = [&](Type base) -> Status {
     if (has(base)) return {};
     return wrong(joined_text("type ", static_cast<std::uint32_t>(base)),
-                 "one that is there before");
+                 "a type that is defined before");
   };
   const auto check_size = [&](std::uint64_t expected) -> Status {
     if (type.size == expected) return {};
@@ -36,8 +37,9 @@ Status TypeTable::check(const ExtendedType& type) const {
     case TypeClass::kTime:
     case TypeClass::kBitfield:
       if (type.precision == 0 || std::uint64_t{type.precision} + type.bit_offset > type.size * 8)
-        return wrong(joined_text(type.precision, " bits from ", type.bit_offset, " on"),
-                     joined_text("at least 1, and at most the ", type.size * 8, " that there are"));
+        return wrong(
+            joined_text(type.precision, " bits from ", type.bit_offset, " on"),
+            joined_text("at least 1, and at most the ", type.size * 8, " bits of the value"));
       return {};
     case TypeClass::kString:
       return type.variable_length ? check_size(kHeapValue) : Status();
@@ -53,7 +55,7 @@ Status TypeTable::check(const ExtendedType& type) const {
       if (is_extended(type.base)
               ? at(type.base).type_class != TypeClass::kInteger
               : type.base == Type::kChar || type.base == Type::kFloat || type.base == Type::kDouble)
-        return wrong("an enum of " + text(type.base), "one of integers");
+        return wrong("an enum of " + text(type.base), "an enum of integers");
       if (type.values.size() != type.names.size() * value_size(type.base))
         return wrong(joined_text(type.values.size(), " bytes of values"),
                      joined_text(type.names.size(), " values"));
@@ -75,7 +77,7 @@ Status TypeTable::check(const ExtendedType& type) const {
         const std::uint64_t size = value_size(field.type);
         if (size > type.size || field.offset > type.size - size)
           return wrong(joined_text("field ", field.name, " of ", size, " bytes at ", field.offset),
-                       joined_text("an end within ", type.size));
+                       joined_text("an end of at most ", type.size));
       }
       return {};
   }

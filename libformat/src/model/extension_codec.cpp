@@ -1,5 +1,5 @@
-// Sections of bodies of kind 6 (see extension_codec.h). Integers are little-endian here, as in all
-// structures except classic headers.
+// Encodes and decodes sections of bodies of kind 6 (see extension_codec.h). Integers in them are
+// little-endian, as in all structures except classic headers.
 #include "model/extension_codec.h"
 
 #include <string>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint16_t kTypesSection = 2, kDimensionsSection = 3, kHdf5Section = 4,
                         kStorageSection = 5;
-constexpr std::uint16_t kNamed = 1;            // flag of a type
-constexpr std::uint32_t kRecordDimension = 1;  // flag of an unlimited dimension
+constexpr std::uint16_t kNamed = 1;            // flag of a type with a name
+constexpr std::uint32_t kRecordDimension = 1;  // flag of the record dimension
 
 void put_bits(const ExtendedType& t, ItemsOut* out) {
   out->put(t.order, std::uint8_t{t.is_signed}, t.low_padding, t.high_padding, t.bit_offset,
@@ -166,7 +166,7 @@ ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
     case TypeClass::kEnum: {
       t.base = take_type_code(&payload);
       const std::uint64_t count = payload.count(5, kTypeRule);
-      // The size of an invalid base does not matter: the table of types refuses it.
+      // For an invalid base, any size will do, because the table of types refuses the type.
       const std::uint64_t size = before.has(t.base) ? before.value_size(t.base) : 1;
       if (size > payload.remaining()) payload.fail(kTypeRule, "found members without values");
       const std::span<const std::byte> values =
@@ -186,7 +186,7 @@ ExtendedType take_type(ItemsIn* in, const TypeTable& before) {
       break;
   }
   if (payload.ok() && payload.remaining() > 0)
-    payload.fail(kTypeRule, "found more bytes than the class has");
+    payload.fail(kTypeRule, "found more bytes than a type of this class has");
   if (!payload.ok())
     in->fail(kTypeRule, joined_text("type ", before.size(), ": ", payload.status().message()));
   in->pad(kTypeRule);
@@ -306,8 +306,8 @@ void append_sections(const Extension& extension, std::vector<std::byte>* out) {
 
 namespace {
 
-// Returns whether the flags are those of a known section; an unknown section may have any valid
-// flags.
+// Returns whether a section of this type may have these flags. An unknown section may have any
+// valid flags.
 bool has_flags(std::uint16_t type, std::uint16_t flags) {
   if (type == kTypesSection || type == kDimensionsSection || type == kStorageSection)
     return flags == (kCriticalForReading | kCriticalForWriting);

@@ -11,15 +11,16 @@
 
 namespace nmb {
 
-// Appends the sections of `extension`; `out` has a multiple of 8 bytes before and after.
+// Appends the sections of `extension` to *out, whose length is a multiple of 8 before and after the
+// call.
 void append_sections(const Extension& extension, std::vector<std::byte>* out);
 
-// Decodes the sections that fill `bytes`. Errors: kDamaged, with an offset in `bytes`;
-// kUnsupported: a critical section of an unknown type. check_extension() compares them with the
-// header's dimensions and variables.
+// Decodes the sections that fill `bytes`. Does not compare them with the header's dimensions and
+// variables: the decoder of the header does that. Errors: kDamaged, with an offset in `bytes`;
+// kUnsupported for a critical section of an unknown type.
 Result<Extension> decode_sections(std::span<const std::byte> bytes);
 
-// Filters, if a payload has any.
+// Encode and decode the filters in a payload.
 inline constexpr std::uint64_t kMostFilters = 32;
 void put_filters(const std::vector<Filter>& filters, ItemsOut* out);
 std::vector<Filter> take_filters(ItemsIn* in, std::uint64_t count, const char* rule);

@@ -1,4 +1,4 @@
-// A classic header as one piece.
+// Encodes a classic header into one vector.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace nmb {
 
-// Like encode_classic_header().
+// Returns in one vector the bytes that encode_classic_header() emits.
 inline Result<std::vector<std::byte>> header_bytes(const Metadata& metadata, Kind kind,
                                                    std::uint64_t records) {
   std::vector<std::byte> out;

@@ -1,4 +1,4 @@
-// Values of variable length (see heap_value.h).
+// Reads values of variable length (see heap_value.h).
 #include "model/heap_value.h"
 
 #include "wire/checked.h"
@@ -12,8 +12,8 @@ Result<std::vector<std::byte>> HeapValue::read(const ByteSource& region, std::ui
   const std::uint64_t there = region.size();
   if (!checked_mul(count, size, &bytes) || offset > there || bytes > there - offset)
     return Status(Code::kDamaged, {}, kNoOffset, "R-XV-1",
-                  joined_text("found a value that refers to ", bytes, " bytes at ", offset,
-                              " of a region of ", there));
+                  joined_text("found a value that refers to ", bytes, " bytes at offset ", offset,
+                              "; the length of the region is ", there));
   std::vector<std::byte> out(bytes);
   if (bytes > 0) NMB_TRY(region.read_at(offset, out));
   return out;

@@ -1,4 +1,4 @@
-// The compact arrays of a block's definitions (see nmb/metadata.h).
+// Keeps a block's definitions in compact arrays (see nmb/metadata.h).
 #include "nmb/metadata.h"
 
 #include <algorithm>
@@ -26,18 +26,20 @@ constexpr std::uint64_t kMaxHeap = ~std::uint32_t{0};
 
 Status no_room(std::uint64_t objects) {
   if (objects >= kMaxObjects)
-    return Status(Code::kLimit, "found more than 2^31 - 1 objects of a kind in a block");
+    return Status(Code::kLimit,
+                  "found more than 2^31 - 1 dimensions, variables or attributes in a block");
   return Status(Code::kLimit, "found more than 4 GiB of names and attribute values in a block");
 }
 
-// heap: at most kMaxHeap bytes.
+// `heap` is the number of bytes in the heap, at most kMaxHeap.
 Status check_room(std::uint64_t objects, std::uint64_t heap, std::uint64_t more) {
   if (objects < kMaxObjects && more <= kMaxHeap - heap) [[likely]]
     return {};
   return no_room(objects);
 }
 
-// Returns which of `count` objects is the same, of which the table may have only the first.
+// Returns the index of the object, among `count` objects, for which same(index) is true. Objects
+// that are not in the table yet are compared one by one.
 template <class Same>
 std::uint32_t search(const NameTable& table, std::uint32_t count, std::uint32_t tag, Same same) {
   std::uint32_t found = table.find(tag, same);
@@ -198,7 +200,7 @@ void Metadata::append_attribute(VarId owner, std::string_view name, Type type, s
   record.owner = owner;
   record.next = kNone;
   record.type = static_cast<std::uint32_t>(type);
-  // Both are appended in one step, because either may be a view into the heap.
+  // Name and values are appended in one step, because either may be a view into the heap.
   heap_.append_two(name.data(), name.size(), reinterpret_cast<const char*>(values.data()),
                    values.size());
   atts_.push_back(record);
@@ -319,7 +321,7 @@ void copy(GrowArray<T>& array, const GrowArray<T>& other, std::pmr::memory_resou
   array.append(other.data(), other.size());
 }
 
-// alike: nullptr, or values that `array` may share.
+// `alike` is nullptr or an array whose memory `array` may share.
 template <class T>
 void copy_or_share(GrowArray<T>& array, const GrowArray<T>& other, const GrowArray<T>* alike,
                    std::pmr::memory_resource& memory) {

@@ -1,4 +1,4 @@
-// Rules of names (see name_rules.h).
+// Checks names (see name_rules.h).
 #include "model/name_rules.h"
 
 #include <cstring>
@@ -38,11 +38,13 @@ bool is_utf8(std::string_view text) {
 
 namespace {
 
-// Returns true if a name of at most kMaxNameBytes is ASCII without NUL and '/', which nearly all
-// names are: one pass, eight bytes at a time. False means that the name may still be legal.
+// Returns true if a name is ASCII without NUL and '/', like nearly all names. This check is fast,
+// because it takes eight bytes at a time. If the function returns false, the name may still be
+// legal. `name` must have at most kMaxNameBytes bytes.
 bool is_plain(std::string_view name) {
   constexpr std::uint64_t kOnes = 0x0101010101010101u, kHigh = 0x8080808080808080u;
-  // A byte less than 1 borrows from its high bit; bytes of 0x80 and above are refused anyway.
+  // The subtraction sets the high bit of a byte that is 0. Bytes from 0x80 on are refused in any
+  // case.
   const auto bad = [](std::uint64_t word) {
     const std::uint64_t no_slash = word ^ ('/' * kOnes);
     return ((word - kOnes) | (no_slash - kOnes) | word) & kHigh;
@@ -69,7 +71,7 @@ Status check_new_name(std::string_view kind, std::string_view name) {
   else if (name.size() > kMaxNameBytes)
     found = "a name of more than 65535 bytes";
   else if (name == "." || name == "..")
-    found = "a name of dots";
+    found = "the name . or ..";
   else if (name.find('\0') != name.npos)
     found = "a NUL";
   else if (name.find('/') != name.npos)

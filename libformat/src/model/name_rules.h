@@ -1,4 +1,4 @@
-// Rules for names (spec/format.md, "Names"), and names in messages.
+// Checks names (spec/format.md, "Names") and puts them in quotation marks for messages.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 namespace nmb {
 
 inline constexpr std::size_t kMaxNameBytes = 65535;
-// The longest name of an object or attribute, in bytes, that netCDF-C reads from an HDF5 file.
-// Longer names of attributes overrun its buffers.
+// Length in bytes of the longest name of an object or attribute that netCDF-C reads from an HDF5
+// file. Longer names of attributes overrun netCDF-C's buffers.
 inline constexpr std::size_t kMostNetcdfName = 255;
 
-// Returns whether the text is well-formed UTF-8: shortest forms, no surrogates, nothing past
-// U+10FFFF.
+// Returns whether the text is well-formed UTF-8: without overlong forms, surrogates, and code
+// points above U+10FFFF.
 bool is_utf8(std::string_view text);
 
-// Returns kUsage unless a new object may have the name. kind: "dimension", "variable" or
+// Returns kUsage if a new object may not have the name. `kind` is "dimension", "variable" or
 // "attribute".
 Status check_new_name(std::string_view kind, std::string_view name);
 

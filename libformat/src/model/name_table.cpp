@@ -12,7 +12,7 @@ namespace nmb {
 
 namespace {
 
-// Slots that are filled in one pass: 128 KiB.
+// Binary logarithm of the number of slots in a region, which has 128 KiB and is filled in one pass.
 constexpr unsigned kRegionBits = 14;
 
 GrowArray<std::uint64_t> zeros(std::uint64_t count) {
@@ -42,7 +42,7 @@ std::uint32_t NameTable::insert_all(std::uint32_t first, std::span<const std::ui
   const std::uint64_t slots = slots_for(std::uint64_t{used_} + tags.size());
   if (slots > slots_) resize(slots);
 
-  // Sort by region and, within a region, by index.
+  // Sort the entries by region and, within a region, by index.
   const int region_shift =
       32 - std::min(std::countr_zero(slots_), 31) + static_cast<int>(kRegionBits);
   const auto region = [&](std::uint32_t tag) {

@@ -1,7 +1,7 @@
-// The tag of a name in a NameTable.
+// Computes the tag of a name in a NameTable.
 #pragma once
 
-// Inline, because a call through the dynamic linker costs as much as hashing a short name.
+// XXH3 is inlined, because a call through the dynamic linker costs as much as hashing a short name.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -11,8 +11,9 @@
 
 namespace nmb {
 
-// owner: distinguishes equal names in one table. The seed is random for each process, so that a
-// file cannot contain names that all collide. No output depends on it.
+// Returns the tag of a name. `owner` distinguishes equal names in one table. The seed is random for
+// each process, so that a file cannot contain names that all collide. No output depends on the
+// seed.
 inline std::uint32_t tag_of(std::string_view name, std::uint32_t owner = 0) {
   static const std::uint64_t seed = [] {
     std::random_device device;

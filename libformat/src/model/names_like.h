@@ -1,5 +1,5 @@
-// NamesLike: defines the names of a block that is probably like an earlier block (spec/format.md,
-// "Names").
+// NamesLike defines dimensions and variables of a block that probably has the same names as an
+// earlier block, its model (spec/format.md, "Names").
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,12 @@
 
 namespace nmb {
 
-// As long as each name equals that of the model in the same place, it is legal and unused, because
-// the model has it. For one Metadata, from its first dimension and variable on. Not thread-safe.
+// While all names equal those of the model in the same places, no name needs a check: the model has
+// it, so it is legal and unused. Use one object for one Metadata, from its first dimension and
+// variable on. Not thread-safe.
 class NamesLike {
  public:
-  // model: uses Names::kNew, may grow, must outlive this; nullptr: none.
+  // `model` is nullptr, or must use Names::kNew and outlive this object; it may grow.
   explicit NamesLike(const Metadata* model = nullptr)
       : model_(model), dimensions_(model != nullptr), variables_(model != nullptr) {}
 
@@ -37,7 +38,7 @@ class NamesLike {
   }
 
   const Metadata* model_;
-  bool dimensions_, variables_;  // all names so far equal the model's
+  bool dimensions_, variables_;  // whether all names so far equal the model's names
 };
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// Paths and full names (spec/format.md, section 8.4): the names of groups and of the object with
-// '/' between them, without one at either end.
+// Splits and joins paths and full names (spec/format.md, section 8.4). A full name consists of the
+// names of groups and of an object, with '/' between the names and no '/' at either end.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ struct SplitPath {
   std::string_view parent, name;
 };
 
-// "a/b/c": "a/b" and "c". "c": "" and "c".
+// Splits "a/b/c" into "a/b" and "c", and "c" into "" and "c".
 inline SplitPath split_path(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   if (slash == path.npos) return {"", path};
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
-// "a/b" and "c": "a/b/c". Either may be empty.
+// Joins "a/b" and "c" to "a/b/c". Either argument may be empty.
 inline std::string joined_path(std::string_view group, std::string_view name) {
   std::string path;
   path.reserve(group.size() + 1 + name.size());

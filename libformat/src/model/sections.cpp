@@ -1,4 +1,4 @@
-// Sequences of sections (see model/sections.h).
+// Reads sequences of sections (see model/sections.h).
 #include "model/sections.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Status walk_sections(
   const std::uint64_t end = place.position + place.length;
   std::vector<std::byte> window;
   std::uint64_t window_at = 0;
-  // length: at most kSectionHeader.
+  // Returns the `length` bytes at position `at`; `length` is at most kSectionHeader.
   const auto look = [&](std::uint64_t at, std::uint64_t length) -> Result<const std::byte*> {
     if (window.empty() || at < window_at || at + length > window_at + window.size()) {
       window.resize(std::min(kWindow, end - at));
@@ -34,7 +34,7 @@ Status walk_sections(
   for (std::uint64_t at = place.position; at < end;) {
     const std::uint64_t left = end - at;
     if (left < kSectionHeader)
-      return wrong(at, joined_text(left, " bytes"), "a section, or none"), Status();
+      return wrong(at, joined_text(left, " bytes"), "a section or no bytes"), Status();
     NMB_ASSIGN(const std::byte* header, look(at, kSectionHeader));
     SectionFrame frame;
     frame.type = load_le<std::uint16_t>(header);
@@ -44,7 +44,7 @@ Status walk_sections(
     frame.length = load_le<std::uint64_t>(header + 8);
     frame.payload = at + kSectionHeader;
     if (!flags_in_use && frame.flags & ~kFlags)
-      wrong(at, joined_text("section flags ", frame.flags), "bits 0 and 1 alone");
+      wrong(at, joined_text("section flags ", frame.flags), "only bits 0 and 1");
     const std::uint64_t room = left - kSectionHeader;
     if (frame.length > room || round_up(frame.length, 8) > room)
       return wrong(at, joined_text("a section of ", frame.length, " bytes"),
@@ -77,7 +77,7 @@ Result<EarlierSections> earlier_sections(const ByteSource& file, const Place& pl
   if (load_le<std::uint16_t>(bytes) != kSectionEarlier) return earlier;
   if (header.size() < sizeof bytes || load_le<std::uint16_t>(bytes + 4) != 1 ||
       load_le<std::uint16_t>(bytes + 6) != 0 || load_le<std::uint64_t>(bytes + 8) != kPayload) {
-    earlier.wrong = "a version, codec or length of its own";
+    earlier.wrong = "a wrong version, codec or length";
     return earlier;
   }
   const std::byte* payload = bytes + kSectionHeader;

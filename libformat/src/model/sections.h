@@ -1,4 +1,4 @@
-// Sequences of sections and their frames (spec/format.md, section 9).
+// Reads and writes sequences of sections (spec/format.md, section 9).
 #pragma once
 
 #include <algorithm>
@@ -21,19 +21,21 @@ inline constexpr std::uint64_t kSectionHeader = 16;
 inline constexpr std::uint16_t kSectionProvenance = 1, kSectionEarlier = 9;
 inline constexpr std::uint16_t kCriticalForReading = 1, kCriticalForWriting = 2;
 
-// A section's frame; its payload lies at `payload`.
+// The frame of a section. The section's payload lies at position `payload` of the file.
 struct SectionFrame {
   std::uint16_t type = 0, flags = 0, version = 1, codec = 0;
   std::uint64_t payload = 0, length = 0;
-  // Returns whether this version knows the section, if these types are known here.
+  // Returns whether the section has one of these types, with the version and codec that this
+  // program knows.
   bool is_one_of(std::initializer_list<std::uint16_t> types) const {
     return version == 1 && codec == 0 && std::find(types.begin(), types.end(), type) != types.end();
   }
 };
 
-// Calls `visit` for each section of a place, up to the first that does not fit, and `wrong` for
-// each breach of R-SC-1 with the section's offset. Payloads are not read. flags_in_use: a feature
-// that this version does not know may use unknown flags. Errors: kIo.
+// Calls `visit` for each section at a place, up to the first section that does not fit. Calls
+// `wrong` with the section's offset for each breach of R-SC-1. Does not read payloads.
+// `flags_in_use` is set if a feature that this version does not know may use unknown flags. Errors:
+// kIo.
 Status walk_sections(
     const ByteSource& file, const Place& place,
     const std::function<void(const SectionFrame&)>& visit,
@@ -56,22 +58,24 @@ void append_section(std::uint16_t type, std::uint16_t flags, std::vector<std::by
   out.pad();
 }
 
-// The sections of an earlier generation that a sequence continues, according to its first section:
-// none (absent), a place before the sequence, or an invalid place (R-SC-1) with the found value.
+// The place of the earlier sequence that a sequence continues. The first section of the sequence
+// states it. The place is absent if the sequence continues no other sequence. If the place is
+// invalid (R-SC-1), `wrong` describes its value.
 struct EarlierSections {
   Place place;
   std::string wrong;
 };
-// place: of the sequence, in the file. Errors: kIo.
+// `place` is where the sequence lies in the file. Errors: kIo.
 Result<EarlierSections> earlier_sections(const ByteSource& file, const Place& place);
 void append_earlier(const Place& place, std::vector<std::byte>* sections);
 
-// Longer sequences are not read.
+// The most bytes of a sequence; longer sequences are not read.
 inline constexpr std::uint64_t kMostSections = std::uint64_t{1} << 26;
 
-// Calls `visit` with each section of a place, those that it continues first, until it fails. Skips
-// kSectionEarlier. most: bytes of all together. flags_in_use: see walk_sections(). Errors: kDamaged
-// (R-SB-9, R-SC-1), kLimit, kIo.
+// Calls `visit` for each section of the sequence at a place. Sections of the earlier sequences that
+// the sequence continues come first. Stops if `visit` fails. Skips sections of type
+// kSectionEarlier. `most` is the largest number of bytes of all these sequences together. For
+// `flags_in_use`, see walk_sections(). Errors: kDamaged (R-SB-9, R-SC-1), kLimit, kIo.
 Status read_sections(
     const ByteSource& file, Place place, std::uint64_t most, bool flags_in_use,
     const std::function<Status(const SectionFrame&, std::string_view payload)>& visit);

@@ -8,10 +8,10 @@
 namespace nmb {
 
 struct StoredPiece {
-  std::uint64_t length = 0;  // of the values
+  std::uint64_t length = 0;  // length of the values in bytes
   PieceCodec codec = PieceCodec::kNone;
   std::uint64_t stored_length = 0;  // 0: a hole
-  std::uint64_t source_offset = 0;  // where the stored bytes lie in their source
+  std::uint64_t source_offset = 0;  // offset of the stored bytes in their source
 };
 
 }  // namespace nmb

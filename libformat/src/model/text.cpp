@@ -1,4 +1,4 @@
-// Names as text (see nmb/text.h).
+// Converts names to text (see nmb/text.h).
 #include "nmb/text.h"
 
 #include "model/utf8_split.h"
@@ -17,7 +17,8 @@ void put_hex(std::string* out, std::string_view bytes) {
   }
 }
 
-// U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069.
+// Returns whether the character can change the order of text or break a line: U+061C, U+200E,
+// U+200F, U+2028 to U+202E, U+2066 to U+2069.
 bool rearranges_text(std::string_view character) {
   if (character == "\u061c") return true;
   if (character.size() != 3 || character[0] != '\xe2') return false;
@@ -66,7 +67,7 @@ std::string json_text(std::string_view bytes) {
     }
     for (const char c : character) {
       const auto byte = static_cast<unsigned char>(c);
-      // U+EF80 to U+EFFF: the bytes written this way are never ASCII.
+      // Write U+EF80 to U+EFFF, because the byte is not ASCII.
       out += '\xee';
       out += static_cast<char>(0xBC + (byte >> 6));
       out += static_cast<char>(0x80 + (byte & 0x3f));

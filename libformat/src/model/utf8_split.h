@@ -11,11 +11,12 @@ namespace nmb {
 
 class Utf8Splitter {
  public:
-  // visit(character, valid): a whole character, or one byte if valid is false.
+  // Calls visit(character, valid) with each whole character, or with one byte if `valid` is false.
   template <class Visit>
   void feed(std::string_view bytes, Visit visit) {
     if (!tail_.empty()) {
-      // If portions divide a character, the first one has at most three of its bytes.
+      // If a character is divided between portions, the first portion has at most three of its
+      // bytes.
       const std::size_t kept = tail_.size();
       const std::size_t taken = bytes.size() < 3 ? bytes.size() : 3;
       tail_.append(bytes.substr(0, taken));
@@ -50,7 +51,8 @@ class Utf8Splitter {
   }
 
  private:
-  // Returns the number of visited bytes; 0: `bytes` may be the beginning of a longer character.
+  // Visits the first character. Returns the number of its bytes, or 0 if `bytes` may be the
+  // beginning of a longer character.
   template <class Visit>
   static std::size_t next(std::string_view bytes, Visit& visit) {
     const auto lead = static_cast<unsigned char>(bytes[0]);
@@ -65,15 +67,16 @@ class Utf8Splitter {
   std::string tail_;
 };
 
-// Returns whether it is a control character of ASCII or U+0080 to U+009F, which some terminals also
-// obey.
+// Returns whether the character is a control character of ASCII, or U+0080 to U+009F, which some
+// terminals also obey.
 inline bool is_control(std::string_view character) {
   const auto lead = static_cast<unsigned char>(character[0]);
   return lead < 0x20 || lead == 0x7F ||
          (lead == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0);
 }
 
-// Returns whether it is U+EF80 to U+EFFF, which stand for single bytes in JSON (see nmb/text.h).
+// Returns whether the character is U+EF80 to U+EFFF, which stands for a single byte in JSON (see
+// nmb/text.h).
 inline bool is_byte_code(std::string_view character) {
   return static_cast<unsigned char>(character[0]) == 0xEE &&
          static_cast<unsigned char>(character[1]) >= 0xBE;

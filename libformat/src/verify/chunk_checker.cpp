@@ -14,10 +14,11 @@ namespace nmb {
 namespace {
 
 constexpr std::uint64_t kRowsAtOnce = 4096;
-// The largest number of bytes of chunks that threads decode at a time, except a single larger
-// chunk.
+// All threads together decode at most this many bytes at a time, unless a single chunk has more
+// bytes.
 constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
-// A few bytes may make a large chunk, and many rows of a table may lead to them.
+// Limits the decoded bytes: a few stored bytes may decode to a large chunk, and many rows of a
+// chunk table may refer to the same bytes.
 constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
 
 }  // namespace
@@ -33,7 +34,7 @@ void NotDecoded::note(const Storage& storage, std::uint64_t chunks) {
 void NotDecoded::tell(
     const std::function<void(std::string found, std::string expected)>& warn) const {
   for (const auto& [filter, kept] : by_filter_)
-    warn(joined_text("chunks that are not decoded (filter ", filter, "): ", kept.chunks,
+    warn(joined_text("chunks that were not decoded (filter ", filter, "): ", kept.chunks,
                      ", variables: ", kept.variables),
          "deflate, shuffle, fletcher32 or zstd");
 }
@@ -87,7 +88,7 @@ std::vector<Status> ChunkChecker::load_all(const ChunkTable& table, std::uint64_
         outcomes[i] = decode ? table.load(first + i, rows[i]).status()
                              : table.stored(first + i, rows[i]).status();
       } catch (const std::bad_alloc&) {
-        outcomes[i] = Status(Code::kLimit, "found a chunk that takes more memory than there is");
+        outcomes[i] = Status(Code::kLimit, "not enough memory to decode a chunk");
       }
     };
   });

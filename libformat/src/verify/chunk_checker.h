@@ -1,5 +1,5 @@
-// Checks the chunks of a variable: whether each is at the place that its table states and can be
-// decoded (spec/format.md, section 15.2, R-XC-1).
+// Checks the chunks of a variable: each chunk must lie where the chunk table says, and it must be
+// decodable (spec/format.md, section 15.2, R-XC-1).
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace nmb {
 
-// Variables whose chunks were read but not decoded, listed by the unknown filter.
+// Counts variables whose chunks were read but not decoded, grouped by the unknown filter.
 class NotDecoded {
  public:
   // chunks: number of chunks of the variable.
   void note(const Storage& storage, std::uint64_t chunks);
-  // Reports a warning for each filter.
+  // Reports one warning for each unknown filter.
   void tell(const std::function<void(std::string found, std::string expected)>& warn) const;
 
  private:
@@ -31,15 +31,15 @@ class NotDecoded {
 
 class ChunkChecker {
  public:
-  // row: of the chunk; its offset counts from the variable's begin.
+  // row: the chunk's row in the chunk table. The offset in a row counts from the variable's begin.
   using Tell = std::function<void(const ChunkRow& row, const Status& status)>;
 
   explicit ChunkChecker(unsigned threads) : threads_(threads) {}
 
   // Calls tell() for every chunk that has an error, in order, and returns the number of chunks.
-  // Fails if the table cannot be read. Chunks with unknown filters are read but not decoded.
-  // `left_out`: the number of chunks that were not checked because all of them together would
-  // decode to more than 1 GiB and more than 1100 times the size of the extent.
+  // Fails if the chunk table cannot be read. Chunks with unknown filters are read but not decoded.
+  // The decoded chunks may have at most 1 GiB plus 1100 times the stored size of the variable;
+  // `left_out` counts the chunks that were not checked because of this limit.
   Result<std::uint64_t> check(const Block& block, const Storage& storage, const Tell& tell,
                               std::uint64_t* left_out);
 

@@ -29,7 +29,8 @@ class MeteredSource final : public ByteSourceLayer {
   void account(std::uint64_t more) const {
     const std::uint64_t bytes = bytes_ += more;
     if (progress_) {
-      // If another thread is reporting, this one goes on: the next read reports newer numbers.
+      // If another thread is reporting, this thread reports nothing: the next read reports newer
+      // numbers.
       const std::unique_lock lock(telling_, std::try_to_lock);
       if (lock.owns_lock()) progress_(std::min(bytes, size()), size());
     }
@@ -43,7 +44,8 @@ class MeteredSource final : public ByteSourceLayer {
   std::uint64_t bytes() const { return bytes_; }
 
  private:
-  static constexpr double kLongestWait = 1e9;  // seconds that a clock can count
+  static constexpr double kLongestWait =
+      1e9;  // longest wait in seconds; the clock can count at least this many seconds
   const std::uint64_t rate_;
   const std::function<void(std::uint64_t, std::uint64_t)>& progress_;
   mutable std::mutex telling_;

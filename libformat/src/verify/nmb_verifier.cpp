@@ -1,4 +1,4 @@
-// The walk through an NMB file (see nmb_verifier.h).
+// Walks through an NMB file and verifies its structures (see nmb_verifier.h).
 #include "verify/nmb_verifier.h"
 
 #include <utility>

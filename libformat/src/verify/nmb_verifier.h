@@ -1,5 +1,6 @@
-// NmbVerifier: walks through an NMB file and reports whatever breaks a rule of spec/format.md. Its
-// parts are in the files verify_*.cpp, one for each part of the specification.
+// NmbVerifier: walks through an NMB file and reports each violation of a rule in spec/format.md.
+// The functions of NmbVerifier are in the files verify_*.cpp, one file for each part of the
+// specification.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +34,12 @@ class NmbVerifier {
   Result<VerifySummary> run();
 
  private:
-  // A name and its place.
+  // A name in a page, and the position of the name in the file.
   struct Separator {
     std::string_view name;
     std::uint64_t offset = 0;
   };
-  // A row of a leaf of the index.
+  // A row in a leaf page of the index. It describes one block.
   struct EntryRow {
     const Page& page;
     std::uint32_t row;
@@ -52,15 +53,15 @@ class NmbVerifier {
     std::string object;
     std::uint64_t owner = 0;
     bool is_original = false;
-    bool pages_only = false;  // set for a block that is not supported
+    bool pages_only = false;  // true for a block with unknown needs
     std::uint64_t next = 0;
     std::uint64_t first_position = 0;
-    std::uint64_t run_end = 0;  // in the file
+    std::uint64_t run_end = 0;  // end in the file of the last piece
     bool any = false;
     bool one_run = true;
   };
 
-  // The head of the file (verify_head.cpp): sections 3 to 5.
+  // Check the head of the file (sections 3 to 5); defined in verify_head.cpp.
   bool read_head(const Choice& choice);
   void check_identity();
   void check_cover(std::span<const std::byte> identity);
@@ -72,7 +73,8 @@ class NmbVerifier {
                               Superblock* previous);
   void check_features();
 
-  // Places that the superblock and entries state (verify_places.cpp): sections 8.3, 9 and 12.
+  // Check structures whose places are in the superblock and in index entries (sections 8.3, 9 and
+  // 12); defined in verify_places.cpp.
   void check_places();
   void check_dictionary();
   std::optional<std::vector<std::byte>> check_dictionary_block(const Place& place,
@@ -86,7 +88,7 @@ class NmbVerifier {
   void check_sections(const Place& place, const std::string& object,
                       std::initializer_list<std::uint16_t> known);
 
-  // The index (verify_index.cpp): section 7.
+  // Check the index (section 7); defined in verify_index.cpp.
   void check_index();
   void check_index_run(std::uint64_t position, std::uint64_t length);
   void check_index_page(const Page& page, std::optional<Separator> low,
@@ -99,29 +101,29 @@ class NmbVerifier {
   void check_needs(const EntryRow& row);
   void check_block_name(const EntryRow& row);
 
-  // Blocks (verify_block.cpp): section 8.
+  // Check blocks (section 8); defined in verify_block.cpp.
   void check_block(const EntryRow& row);
   void check_unsupported_block(const EntryRow& row);
   void check_sections_of(const EntryRow& row);
   void check_chunks(const BlockEntry& entry);
 
-  // Tables of statistics and tags (verify_tables.cpp): section 9.2.
+  // Check the tables of statistics and tags (section 9.2); defined in verify_tables.cpp.
   struct TableWalk;
   void check_table(PageUse use);
   bool check_table_page(const std::shared_ptr<const Page>& page, TableWalk* walk);
   void check_table_rows(const std::shared_ptr<const Page>& leaf, TableWalk* walk);
 
-  // Statistics of blocks (verify_statistics.cpp): section 9.3.
+  // Check the statistics of blocks (section 9.3); defined in verify_statistics.cpp.
   void check_statistics(const EntryRow& row);
   void find_stray_statistics();
   void count_again(const BlockEntry& entry);
 
-  // Values (verify_extent.cpp): section 10.
+  // Check values (section 10); defined in verify_extent.cpp.
   void check_extent(const EntryRow& row);
   void check_data_map(const EntryRow& row);
   void add_to_stamp(std::uint64_t position, std::uint64_t sum);
   void check_stamp();
-  // False: the map cannot be read.
+  // Returns false if the map cannot be read.
   bool walk_map(const Place& root, std::uint64_t placed_at, MapWalk* walk);
   bool check_map_page(const Page& page, MapWalk* walk);
   void check_pieces(const Page& leaf, MapWalk* walk);
@@ -129,47 +131,47 @@ class NmbVerifier {
   void check_external(ValueRange range, std::uint32_t number);
   void tell_values();
 
-  // Growth pages (verify_growth.cpp): section 10.4.
+  // Check growth pages (section 10.4); defined in verify_growth.cpp.
   void check_growth_pages();
   void take_growth_of(const EntryRow& row);
   void check_growth(const EntryRow& row);
   void check_grown_length(const StoredBlock& stored, const Metadata& metadata);
   void check_growth_without_blocks();
 
-  // The HDF5 view (verify_view.cpp): section 12.
+  // Check the HDF5 view (section 12); defined in verify_view.cpp.
   void check_hdf5_superblock();
   void check_view();
   bool check_view_header(std::span<const std::byte> header);
   std::optional<Superblock> shown_generation(std::uint64_t generation);
   void compare_view(const Superblock& shown);
 
-  // Dead space (verify_dead_space.cpp): section 11.
+  // Check dead space (section 11); defined in verify_dead_space.cpp.
   void check_dead_space();
   std::optional<Place> check_dead_rows(const Page& segment);
   void check_abandoned(const Page& segment, std::uint32_t row, bool first);
 
-  // The bytes of the file (verify_space.cpp): section 3. Checks R-FL-5 for the structure whose
-  // place is stored at `placed_at`.
+  // Check the use of the file's bytes (section 3); defined in verify_space.cpp.
+  // Checks R-FL-5 for the structure whose place is stored at `placed_at`.
   bool lies_within(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
                    const std::string& object);
-  // Claims the structure whose place is stored at `placed_at` (R-FL-3, R-FL-5); true: it can be
-  // read.
+  // Claims the bytes of the structure whose place is stored at `placed_at` (R-FL-3, R-FL-5).
+  // Returns true if the structure can be read.
   bool claim(std::uint64_t position, std::uint64_t length, std::uint64_t placed_at,
              const std::string& object);
   void check_gaps();
   void check_zero(const char* rule, std::uint64_t position, std::span<const std::byte> bytes,
                   const std::string& object);
 
-  // Claims and reads a page. nullopt: an error was reported.
+  // Claims the bytes of a page and reads them. Returns nullopt if an error was reported.
   std::optional<std::vector<std::byte>> read_page_bytes(std::uint64_t position,
                                                         std::uint64_t length,
                                                         std::uint64_t placed_at,
                                                         const std::string& object);
   std::optional<Page> decode_page(std::vector<std::byte> bytes, PageExpectation expect);
   PageExpectation expectation(PageUse use, std::uint64_t position, std::uint16_t level = 0) const;
-  // Checks structures of later versions that rows refer to (section 6).
+  // Checks the structures of later versions to which rows of the page refer (section 6).
   void check_later_places(const Page& page);
-  // Returns the pages of a chain, the oldest first; nullopt: one cannot be read.
+  // Returns the pages of a chain, the oldest first. Returns nullopt if a page cannot be read.
   std::optional<std::vector<std::shared_ptr<const Page>>> check_chain(PageUse use,
                                                                       const Place& newest,
                                                                       std::uint64_t placed_at,
@@ -178,7 +180,7 @@ class NmbVerifier {
 
   void report(const char* rule, std::uint64_t offset, std::string object, std::string found,
               std::string expected);
-  // Records that something could not be read or was too large to be checked.
+  // Records that a part of the file could not be read or was too large to be checked.
   void missed(const Status& status);
   bool at_least(VerifyLevel level) const { return options_.level >= level; }
 
@@ -197,37 +199,42 @@ class NmbVerifier {
   const VerifyOptions& options_;
   Counter findings_;
   VerifySummary summary_;
-  NotDecoded not_decoded_;  // chunks of blocks whose values were checked
+  NotDecoded not_decoded_;  // counts chunks in blocks whose values were checked
   Head head_;
   const Superblock& superblock() const { return head_.superblock; }
   std::uint64_t field(std::size_t offset) const { return head_.position + offset; }
 
-  // File lengths of the newest generation, the one before, and so on, as far back as the trailers
-  // lead.
+  // File lengths of generations, the newest first, as far back as the chain of trailers can be
+  // followed.
   std::vector<std::uint64_t> file_lengths_;
   SpaceMap space_;
   SpaceMap orders_;
-  std::uint64_t stamp_ = 0;  // the stamp of the pieces so far
-  bool view_sound_ = false;  // the sum of the HDF5 view is right
+  std::uint64_t stamp_ = 0;  // the stamp computed from the pieces checked so far
+  bool view_sound_ = false;  // true if the HDF5 view has the recorded sum
   bool index_run_told_ = false;
   bool statistics_sound_ = false;
-  bool metadata_known_ = false;  // R-BK-1 to R-BK-12 hold for the current block
-  std::unordered_map<std::uint64_t, std::uint64_t> statistics_rows_;  // rows in force, by order
-  // By order: the names of variables of blocks that have rows for none of them.
+  bool metadata_known_ = false;  // true if the current block obeys R-BK-1 to R-BK-12
+  // Number of valid statistics rows of each block, by the order of the block.
+  std::unordered_map<std::uint64_t, std::uint64_t> statistics_rows_;
+  // For blocks with a statistics row that belongs to no variable of the block: the names of the
+  // block's variables, by the block's order.
   std::unordered_map<std::uint64_t, std::set<std::string, std::less<>>> variables_of_;
-  bool all_walked_ = true;   // all structures are known, so all other bytes must be zero
-  bool index_whole_ = true;  // every page of the index could be read
+  // True while all structures of the file are known: then all other bytes must be zero.
+  bool all_walked_ = true;
+  bool index_whole_ = true;  // true if every page of the index could be read
   std::uint64_t used_compatible_ = 0, used_readonly_compatible_ = 0;
-  std::uint64_t used_needs_ = 0;          // in the current block
-  GrowthRows growth_;                     // for blocks that come later
-  bool growth_known_ = true;              // every page of the table could be read
-  std::vector<GrowthRow> grown_;          // rows for the current block
-  BlockEntry whole_;                      // the entry of the current block, including growth
-  std::uint64_t grown_records_ = 0;       // in all blocks
-  std::optional<std::string> last_name_;  // in the leaf rows so far
+  std::uint64_t used_needs_ = 0;     // needs of the features found in the current block
+  GrowthRows growth_;                // growth rows of blocks that are not checked yet
+  bool growth_known_ = true;         // true if every growth page could be read
+  std::vector<GrowthRow> grown_;     // growth rows of the current block
+  BlockEntry whole_;                 // the entry of the current block, including growth
+  std::uint64_t grown_records_ = 0;  // number of records added by growth, in all blocks
+  // The last block name in the leaf pages checked so far.
+  std::optional<std::string> last_name_;
   std::unique_ptr<ReaderCore> core_;
-  std::shared_ptr<const FileTable> files_;    // nullptr: the table is not known
-  std::map<std::uint32_t, Status> external_;  // by file number: why a file cannot be checked
+  std::shared_ptr<const FileTable> files_;  // file table, or nullptr if it is unknown
+  // For each external file, by number: the reason why the file cannot be checked.
+  std::map<std::uint32_t, Status> external_;
   ValueChecker values_;
   std::shared_ptr<BlockVerdict> block_;                 // the current block
   std::vector<std::shared_ptr<BlockVerdict>> waiting_;  // blocks whose values have not been checked

@@ -28,7 +28,7 @@ Status check_nothing_pending(const Reader& reader) {
   if (file.size() <= reader.file_length()) return {};
   NMB_ASSIGN(const Choice first, choose_newest(file, Lookout::kAll));
   if (!first.pending || file.has_writer()) return {};
-  // A writer that has ended in the meantime has committed the generation or left it.
+  // If a writer has ended in the meantime, it may have committed the generation.
   file.forget();
   NMB_ASSIGN(const Choice again, choose_newest(file, Lookout::kAll));
   if (!again.pending || again.pending->bytes != first.pending->bytes) return {};
@@ -37,10 +37,10 @@ Status check_nothing_pending(const Reader& reader) {
   const std::string pending = std::to_string(again.pending->fields.generation);
   return Status(
       Code::kDamaged, file.name(), again.pending->position, "R-SB-13",
-      joined_text("generation ", pending, " is complete after generation ",
+      joined_text("generation ", pending, " is complete, but the head refers to generation ",
                   again.newest.fields.generation,
-                  ", to which the head refers: it may have been committed; accept it with "
-                  "\"nmcat --append\", or see the damage with nmverify"));
+                  "; the newer generation may have been committed: accept it with "
+                  "\"nmcat --append\", or check the file with nmverify"));
 }
 
 }  // namespace nmb

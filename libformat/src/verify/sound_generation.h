@@ -1,4 +1,4 @@
-// Checks whether a generation to which the head does not lead is free of errors (spec/format.md,
+// Checks whether a generation to which the head does not refer is free of errors (spec/format.md,
 // section 5.4).
 #pragma once
 
@@ -6,9 +6,9 @@
 
 namespace nmb {
 
-// Verifies the file, including its values, as it would be if `generation` were committed.
-// Structures that only a later version can read are not counted as damage. reading: of the file's
-// head. Errors: kIo, kLimit if the file could not be checked.
+// Verifies the file, including its values, as if `generation` were committed. Structures that only
+// a later version can read do not count as damage. reading: the bytes read from the file's head.
+// Errors: kIo or kLimit if the file could not be checked.
 Result<bool> is_sound(const ByteSource& file, const HeadReading& reading,
                       const FoundSuperblock& generation);
 

@@ -1,5 +1,5 @@
 // SpaceMap: records which bytes of a file belong to a structure (spec/format.md, section 3).
-// Adjacent structures are joined.
+// Adjacent structures are stored as one range.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace nmb {
 
 class SpaceMap {
  public:
-  // Claims [begin, end), unless one of its bytes is already claimed: then it returns where the
-  // second of the two structures begins.
+  // Claims the bytes [begin, end). Claims nothing if another structure has already claimed one of
+  // these bytes; returns the position where the second of the two structures begins.
   std::optional<std::uint64_t> claim(std::uint64_t begin, std::uint64_t end) {
     if (begin >= end) return std::nullopt;
     auto next = ends_.upper_bound(begin);
@@ -30,7 +30,7 @@ class SpaceMap {
     return std::nullopt;
   }
 
-  // Calls visit(begin, end) for the parts of [begin, end) that nothing has claimed, in order.
+  // Calls visit(begin, end) for each part of [begin, end) that no structure has claimed, in order.
   template <class Visit>
   void for_each_gap(std::uint64_t begin, std::uint64_t end, Visit visit) const {
     for (const auto& [taken, taken_end] : ends_) {
@@ -43,7 +43,7 @@ class SpaceMap {
 
  private:
   std::map<std::uint64_t, std::uint64_t>
-      ends_;  // ends of disjoint ranges that do not touch, by their begins
+      ends_;  // ends of the claimed ranges by their begins; adjacent ranges are joined
 };
 
 }  // namespace nmb

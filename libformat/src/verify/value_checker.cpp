@@ -52,7 +52,7 @@ void ValueChecker::check_here(std::size_t end, std::vector<ValueOutcome>* outcom
 
 Status ValueChecker::check_by_ranks(std::vector<ValueOutcome>* outcomes) {
   const std::vector<std::size_t> ends = dealt_ends(batch_, ranks_->size());
-  // Bytes that other ranks read count for this file too.
+  // The meter also counts the bytes that other ranks read from this file.
   for (std::size_t i = ends.front(); i < batch_.size(); ++i)
     if (!batch_[i].external) file_.account(round_up(batch_[i].length, 8));
   NMB_TRY(deal_values(*ranks_, *file_.path(), batch_, ends));

@@ -23,40 +23,48 @@ struct BlockVerdict {
   std::string name;
   bool damaged = false;
   std::optional<BlockEntry>
-      chunked{};  // set: it has chunks, which are checked if the block is not damaged
+      // Set if the block has chunks. They are checked if the block is not damaged.
+      chunked{};
   std::optional<BlockEntry> counted{};  // set: it has statistics, which are compared if it is not
                                         // damaged
-  bool unsupported = false;             // it has unknown needs and is not checked completely
+  // True if the block has unknown needs and is not checked completely.
+  bool unsupported = false;
 };
 
-// Bytes under one sum. In the file itself, padding to a multiple of 8 follows them; in another file
-// it does not. They are inside the file. If there is a codec, their lengths obey R-EX-4.
+// A range of bytes with one recorded sum. The range lies inside its file. In the NMB file, padding
+// to a multiple of 8 follows the range; in another file there is no padding. If the range has a
+// codec, its lengths obey R-EX-4.
 struct ValueRange {
   std::uint64_t position = 0;
   std::uint64_t length = 0;
   std::uint64_t sum = 0;
   const char* rule = "";                // the rule that a wrong sum breaks
-  std::shared_ptr<BlockVerdict> block;  // nullptr: a dead range
+  std::shared_ptr<BlockVerdict> block;  // nullptr for a dead range
   PieceCodec codec = PieceCodec::kNone;
-  std::uint64_t raw_length = 0;                  // set if there is a codec
-  std::shared_ptr<const ByteSource> external{};  // source of the bytes; nullptr: the file itself
-  bool in_original = false;                      // `external` reads the file itself
-  const char* object = "dead range";             // for ranges of no block
-  // The offsets that findings state, if not that of the bytes.
+  std::uint64_t raw_length = 0;  // set only if the range has a codec
+  // Source of the bytes, or nullptr if the bytes are in the NMB file.
+  std::shared_ptr<const ByteSource> external{};
+  // True if `external` reads an original that is in the NMB file.
+  bool in_original = false;
+  // Name in findings of a range that belongs to no block.
+  const char* object = "dead range";
+  // The offsets in findings about the sum and about the codec. If not set, findings have the offset
+  // of the range.
   std::optional<std::uint64_t> sum_at{}, codec_at{};
 };
 
 struct ValueOutcome {
-  std::optional<std::uint64_t> wrong_sum;      // the sum of the bytes if it differs
-  bool decodes = true;                         // checked if the sum is right
-  std::optional<std::uint64_t> dirty_padding;  // the offset of the first byte that is not zero
-  Status status;                               // not ok: the bytes could not be read
+  std::optional<std::uint64_t> wrong_sum;  // the computed sum if it is not the recorded sum
+  bool decodes = true;  // false if the bytes do not decode; checked only if the sum is right
+  // Offset of the first padding byte that is not zero.
+  std::optional<std::uint64_t> dirty_padding;
+  Status status;  // not ok if the bytes could not be read
 };
 
 class ValueChecker {
  public:
   static constexpr std::size_t kBatch = 256;
-  // ranks: like those of VerifyOptions.
+  // ranks: as in VerifyOptions.
   ValueChecker(const MeteredSource& file, unsigned threads, Communicator* ranks)
       : file_(file), threads_(threads), ranks_(ranks) {}
 
@@ -65,11 +73,11 @@ class ValueChecker {
     batch_.push_back(std::move(range));
     return batch_.size() >= kBatch;
   }
-  // Checks the added ranges and reports each, in the order in which they were added.
+  // Checks the added ranges and reports each range, in the order in which the ranges were added.
   void run(const std::function<void(const ValueRange&, const ValueOutcome&)>& tell);
 
  private:
-  // Checks the ranges [0, end) and all ranges in other files.
+  // Checks on this rank the ranges [0, end) of the batch and all ranges in other files.
   void check_here(std::size_t end, std::vector<ValueOutcome>* outcomes);
   Status check_by_ranks(std::vector<ValueOutcome>* outcomes);
 
@@ -79,8 +87,8 @@ class ValueChecker {
   std::vector<ValueRange> batch_;
 };
 
-// Computes the sum of a range, which is read through `buffer` in pieces of at most 1 MiB, or at
-// once if it has a codec.
+// Computes the sum of a range. The range is read through `buffer` in pieces of at most 1 MiB; a
+// range with a codec is read at once.
 ValueOutcome check_range(const ByteSource& file, const ValueRange& range, CopyBuffer& buffer);
 
 }  // namespace nmb

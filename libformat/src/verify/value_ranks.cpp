@@ -18,7 +18,7 @@ void fields(Fields& all, ValueOutcome& outcome) {
 
 namespace {
 
-// The parts of a ValueRange that another rank needs.
+// The fields of a ValueRange that another rank needs.
 struct Dealt {
   std::uint64_t position, length, sum, raw_length;
   PieceCodec codec;
@@ -38,7 +38,7 @@ std::vector<std::byte> encode(const std::vector<ValueOutcome>& outcomes) {
   return out.take();
 }
 
-// Reads the file of the last request.
+// Checks ranges for rank 0. Keeps the file of the last request open.
 class Server {
  public:
   explicit Server(unsigned threads) : threads_(threads) {}

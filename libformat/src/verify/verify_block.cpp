@@ -1,4 +1,4 @@
-// Verifies blocks: header, body, sections (spec/format.md, sections 8 and 9).
+// Verifies the headers, bodies and storage sections of blocks (spec/format.md, sections 8 and 9).
 #include <algorithm>
 
 #include "format/block/block_header.h"
@@ -11,7 +11,7 @@ namespace nmb {
 
 namespace {
 
-// Checks only the sums of a header: its padding may be in use by a later version.
+// Reports only findings about the sums of a header, because a later version may use its padding.
 class SumsAlone final : public Findings {
  public:
   explicit SumsAlone(Findings& findings) : findings_(findings) {}
@@ -35,7 +35,8 @@ void NmbVerifier::check_block(const EntryRow& row) {
   std::optional<BlockHeader> block_header;
   Result<std::optional<StoredBlock>> checked = core_->check(e, false, findings_, &block_header);
   if (!checked.ok()) return missed(checked.status());
-  if (!block_header) all_walked_ = false;  // R-BK-1, R-BK-2, R-BK-3 or R-BK-7 is reported
+  if (!block_header)
+    all_walked_ = false;  // a violation of R-BK-1, R-BK-2, R-BK-3 or R-BK-7 was reported
   if (block_header && !e.has_map() && !e.hole) {
     auto expect = [&](Column column, std::uint64_t found, std::uint64_t expected,
                       const char* what) {
@@ -56,7 +57,7 @@ void NmbVerifier::check_block(const EntryRow& row) {
   if (header.status().code() == Code::kUnsupported) {
     block_->unsupported = true;
     findings_.report({"R-BK-10", e.position + block_body_offset(e.name.size()), object,
-                      header.status().message(), "what this version reads",
+                      header.status().message(), "a body that this version can read",
                       Severity::kUnsupported});
     return;
   }
@@ -70,8 +71,8 @@ void NmbVerifier::check_block(const EntryRow& row) {
       }))
     block_->chunked = whole_;
   if (!grown_.empty()) check_grown_length(stored, (*header)->metadata);
-  // A verbatim body may be anything that can be read: deviations from the canonical form are only
-  // remarks.
+  // A verbatim body may differ from the canonical form if it can be read, so differences are only
+  // warnings.
   const std::uint64_t body_at = e.position + block_body_offset(e.name.size());
   for (const HeaderRemark& remark : (*header)->remarks)
     findings_.report({remark.rule, e.codec == 0 ? body_at + remark.offset : body_at,
@@ -79,17 +80,17 @@ void NmbVerifier::check_block(const EntryRow& row) {
                       remark.expected, Severity::kWarning});
 }
 
-// Checks only sums of a block with a need that this version does not know.
+// Checks only the sums of a block that has a need unknown to this version.
 void NmbVerifier::check_unsupported_block(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   const std::string object = "block \"" + e.name + "\"";
   block_->unsupported = true;
-  all_walked_ = false;  // its structures other than header, body and map are unknown
+  all_walked_ = false;  // the block may have structures that are unknown
   findings_.report({"R-IX-10", row.at(kNeeds), object,
-                    text_of_refused_needs(e.needs) + "; sums of header, body" +
+                    text_of_refused_needs(e.needs) + "; only the sums of header, body" +
                         (e.storage.absent() ? "" : ", storage sections") +
-                        " and data map are checked, nothing else",
-                    "needs that it reads", Severity::kUnsupported});
+                        " and data map are checked",
+                    "needs that this version can read", Severity::kUnsupported});
   const std::uint64_t length =
       e.stored_length >> 62 ? e.stored_length : block_length(e.name.size(), e.stored_length);
   if (claim(e.position, length, row.at(kPosition), object) && at_least(VerifyLevel::kBlocks)) {
@@ -150,9 +151,9 @@ void NmbVerifier::check_chunks(const BlockEntry& entry) {
     if (left_out > 0)
       findings_.report({"R-XC-1", entry.position, variable,
                         joined_text(left_out,
-                                    " chunks that are not decoded, as those of the "
-                                    "variable decode to very much more than is stored"),
-                        "at most 1 GiB and 1100 times as much", Severity::kWarning});
+                                    " chunks that were not decoded, because the chunks of the "
+                                    "variable decode to more than the limit"),
+                        "at most 1 GiB plus 1100 times the stored bytes", Severity::kWarning});
   }
 }
 

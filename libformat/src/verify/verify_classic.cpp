@@ -1,5 +1,6 @@
-// Verifies classic files: the header, the places of values, and that all values exist. Classic
-// files have no sums, so the values themselves cannot be checked (spec/classic_header.md).
+// Verifies the header of a classic file and the places of its values, and checks that all values
+// exist. Classic files have no sums, so the values themselves cannot be checked
+// (spec/classic_header.md).
 #include "verify/verify_classic.h"
 
 #include "nmb/classic.h"
@@ -11,7 +12,8 @@ namespace nmb {
 
 namespace {
 
-// In a classic file by itself, padding that is not zero is a finding: no writer makes it.
+// Nonzero padding (R-CH-6) is a finding in a classic file, because no writer produces it. In a
+// block's body, nonzero padding is only a warning.
 Severity severity_of(const HeaderRemark& remark) {
   return remark.rule == "R-CH-6" ? Severity::kFinding : Severity::kWarning;
 }
@@ -35,7 +37,8 @@ class Report {
   Findings& findings_;
 };
 
-// Decodes the header of a file whose values are cut, to report its remarks.
+// Decodes the header of a file that ends before its values do, to report the remarks about the
+// header.
 Result<ClassicHeader> decode_header_alone(const ByteSource& file) {
   DecodeOptions options;
   options.values_follow = false;

@@ -5,7 +5,7 @@
 
 namespace nmb {
 
-// `file` must begin with the magic of a classic file.
+// `file` must begin with the magic number of a classic file.
 Result<VerifySummary> verify_classic(const ByteSource& file, const VerifyOptions& options,
                                      Findings& findings);
 

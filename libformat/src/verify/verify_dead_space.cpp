@@ -5,7 +5,8 @@
 
 namespace nmb {
 
-// Goes from the newest segment to the oldest. This ends, because each segment is claimed.
+// Checks the segments, from the newest to the oldest. The loop ends, because claim() refuses a
+// segment that was claimed before.
 void NmbVerifier::check_dead_space() {
   const Place& newest = superblock().dead_map;
   if (newest.absent()) return;
@@ -16,7 +17,7 @@ void NmbVerifier::check_dead_space() {
   }
   Place place = newest;
   std::uint64_t placed_at = field(in_superblock::kDeadMap);
-  std::uint64_t above = 0;  // generation of the segment that leads to this one
+  std::uint64_t above = 0;  // generation of the segment that refers to this segment
   for (bool first = true;; first = false) {
     auto bytes = read_page_bytes(place.position, place.length, placed_at, object);
     if (!bytes) return;
@@ -32,7 +33,7 @@ void NmbVerifier::check_dead_space() {
     if (!first && segment->generation() >= above)
       report("R-DS-1", segment->position() + 56, object,
              joined_text("generation ", segment->generation()),
-             joined_text("one less than ", above));
+             joined_text("a generation less than ", above));
     above = segment->generation();
     const std::optional<Place> before = check_dead_rows(*segment);
     if (!before) return;
@@ -41,9 +42,10 @@ void NmbVerifier::check_dead_space() {
   }
 }
 
-// Returns the place of the segment before.
+// Returns the place of the previous (older) segment.
 std::optional<Place> NmbVerifier::check_dead_rows(const Page& segment) {
-  // Without positions there may be more rows than bytes, and none of them is a place.
+  // A segment without a position column may state more rows than it has bytes, but no row contains
+  // a place.
   const std::uint32_t rows = segment.has(kPosition) ? segment.rows() : 1;
   std::optional<Place> before;
   bool any_abandoned = false;
@@ -56,7 +58,7 @@ std::optional<Place> NmbVerifier::check_dead_rows(const Page& segment) {
              joined_text("state ", state, " in row ", row), "0, 1 or 2");
       all_walked_ = false;
     } else if (state == kStatePageBefore) {
-      // R-PG-9 is reported if the position is wrong.
+      // decode_page() has reported a wrong position (R-PG-9).
       if (row == 0 && place.position < segment.position())
         before = place;
       else
@@ -80,13 +82,14 @@ void NmbVerifier::check_abandoned(const Page& segment, std::uint32_t row, bool f
     return report("R-DS-3", at, "dead-space segment", "a second abandoned range", "at most one");
   if (segment.generation() == 1)
     return report("R-DS-3", at, "dead-space segment", "an abandoned range in generation 1", "none");
-  // Find the generation before the segment's: if it is unknown, R-SB-10 or R-PG-4 is reported.
+  // Finds the generation before the generation of the segment. If no such generation is known, a
+  // violation of R-SB-10 or R-PG-4 was reported.
   const std::uint64_t back = superblock().generation - segment.generation() + 1;
   if (segment.generation() > superblock().generation || back >= file_lengths_.size()) return;
   const std::uint64_t length = file_lengths_[back];
   if (const std::uint64_t position = segment.value(row, kPosition); position != length)
     report("R-DS-3", at, "dead-space segment", joined_text("an abandoned range at ", position),
-           joined_text("one at ", length, ", the end of the generation before"));
+           joined_text("one at ", length, ", the end of the previous generation"));
 }
 
 }  // namespace nmb

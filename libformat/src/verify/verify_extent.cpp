@@ -1,4 +1,4 @@
-// Verifies values: extents, data maps, pieces (spec/format.md, section 10).
+// Verifies extents, data maps and pieces of values (spec/format.md, section 10).
 #include "format/extent/data_map.h"
 #include "format/extent/needs.h"
 #include "format/extent/piece_codec.h"
@@ -11,7 +11,8 @@
 
 namespace nmb {
 
-// Largest end of a map; that it ends with the extent is checked once, elsewhere.
+// Largest logical end that a piece may have. The callers check that the last piece ends where the
+// extent ends.
 static constexpr std::uint64_t kMaxLength = ~std::uint64_t{0} >> 1;
 
 static bool lies_in(const FileTable& files, std::uint32_t number, std::uint64_t position,
@@ -28,8 +29,8 @@ void NmbVerifier::check_extent(const EntryRow& row) {
     report("R-EX-7", row.at(kExtentPosition), object,
            joined_text("extent position ", e.extent_position, " of an empty extent"), "0");
   if (e.extent_sum != 0 && (e.has_map() || !stored))
-    report("R-EX-6", row.at(kExtentSum), object, "an extent sum",
-           "0 with a data map, for a hole and for an empty extent");
+    report("R-EX-6", row.at(kExtentSum), object, "an extent sum other than 0",
+           "0 for a block with a data map, a hole or an empty extent");
   if (e.has_map()) {
     if (at_least(VerifyLevel::kBlocks)) check_data_map(row);
     return;
@@ -40,7 +41,7 @@ void NmbVerifier::check_extent(const EntryRow& row) {
                row.at(kExtentPosition));
 }
 
-// Adds a reachable piece of an extent.
+// Adds the sum of a piece to the computed stamp if the piece was written by the newest generation.
 void NmbVerifier::add_to_stamp(std::uint64_t position, std::uint64_t sum) {
   const Superblock& s = superblock();
   const std::uint64_t from =
@@ -48,13 +49,13 @@ void NmbVerifier::add_to_stamp(std::uint64_t position, std::uint64_t sum) {
   if (position >= from) stamp_ += sum;
 }
 
-// Called if every piece was met.
+// Checks the superblock's stamp. The check is possible only if all pieces were found.
 void NmbVerifier::check_stamp() {
   if (!all_walked_ || !at_least(VerifyLevel::kBlocks)) return;
   if (stamp_ != superblock().stamp)
     report("R-SB-14", field(in_superblock::kStamp), "superblock",
            joined_text("stamp ", superblock().stamp),
-           joined_text(stamp_, ", as the pieces of this generation make it"));
+           joined_text(stamp_, ", computed from the pieces of this generation"));
 }
 
 // Claims a range of values and schedules the check of its sum.
@@ -67,7 +68,8 @@ void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at)
   if (values_.add(range)) tell_values();
 }
 
-// Does the same for a piece in another file, which is opened for the first of its pieces.
+// Schedules the check of a piece in another file. Opens the other file when its first piece is
+// checked.
 void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
   if (!at_least(VerifyLevel::kData)) return;
   range.in_original = files_->is_original(number - 1);
@@ -93,7 +95,8 @@ void NmbVerifier::check_external(ValueRange range, std::uint32_t number) {
   findings_.report(std::move(finding));
 }
 
-// Reports the sums of claimed ranges, and the verdicts that waited for them.
+// Checks the scheduled ranges, reports wrong sums, and then counts the blocks that waited for these
+// results.
 void NmbVerifier::tell_values() {
   const std::shared_ptr<BlockVerdict> current = block_;
   values_.run([&](const ValueRange& range, const ValueOutcome& outcome) {
@@ -103,7 +106,7 @@ void NmbVerifier::tell_values() {
                                                       "\" in " + in_quotes(range.external->name())
                                                 : "values of block \"" + range.block->name + "\"";
     if (!outcome.status.ok() && range.in_original && outcome.status.code() == Code::kDamaged) {
-      block_->damaged = true;  // the damage of the original is reported elsewhere
+      block_->damaged = true;  // reported as damage of the original
       return;
     }
     if (!outcome.status.ok()) return missed(outcome.status);
@@ -112,8 +115,8 @@ void NmbVerifier::tell_values() {
              sum_text(*outcome.wrong_sum), sum_text(range.sum));
     if (!outcome.decodes)
       report(range.codec_at ? range.rule : "R-EX-4", range.codec_at.value_or(range.position),
-             object, joined_text("a piece that does not decode to ", range.raw_length, " bytes"),
-             "one that does");
+             object, joined_text("a piece that cannot be decoded to ", range.raw_length, " bytes"),
+             "a piece of this decoded length");
     if (outcome.dirty_padding)
       report("R-FL-4", *outcome.dirty_padding, object, "padding other than zero", "0");
   });
@@ -164,8 +167,8 @@ bool NmbVerifier::walk_map(const Place& place, std::uint64_t placed_at, MapWalk*
   return root && check_map_page(*root, walk);
 }
 
-// Returns false if a part of the map cannot be read, so that nothing more can be checked of the
-// whole. Recurses at most kMaxMapLevel deep.
+// Checks a page of a data map and the pages below it. Returns false if a page cannot be read, so
+// that the map as a whole cannot be checked. Recurses at most kMaxMapLevel deep.
 bool NmbVerifier::check_map_page(const Page& page, MapWalk* walk) {
   if (page.level() == 0) {
     if (!walk->pages_only) check_pieces(page, walk);
@@ -189,7 +192,7 @@ bool NmbVerifier::check_map_page(const Page& page, MapWalk* walk) {
     expect.sum = page.value(i, kSum);
     expect.owner = walk->owner;
     const std::optional<Page> child = decode_page(std::move(*bytes), expect);
-    if (child && !whole) walk->next = logical;  // after a lost page, continue with the next one
+    if (child && !whole) walk->next = logical;  // continue here after an unreadable page
     if (!child || !check_map_page(*child, walk)) whole = false;
   }
   return whole;
@@ -206,7 +209,7 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
     const std::uint64_t number = leaf.value(i, kFileNumber);
     if (!piece.hole) {
       Piece known = piece;
-      if (!files_) known.file = 0;  // the file number cannot be checked
+      if (!files_) known.file = 0;  // without the file table, the file number cannot be checked
       used_needs_ |=
           needs_of_piece(known, files_ && number != 0 && number <= files_->rows() &&
                                     files_->is_original(static_cast<std::uint32_t>(number) - 1));
@@ -215,7 +218,7 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
       walk->one_run = false;
     if (!walk->any) walk->first_position = piece.position;
     walk->any = true;
-    // An end past 2^64 has no next piece.
+    // If the end does not fit in 64 bits, no piece can follow.
     if (!checked_add(piece.position, piece.length, &walk->run_end)) walk->run_end = 0;
     if (piece.hole) continue;
     ValueRange range{piece.position, stored, piece.sum, "R-EX-5", block_};
@@ -232,7 +235,8 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
              stored <= piece.length && lies_in(*files_, piece.file, piece.position, stored))
       check_external(std::move(range), piece.file);
     else if (block_)
-      block_->damaged = true;  // R-EX-4, R-EX-8, R-FT-3 or a finding of the table is reported
+      block_->damaged = true;  // a violation of R-EX-4, R-EX-8 or R-FT-3 or an error in the file
+                               // table was reported
   }
 }
 

@@ -19,7 +19,8 @@ void NmbVerifier::check_growth_pages() {
   all_walked_ = all_walked_ && growth_known_;
 }
 
-// Called before the checks of a block: takes its rows, and updates its entry.
+// Takes the growth rows of a block from growth_ and adds their growth to the block's entry. Must be
+// called before the other checks of the block.
 void NmbVerifier::take_growth_of(const EntryRow& row) {
   whole_ = row.entry;
   grown_.clear();
@@ -31,7 +32,7 @@ void NmbVerifier::take_growth_of(const EntryRow& row) {
   grown_records_ += whole_.grown_records;
 }
 
-// Checks rows and pieces of the current block.
+// Checks the growth rows of the current block and their pieces.
 void NmbVerifier::check_growth(const EntryRow& row) {
   if (grown_.empty()) return;
   check_growth_of(row.entry, grown_, superblock().piece_size, findings_);
@@ -53,7 +54,7 @@ void NmbVerifier::check_growth(const EntryRow& row) {
   }
 }
 
-// R-GR-2 with R-BK-12: records of the last row, and where its piece ends.
+// Checks that the number of records in the last row fits the end of its piece (R-GR-2, R-BK-12).
 void NmbVerifier::check_grown_length(const StoredBlock& stored, const Metadata& metadata) {
   class Grown final : public Findings {
    public:
@@ -64,16 +65,16 @@ void NmbVerifier::check_grown_length(const StoredBlock& stored, const Metadata& 
       whole_, stored.header.records, stored.body, file_, [](Column) { return kNoOffset; }, grown);
   if (grown.found || !metadata.record_dimension())
     report("R-GR-2", grown_.back().at(kRecords), "growth of block \"" + whole_.name + "\"",
-           joined_text(whole_.records, " records, values up to ", whole_.extent_length),
-           metadata.record_dimension() ? "values of that many records"
-                                       : "none of a block without record dimension");
+           joined_text(whole_.records, " records, but values up to ", whole_.extent_length),
+           metadata.record_dimension() ? "the values of this many records"
+                                       : "no growth, because the block has no record dimension");
 }
 
 void NmbVerifier::check_growth_without_blocks() {
   if (!index_whole_) return;
   for (const auto& [order, rows] : growth_)
     report("R-GR-1", rows.front().at(kOrder), "growth page", joined_text("order ", order),
-           "that of a block");
+           "the order of a block in the index");
 }
 
 }  // namespace nmb

@@ -1,7 +1,7 @@
-// Verifies HDF5 files group by group, in the order in which they are read: the HDF5 library reads
-// them, their bodies are sound, no values share bytes, chunks decode (docs/hdf5.md). HDF5 has sums
-// of metadata, which its library checks, and sums of values only in chunks with the fletcher32
-// filter.
+// Verifies HDF5 files group by group, in the order in which the groups are read (docs/hdf5.md). The
+// HDF5 library must be able to read each group, the body of each group must be valid, no values may
+// share bytes, and all chunks must be decodable. The HDF5 library checks the sums of metadata.
+// Values have sums only in chunks with the fletcher32 filter.
 #include "verify/verify_hdf5.h"
 
 #include <algorithm>
@@ -24,11 +24,11 @@ namespace nmb {
 
 namespace {
 
-constexpr const char* kRule = "HDF5";  // for findings that break no rule of this project's
-                                       // specification
+// Rule of findings to which no rule of the NMB specification applies.
+constexpr const char* kRule = "HDF5";
 constexpr std::uint64_t kRead = 1 << 20;
 
-// Parses "OBJECT: HDF5: REASON", the message of nmb-hdf5 if the HDF5 library refuses something.
+// Parses "OBJECT: HDF5: REASON", the form of nmb-hdf5's messages about errors of the HDF5 library.
 std::optional<Finding> finding_of_library(const Status& status) {
   constexpr std::string_view kSays = "HDF5: ";
   const std::string& text = status.message();
@@ -36,7 +36,7 @@ std::optional<Finding> finding_of_library(const Status& status) {
   if (at == text.npos || (at > 0 && !std::string_view(text).substr(0, at).ends_with(": ")))
     return std::nullopt;
   return Finding{kRule, kNoOffset, at < 2 ? "" : text.substr(0, at - 2),
-                 "what the library refuses: " + text.substr(at + kSays.size()), ""};
+                 "an error of the HDF5 library: " + text.substr(at + kSays.size()), ""};
 }
 
 class Hdf5Verifier {
@@ -108,14 +108,15 @@ class Hdf5Verifier {
       const auto taken = space_.claim(run.position, run.position + run.length);
       if (!taken) continue;
       overlap = true;
-      report({kRule, *taken, object, "values where other values are",
-              "each byte of the file in one place"});
+      report({kRule, *taken, object, "values that share bytes with other values",
+              "values with bytes of their own"});
     }
     const Result<std::shared_ptr<const Block>> block =
         hdf5::decode_group(std::move(group), source_->name());
     if (!block.ok()) return report(block.status(), object, kNoOffset);
     count_elsewhere(**block, object);
-    // Values that share bytes could take unlimited time.
+    // Values that share bytes are not read: reading the same bytes again and again could take
+    // unlimited time.
     if (overlap || !at_least(VerifyLevel::kData)) return;
     check_values(**block, object);
   }
@@ -130,7 +131,7 @@ class Hdf5Verifier {
         ++elsewhere_;
   }
 
-  // Checks chunks, and the bytes between them in their order.
+  // Checks the chunks, and reads the bytes between the chunked variables, in ascending order.
   void check_values(const Block& block, const std::string& object) {
     std::vector<std::pair<std::uint64_t, const Storage*>> chunked;  // by begin
     for (const Storage& storage : block.metadata.extension()->storage)
@@ -171,7 +172,8 @@ class Hdf5Verifier {
     not_decoded_.note(storage, *present);
   }
 
-  // Returns the position in the file of a byte of the extent; kNoOffset: it is not in the file.
+  // Returns the file position of the byte at `offset` of the extent, or kNoOffset if this byte is
+  // not in the file.
   std::uint64_t position_of(std::uint64_t offset) const {
     auto run = std::ranges::upper_bound(in_file_, offset, {}, &hdf5::RunInFile::offset);
     if (run == in_file_.begin()) return kNoOffset;
@@ -180,31 +182,31 @@ class Hdf5Verifier {
     return in_run < run->length ? run->position + in_run : kNoOffset;
   }
 
-  // Reports once what was not read.
+  // Reports chunks that were not decoded and values that were not read.
   void tell_not_read() {
     const auto warn = [&](std::string found, std::string expected) {
       report({kRule, kNoOffset, "", std::move(found), std::move(expected), Severity::kWarning});
     };
     not_decoded_.tell(warn);
     if (chunks_left_out_ > 0)
-      warn(joined_text("chunks that are not decoded: ", chunks_left_out_,
-                       ", as those of their variables decode to very much more than is stored"),
-           "at most 1 GiB and 1100 times as much");
+      warn(joined_text("chunks that were not decoded: ", chunks_left_out_,
+                       ", because the chunks of their variables decode to more than the limit"),
+           "at most 1 GiB plus 1100 times the stored bytes");
     if (elsewhere_ > 0)
-      warn(joined_text("variables with values in other files, not read: ", elsewhere_),
-           "values in the file");
+      warn(joined_text("variables whose values are in other files and were not read: ", elsewhere_),
+           "values in this file");
   }
 
   const VerifyOptions& options_;
   Findings& findings_;
   const std::shared_ptr<const MeteredSource> source_;
   VerifySummary summary_;
-  SpaceMap space_;                        // values in the file so far
+  SpaceMap space_;                        // bytes of the values found so far
   bool damaged_ = false;                  // the current group is damaged
-  std::vector<hdf5::RunInFile> in_file_;  // values of the current group
+  std::vector<hdf5::RunInFile> in_file_;  // where the values of the current group are in the file
   NotDecoded not_decoded_;
   std::uint64_t chunks_left_out_ = 0;
-  std::uint64_t elsewhere_ = 0;  // variables with values in other files
+  std::uint64_t elsewhere_ = 0;  // number of variables with values in other files
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 namespace nmb {
 
-// `file` must have a signature of HDF5 and a name by which it can be opened.
+// `file` must have the HDF5 signature, and its name must be a path that can be opened.
 Result<VerifySummary> verify_hdf5(const ByteSource& file, const VerifyOptions& options,
                                   Findings& findings);
 

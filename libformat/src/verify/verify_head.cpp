@@ -1,4 +1,5 @@
-// Verifies identity, slots, trailers and features (spec/format.md, sections 3 to 5 and 13).
+// Verifies the identity, the slots, the trailers and the features (spec/format.md, sections 3 to 5
+// and 13).
 #include <algorithm>
 #include <array>
 
@@ -9,7 +10,8 @@
 
 namespace nmb {
 
-// Chooses the newest superblock. Returns false if there is none.
+// Reads and checks the newest superblock. Returns false if the file has none, or if it cannot be
+// used.
 bool NmbVerifier::read_head(const Choice& choice) {
   const Severity pending = file_.has_writer() ? Severity::kWarning : Severity::kFinding;
   report_head(choice, Severity::kFinding, pending, findings_);
@@ -18,7 +20,7 @@ bool NmbVerifier::read_head(const Choice& choice) {
   head_.position = choice.newest.position;
   head_.rolled_forward = choice.rolled_forward;
   head_.superblock_bytes = choice.newest.bytes;
-  FirstFinding told_later;  // check_superblock() reports broken fields
+  FirstFinding told_later;  // check_superblock() reports invalid fields
   Superblock::decode(head_.superblock_bytes, head_.position, &head_.superblock, told_later);
   if (!superblock().usable_piece_size()) head_.superblock.piece_size = ~std::uint32_t{0};
   summary_.recorded_blocks = superblock().totals.blocks;
@@ -52,7 +54,7 @@ void NmbVerifier::check_identity() {
   check_cover(sound ? bytes : std::span<const std::byte>());
 }
 
-// identity: empty if it is damaged.
+// identity: the identity's bytes, or empty if the identity is damaged.
 void NmbVerifier::check_cover(std::span<const std::byte> identity) {
   const auto cover = std::span(head_.bytes).first(kIdentitySize);
   std::array<std::byte, kIdentitySize> own = Identity{superblock().file_id, true}.encode();
@@ -71,20 +73,21 @@ void NmbVerifier::check_cover(std::span<const std::byte> identity) {
                          sum_of(bytes) == before.sum &&
                          std::ranges::equal(cover, Superblock::fields_of(bytes).cover(identity));
   findings_.report({"R-ID-5", static_cast<std::uint64_t>(differ.in1 - cover.begin()), "cover",
-                    of_before ? "the cover of the generation before" : "another byte",
+                    of_before ? "the cover of the previous generation" : "a byte that differs",
                     all_zero(superblock().hdf5) ? "a copy of the identity"
                                                 : "the HDF5 superblock of the view, and zeros",
                     of_before ? Severity::kWarning : Severity::kFinding});
 }
 
-// Checks the bytes between cover, mark, identity and slots.
+// Checks the bytes between the cover, the mark, the identity and the slots.
 void NmbVerifier::check_fixed_bytes() {
   std::array<std::byte, kFirstSlot> expected{};
   std::ranges::copy(kGuard, expected.begin() + kGuardPosition);
   auto check = [&](std::uint64_t from, std::uint64_t to) {
     for (std::uint64_t at = from; at < to; ++at)
       if (head_.bytes[at] != expected[at])
-        return report("R-FL-6", at, "file", "another byte than the head's", "zeros and the guard");
+        return report("R-FL-6", at, "file", "a wrong byte between the structures of the head",
+                      "zeros and the guard");
   };
   check(kMarkPosition + kMarkSize, kIdentityPosition);
   check(kIdentityPosition + kIdentitySize, kGuardPosition);
@@ -92,13 +95,13 @@ void NmbVerifier::check_fixed_bytes() {
   check(kGuardPosition + kGuard.size(), kFirstSlot);
 }
 
-// Returns false if the file has features that this version does not read.
+// Returns false if the file has features that this version cannot read.
 bool NmbVerifier::check_superblock() {
   check_trailer();
   if (std::string names = unsupported_features(superblock().incompatible); !names.empty()) {
     findings_.report({"R-SB-6", field(in_superblock::kIncompatible), "superblock",
-                      names + ", which this version does not read", "features that it reads",
-                      Severity::kUnsupported});
+                      names + ", which this version cannot read",
+                      "features that this version can read", Severity::kUnsupported});
     return false;
   }
   Superblock fields;
@@ -118,10 +121,11 @@ void NmbVerifier::check_trailer() {
   const auto differ = std::mismatch(trailer.begin(), trailer.end(), head_.superblock_bytes.begin());
   if (differ.first != trailer.end())
     report("R-SB-2", position + static_cast<std::uint64_t>(differ.first - trailer.begin()),
-           "trailer", "another byte than in the slot", "a copy of the slot");
+           "trailer", "a byte that differs from the slot", "a copy of the slot");
 }
 
-// Goes back to the first generation. This ends, because each trailer is claimed.
+// Checks the trailers of all earlier generations, down to the first. The loop ends, because claim()
+// refuses a trailer that was claimed before.
 void NmbVerifier::check_previous_trailers() {
   Superblock current = superblock();
   file_lengths_.push_back(current.file_length);
@@ -138,18 +142,21 @@ void NmbVerifier::check_previous_trailers() {
   }
 }
 
-// Returns false if the trailer cannot be used. placed_at: position of the place in `current`.
+// Returns false if the trailer cannot be used. placed_at: file position of the field of `current`
+// that contains the trailer's place.
 bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_t placed_at,
                                          Superblock* previous) {
   const std::string object = "previous trailer";
   const Place& place = current.previous_trailer;
   const bool half = !place.absent() && (place.position == 0 || place.length == 0);
-  // For the newest superblock it is reported with its other fields.
+  // In the newest superblock, Superblock::decode() reports an incomplete place.
   if (half && placed_at != field(in_superblock::kPreviousTrailer))
-    report("R-SB-9", placed_at, object, "a place without position or length", "all three or none");
+    report("R-SB-9", placed_at, object, "a place without position or length",
+           "position, length and sum, or none of them");
   if (place.absent() || current.generation <= 1) {
-    report("R-SB-10", placed_at, object, place.absent() ? "none" : "one",
-           "one in every generation but the first");
+    report("R-SB-10", placed_at, object,
+           place.absent() ? "no previous trailer" : "a previous trailer",
+           "a previous trailer in every generation except the first");
     return false;
   }
   if (!check_place(place, "R-SB-9", placed_at, object)) return false;
@@ -163,7 +170,7 @@ bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_
     good = Superblock::valid(bytes);
   }
   if (good) {
-    FirstFinding unused;  // its broken fields were reported when it was the newest
+    FirstFinding unused;  // ignored: invalid fields of an older superblock are not reported
     Superblock::decode(bytes, place.position, previous, unused);
     good = previous->generation == current.generation - 1 && previous->file_id == current.file_id &&
            previous->file_length == place.position + kSlotUnit &&
@@ -172,8 +179,8 @@ bool NmbVerifier::check_previous_trailer(const Superblock& current, std::uint64_
   if (!good)
     report("R-SB-10", placed_at, object,
            joined_text("no superblock of generation ", current.generation - 1,
-                       " that ends its file length"),
-           joined_text("one at ", place.position));
+                       " at the end of its file length"),
+           joined_text("a superblock at ", place.position));
   return good;
 }
 
@@ -181,7 +188,7 @@ void NmbVerifier::check_features() {
   auto check = [&](std::size_t offset, std::uint64_t mask, std::uint64_t used) {
     if (used & ~mask)
       report("R-SB-6", field(offset), "superblock", joined_text("feature mask ", mask),
-             joined_text("the bits of features in use, ", used));
+             joined_text("a mask with the features in use, ", used));
   };
   check(in_superblock::kCompatible, superblock().compatible, used_compatible_);
   check(in_superblock::kReadonlyCompatible, superblock().readonly_compatible,

@@ -23,7 +23,7 @@ std::array<std::uint64_t, kTotals> as_array(const Totals& t) {
   return {t.blocks, t.dimensions, t.variables, t.attributes, t.records, t.samples};
 }
 
-// Returns sums over the rows; a sum past 2^64 has all bits set.
+// Returns the sum of each total over the rows. A sum that does not fit in 64 bits becomes 2^64 - 1.
 std::array<std::uint64_t, kTotals> exact_totals(const Page& page) {
   std::array<std::uint64_t, kTotals> sums{};
   for (std::uint32_t row = 0; row < page.rows(); ++row) {
@@ -50,7 +50,7 @@ std::optional<std::vector<std::byte>> NmbVerifier::read_page_bytes(std::uint64_t
   if (!lies_within(position, length, placed_at, object)) return std::nullopt;
   if (length < kPageHeaderSize || length % 8 != 0 || length > ~std::uint32_t{0}) {
     report("R-PG-3", position + kPageLengthOffset, object,
-           joined_text("length ", length, " where the page is placed"),
+           joined_text("length ", length, " in the place of the page"),
            "a multiple of 8 from 88 to 2^32");
     all_walked_ = false;
     return std::nullopt;
@@ -102,11 +102,11 @@ std::optional<std::vector<std::shared_ptr<const Page>>> NmbVerifier::check_chain
     return std::nullopt;
   };
   Place place = newest;
-  if (place.position == 0 || place.length == 0) return broken();  // R-SB-9 is reported
+  if (place.position == 0 || place.length == 0) return broken();  // R-SB-9 was reported
   for (;;) {
     if (pages.size() == most) {
       report("R-GR-4", placed_at, object, joined_text("more than ", most, " pages"),
-             "at most as many");
+             "at most this many");
       return broken();
     }
     auto bytes = read_page_bytes(place.position, place.length, placed_at, object);
@@ -122,12 +122,12 @@ std::optional<std::vector<std::shared_ptr<const Page>>> NmbVerifier::check_chain
     if (!page) return std::nullopt;
     if (!pages.empty() && page->generation() > pages.back()->generation())
       report("R-PG-9", page->position() + kPageGenerationOffset, object,
-             joined_text("a page before of generation ", page->generation()),
+             joined_text("a previous page of generation ", page->generation()),
              joined_text("at most ", pages.back()->generation()));
     pages.push_back(std::make_shared<const Page>(std::move(*page)));
     const std::optional<Place> before = page_before(*pages.back());
     if (!before) break;
-    if (before->position >= place.position) return broken();  // R-PG-9 is reported
+    if (before->position >= place.position) return broken();  // R-PG-9 was reported
     placed_at = pages.back()->value_offset(0, kPosition);
     place = *before;
   }
@@ -142,7 +142,7 @@ void NmbVerifier::check_index() {
       report("R-SB-8", field(in_superblock::kNeeds), "superblock",
              joined_text("needs ", s.needs, " without blocks"), "0");
     index_whole_ = s.height == 0 && s.root_position == 0;
-    if (!index_whole_) all_walked_ = false;  // R-SB-7 is reported
+    if (!index_whole_) all_walked_ = false;  // R-SB-7 was reported
     return check_growth_without_blocks();
   }
   auto bytes = read_page_bytes(s.root_position, s.root_length, field(in_superblock::kRootPosition),
@@ -152,7 +152,7 @@ void NmbVerifier::check_index() {
   check_index_run(s.root_position, s.root_length);
   if (digest_of(*bytes) != s.root_digest) {
     report("R-SB-7", field(in_superblock::kRootDigest), "superblock",
-           "a root page of another digest", "its digest");
+           "a root page with another digest", "the recorded digest");
     all_walked_ = index_whole_ = false;
     return;
   }
@@ -169,10 +169,10 @@ void NmbVerifier::check_index() {
   const std::uint64_t needs = holdings_of(*root).needs;
   if (needs != s.needs)
     report("R-SB-8", field(in_superblock::kNeeds), "superblock", joined_text("needs ", s.needs),
-           joined_text(needs, ", those of the root's rows"));
+           joined_text(needs, ", the needs of the root's rows"));
   check_index_page(*root, std::nullopt, std::nullopt);
   check_growth_without_blocks();
-  // If growth or its blocks cannot be read, the added records are unknown.
+  // If a growth page or a page of the index cannot be read, the number of added records is unknown.
   const bool growth_counted = growth_known_ && index_whole_ && growth_.empty();
   constexpr std::size_t kRecordsTotal = 4;
   if (!checked_add(sums[kRecordsTotal], grown_records_, &sums[kRecordsTotal]))
@@ -185,7 +185,7 @@ void NmbVerifier::check_index() {
              joined_text(sums[i], ", the sum of the root's rows"));
 }
 
-// Checks a page of the index against the run in the superblock.
+// Checks that a page of the index lies in the range that the superblock states for index pages.
 void NmbVerifier::check_index_run(std::uint64_t position, std::uint64_t length) {
   const Superblock& s = superblock();
   if (s.index_position == 0 || s.index_length == 0 || index_run_told_) return;
@@ -194,12 +194,12 @@ void NmbVerifier::check_index_run(std::uint64_t position, std::uint64_t length) 
     return;
   index_run_told_ = true;
   report("R-SB-15", field(in_superblock::kIndexPosition), "superblock",
-         joined_text("a page of the index at ", position),
-         joined_text("all within ", s.index_length, " bytes at ", s.index_position));
+         joined_text("an index page at ", position),
+         joined_text("all index pages within ", s.index_length, " bytes at ", s.index_position));
 }
 
-// The names of `page` must be at least `low` and less than `high`. Recurses at most kMaxHeight
-// deep.
+// Checks a page and the pages below it. Each name in `page` must be at least `low` and less than
+// `high`. Recurses at most kMaxHeight deep.
 void NmbVerifier::check_index_page(const Page& page, std::optional<Separator> low,
                                    std::optional<Separator> high) {
   check_names(page, low, high);
@@ -232,14 +232,14 @@ void NmbVerifier::check_child_holdings(const Page& page, std::uint32_t row, cons
   const std::uint64_t needs = page.value(row, kNeeds), below = holdings_of(child).needs;
   if (needs != below)
     report("R-IX-10", page.value_offset(row, kNeeds), "INDX page",
-           joined_text("needs ", needs, " below a child"),
-           joined_text(below, ", those of its rows"));
+           joined_text("needs ", needs, " for a child page"),
+           joined_text(below, ", the needs of the child's rows"));
   const auto sums = exact_totals(child), recorded = as_array(holdings_at(page, row).totals);
   for (std::size_t i = 0; i < kTotals; ++i)
     if (sums[i] != recorded[i] || sums[i] > kMaxCount)
       report("R-IX-5", page.value_offset(row, static_cast<Column>(kBlocks + i)), "INDX page",
-             joined_text(recorded[i], " ", kTotalNames[i], " below a child"),
-             joined_text(sums[i], ", the sum of its rows"));
+             joined_text(recorded[i], " ", kTotalNames[i], " for a child page"),
+             joined_text(sums[i], ", the sum of the child's rows"));
 }
 
 void NmbVerifier::check_names(const Page& page, std::optional<Separator> low,
@@ -252,7 +252,7 @@ void NmbVerifier::check_names(const Page& page, std::optional<Separator> low,
     const std::string_view name = page.name(row);
     if (last && name <= *last)
       report("R-IX-2", page.name_offset(row), "INDX page", joined_text("name \"", name, "\""),
-             joined_text("one greater than \"", *last, "\""));
+             joined_text("a name greater than \"", *last, "\""));
     last = name;
     below_low |= low && name < low->name;
     above_high |= high && name >= high->name;
@@ -260,10 +260,10 @@ void NmbVerifier::check_names(const Page& page, std::optional<Separator> low,
   if (leaf) last_name_ = std::string(*last);
   if (below_low)
     report("R-IX-4", low->offset, "INDX page", joined_text("separator \"", low->name, "\""),
-           "one not greater than a name below it");
+           "a separator not greater than any name below it");
   if (above_high)
     report("R-IX-4", high->offset, "INDX page", joined_text("separator \"", high->name, "\""),
-           "one greater than all names below the child before");
+           "a separator greater than all names below the previous child");
 }
 
 void NmbVerifier::check_entry(const Page& page, std::uint32_t row_number) {
@@ -306,7 +306,8 @@ void NmbVerifier::check_entry_values(const EntryRow& row) {
   }
   if (e.extent_length > superblock().piece_size && !e.hole && !e.has_map())
     report("R-IX-8", row.at(kMapPosition), object,
-           joined_text("no data map of ", e.extent_length, " bytes"), "one for more than a piece");
+           joined_text("no data map for ", e.extent_length, " bytes"),
+           "a data map for values of more than one piece");
   const std::pair<Column, const Place*> places[] = {
       {kMapPosition, &e.map},
       {kStoragePosition, &e.storage},
@@ -323,13 +324,15 @@ void NmbVerifier::check_order(const EntryRow& row) {
   const std::string object = "block \"" + e.name + "\"";
   if (e.order >= superblock().next_order)
     report("R-IX-7", row.at(kOrder), object, joined_text("order ", e.order),
-           joined_text("one less than ", superblock().next_order));
+           joined_text("an order less than ", superblock().next_order));
   else if (orders_.claim(e.order, e.order + 1))
-    report("R-IX-7", row.at(kOrder), object, joined_text("order ", e.order, ", as another block"),
-           "an order of its own");
+    report("R-IX-7", row.at(kOrder), object,
+           joined_text("order ", e.order, ", which another block has"),
+           "an order that no other block has");
 }
 
-// Called after the other checks of the block, when used_needs_ includes the needs of its values.
+// Checks the needs in a block's index entry. Must be called after the other checks of the block,
+// which add the needs of the block's values to used_needs_.
 void NmbVerifier::check_needs(const EntryRow& row) {
   const BlockEntry& e = row.entry;
   const std::uint64_t used = used_needs_ | (e.needs & ~kSupportedNeeds ? 0 : needs_of_body(e));
@@ -349,8 +352,8 @@ void NmbVerifier::check_block_name(const EntryRow& row) {
     begin = end + 1;
   }
   if (bad)
-    report("R-NM-1", row.page.name_offset(row.row), "block \"" + name + "\"", "its name",
-           "no empty part, no part . or .., no NUL");
+    report("R-NM-1", row.page.name_offset(row.row), "block \"" + name + "\"", "an invalid name",
+           "a name without empty parts, without the parts . and .., and without NUL");
 }
 
 }  // namespace nmb

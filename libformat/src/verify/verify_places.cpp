@@ -1,4 +1,4 @@
-// Verifies the dictionary, sections and other structures that the superblock places
+// Verifies the dictionary, the sections and other structures whose places are in the superblock
 // (spec/format.md, sections 8.3, 9 and 12).
 #include <algorithm>
 #include <utility>
@@ -18,7 +18,7 @@ bool NmbVerifier::check_place(const Place& place, const char* rule, std::uint64_
                               const std::string& object) {
   if (place.position == 0 || place.length == 0) {
     all_walked_ = false;
-    return false;  // reported when it is decoded
+    return false;  // an invalid place is reported where it is decoded
   }
   if (place.length >> 63) {
     report("R-FL-5", placed_at, object, joined_text(place.length, " bytes"),
@@ -76,7 +76,7 @@ void NmbVerifier::check_file_table() {
   for (const auto& page : *pages)
     whole = nmb::check_file_table(*page, s.next_order, &paths, findings_) && whole;
   if (!whole || summary_.findings != findings) {
-    all_walked_ = false;  // the places of originals are unknown
+    all_walked_ = false;  // the places of the originals are unknown
     return;
   }
   files_ = std::make_shared<const FileTable>(std::move(*pages));
@@ -98,7 +98,7 @@ void NmbVerifier::check_original(std::uint32_t row) {
            joined_text(walk.next, ", where its pieces end"));
 }
 
-// Checks the digests of originals whose pieces have their sums.
+// Checks the digests of originals.
 void NmbVerifier::check_original_digests() {
   if (!files_ || (!at_least(VerifyLevel::kData) && !options_.originals)) return;
   const ReaderCore core(file_, head_, options_.external);
@@ -129,22 +129,22 @@ void NmbVerifier::check_original_digests() {
     }
     if (other_bytes || digest.digest() != files_->digest(row))
       report("R-FT-7", files_->value_offset(row, kDigest), "file table",
-             "an original of another digest", "the digest recorded");
+             "an original with another digest", "the recorded digest");
     if (recorded && (other_bytes || sha256->digest() != *recorded))
       report("R-FT-9", files_->value_offset(row, kBytesEnd), "file table",
-             "an original of another SHA-256", "the SHA-256 recorded");
+             "an original with another SHA-256", "the recorded SHA-256");
     summary_.whole_originals += findings == summary_.findings;
   }
 }
 
-// Checks the newest sections and those that they continue.
+// Checks the newest global sections, and then all older global sections to which they refer.
 void NmbVerifier::check_global_sections() {
   const std::string object = "global sections";
   Place place = superblock().global_sections;
   const char* rule = "R-SB-9";
   for (std::uint64_t placed_at = field(in_superblock::kGlobalSections); !place.absent();) {
     if (!check_place(place, rule, placed_at, object)) {
-      all_walked_ = false;  // the sections that they continue are unknown
+      all_walked_ = false;  // the places of the older sections are unknown
       return;
     }
     check_sections(place, object, {kSectionProvenance, kSectionEarlier});
@@ -162,7 +162,7 @@ void NmbVerifier::check_global_sections() {
   }
 }
 
-// Checks the two copies; bodies are decoded with the sound one.
+// Checks both copies of the dictionary. Later checks decode bodies with an undamaged copy.
 void NmbVerifier::check_dictionary() {
   const Place place = superblock().dictionary;
   auto area = std::span(head_.bytes).subspan(kDictionaryPosition);
@@ -170,7 +170,7 @@ void NmbVerifier::check_dictionary() {
   head_.superblock.dictionary = {};
   if (place.position == 0 || place.length == 0 || place.length > kMaxDictionary) {
     all_walked_ = false;
-    return;  // R-SB-9 or R-BK-13 is reported
+    return;  // R-SB-9 or R-BK-13 was reported
   }
   check_zero("R-BK-13", kDictionaryPosition + place.length, area.subspan(place.length),
              "dictionary");
@@ -179,16 +179,17 @@ void NmbVerifier::check_dictionary() {
   head_.dictionary.assign(copy.begin(), copy.end());
 
   const std::optional<std::vector<std::byte>> body = check_dictionary_block(place, copy);
-  // One copy with the right sum is enough.
+  // The dictionary is usable if one of the two copies has the right sum.
   if (sum_of(copy) == place.sum) return;
   if (body && sum_of(*body) == place.sum)
     head_.dictionary = *body;
   else
-    report("R-SB-9", field(in_superblock::kDictionary), "dictionary", "no copy with the sum",
-           "one with the sum in the place");
+    report("R-SB-9", field(in_superblock::kDictionary), "dictionary",
+           "no copy with the recorded sum", "a copy with the sum in its place");
 }
 
-// Returns the copy in the block if the block's header is that of a dictionary.
+// Checks the block that contains the second copy of the dictionary. Returns the block's body if the
+// block's header is a dictionary header.
 std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
     const Place& place, std::span<const std::byte> copy) {
   const std::string object = "dictionary";
@@ -207,7 +208,8 @@ std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
   }
   auto stored = std::span(bytes).subspan(kBlockHeaderSize);
   if (header.origin.file_id != superblock().file_id)
-    report("R-BK-3", at + in_block_header::kFileId, object, "another file id", "the file's");
+    report("R-BK-3", at + in_block_header::kFileId, object, "another file id",
+           "the id of this file");
   if (header.position != at)
     report("R-BK-3", at + in_block_header::kPosition, object,
            joined_text("own position ", header.position), std::to_string(at));
@@ -246,13 +248,14 @@ std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
   check_zero("R-BK-5", at + kBlockHeaderSize + place.length, stored.subspan(place.length), object);
   if (digest_of(body) != header.digest)
     report("R-BK-9", at + kBlockHeaderSize, object, "a body with a wrong digest",
-           "the one in the header");
+           "the digest in the header");
   else if (!std::equal(body.begin(), body.end(), copy.begin()))
-    report("R-BK-13", at, object, "bytes other than those at 12288", "a copy of them");
+    report("R-BK-13", at, object, "bytes that differ from the bytes at 12288",
+           "a copy of the bytes at 12288");
   return body;
 }
 
-// known: types of sections whose version 1 is known.
+// known: the section types that this version can read (version 1 of each type).
 void NmbVerifier::check_sections(const Place& place, const std::string& object,
                                  std::initializer_list<std::uint16_t> known) {
   const Status status = walk_sections(
@@ -261,7 +264,7 @@ void NmbVerifier::check_sections(const Place& place, const std::string& object,
         if ((frame.flags & kCriticalForReading) != 0 && !frame.is_one_of(known))
           findings_.report({"R-SC-1", frame.payload - kSectionHeader, object,
                             joined_text("a critical section of type ", frame.type),
-                            "one that this version knows", Severity::kUnsupported});
+                            "a type that this version knows", Severity::kUnsupported});
       },
       [&](std::uint64_t offset, std::string found, std::string expected) {
         report("R-SC-1", offset, object, std::move(found), std::move(expected));

@@ -1,5 +1,5 @@
-// Verifies that structures lie within the file, share no byte and have only zeros between them
-// (spec/format.md, section 3).
+// Verifies that all structures lie within the file, that no two structures share a byte, and that
+// all bytes between structures are zero (spec/format.md, section 3).
 #include <algorithm>
 
 #include "verify/nmb_verifier.h"
@@ -15,7 +15,7 @@ bool NmbVerifier::lies_within(std::uint64_t position, std::uint64_t length, std:
       position <= file_length - length)
     return true;
   report("R-FL-5", placed_at, object, joined_text(length, " bytes at ", position),
-         joined_text("a place within 16384 to ", file_length, " at a multiple of 8"));
+         joined_text("a place between 16384 and ", file_length, " at a multiple of 8"));
   all_walked_ = false;
   return false;
 }
@@ -25,13 +25,13 @@ bool NmbVerifier::claim(std::uint64_t position, std::uint64_t length, std::uint6
   if (!lies_within(position, length, placed_at, object)) return false;
   if (const auto shared = space_.claim(position, position + length)) {
     report("R-FL-3", *shared, object,
-           joined_text(length, " bytes at ", position, " that another structure has"),
-           "bytes of its own");
+           joined_text(length, " bytes at ", position, " that belong to another structure too"),
+           "bytes that no other structure has");
     all_walked_ = false;
     return false;
   }
   if (position + length <= file_.size()) return true;
-  // The file was cut, which R-FL-1 reports.
+  // The file is too short; read_head() has reported the violation of R-FL-1.
   all_walked_ = false;
   if (block_) block_->damaged = true;
   return false;

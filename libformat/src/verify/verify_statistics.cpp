@@ -12,7 +12,7 @@ namespace nmb {
 
 namespace {
 
-// Returns the first difference; empty if there is none.
+// Returns the name of the first field that differs, or an empty text if no field differs.
 std::string difference(const VariableStatistics& found, const VariableStatistics& expected) {
   if (found.elements != expected.elements) return "number of elements";
   if (found.missing != expected.missing) return "number of missing values";
@@ -28,7 +28,8 @@ std::string statistics_of(std::string_view block, std::string_view variable) {
 
 }  // namespace
 
-// Checks that the rows of a block are of its variables. The block has been sound so far.
+// Checks that each statistics row of a block belongs to one of the block's variables. Requires a
+// block whose header and body have no errors.
 void NmbVerifier::check_statistics(const EntryRow& row) {
   const BlockEntry& entry = row.entry;
   const auto rows = statistics_rows_.find(entry.order);
@@ -45,7 +46,7 @@ void NmbVerifier::check_statistics(const EntryRow& row) {
       ++found_rows;
       if (counted_type(header.metadata, v) != static_cast<Type>(found->value().kind))
         report("R-ST-2", found->offset(), statistics_of(entry.name, name),
-               joined_text("those of type ", found->value().kind), "the variable's type");
+               joined_text("statistics of type ", found->value().kind), "the variable's type");
     }
     if (found_rows != rows->second) {
       auto& names = variables_of_[entry.order];
@@ -63,7 +64,7 @@ void NmbVerifier::check_statistics(const EntryRow& row) {
   findings_.report(std::move(finding));
 }
 
-// Finds rows of blocks that are not of their variables.
+// Finds and reports statistics rows whose name is not the name of a variable of their block.
 void NmbVerifier::find_stray_statistics() {
   if (variables_of_.empty()) return;
   const Status status =
@@ -72,13 +73,15 @@ void NmbVerifier::find_stray_statistics() {
         const auto names = variables_of_.find(row.order);
         if (names != variables_of_.end() && !names->second.contains(row.name))
           report("R-ST-2", found.offset(), joined_text("statistics \"", row.name, "\""),
-                 joined_text("those of no variable of block ", row.order), "one of its variables");
+                 joined_text("a name that no variable has in block ", row.order),
+                 "the name of a variable of the block");
         return true;
       });
   if (!status.ok()) missed(status);
 }
 
-// Compares the values of a block, which have their sums, with its statistics.
+// Computes the statistics of a block's values and compares them with the recorded statistics.
+// Called only if all values of the block have the right sums.
 void NmbVerifier::count_again(const BlockEntry& entry) {
   const auto compare = [&]() -> Status {
     NMB_ASSIGN(StoredBlock stored, core_->load(entry, true));
@@ -99,14 +102,14 @@ void NmbVerifier::count_again(const BlockEntry& entry) {
     for (VarId v = 0; v < found.size(); ++v) {
       if (!found[v]) continue;
       NMB_ASSIGN(const VariableStatistics recorded, row_statistics(found[v]->value()));
-      // A histogram may be missing.
+      // The recorded statistics may have no histogram.
       VariableStatistics counted = expected.variables[v];
       if (recorded.histogram.buckets.empty()) counted.histogram = {};
       const std::string what = difference(recorded, counted);
       if (!what.empty())
         report("R-ST-3", found[v]->offset(),
                statistics_of(entry.name, block->metadata.variable(v).name), "another " + what,
-               "that of its values");
+               "the result computed from the values");
     }
     return {};
   };

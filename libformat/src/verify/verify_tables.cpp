@@ -1,4 +1,4 @@
-// Verifies the tables of statistics and tags (spec/format.md, section 9.2), each row separately.
+// Verifies the table of statistics and the table of tags, row by row (spec/format.md, section 9.2).
 #include <unordered_set>
 
 #include "format/table/statistics_row.h"
@@ -12,24 +12,27 @@ namespace nmb {
 
 namespace {
 
-constexpr std::uint64_t kLastState = 2;  // largest state of a row; R-TB-1 reports others
+constexpr std::uint64_t kLastState =
+    2;  // largest valid state of a row; larger states violate R-TB-1
 
 const char* name_of(PageUse use) { return use == PageUse::kStatistics ? "statistics" : "tags"; }
 
 }  // namespace
 
-// State of the walk through a tree, which visits leaves in order.
+// The state of a walk through the trees of a table. The walk visits the leaf pages of a tree in
+// order.
 struct NmbVerifier::TableWalk {
   PageUse use;
-  std::shared_ptr<const Page> last_leaf;     // owns the bytes of `last`
-  std::optional<TableRow> last;              // last row of the leaves so far
-  std::optional<Place> before;               // the tree before
-  std::uint64_t before_at = 0;               // position of its place
+  std::shared_ptr<const Page> last_leaf;     // the page that contains the bytes of `last`
+  std::optional<TableRow> last;              // the last row visited so far
+  std::optional<Place> before;               // place of the previous (older) tree
+  std::uint64_t before_at = 0;               // file position of the field that contains `before`
   std::unordered_set<std::uint64_t> newer;   // blocks that have rows in newer trees
   std::unordered_set<std::uint64_t> orders;  // blocks that have rows in this tree
 };
 
-// Goes from the newest tree to the oldest. This ends, because each tree is claimed.
+// Checks the trees of a table, from the newest to the oldest. The loop ends, because claim()
+// refuses a page that was claimed before.
 void NmbVerifier::check_table(PageUse use) {
   const Place& newest = table_place(superblock(), use);
   if (newest.absent()) return;
@@ -39,7 +42,7 @@ void NmbVerifier::check_table(PageUse use) {
   const std::size_t at = is_statistics ? in_superblock::kStatistics : in_superblock::kTags;
   if (newest.position == 0 || newest.length == 0) {
     all_walked_ = false;
-    return;  // R-SB-9 is reported
+    return;  // R-SB-9 was reported
   }
   const std::uint64_t findings = summary_.findings;
   TableWalk walk{use, {}, {}, newest, field(at), {}, {}};
@@ -47,7 +50,7 @@ void NmbVerifier::check_table(PageUse use) {
   for (std::size_t trees = 0; walk.before; ++trees) {
     const Place place = *walk.before;
     if (trees == kMostTrees) {
-      report("R-TB-4", walk.before_at, object, "one more tree than 64", "at most 64");
+      report("R-TB-4", walk.before_at, object, "more than 64 trees", "at most 64");
       all_walked_ = false;
       return;
     }
@@ -64,11 +67,11 @@ void NmbVerifier::check_table(PageUse use) {
     std::optional<Page> root = decode_page(std::move(*bytes), expect);
     if (!root) return;
     if (trees > 0 && place.position >= position)
-      report("R-PG-9", walk.before_at, object, joined_text("a tree before at ", place.position),
-             "one at a lower position");
+      report("R-PG-9", walk.before_at, object, joined_text("a previous tree at ", place.position),
+             "a lower position");
     if (trees > 0 && root->generation() > above)
       report("R-PG-9", root->position() + 56, object,
-             joined_text("a tree before of generation ", root->generation()),
+             joined_text("a previous tree of generation ", root->generation()),
              joined_text("at most ", above));
     above = root->generation();
     position = place.position;
@@ -81,7 +84,7 @@ void NmbVerifier::check_table(PageUse use) {
   if (is_statistics && summary_.findings == findings) statistics_sound_ = true;
 }
 
-// Returns false if pages below it are missing.
+// Checks a page and the pages below it. Returns false if a page below it cannot be read.
 bool NmbVerifier::check_table_page(const std::shared_ptr<const Page>& page, TableWalk* walk) {
   const std::string object = name_of(walk->use);
   if (page->level() == 0) {
@@ -105,7 +108,7 @@ bool NmbVerifier::check_table_page(const std::shared_ptr<const Page>& page, Tabl
     if (below->shared_name(0) != child.name || below->value(0, kOrder) != child.order)
       report("R-TB-2", page->value_offset(row, kOrder), "page of " + object,
              joined_text("separator \"", child.name, "\", ", child.order),
-             "name and order of the first row below");
+             "the name and order of the first row below");
     if (const std::uint64_t rows = table_rows(*below); rows != child.rows)
       report("R-TB-2", page->value_offset(row, kBlocks), "page of " + object,
              joined_text(child.rows, " rows"), std::to_string(rows));
@@ -132,7 +135,7 @@ void NmbVerifier::check_table_rows(const std::shared_ptr<const Page>& leaf, Tabl
       finding.offset = leaf->value_offset(row, kOrder);
       finding.object =
           joined_text(name_of(walk->use), " \"", value.name, "\" of block ", value.order);
-      if (finding.expected.empty()) finding.expected = "a row as its section says";
+      if (finding.expected.empty()) finding.expected = "a valid row";
       findings_.report(std::move(finding));
     }
     if (is_statistics && !walk->newer.contains(value.order)) ++statistics_rows_[value.order];

@@ -1,4 +1,5 @@
-// Verifies the HDF5 view (spec/format.md, section 12): it is encoded again and compared.
+// Verifies the HDF5 view: encodes the view again and compares the result with the file
+// (spec/format.md, section 12).
 #include <algorithm>
 
 #include "format/superblock/view_header.h"
@@ -13,10 +14,11 @@ namespace nmb {
 namespace {
 
 constexpr const char* kObject = "HDF5 view";
-// Least bytes of a key and an address: a view with more chunks than fit the file is not encoded.
+// Smallest number of bytes that a view stores for one chunk (a key and an address). A view is
+// encoded only if so many bytes for each chunk fit in its length.
 constexpr std::uint64_t kBytesOfChunk = 24;
 
-// Compares the written bytes with those of the file, up to the first difference.
+// Compares the written bytes with the bytes of the file, up to the first difference.
 class ComparingSink final : public ViewSink {
  public:
   ComparingSink(const ByteSource& file, const Place& view) : file_(file), view_(view) {}
@@ -46,11 +48,12 @@ void NmbVerifier::check_hdf5_superblock() {
   const Place& view = superblock().view;
   if (all_zero(copy) != view.absent())
     report("R-HV-1", field(in_superblock::kHdf5), "HDF5 superblock",
-           all_zero(copy) ? "none with a view" : "one without a view",
-           "one exactly where there is a view");
+           all_zero(copy) ? "none, although there is a view" : "one, although there is no view",
+           "one if and only if there is a view");
 }
 
-// Called if the blocks are sound; otherwise there is nothing to compare with.
+// Checks the view. Compares the view's bytes with a newly encoded view only if the file has no
+// findings, because a view of damaged blocks cannot be encoded.
 void NmbVerifier::check_view() {
   if (!view_sound_) return;
   const Place& view = superblock().view;
@@ -62,8 +65,9 @@ void NmbVerifier::check_view() {
   if (summary_.findings == 0 && summary_.incomplete.ok()) compare_view(*shown);
 }
 
-// Goes back over trailers that were checked. nullopt: a finding about this generation or a trailer
-// was reported.
+// Returns the superblock of the generation that the view shows. Finds the superblock by following
+// the trailers, which were checked before. Returns nullopt if a finding about the view's generation
+// or a trailer was reported.
 std::optional<Superblock> NmbVerifier::shown_generation(std::uint64_t generation) {
   const Place& view = superblock().view;
   const auto wrong = [&](std::string found, std::string expected) {
@@ -71,7 +75,8 @@ std::optional<Superblock> NmbVerifier::shown_generation(std::uint64_t generation
   };
   Superblock shown = superblock();
   if (generation == 0 || generation > shown.generation) {
-    wrong(joined_text("generation ", generation), joined_text("one from 1 to ", shown.generation));
+    wrong(joined_text("generation ", generation),
+          joined_text("a generation from 1 to ", shown.generation));
     return std::nullopt;
   }
   while (shown.generation > generation) {
@@ -90,8 +95,8 @@ std::optional<Superblock> NmbVerifier::shown_generation(std::uint64_t generation
   if (shown.view.position == view.position && shown.view.length == view.length &&
       shown.view.sum == view.sum)
     return shown;
-  wrong(joined_text("generation ", generation, ", of which this is no view"),
-        "one whose superblock places this view");
+  wrong(joined_text("generation ", generation, ", whose superblock does not refer to this view"),
+        "a generation whose superblock refers to this view");
   return std::nullopt;
 }
 
@@ -100,7 +105,7 @@ bool NmbVerifier::check_view_header(std::span<const std::byte> header) {
   const std::uint64_t at = superblock().view.position;
   const std::uint16_t version = ViewHeader::version_of(header);
   if (version != kViewVersion) {
-    Finding finding{"R-HV-2", at, kObject, "no header of a view", "one of version 1"};
+    Finding finding{"R-HV-2", at, kObject, "no view header", "a view header of version 1"};
     if (version != 0) {
       finding.found = joined_text("version ", version, ", of which only the sum is checked");
       finding.severity = Severity::kWarning;
@@ -114,11 +119,11 @@ bool NmbVerifier::check_view_header(std::span<const std::byte> header) {
       report("R-HV-2", at + offset, kObject, joined_text(what, " ", found),
              std::to_string(expected));
   };
-  expect(10, load_le<std::uint16_t>(&header[10]), ViewHeader::kSize, "length of the header");
+  expect(10, load_le<std::uint16_t>(&header[10]), ViewHeader::kSize, "header length");
   expect(12, load_le<std::uint32_t>(&header[12]), 0, "flags");
   if (load_le<std::uint64_t>(&header[16]) != superblock().file_id.low ||
       load_le<std::uint64_t>(&header[24]) != superblock().file_id.high)
-    report("R-HV-2", at + 16, kObject, "another file id", "the file's");
+    report("R-HV-2", at + 16, kObject, "another file id", "the id of this file");
   expect(32, load_le<std::uint64_t>(&header[32]), at, "own position");
   check_zero("R-HV-2", at + 48, header.subspan(48), kObject);
   return true;
@@ -134,24 +139,25 @@ void NmbVerifier::compare_view(const Superblock& shown) {
   head.superblock = shown;
   const Result<EncodedView> encoded = encode_view(ReaderCore(file_, std::move(head)), how, sink);
   if (sink.differs_at() != 0)
-    return report("R-HV-3", sink.differs_at(), kObject, "another byte than the blocks make",
-                  "the view of the blocks");
+    return report("R-HV-3", sink.differs_at(), kObject,
+                  "a byte that differs from the view of the blocks",
+                  "the view computed from the blocks");
   if (!encoded.ok()) {
     if (encoded.status().code() != Code::kUnsupported) return missed(encoded.status());
-    return report("R-HV-3", view.position, kObject, "a view of something that no view can show",
+    return report("R-HV-3", view.position, kObject, "a view of blocks that no view can show",
                   encoded.status().message());
   }
   if (encoded->length != view.length)
     return report("R-HV-3", view.position + std::min(encoded->length, view.length), kObject,
                   joined_text(view.length, " bytes"),
-                  joined_text(encoded->length, ", as the blocks make"));
+                  joined_text(encoded->length, ", the length computed from the blocks"));
   const auto expected = encoded->superblock(shown.file_length);
   const auto differ = std::ranges::mismatch(superblock().hdf5, expected);
   if (differ.in1 != superblock().hdf5.end())
     report("R-HV-4",
            field(in_superblock::kHdf5) +
                static_cast<std::uint64_t>(differ.in1 - superblock().hdf5.begin()),
-           "HDF5 superblock", "another byte", "the one that refers to the view");
+           "HDF5 superblock", "a byte that differs", "the HDF5 superblock that refers to the view");
 }
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Chooses the ranks that write metadata and index (see writer/aggregation.h).
+// Chooses the ranks that write metadata and the index (see writer/aggregation.h).
 #include "writer/aggregation.h"
 
 #include <sys/vfs.h>
@@ -18,7 +18,8 @@ namespace nmb {
 
 namespace {
 
-// On NFS, machines see each other's writes only when a file is closed and opened.
+// On NFS, a machine sees the writes of another machine only after the file was closed and opened
+// again.
 constexpr std::uint64_t kNfs = 0x6969;
 
 constexpr std::uint64_t kStripe = 1 << 20;
@@ -27,8 +28,7 @@ constexpr std::uint64_t kLargestBlock = 1 << 26;
 
 Result<FileSystem> file_system_of(const std::string& path) {
   struct statfs info;
-  if (::statfs(path.c_str(), &info) != 0)
-    return system_error(errno, path, "ask for the file system");
+  if (::statfs(path.c_str(), &info) != 0) return system_error(errno, path, "query the file system");
   FileSystem found{static_cast<std::uint64_t>(info.f_type),
                    static_cast<std::uint64_t>(info.f_bsize)};
   std::array<std::byte, 4096> layout;
@@ -38,9 +38,9 @@ Result<FileSystem> file_system_of(const std::string& path) {
   return found;
 }
 
-// Takes hints for MPI-IO. MPI decides about values that are not numbers. *aggregators: the number
-// in "cb_nodes", if there is one, because the writer itself does the gathering that MPI-IO would
-// do.
+// Applies MPI-IO hints. The striping hints change *file_system. The hint "cb_nodes" sets
+// *aggregators, because the writer gathers values itself instead of MPI-IO. Hints whose values are
+// not numbers are ignored.
 void take_hints(const WriterOptions& options, FileSystem* file_system, int* aggregators) {
   for (const auto& [key, value] : options.hints) {
     std::uint32_t number = 0;
@@ -52,7 +52,7 @@ void take_hints(const WriterOptions& options, FileSystem* file_system, int* aggr
   }
 }
 
-// Returns the lowest rank of each node in ascending order. Collective.
+// Returns the lowest rank of each node, in ascending order. Collective.
 Result<std::vector<int>> leaders_of(Communicator& ranks) {
   std::string mine;
   if (ranks.leads_node()) {
@@ -68,15 +68,16 @@ Result<std::vector<int>> leaders_of(Communicator& ranks) {
   return leaders;
 }
 
-// `count` ranks, ascending, as many of each node as can be. Collective.
+// Chooses `count` ranks, spread evenly over the nodes, and returns them in ascending order.
+// Collective.
 Result<std::vector<int>> spread_over_nodes(Communicator& ranks, int count) {
   const int mine = ranks.node_leader();
   NMB_ASSIGN(const std::string all,
              ranks.all_reduce(
                  std::string(reinterpret_cast<const char*>(&mine), sizeof mine),
                  [](const std::string& below, const std::string& above) { return below + above; }));
-  std::map<int, int> on_node;                // ranks of each node so far
-  std::vector<std::pair<int, int>> by_turn;  // place on its node, rank
+  std::map<int, int> on_node;                // number of ranks seen so far on each node
+  std::vector<std::pair<int, int>> by_turn;  // index of the rank on its node, and the rank
   for (int rank = 0; rank < ranks.size(); ++rank) {
     int leader = 0;
     std::memcpy(&leader, all.data() + static_cast<std::size_t>(rank) * sizeof leader,
@@ -94,7 +95,7 @@ Result<std::vector<int>> spread_over_nodes(Communicator& ranks, int count) {
 }  // namespace
 
 void take_lustre_layout(std::span<const std::byte> layout, FileSystem* file_system) {
-  // struct lov_user_md_v1 and _v3 of lustre_user.h, little-endian like the machine that reads them.
+  // The layout is a little-endian struct lov_user_md_v1 or lov_user_md_v3 (see lustre_user.h).
   constexpr std::uint32_t kPlain = 0x0BD10BD0, kPlainOfPool = 0x0BD30BD0;
   constexpr std::size_t kSizeAt = 24, kCountAt = 28, kNeeded = 32;
   constexpr std::uint16_t kAllTargets = 0xFFFF;
@@ -109,7 +110,7 @@ void take_lustre_layout(std::span<const std::byte> layout, FileSystem* file_syst
 Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nodes) {
   Aggregation chosen;
   if (nodes <= 1) {
-    // Ranks of one machine share its cache and the locks that it holds.
+    // Ranks on one machine share the machine's cache and its locks.
     chosen.stripe = kStripeOfOneNode;
     chosen.writers = chosen.value_writers = ranks;
   } else {
@@ -117,7 +118,8 @@ Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nod
         file_system.stripe_size >= kStripeOfOneNode && file_system.stripe_size <= kLargestBlock;
     chosen.stripe = usable ? file_system.stripe_size : kStripe;
     chosen.value_writers = std::min(nodes, ranks);
-    // More writers than storage targets would take a target's locks from each other.
+    // With more writers than storage targets, several writers would compete for the locks of one
+    // target.
     const int targets = file_system.stripes > 0 ? file_system.stripes : nodes;
     chosen.writers = file_system.magic == kNfs ? 1 : std::min(chosen.value_writers, targets);
   }

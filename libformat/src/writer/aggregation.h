@@ -1,5 +1,5 @@
-// Aggregation: which ranks write metadata, index and small values that several ranks put together,
-// and in stripes of what length (spec/rationale.md, "Aggregators").
+// Aggregation: chooses the ranks that write metadata, the index and small collective puts, and the
+// length of the stripes that they write (spec/rationale.md, "Aggregators").
 #pragma once
 
 #include <algorithm>
@@ -15,28 +15,31 @@
 namespace nmb {
 
 struct FileSystem {
-  std::uint64_t magic = 0;        // from statfs
-  std::uint64_t block_size = 0;   // from statfs
-  std::uint32_t stripe_size = 0;  // how many contiguous bytes a storage target holds; 0: not known
-  int stripes = 0;                // storage targets among which a file is divided; 0: not known
+  std::uint64_t magic = 0;       // from statfs
+  std::uint64_t block_size = 0;  // from statfs
+  // Length in bytes of a stripe, which lies on one storage target; 0 if unknown.
+  std::uint32_t stripe_size = 0;
+  // Number of storage targets over which a file is distributed; 0 if unknown.
+  int stripes = 0;
 };
 
-// The ranks that write. Stripe s of the file belongs to writer s % writers.
+// The ranks that write. The writer with the number s % writers writes stripe s of the file.
 struct Aggregation {
   int writers = 1;
   std::uint64_t stripe = 64 << 10;  // bytes
   int value_writers = 1;
-  // The ranks among which the writers are, ascending: the lowest of each node, or more of each.
-  // Empty: all ranks.
+  // The ranks from which the writers are chosen, ascending: one or more ranks of each node, or all
+  // ranks if empty.
   std::vector<int> candidates{};
 
-  // The same for values.
+  // Returns the aggregation for values, which has `value_writers` writers.
   Aggregation of_values() const { return {value_writers, stripe, value_writers, candidates}; }
 
   int rank_of(std::uint64_t at, int ranks) const {
     return writer(static_cast<int>(at / stripe % static_cast<std::uint64_t>(writers)), ranks);
   }
-  // Returns the ranks that write metadata, ascending. Empty: all ranks.
+  // Returns the ranks that write metadata, in ascending order. Returns an empty vector if all ranks
+  // write metadata.
   std::vector<int> writer_ranks(int ranks) const {
     std::vector<int> all;
     for (int i = 0; writers < ranks && i < writers; ++i) all.push_back(writer(i, ranks));
@@ -47,7 +50,7 @@ struct Aggregation {
     const auto found = std::ranges::lower_bound(candidates, rank);
     if (!candidates.empty() && (found == candidates.end() || *found != rank)) return false;
     const std::int64_t place = candidates.empty() ? rank : found - candidates.begin();
-    // The first writer at `place` or behind it.
+    // The index of the first writer whose place is not less than `place`.
     const std::int64_t i = (place * writers + all - 1) / all;
     return i < writers && i * all / writers == place;
   }
@@ -63,16 +66,16 @@ struct Aggregation {
   }
 };
 
-// What suits the file system for `ranks` ranks on `nodes` machines, without their candidates.
+// Returns an aggregation that suits the file system for `ranks` ranks on `nodes` machines. Does not
+// set `candidates`.
 Aggregation choose_aggregation(const FileSystem& file_system, int ranks, int nodes);
 
-// Takes stripes and their size from a Lustre layout, in the form of the extended attribute
-// "lustre.lov" of a file or folder. A layout of another kind, or one that does not state a number,
-// changes neither.
+// Takes the number and size of stripes from a Lustre layout, the extended attribute "lustre.lov" of
+// a file or folder. Changes nothing if the layout has an unknown format.
 void take_lustre_layout(std::span<const std::byte> layout, FileSystem* file_system);
 
-// Collective: returns the same on all ranks, from the options or from the file system that rank 0
-// finds. create: the file does not have its name yet.
+// Chooses the aggregation from the options and from the file system, which rank 0 queries.
+// Collective: returns the same on all ranks. create: the file does not have its name yet.
 Result<Aggregation> agree_on_aggregation(Communicator& ranks, const std::string& path, bool create,
                                          const WriterOptions& options);
 

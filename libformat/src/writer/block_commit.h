@@ -1,4 +1,4 @@
-// BlockCommit: how a commit writes one block.
+// BlockCommit: describes how a commit writes one block.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,22 @@ namespace nmb {
 
 struct BlockCommit {
   BlockId id = 0;
-  bool rewritten = false;  // header and body are written again
+  bool rewritten = false;  // true if the commit writes the header and body again
   bool hole = false;
-  std::uint64_t extent_position = 0;  // if the values are in one run
-  std::uint64_t extent_sum = 0;       // if there is no map
+  // File position of the values if they are contiguous in the file.
+  std::uint64_t extent_position = 0;
+  // Sum of the values if there is no data map.
+  std::uint64_t extent_sum = 0;
   std::uint64_t header_sum = 0;
   Place map;
-  std::uint64_t needs = 0;  // those of the values
+  std::uint64_t needs = 0;  // the needs of the block's values
   std::vector<Piece> pieces;
-  bool appended = false;  // the pieces follow the committed pieces, which stay
-  bool grown = false;     // the pieces go to a growth page; entry and map stay as they are
-  DataMapEdge edge;       // end of the committed map to which they are added
-  std::vector<std::byte> inline_values;  // with padding; empty: not read yet
+  // True if the pieces follow the committed pieces, which do not change.
+  bool appended = false;
+  // True if a growth page gets the pieces. The index entry and the data map then do not change.
+  bool grown = false;
+  DataMapEdge edge;  // end of the committed data map, to which the pieces are added
+  std::vector<std::byte> inline_values;  // inline values with padding; empty if not read yet
 };
 
 }  // namespace nmb

@@ -17,7 +17,7 @@
 
 namespace nmb {
 
-// Blocks keep their addresses in memory. IDs count from 0. Not thread-safe.
+// Blocks never move in memory. IDs count from 0. Not thread-safe.
 class BlockSet {
  public:
   BlockId add(std::string_view name) {
@@ -32,7 +32,7 @@ class BlockSet {
 
   std::string_view name(BlockId id) const { return names_.at(id); }
   std::optional<BlockId> find(std::string_view name) const { return names_.find(name); }
-  // After this call the name does not find the block.
+  // After this call, find() does not find the block's name.
   void forget_name(BlockId id) { names_.forget(id); }
   void rename(BlockId id, std::string_view name) {
     names_.forget(id);
@@ -44,13 +44,13 @@ class BlockSet {
     if (!(*this)[id].pending) pending.push_back(id);
     (*this)[id].pending = true;
   }
-  // Marks a block of which the next commit writes something.
+  // Marks a block that the next commit changes in the file.
   void mark_dirty(BlockId id) {
     if (!(*this)[id].dirty) dirty.push_back(id);
     (*this)[id].dirty = true;
   }
 
-  // Call this after a commit: nothing needs to be written.
+  // Marks all blocks as written. Must be called after a commit.
   void settle() {
     for (const BlockId id : dirty) {
       (*this)[id].dirty = false;
@@ -61,13 +61,13 @@ class BlockSet {
     by_name.clear();
   }
 
-  std::vector<BlockId> pending;                      // defined or edited since the last
-                                                     // end_define()
-  std::vector<BlockId> dirty;                        // to be written by the next commit
-  std::set<std::string, std::less<>> removed_names;  // names of committed blocks that were removed
-                                                     // since the last commit
-  NamesLike names_like;                              // for the newest block
-  // New blocks in the order of their names; made when a global ID is requested.
+  // Blocks that were defined or edited since the last end_define().
+  std::vector<BlockId> pending;
+  std::vector<BlockId> dirty;  // blocks that the next commit changes in the file
+  // Names of committed blocks that were removed since the last commit.
+  std::set<std::string, std::less<>> removed_names;
+  NamesLike names_like;  // names used by the newest block
+  // New blocks in the order of their names. This list is made when a global ID is requested.
   std::vector<BlockId> by_name;
 
  private:
@@ -75,7 +75,8 @@ class BlockSet {
   HugePageResource huge_pages_;
 
  public:
-  std::pmr::monotonic_buffer_resource arena{64 << 10, &huge_pages_};  // memory of new small blocks
+  std::pmr::monotonic_buffer_resource arena{
+      64 << 10, &huge_pages_};  // memory for the metadata of new small blocks
 
  private:
   NameIndex names_;

@@ -1,4 +1,4 @@
-// BlockState: what a writer knows of one block, and how that changes.
+// BlockState: the state of one block in a writer, and the transitions between its stages.
 #pragma once
 
 #include <cassert>
@@ -16,8 +16,8 @@
 
 namespace nmb {
 
-// The contents of the block's index entry after the next commit, except those about its values.
-// end_define() fills it; puts add records.
+// The fields of the block's index entry after the next commit, except the fields that describe the
+// values. end_define() sets these fields; puts add records.
 struct NextEntry : BlockCounts, StoredBody {
   std::uint64_t body_sum = 0;
   std::uint64_t order = 0;
@@ -30,7 +30,8 @@ struct NextEntry : BlockCounts, StoredBody {
   }
 };
 
-// Definitions and values from before a redefinition, kept until the values are in their new places.
+// A block's definitions and values before a redefinition. The old values are kept until they have
+// been copied to their new places.
 struct OldContent {
   Metadata metadata;
   ClassicLayout layout;
@@ -38,17 +39,19 @@ struct OldContent {
   std::unique_ptr<ExtentState> extent;
 };
 
-// A block that several ranks define or have opened. Its keeper places it, writes it and knows all
-// of its definitions; each other rank knows its own definitions and where their values are.
+// The ranks that share a block, because several ranks define it or have opened it. One rank, the
+// keeper, places and writes the block and knows all definitions of the block. Each other rank knows
+// only its own definitions and the places of their values.
 struct Sharing {
   struct Handle {
     int rank;
     BlockId id;  // on that rank
   };
   Handle keeper{0, 0};
-  std::vector<Handle> others;  // known to the keeper, in the order of ranks
-  // While the keeper lays the block out: where the variables are on other ranks whose definitions
-  // differ from the keeper's.
+  std::vector<Handle>
+      others;  // handles of the other ranks, in the order of ranks; set only on the keeper
+  // For each rank whose definitions differ from the keeper's definitions: the rank's handle, and
+  // the IDs of its variables in the united block. Used only while the keeper lays out the block.
   std::vector<std::pair<Handle, std::vector<VarId>>> places;
 };
 
@@ -57,47 +60,52 @@ struct Sharing {
 //                          ^     <---------
 //   take_entry() ----------+      lay_out()          any: remove() -> kRemoved
 enum class BlockStage : std::uint8_t {
-  kDefined,  // since the last end_define()
+  kDefined,  // defined since the last end_define()
   kLaidOut,  // has a place in the file
-  kEdited,   // has a place, but its definitions have changed since
+  kEdited,   // has a place, but its definitions have changed since then
   kRemoved,
 };
 
-// What happens to the committed entry of a block.
+// The change that the next commit makes to the committed entry of a block.
 enum class EntryFate : std::uint8_t {
-  kStays,     // or there is no such entry
-  kReplaced,  // by a new block or by nothing
-  kRenamed,   // the same entry under another name
+  kStays,     // keeps the entry, or there is no committed entry
+  kReplaced,  // removes the entry; a new block may take its name
+  kRenamed,   // gives the entry another name
 };
 
 struct BlockState {
   NextEntry next;
   BodyOrigin body;
   ExtentOrigin values;
-  // Its begins are canonical after end_define(). Null for blocks that are packed or not opened.
+  // After end_define(), the begins of variables are canonical. Null if the block is packed or not
+  // opened.
   std::unique_ptr<Metadata> metadata;
   ClassicLayout layout;
-  std::unique_ptr<BlockEntry> committed;  // the entry of the last generation
-  std::unique_ptr<OldContent> old;        // for kEdited: set until the values have been copied
-  std::unique_ptr<Sharing> sharing;       // null: only this rank has the block
+  std::unique_ptr<BlockEntry> committed;  // the block's entry in the newest generation
+  // Set for kEdited, until the values have been copied.
+  std::unique_ptr<OldContent> old;
+  std::unique_ptr<Sharing> sharing;  // null if only this rank has the block
 
-  std::uint64_t retained = kNotRetained;  // where the stored body begins in WriterCore::retained
-  // With several ranks, in the last end_define(): how many names that sort before this one were
-  // added, minus those that were removed.
+  // Offset of the stored body in WriterCore::retained.
+  std::uint64_t retained = kNotRetained;
+  // With several ranks: the number of names that the last end_define() added minus the number of
+  // names that it removed. Only names that sort before the block's name are counted.
   std::int64_t names_ahead = 0;
-  // With several ranks: the generation to which all members belong. Another rank may have committed
-  // the block since.
+  // With several ranks: the generation that this state describes. In a later generation, another
+  // rank may have committed the block.
   std::uint64_t known_at = 0;
-  std::uint64_t run_position = 0;  // of the space that end_define() reserved; 0: none
-  std::uint64_t run_length = 0;    // length of the extent at that time
-  bool inline_run = false;         // the space follows the block immediately
+  // File position of the space that end_define() reserved for values; 0 if there is none.
+  std::uint64_t run_position = 0;
+  std::uint64_t run_length = 0;  // length of the extent when the space was reserved
+  bool inline_run = false;       // true if the reserved space follows the block immediately
 
   BlockStage stage = BlockStage::kDefined;
   EntryFate fate = EntryFate::kStays;
-  bool kept = true;      // this rank places and writes it
-  bool partial = false;  // metadata: only the definitions of this rank, of a shared block
-  bool pending = false;  // the next end_define() encodes and places it
-  bool dirty = false;    // the next commit writes something of it
+  bool kept = true;  // true if this rank places and writes the block
+  // True if `metadata` contains only this rank's definitions of a shared block.
+  bool partial = false;
+  bool pending = false;  // true if the next end_define() encodes and places the block
+  bool dirty = false;    // true if the next commit changes the block in the file
 
   static constexpr std::uint64_t kNotRetained = ~std::uint64_t{0};
 
@@ -106,16 +114,17 @@ struct BlockState {
   bool is_removed() const { return stage == BlockStage::kRemoved; }
   bool is_renamed() const { return fate == EntryFate::kRenamed; }
   bool body_stays() const { return std::holds_alternative<CommittedBody>(body); }
-  // nullptr: it is not a packed block.
+  // Returns nullptr if the block is not a packed block.
   PackedBlock* packed() const {
     const auto* const found = std::get_if<PackedBody>(&body);
     return found ? found->get() : nullptr;
   }
-  // Returns whether it comes with statistics or tags of another file.
+  // Returns whether the packed block has statistics or tags from another file.
   bool keeps_rows() const { return packed() && packed()->kept; }
 
   // --- what happens to a block ---
-  // The block is in the file; `entry` is that in the index of the generation.
+  // Sets the state of a block that is in the file. `entry` is the block's index entry in
+  // `generation`.
   void take_entry(BlockEntry entry, std::uint64_t generation) {
     next = NextEntry::of(entry);
     committed = std::make_unique<BlockEntry>(std::move(entry));
@@ -124,7 +133,7 @@ struct BlockState {
     stage = BlockStage::kLaidOut;
     known_at = generation;
   }
-  // Its definitions are packed: bytes of a source.
+  // Makes the block a packed block: its definitions are bytes of a source.
   void pack(std::unique_ptr<PackedBlock> block) {
     assert(stage == BlockStage::kDefined);
     metadata.reset();
@@ -133,7 +142,8 @@ struct BlockState {
     next.extent_length = block->extent_length;
     body = std::move(block);
   }
-  // Its definitions are about to change. `before` is kept until the values have been copied.
+  // Starts a change of the block's definitions. The old content, `before`, is kept until the values
+  // have been copied.
   void edit(std::unique_ptr<OldContent> before) {
     assert(stage == BlockStage::kLaidOut && metadata);
     old = std::move(before);
@@ -141,14 +151,14 @@ struct BlockState {
     next.kind = Kind::kCdf5;
     stage = BlockStage::kEdited;
   }
-  // end_define() has given it its place.
+  // Records that the block has its place in the file. Called by end_define().
   void lay_out(std::uint64_t generation) {
     assert(!is_removed());
     pending = false;
     stage = BlockStage::kLaidOut;
     known_at = generation;
   }
-  // The committed body gets another name and is copied byte for byte.
+  // Keeps the committed body for a renamed block: the body is copied byte for byte.
   void move_body(std::vector<std::byte> bytes) {
     assert(body_stays());
     body = std::make_unique<RenamedBody>(RenamedBody{std::move(bytes)});
@@ -157,14 +167,15 @@ struct BlockState {
     stage = BlockStage::kRemoved;
     values = ExtentOrigin(NoValues());
   }
-  // Another rank may have committed it, so its keeper must be determined again.
+  // Forgets the keeper. Called if another rank may have committed the block in the meantime.
   void forget_sharing() {
     sharing.reset();
     kept = true;
     run_position = 0;
     inline_run = false;
   }
-  // A commit has written it. entry: of that generation; nullptr: `committed` already is this entry.
+  // Updates the state after a commit has written the block. entry: the block's entry in
+  // `generation`, or nullptr if `committed` already is this entry.
   void settle(std::unique_ptr<BlockEntry> entry, std::uint64_t generation) {
     if (entry) committed = std::move(entry);
     values.committed();

@@ -1,4 +1,5 @@
-// Lays out, encodes, compresses and sums bodies of blocks (see writer/bodies.h).
+// Lays out, encodes and compresses the bodies of blocks and computes their sums (see
+// writer/bodies.h).
 #include "writer/bodies.h"
 
 #include <algorithm>
@@ -12,12 +13,13 @@ namespace nmb {
 
 namespace {
 
-// A dictionary is trained on the first bodies if there are enough of them and they are small.
+// A dictionary is trained on the first small bodies if there are enough of them.
 constexpr std::size_t kTrainBlocks = 128;
 constexpr std::size_t kMinTrainBlocks = 16;
 constexpr std::uint64_t kMaxTrainBody = 16 << 10;
 
-// A stored body is kept in memory up to these totals; the second is for small compressed bodies.
+// A stored body is kept in memory only if all kept bodies together have at most this many bytes.
+// The larger limit is for compressed bodies of defined blocks.
 constexpr std::size_t kRetainLimit = 16 << 20, kRetainCompressedLimit = 1 << 30;
 
 std::uint64_t padded_sum(std::span<const std::byte> bytes) {
@@ -79,9 +81,9 @@ Status Bodies::lay_out_definitions(BlockId id) {
   if (block.layout.record_size != 0 && next.records != 0 &&
       (!checked_mul(next.records, block.layout.record_size, &end) ||
        !checked_add(end, block.layout.record_begin, &end) || end >> 63))
-    return Status(Code::kLimit,
-                  joined_text("found ", next.records, " records of block ",
-                              in_quotes(w_.blocks.name(id)), ", expected less than 2^63 bytes"));
+    return Status(Code::kLimit, joined_text("too many records (", next.records, ") in block ",
+                                            in_quotes(w_.blocks.name(id)),
+                                            ": a block must have less than 2^63 bytes"));
   next.extent_length = end - block.layout.header_length;
   return {};
 }
@@ -105,7 +107,7 @@ Status Bodies::encode_stored(const BlockState& block, std::vector<std::byte>* ra
 
 namespace {
 
-// A body on which the dictionary may be trained.
+// A message with a body for the training of the dictionary.
 struct TrainingBody {
   std::span<const std::byte> body;
 
@@ -115,7 +117,7 @@ struct TrainingBody {
 
 }  // namespace
 
-// The first rank trains the dictionary on the first bodies of all ranks.
+// Rank 0 trains the dictionary on the first small bodies of all ranks.
 Status Bodies::train(const std::vector<BlockId>& ids) {
   std::vector<BlockId> mine;
   for (BlockId id : ids) {

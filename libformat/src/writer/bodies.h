@@ -1,4 +1,5 @@
-// Lays out, encodes, compresses and sums the bodies of blocks (spec/format.md, section 8).
+// Lays out, encodes and compresses the bodies of blocks and computes their sums (spec/format.md,
+// section 8).
 #pragma once
 
 #include <cstddef>
@@ -18,20 +19,21 @@ class Bodies {
  public:
   explicit Bodies(WriterCore& writer) : w_(writer) {}
 
-  // Only few bodies are larger than this: they are encoded while they are written, and not
+  // Bodies with more bytes than this are encoded while they are written, and they are not
   // compressed.
   static constexpr std::uint64_t kStreamBody = 1 << 20;
 
-  // Produces the uncompressed body of a block that is new or has changed.
+  // Passes the uncompressed body of a new or changed block to `sink`, in parts.
   static Status for_body(const BlockState& block, const BodySink& sink);
   static Result<std::vector<std::byte>> body_of(const BlockState& block);
-  // Determines lengths and counts of such a block and the places of its variables.
+  // Determines the lengths and counts of a new or changed block and the places of its variables.
   Status lay_out_definitions(BlockId id);
-  // Collective: makes a dictionary from the first bodies of all ranks.
+  // Trains a dictionary on the first small bodies of all ranks. Collective.
   Status train(const std::vector<BlockId>& ids);
-  // Determines stored lengths, digests and sums.
+  // Determines the stored lengths, digests and sums of bodies. Keeps stored bodies in memory, up to
+  // a limit.
   Status encode_bodies(const std::vector<BlockId>& ids);
-  // Produces the body in its stored form.
+  // Encodes a body. *raw gets the uncompressed body, and *stored gets the bytes for the file.
   Status encode_stored(const BlockState& block, std::vector<std::byte>* raw,
                        std::vector<std::byte>* stored, BodyCodec* codec);
 

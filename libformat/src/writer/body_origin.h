@@ -12,14 +12,14 @@ namespace nmb {
 
 // The body is encoded from the block's metadata, as a canonical header.
 struct EncodedBody {};
-// The body is copied from a source. There are many blocks; members that are large and rarely needed
-// are stored separately.
+// The body is copied from a source. Large members that few blocks need are stored separately,
+// because there are many blocks.
 using PackedBody = std::unique_ptr<PackedBlock>;
-// The body that the file already has, for a new block with a new name.
+// The committed body of a renamed block. The body is written again with the new name.
 struct RenamedBody {
   std::vector<std::byte> bytes;
 };
-// The body is in the file and unchanged.
+// The body is in the file and does not change.
 struct CommittedBody {};
 
 using BodyOrigin =

@@ -1,4 +1,4 @@
-// A commit (see writer/commit.h).
+// Commits the changes of a writer (see writer/commit.h).
 #include "writer/commit.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace nmb {
 
 namespace {
 
-// The new generation becomes the state from which later changes start.
+// Updates the writer's state after a commit: later changes start from the new generation.
 Status settle(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   const std::uint64_t generation = w.committed.superblock.generation;
   for (const BlockCommit& c : blocks) {
@@ -53,14 +53,14 @@ class Commit {
     with_view_ = closing && w_.options.hdf5_view != Hdf5View::kOff;
     const bool view_is_due = with_view_ && !view_is_newest(committed);
     if (!w_.committed.is_none() && !has_.any && !view_is_due) return {};
-    // If a commit fails midway, it has accounted for pages that do not exist: no other commit can
-    // follow.
+    // No commit can follow a failed commit, because the failed commit may have counted pages that
+    // do not exist.
     w_.failure = write(closing).in_file(w_.file->name());
     return w_.failure;
   }
 
  private:
-  // Work that any rank has to do.
+  // The kinds of work in this commit.
   struct Work {
     bool any = false, links = false, rows = false;
   };
@@ -101,7 +101,7 @@ class Commit {
     const PhaseClock::Span commit(w_.clock, Phase::kCommit);
     NMB_TRY(in(Phase::kValues, [&]() -> Status {
       NMB_TRY(place_values(w_));
-      // All put bytes must be in the file before any rank computes sums.
+      // All bytes that were put must be in the file before a rank computes sums.
       NMB_TRY(w_.ranks.agree(w_.buffer.flush()));
       return SharedBlocks(w_).collect_values();
     }));
@@ -138,7 +138,8 @@ class Commit {
     return w_.ranks.agree(settle(w_, blocks_).with(fate));
   }
 
-  // Writes maps, blocks, index and statistics if more than growth pages changes.
+  // Writes data maps, blocks, the index and statistics. Called only if the commit changes more than
+  // growth pages.
   Status write_entries() {
     const std::uint64_t maps = w_.next.cursor;
     NMB_TRY(in(Phase::kIndex, [&]() -> Status {

@@ -1,4 +1,4 @@
-// Commits: blocks and tombstones (spec/format.md, section 8).
+// Commits: writes blocks and tombstones (spec/format.md, section 8).
 #include <algorithm>
 #include <utility>
 
@@ -26,7 +26,8 @@ Status write_block(WriterCore& w, BlockCommit& c) {
       (c.hole || c.extent_position == block.run_position)) {
     inline_bytes = std::move(c.inline_values);
     if (inline_bytes.empty()) {
-      // The header of a hole has the length of its layout; the extent may have grown since.
+      // A hole gets as many zero bytes as end_define() has reserved for it. The extent may have
+      // become longer since then.
       const std::uint64_t length = c.hole ? block.run_length : block.next.extent_length;
       inline_bytes.resize(round_up(length, 8));
       const auto values = std::span(inline_bytes).first(length);

@@ -1,4 +1,4 @@
-// Commits: dead ranges, and the superblock that makes the changes the newest generation
+// Commits: writes the dead ranges and the superblock, which makes the changes the newest generation
 // (spec/format.md, section 5).
 #include <algorithm>
 #include <utility>
@@ -15,12 +15,12 @@ namespace nmb {
 
 namespace {
 
-// Sent to the first rank: dead ranges of a rank, and its rows for growth pages.
+// The message of each rank to rank 0: the rank's dead ranges and its rows for the growth page.
 struct DeadAndGrown {
   std::vector<DeadRange> dead;
   std::span<const std::byte> growth;  // encoded by put_growth()
 
-  // Short, because one rank receives those of all ranks.
+  // Encodes the message in few bytes, because rank 0 receives a message from each rank.
   void put(MessageWriter& out) const {
     out.put_small(dead.size());
     for (const DeadRange& range : dead) {
@@ -53,7 +53,7 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   if (w.committed.superblock.generation == 0) return {};
   auto sum_ranges = [&]() -> Status {
     for (DeadRange& range : w.next.dead) {
-      // These bytes are committed: none of them waits to be written.
+      // The bytes can be read from the file, because they are committed.
       if (range.sum_known) continue;
       NMB_ASSIGN(range.sum, sum_in_file(w.buffer, range.position, range.length));
       range.sum_known = true;
@@ -110,18 +110,18 @@ Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 
 namespace {
 
-// After the slot is begun, a failure leaves open which generation the file has. The status says so
-// on all ranks, because they agree on it.
+// Adds to a failure status that the new generation may be in the file, because a failure during the
+// write of the slot leaves this open. The status is the same on all ranks.
 Status in_doubt(const WriterCore& w, const Status& status) {
-  // A file without a name is removed.
+  // A new file has no name yet and is removed after a failure.
   if (status.ok() || w.committed.superblock.generation == 0) return status;
   return status.with(
       joined_text("generation ", w.new_generation(),
-                  " may be in the file all the same: see which one it has (nminspect) before "
+                  " may be in the file nevertheless: check the file with nminspect before "
                   "you write again"));
 }
 
-// Writes cover and mark in one write.
+// Writes the cover and the mark in one write call.
 Status write_cover_and_mark(WriterCore& w, const Superblock& of, std::span<const std::byte> bytes) {
   std::array<std::byte, kMarkPosition + kMarkSize> out;
   std::ranges::copy(of.cover(w.committed.identity), out.begin());
@@ -129,7 +129,7 @@ Status write_cover_and_mark(WriterCore& w, const Superblock& of, std::span<const
   return w.file->write_at(kCoverPosition, out);
 }
 
-// Writes the trailer and the slot, and names a new file.
+// Writes the trailer, the slot, the cover and the mark, and gives a new file its name.
 Status publish(WriterCore& w) {
   Superblock& next = w.next.superblock;
   if (w.committed.superblock.generation > 0) NMB_TRY(w.file->check_locked());
@@ -143,10 +143,12 @@ Status publish(WriterCore& w) {
   const auto bytes = next.encode();
   NMB_TRY(w.file->truncate(next.file_length));
   NMB_TRY(w.file->write_at(trailer, bytes));
-  // Nobody can use a file without a name: one wait is enough for all of it.
+  // No reader can open a new file, which has no name yet. For a new file, one sync() at the end is
+  // enough.
   const bool waits_between = w.options.sync && w.committed.superblock.generation > 0;
   if (waits_between) NMB_TRY(w.file->sync());
-  // This is the last check: when the superblock is written, the commit takes place.
+  // After this check the commit cannot be cancelled any more: writing the slot commits the
+  // generation.
   if (w.options.cancel && w.options.cancel->load())
     return Status(Code::kIo, w.file->name(), kNoOffset, "", "interrupted; nothing was committed");
   w.next.slot_begun = true;
@@ -169,7 +171,8 @@ Status write_superblock(WriterCore& w) {
   auto begin = [&]() -> Status {
     NMB_TRY(write_sections(w));
     if (w.committed.superblock.generation > 0) return {};
-    // Write the slots too: a file without unallocated pages is copied without searching for them.
+    // Writes zeros to the slots too, so that the file has no unallocated ranges. A file without
+    // unallocated ranges can be copied without a search for them.
     std::vector<std::byte> head(w.committed.dictionary.empty() ? kBodyStart : kDictionaryPosition);
     w.committed.identity = Identity{w.committed.superblock.file_id, true}.encode();
     std::ranges::copy(w.committed.identity, head.begin() + kIdentityPosition);
@@ -183,13 +186,13 @@ Status write_superblock(WriterCore& w) {
   auto finish = [&]() -> Status {
     NMB_TRY(w.buffer.flush());
     if (w.options.before_commit) NMB_TRY(w.options.before_commit());
-    // Rank 0 waits for the device later, together with the trailer.
+    // Rank 0 calls sync() later, in publish().
     const bool waits =
         w.options.sync && syncs_output(w.ranks.communicator()) && !w.ranks.is_first();
     return waits ? w.file->sync() : Status();
   };
   NMB_TRY(w.ranks.agree(finish()));
-  // Made in advance, because there may be no memory for it later.
+  // Prepares the status for the case that there is no memory to make it later.
   const Status out_of_memory = std::exchange(w.out_of_memory, in_doubt(w, w.out_of_memory));
   Status status;
   if (leads) status = publish(w);

@@ -1,5 +1,5 @@
-// Commits: growth pages, and folding them into maps and entries (spec/format.md, section 10.4;
-// spec/rationale.md, "Growth").
+// Commits: writes growth pages, and folds growth into data maps and index entries (spec/format.md,
+// section 10.4; spec/rationale.md, "Growth").
 #include <algorithm>
 #include <map>
 #include <unordered_set>
@@ -16,14 +16,15 @@ namespace nmb {
 
 namespace {
 
-// A commit with more rows changes maps and entries instead, because one rank receives all rows for
-// the page.
+// Largest number of growth rows in a commit. A commit with more rows changes data maps and index
+// entries instead, because rank 0 receives all rows of a growth page.
 constexpr std::uint64_t kMostRowsOfACommit = 1 << 17;
 
-// Limits of pages and rows, because a reader reads all of them before it knows its first block.
+// Largest numbers of growth pages and growth rows in a file. These numbers are limited because a
+// reader reads all growth pages before it can read its first block.
 constexpr std::uint64_t kMostPages = 512, kMostRows = 1 << 19;
 
-// A row of the new page, as sent between ranks.
+// A row of the new growth page, as ranks send it to rank 0.
 struct NewGrowthRow {
   std::uint64_t order, records, logical, length, position, sum;
 };
@@ -35,7 +36,7 @@ std::uint64_t records_until(const ClassicLayout& layout, std::uint64_t end, std:
   return std::min(most, (end - begin - 1) / layout.record_size + 1);
 }
 
-// Returns whether rows of a growth page can describe all changes of a block.
+// Returns whether growth rows can describe all changes of a block.
 bool may_grow(const WriterCore& w, const BlockCommit& c) {
   const BlockState& block = w.blocks[c.id];
   return c.appended && !c.rewritten && block.committed && is_classic(block.next.kind) &&
@@ -44,7 +45,7 @@ bool may_grow(const WriterCore& w, const BlockCommit& c) {
          std::ranges::none_of(c.pieces, [](const Piece& piece) { return piece.hole; });
 }
 
-// Adds the block's growth rows, and the pieces after them, to map and entry.
+// Adds the block's growth rows and its new pieces to the block's data map and index entry.
 Status append_to_extent(WriterCore& w, BlockCommit& c) {
   const BlockEntry& entry = *w.blocks[c.id].committed;
   NMB_ASSIGN(const std::span<const GrowthRow> rows,
@@ -75,7 +76,8 @@ Status append_to_extent(WriterCore& w, BlockCommit& c) {
   return {};
 }
 
-// Rows of a block that this version cannot change, or whose map cannot be read, stay rows.
+// Folds the growth rows of one block. The growth rows stay if this version cannot change the block,
+// or if the block's data map cannot be read.
 Status fold_block(WriterCore& w, const BlockEntry& entry, std::vector<BlockCommit>& blocks) {
   Status status = w.committed.reader->check_needs(entry);
   BlockCommit c;
@@ -100,14 +102,14 @@ Status fold_block(WriterCore& w, const BlockEntry& entry, std::vector<BlockCommi
   return {};
 }
 
-// Collective. Folds blocks with growth rows that this commit does not change otherwise, each by one
-// rank.
+// Folds the growth rows of all blocks that this commit does not change otherwise. One rank folds
+// each block. Collective.
 Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
   constexpr BlockId kNone = ~BlockId{0};
   struct Known {
     std::uint64_t order;
     BlockId id;
-    bool changes;  // the rank commits the block anyway
+    bool changes;  // the rank commits the block in any case
   };
   const std::uint64_t ranks = w.ranks.count();
   std::vector<std::uint64_t> orders;
@@ -135,8 +137,8 @@ Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
   };
   NMB_TRY(w.ranks.agree(tell()));
   NMB_ASSIGN(const Inbox<Known> told, w.ranks.exchange(known));
-  // For each block of this rank's part: the rank that commits it, otherwise the first rank that
-  // knows it.
+  // For each block whose order this rank owns: the rank that commits the block, or the first rank
+  // that knows the block if no rank commits it.
   struct Chosen {
     int rank;
     Known known;
@@ -303,7 +305,7 @@ void put_growth(const WriterCore& w, const std::vector<BlockCommit>& blocks, Mes
           {block.next.order, records, piece.logical, piece.length, piece.position, piece.sum});
     }
   }
-  // Short, because one rank receives those of all ranks.
+  // Encodes the message in few bytes, because rank 0 receives a message from each rank.
   out.put_small(grown_records);
   out.put_small(rows.size());
   for (const NewGrowthRow& row : rows) {

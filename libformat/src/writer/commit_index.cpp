@@ -1,4 +1,5 @@
-// Commits: changes of the index, and their distribution to ranks (spec/format.md, section 7).
+// Commits: collects the changes of the index, distributes them to ranks and writes the index
+// (spec/format.md, section 7).
 #include <algorithm>
 #include <optional>
 
@@ -33,7 +34,7 @@ BlockEntry entry_of(const WriterCore& w, const BlockCommit& c) {
 
 namespace {
 
-// Changes of this rank: new and changed entries, and removed names.
+// The changes of this rank: new entries, changed entries and removed names.
 class OwnChanges final : public IndexChanges {
  public:
   OwnChanges(const WriterCore& writer, const std::vector<BlockCommit>& blocks) : writer_(writer) {
@@ -41,7 +42,7 @@ class OwnChanges final : public IndexChanges {
     for (const BlockCommit& block : blocks)
       if (!block.grown) list_.push_back({writer.blocks.name(block.id), &block});
     for (const std::string& name : writer.blocks.removed_names) list_.push_back({name, nullptr});
-    // A name that was removed and defined again is one change.
+    // The removal and the new definition of the same name become one change.
     auto less = [](const Change& a, const Change& b) {
       const int order = a.name.compare(b.name);
       return order != 0 ? order < 0 : a.block && !b.block;
@@ -65,7 +66,8 @@ class OwnChanges final : public IndexChanges {
     const BlockCommit* block;
   };
 
-  // The order of blocks differs from that of names: data that is needed soon is prefetched.
+  // Prefetches data that is needed soon: the changes are in the order of names, not in the order of
+  // blocks in memory.
   void prefetch(std::size_t i) const {
     constexpr std::size_t kSoon = 8;
     if (i + 2 * kSoon >= list_.size()) return;
@@ -80,7 +82,7 @@ class OwnChanges final : public IndexChanges {
   std::vector<Change> list_;
 };
 
-// Changes [from, to) of this rank and those that other ranks sent, by name.
+// The changes [from, to) of this rank and the changes that other ranks have sent, sorted by name.
 class MergedChanges final : public IndexChanges {
  public:
   MergedChanges(const IndexChanges& own, std::size_t from, std::size_t to) : own_(own) {
@@ -96,7 +98,7 @@ class MergedChanges final : public IndexChanges {
     else
       out.put_text(changes.name(i));
   }
-  // The message's bytes must outlive this.
+  // The message's bytes must outlive this object.
   void add(const Message& message) {
     for (MessageReader in(message.bytes()); !in.at_end();) {
       Received& received = received_.emplace_back();
@@ -141,7 +143,8 @@ class MergedChanges final : public IndexChanges {
   std::vector<std::size_t> ends_;
 };
 
-// Collective. Returns the records in growth pages, which no page of the index counts.
+// Returns the number of records in growth pages, which the pages of the index do not count.
+// Collective.
 Result<std::uint64_t> grown_records(WriterCore& w) {
   std::uint64_t grown = 0;
   NMB_TRY(w.ranks.first([&]() -> Status {
@@ -165,13 +168,15 @@ Status write_index(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   if (!w.ranks.is_alone()) {
     names.reserve(changes.count());
     for (std::size_t i = 0; i < changes.count(); ++i) names.push_back(changes.name(i));
-    // Ranks that write metadata have the file open anyway, and read the pages to change.
+    // The ranks that write metadata also read the index pages that change, because they have the
+    // file open already.
     NMB_ASSIGN(slices, NameSlices::choose(ranks, names, committed.leaf_rows,
                                           w.aggregation.writer_ranks(ranks.size())));
   }
   const std::vector<std::size_t> begins =
       w.ranks.is_alone() ? std::vector<std::size_t>{0, changes.count()} : slices.cut(names);
-  std::size_t from = 0, to = 0;  // the range of this rank's own changes that it owns
+  // The range of this rank's changes whose names this rank owns.
+  std::size_t from = 0, to = 0;
   std::vector<Communicator::Parcel> parcels;
   for (std::size_t s = 0; s < slices.count(); ++s) {
     if (slices.owner(s) == w.ranks.own()) {

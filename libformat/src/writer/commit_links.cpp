@@ -1,5 +1,5 @@
-// Commits: values that stay in other files are read once to compute their sums, and the file table
-// names their files (spec/format.md, section 10.3).
+// Commits: reads the values that stay in other files once to compute their sums, and lists these
+// files in the file table (spec/format.md, section 10.3).
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -18,7 +18,7 @@ namespace nmb {
 
 namespace {
 
-// The largest number of bytes of paths in a page, with room for its columns.
+// Largest number of bytes for the paths in a file-table page and their rows.
 constexpr std::uint64_t kMostPathBytes = std::uint64_t{1} << 31;
 
 }  // namespace
@@ -38,7 +38,8 @@ Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks) {
     links.back().second.position = length;
     length = round_up(length + links.back().second.length, 8);
   }
-  // Bytes of originals are summed while they are copied, unless values share bytes.
+  // The sums of bytes in originals are computed while the originals are copied. If values share
+  // bytes, the values are read separately instead.
   for (const auto& [number, values] : in_originals) {
     std::vector<WantedSum> wanted;
     for (LinkedPieces* const linked : values) linked->want_sums(&wanted);
@@ -49,8 +50,8 @@ Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks) {
       length = round_up(length + links.back().second.length, 8);
     }
   }
-  // The positions are in no file: they continue from rank to rank, for dividing the moves of all
-  // ranks.
+  // The positions of these moves are not file positions. The positions continue from rank to rank,
+  // so that the moves of all ranks can be divided among the ranks.
   NMB_ASSIGN(const auto lengths, w.ranks.in_order(length, std::uint64_t{0}, std::plus<>()));
   std::vector<Move*> moves;
   for (auto& [linked, move] : links) {
@@ -92,7 +93,8 @@ struct LinkedFile {
   }
 };
 
-// Numbers files in the order of the first rank that links to each.
+// Assigns file numbers. New files are numbered in the order in which ranks request them, by
+// ascending rank.
 class FileNumbering {
  public:
   explicit FileNumbering(WriterCore& w) : w_(w) {}
@@ -119,7 +121,7 @@ class FileNumbering {
     if (!is_new && files[row->second].size != file.size)
       return Status(Code::kDamaged, std::string(file.path), kNoOffset, "R-FT-5",
                     joined_text("found ", file.size, " bytes, expected ", files[row->second].size,
-                                " as the file table of ", in_quotes(w_.file->name()), " has it"));
+                                " (from the file table of ", in_quotes(w_.file->name()), ")"));
     if (is_new) {
       NMB_TRY(count_path(file.path));
       files.push_back({std::string(file.path), file.size});
@@ -130,7 +132,7 @@ class FileNumbering {
  private:
   Status count_path(std::string_view path) {
     if ((bytes_ += path.size() + kRowBytes) <= kMostPathBytes) return {};
-    return Status(Code::kLimit, joined_text("found paths of files to link of more than ",
+    return Status(Code::kLimit, joined_text("the paths of the linked files have more than ",
                                             kMostPathBytes, " bytes"));
   }
   static constexpr std::uint64_t kRowBytes = 32;
@@ -142,7 +144,8 @@ class FileNumbering {
 }  // namespace
 
 Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks) {
-  std::unordered_map<std::string_view, std::uint32_t> numbers;  // of this rank's files
+  std::unordered_map<std::string_view, std::uint32_t>
+      numbers;  // file numbers by the paths of this rank's files
   const auto for_used = [&](auto visit) {
     for (const BlockCommit& c : blocks)
       if (auto* const linked = w.blocks[c.id].values.as<LinkedPieces>())
@@ -170,7 +173,7 @@ Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks) {
     }
     return {};
   }));
-  // Answers come in the order of the questions.
+  // The numbers arrive in the order in which this rank sent the files.
   NMB_ASSIGN(const Inbox<std::uint32_t> told, w.ranks.exchange(given));
   auto number = told.begin();
   for (StoredOriginal& original : w.next.originals) {
@@ -194,7 +197,7 @@ Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 
 namespace {
 
-// Writes a page with the new rows, which continues the existing pages.
+// Writes a file-table page with the new rows. The page refers to the newest existing page.
 Status write_file_table_page(WriterCore& w) {
   Superblock& next = w.next.superblock;
   std::size_t known = 0;

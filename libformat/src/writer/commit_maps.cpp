@@ -1,4 +1,4 @@
-// Commits: data maps (spec/format.md, section 10.2).
+// Commits: writes data maps (spec/format.md, section 10.2).
 #include <algorithm>
 #include <memory>
 
@@ -18,7 +18,8 @@ Result<Place> write_map(WriterCore& w, const BlockCommit& c, PageSink& sink) {
   std::unique_ptr<DataMap> old;
   if (block.committed && block.committed->has_map()) {
     old = std::make_unique<DataMap>(w.committed.reader->map_of(*block.committed));
-    // Pages name the block's header as their owner, so a new header needs new pages.
+    // Each page of a data map names the position of its block's header, so a new header needs new
+    // pages.
     if (c.rewritten || c.pieces.empty()) {
       if (!c.rewritten && !c.map.absent()) return c.map;
       NMB_TRY(retire_data_map(*old, sink));
@@ -30,7 +31,7 @@ Result<Place> write_map(WriterCore& w, const BlockCommit& c, PageSink& sink) {
                         block.next.position);
 }
 
-// Finds out how long pages are.
+// Computes the length of pages without writing them.
 class Trial final : public PageSink {
  public:
   explicit Trial(std::uint64_t position) : position_(position) {}
@@ -48,8 +49,8 @@ class Trial final : public PageSink {
 
 }  // namespace
 
-// The lengths of pages depend slightly on their positions: ranks try growing lengths until none
-// changes.
+// Writes data maps in the order of MapToWrite::order. The length of a page depends slightly on its
+// position: the ranks compute lengths and positions repeatedly until no length changes.
 Status write_maps_in_order(WriterCore& w, std::span<const MapToWrite> maps) {
   std::vector<OrderedRequest> parts;
   for (const MapToWrite& map : maps) parts.push_back({map.order, 0});
@@ -83,6 +84,7 @@ Status write_maps_in_order(WriterCore& w, std::span<const MapToWrite> maps) {
   return {};
 }
 
+// Writes the pages of data maps in the order in which the blocks were created.
 Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks) {
   std::vector<MapToWrite> maps;
   for (BlockCommit& c : blocks)

@@ -1,6 +1,6 @@
-// The steps of a commit, in the order in which writer/commit.cpp calls them. Each is collective; if
-// one fails on one rank, it fails on all. `blocks`: those that this rank commits. Steps store their
-// results in them and in WriterCore::next.
+// The steps of a commit, in the order in which writer/commit.cpp calls them. Each step is
+// collective, and a step that fails on one rank fails on all ranks. `blocks`: the blocks that this
+// rank commits. The steps store their results in `blocks` and in WriterCore::next.
 #pragma once
 
 #include <cstdint>
@@ -15,74 +15,80 @@
 namespace nmb {
 
 // --- commit_links.cpp: values that stay in other files ---
-// Reads the values of linked blocks on the threads of all ranks and computes their sums.
+// Reads the values of linked blocks and computes their sums, on the threads of all ranks.
 Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks);
-// Makes the rows of the file table: first those of the file, then new ones in the order in which
-// blocks use them. The first rank keeps them; each rank learns the numbers of its files.
+// Makes the rows of the file table: first the existing rows, then new rows in the order in which
+// ranks and their blocks use the files. Rank 0 keeps the rows of the file table, and each rank
+// receives the numbers of its files.
 Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks);
 Status write_file_table(WriterCore& w);
 
 // --- commit_values.cpp ---
-// Writes values to their places; free space begins after the last of them.
+// Writes values to their places. After this step, free space begins after the last value.
 Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks);
-// Sets what the entry states of an extent, from the block's pieces. Not collective.
+// Computes the fields of the index entry that describe the extent, from the block's pieces. Not
+// collective.
 Status describe_extent(WriterCore& w, BlockCommit& block);
-// Keeps values that nobody has changed. Not collective.
+// Copies the committed description of an extent whose values did not change. Not collective.
 void keep_committed_extent(const WriterCore& w, BlockCommit& block);
 
 // --- commit_growth.cpp ---
-// Computes the stamp of the generation (spec/format.md, section 5.1), and decides which blocks get
-// growth pages. Afterwards the pieces of every block's extent are known.
+// Computes the stamp of the generation (spec/format.md, section 5.1), and chooses the blocks whose
+// changes go to a growth page. Afterwards the pieces of all extents are known.
 Status choose_growth(WriterCore& w, std::vector<BlockCommit>& blocks, bool with_view);
-// If growth was folded, writes one page with the rows that stay, which replaces all pages.
+// If growth was folded, replaces all growth pages by one page with the rows that stay.
 Status replace_growth(WriterCore& w);
-// Sends the rows of the blocks that this rank keeps to the first rank. Not collective.
+// Encodes the growth rows of this rank's blocks in a message for rank 0. Not collective.
 void put_growth(const WriterCore& w, const std::vector<BlockCommit>& blocks, MessageWriter& out);
-// Called by the first rank: writes the rows that all ranks have sent. Not collective.
+// Writes a growth page with the rows of all ranks. Not collective; called only by rank 0.
 Status write_growth(WriterCore& w, std::span<MessageReader> told);
 
 // --- commit_maps.cpp ---
+// A data map to be written.
 struct MapToWrite {
   std::uint64_t order;
-  // Returns the place of the root. It may be called several times, and then has to write the same.
+  // Writes the pages and returns the place of the root. It may be called several times, and must
+  // write the same pages each time.
   std::function<Result<Place>(PageSink&)> write;
-  Place* place;  // of the root afterwards
+  Place* place;  // receives the place of the root
 };
-// Writes data maps of all ranks by ascending order. maps: of this rank, ascending.
+// Writes the data maps of all ranks by ascending order. maps: this rank's data maps, in ascending
+// order.
 Status write_maps_in_order(WriterCore& w, std::span<const MapToWrite> maps);
-// Writes pages of data maps, in the order in which the blocks were created.
+// Writes the pages of data maps in the order in which the blocks were created.
 Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks);
 
 // --- commit_blocks.cpp ---
 Status write_blocks(WriterCore& w, std::vector<BlockCommit>& blocks);
-// Writes headers without a body for blocks that were removed or renamed.
+// Writes tombstones for removed and renamed blocks. A tombstone is a block header without a body.
 Status write_tombstones(WriterCore& w);
-// Returns where a block ends that end_define() has placed. Not collective.
+// Returns the file position where a block ends, which end_define() has placed. Not collective.
 std::uint64_t block_end(const WriterCore& w, BlockId id);
 
 // --- commit_index.cpp ---
-// The owners of slices of the name space write a new index, or the pages of the index that change.
+// Writes a new index, or the pages of the index that change. Each rank that owns a slice of the
+// name space writes the pages of its slice.
 Status write_index(WriterCore& w, const std::vector<BlockCommit>& blocks);
 // Not collective.
 BlockEntry entry_of(const WriterCore& w, const BlockCommit& block);
 
 // --- commit_tables.cpp ---
 Status write_statistics(WriterCore& w, const std::vector<BlockCommit>& blocks);
-// Writes the tags of blocks that were packed with tags. Tags of other blocks stay as they are.
+// Writes the tags of blocks that were packed with tags. Tags of other blocks do not change.
 Status write_tags(WriterCore& w, const std::vector<BlockCommit>& blocks);
 
 // --- commit_view.cpp ---
-// The first rank writes the HDF5 view of the blocks of all ranks, after them. If no view can be
-// made, an older one stays.
+// Writes the HDF5 view of all blocks, on rank 0, after the blocks. If no view can be made, an older
+// view stays.
 Status write_view(WriterCore& w);
-// Warns that the HDF5 view is older than the committed generation; only the first commit for which
-// this is true does.
+// Warns that the HDF5 view becomes older than the newest generation. Only the first commit that
+// makes the view old warns.
 Status tell_of_old_view(WriterCore& w);
 
 // --- commit_end.cpp ---
-// The first rank writes the growth and the dead ranges of all ranks.
+// Writes the growth rows and the dead ranges of all ranks, on rank 0.
 Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks);
-// Flushes everything to the device before the first rank writes the superblock.
+// Flushes all data to the device; then rank 0 writes the superblock.
 Status write_superblock(WriterCore& w);
 
 }  // namespace nmb

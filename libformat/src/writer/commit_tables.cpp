@@ -1,5 +1,5 @@
-// Commits: statistics of the values of blocks, and tags (spec/format.md, sections 9.2 to 9.4).
-// Values that are copied are counted on the way; other values are read again.
+// Commits: writes the statistics and tags of blocks (spec/format.md, sections 9.2 to 9.4). Values
+// that the commit copies are counted while they are copied; other values are read again.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -16,7 +16,7 @@ namespace nmb {
 
 namespace {
 
-// Returns whether definitions and values of a block are unchanged.
+// Returns whether two entries of a block have the same definitions and values.
 bool same_values(const BlockEntry& a, const BlockEntry& b) {
   return a.sum == b.sum && a.extent_length == b.extent_length && a.extent_sum == b.extent_sum &&
          a.records == b.records && a.map.sum == b.map.sum;
@@ -27,7 +27,7 @@ bool has_at_most_twice(std::uint64_t rows, std::uint64_t total) {
   return rows <= total || rows - total <= total;
 }
 
-// Adds the rows of a new or changed block.
+// Adds the statistics rows of a new or changed block to `rows`.
 Status add_statistics(WriterCore& w, const BlockCommit& c, TableRows* rows) {
   if (c.grown) return {};
   const BlockState& block = w.blocks[c.id];
@@ -52,11 +52,13 @@ Status add_statistics(WriterCore& w, const BlockCommit& c, TableRows* rows) {
   return {};
 }
 
-// Takes the rows of the newest trees that count, and this rank's rows, from all ranks. Afterwards
-// all rows of a block are on one rank. The pages of the trees die.
+// Reads the rows of `trees`, adds this rank's `rows`, and distributes all rows so that all rows of
+// a block are on one rank. For each block, only the newest rows stay. The pages of the trees become
+// dead.
 Status take_trees(WriterCore& w, const BlockTable& table, std::span<const BlockTable::Tree> trees,
                   bool to_the_oldest, TableRows* rows) {
-  std::vector<std::size_t> ages(rows->count());  // number of the tree; 0: rows of this generation
+  // The age of each row: 0 for rows of this generation, i + 1 for rows of trees[i].
+  std::vector<std::size_t> ages(rows->count());
   const auto take = [&]() -> Status {
     const unsigned part = static_cast<unsigned>(w.ranks.own());
     for (std::size_t tree = 0; tree < trees.size(); ++tree)
@@ -82,7 +84,8 @@ Status take_trees(WriterCore& w, const BlockTable& table, std::span<const BlockT
     return {};
   };
   NMB_TRY(w.ranks.agree(take()));
-  // Sent to the rank that has the block, by order.
+  // Sends each row to the rank that receives all rows of the row's block. The block's order
+  // determines the rank.
   Letters letters;
   for (std::size_t i = 0; i < rows->count(); ++i) {
     MessageWriter& out = letters.to(static_cast<int>((*rows)[i].order % w.ranks.count()));
@@ -112,8 +115,9 @@ Status take_trees(WriterCore& w, const BlockTable& table, std::span<const BlockT
   return {};
 }
 
-// Writes, after the index, a tree with these rows of all ranks, which leads to the trees before or
-// takes them in. Does nothing without rows. Collective.
+// Writes a tree with the rows of all ranks, after the index. The new tree includes the rows of
+// newer small trees and refers to the next older tree. Does nothing if no rank has rows.
+// Collective.
 Status write_table(WriterCore& w, PageUse use, std::uint64_t feature, TableRows rows) {
   Superblock& next = w.next.superblock;
   NMB_ASSIGN(std::uint64_t total, w.ranks.sum(std::uint64_t{rows.count()}));
@@ -139,7 +143,7 @@ Status write_table(WriterCore& w, PageUse use, std::uint64_t feature, TableRows 
       if (w.ranks.is_first()) rows.add(TableRow::before());
     }
   }
-  // If rank 0 has written a growth page, only rank 0 knows its end.
+  // If rank 0 has written a growth page, only rank 0 knows where the page ends.
   NMB_ASSIGN(w.next.cursor, w.ranks.from_first(w.next.cursor));
   NMB_ASSIGN(const BuiltTable built,
              build_table(

@@ -15,7 +15,8 @@
 
 namespace nmb {
 
-// Returns whether a file number is that of an original in the file; new rows are of external files.
+// Returns whether a file number refers to an original in the file. Rows that this commit adds to
+// the file table refer to external files.
 Result<bool> is_original(const WriterCore& w, std::uint32_t number) {
   if (number == 0) return false;
   if (std::ranges::find(w.next.originals, number, &StoredOriginal::number) !=
@@ -26,7 +27,7 @@ Result<bool> is_original(const WriterCore& w, std::uint32_t number) {
   return number <= table->rows() && table->is_original(number - 1);
 }
 
-// Sets the fields of the entry for an extent with these pieces.
+// Sets the fields of the commit that describe the extent, from the block's pieces.
 Status describe_extent(WriterCore& w, BlockCommit& c) {
   const BlockState& block = w.blocks[c.id];
   c.hole = std::ranges::all_of(c.pieces, [](const Piece& p) { return p.hole; });
@@ -55,7 +56,7 @@ Status describe_extent(WriterCore& w, BlockCommit& c) {
   return {};
 }
 
-// Keeps values that were not touched.
+// Copies the committed description of an extent that did not change.
 void keep_committed_extent(const WriterCore& w, BlockCommit& c) {
   const BlockEntry& entry = *w.blocks[c.id].committed;
   c.extent_position = entry.extent_position;
@@ -67,7 +68,7 @@ void keep_committed_extent(const WriterCore& w, BlockCommit& c) {
 
 namespace {
 
-// Moves the values that wait. Collective.
+// Moves values from their sources to their places in the file. Collective.
 Status move_pending(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   std::vector<Move*> moves;
   bool sparse = false;
@@ -98,13 +99,14 @@ Status move_pending(WriterCore& w, const std::vector<BlockCommit>& blocks) {
                      moves.empty() || sparse ? Status() : w.file->reserve(from, to - from));
 }
 
-// Determines the pieces of a block's values, and whether they need a map.
+// Determines the pieces of a block's values, and whether they need a data map.
 Status finish_extent(WriterCore& w, BlockCommit& c, std::uint64_t* kept_inline) {
   // The largest number of bytes of inline values that are kept until their blocks are written.
   constexpr std::uint64_t kMostKept = 16 << 20;
   BlockState& block = w.blocks[c.id];
   if (block.next.extent_length == 0) return {};
-  std::optional<ClassicHeader> whole;  // if this rank's metadata are only a part
+  // The whole header of the block, if this rank has only a part of its definitions.
+  std::optional<ClassicHeader> whole;
   const auto definitions = [&]() -> Result<const Metadata*> {
     NMB_TRY(load_definitions(w, c.id));
     if (!block.partial) return block.metadata.get();
@@ -126,7 +128,7 @@ Status finish_extent(WriterCore& w, BlockCommit& c, std::uint64_t* kept_inline) 
 
 }  // namespace
 
-// Writes values to their positions. Space after the last one becomes free again.
+// Writes values to their positions. Reserved space after the last value becomes free again.
 Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks) {
   const bool first = w.committed.superblock.generation == 0;
   std::uint64_t used = first ? kBodyStart : round_up(w.committed.kept_length, 8);
@@ -150,7 +152,8 @@ Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks) {
     finish_originals(w);
     for (const StoredOriginal& original : w.next.originals)
       used = std::max(used, original.move.position + original.size());
-    // From here on, ranks write into each other's gaps.
+    // After this step, a rank may write to gaps between the bytes of another rank, so the buffers
+    // are flushed.
     return !w.ranks.is_alone() ? w.buffer.flush() : Status();
   };
   NMB_TRY(w.ranks.agree(finish()));

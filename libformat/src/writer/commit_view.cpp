@@ -1,4 +1,4 @@
-// Commits: the HDF5 view (spec/format.md, section 12).
+// Commits: writes the HDF5 view (spec/format.md, section 12).
 
 #include "format/superblock/view_header.h"
 #include "hdf5/view/view_encoder.h"
@@ -28,9 +28,11 @@ Status encode_view_of(WriterCore& w) {
   if (w.options.hdf5_view == Hdf5View::kAuto) {
     const std::uint64_t objects = next.totals.dimensions + next.totals.variables;
     if (objects > kMostAutoViewObjects)
-      return Status(Code::kUnsupported, joined_text("HDF5 view: found ", objects,
-                                                    " dimensions and variables, expected at most ",
-                                                    kMostAutoViewObjects));
+      return Status(
+          Code::kUnsupported,
+          joined_text("HDF5 view: the file has ", objects,
+                      " dimensions and variables; a view is made automatically for at most ",
+                      kMostAutoViewObjects));
     how.most_chunks = kMostAutoViewRecords;
   }
   Head head;
@@ -59,9 +61,9 @@ Status tell_of_old_view(WriterCore& w) {
   if (!view_is_newest(w.committed.superblock) || w.options.hdf5_view != Hdf5View::kOff) return {};
   const bool tells = w.ranks.is_first() && w.options.on_no_view;
   return w.ranks.agree(
-      tells ? w.options.on_no_view(
-                  joined_text("a new HDF5 view: the existing one shows generation ",
-                              w.committed.superblock.generation, " and nothing that is added now"))
+      tells ? w.options.on_no_view(joined_text(
+                  "a new HDF5 view: the existing view shows generation ",
+                  w.committed.superblock.generation, " without the changes of this commit"))
             : Status());
 }
 
@@ -69,7 +71,7 @@ Status write_view(WriterCore& w) {
   NMB_TRY(w.stripes.pass_on({}));
   auto finish = [&]() -> Status {
     NMB_TRY(w.buffer.flush());
-    // With MPI-IO, ranks see each other's writes when both have synced.
+    // With MPI-IO, a rank sees the writes of another rank only after both ranks have called sync().
     return w.options.io == Io::kMpiIo ? w.file->sync() : Status();
   };
   NMB_TRY(w.ranks.agree(finish()));

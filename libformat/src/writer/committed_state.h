@@ -1,4 +1,4 @@
-// CommittedState: the newest generation of the file, as the writer knows it.
+// CommittedState: what the writer knows about the newest generation of the file.
 #pragma once
 
 #include <array>
@@ -17,19 +17,24 @@
 namespace nmb {
 
 struct CommittedState {
-  Superblock superblock;  // of the last commit, or the known part of the first
+  // The superblock of the last commit. Before the first commit, only the fields that are known
+  // already are set.
+  Superblock superblock;
   std::array<std::byte, kSlotUnit> superblock_bytes{};  // the bytes in the file
-  std::array<std::byte, kIdentitySize> identity{};      // the bytes in the file; on rank 0
+  std::array<std::byte, kIdentitySize>
+      identity{};  // the identity's bytes in the file; only on rank 0
   std::vector<std::byte> dictionary;
   bool has_file_id = false;
-  // Bytes that others wrote or that are committed: this writer never truncates the file to less.
+  // This writer never truncates the file to fewer bytes than this, because bytes before this
+  // position are committed or were written by others.
   std::uint64_t kept_length = 0;
   std::unique_ptr<OutputSource> source;
   std::unique_ptr<ReaderCore> reader;               // null before the first commit
   std::uint64_t growth_pages = 0, growth_rows = 0;  // on rank 0
 
   bool is_none() const { return superblock.generation == 0; }
-  // Call this after a commit: all ranks know the superblock, so the head need not be read.
+  // Opens a reader of the new generation. Must be called after a commit. Does not read the file's
+  // head, because all ranks know the superblock.
   void read_from(const OutputFile& file) {
     Head head;
     head.superblock = superblock;

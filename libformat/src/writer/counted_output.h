@@ -1,4 +1,4 @@
-// CountedOutput: counts the bytes and calls that go to an output file.
+// CountedOutput: counts the reads and writes of an output file and their bytes.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ class CountedOutput final : public OutputFileLayer {
   struct Counts {
     std::atomic<std::uint64_t> writes = 0, bytes_written = 0, reads = 0, bytes_read = 0;
   };
-  // counts: may outlive the file.
+  // counts: receives the numbers. The counts may outlive the file.
   CountedOutput(std::unique_ptr<OutputFile> base, std::shared_ptr<Counts> counts)
       : OutputFileLayer(std::move(base)), counts_(std::move(counts)) {}
 

@@ -1,4 +1,4 @@
-// Definitions: define mode (see writer/definitions.h).
+// Definitions: changes blocks in define mode (see writer/definitions.h).
 #include "writer/definitions.h"
 
 #include <memory>
@@ -18,10 +18,11 @@ namespace nmb {
 
 namespace {
 
-// The rules are in spec/format.md, section 8.4.
+// Checks a block name (spec/format.md, section 8.4).
 Status check_block_name(std::string_view name) {
   auto bad = [&](const std::string& why) {
-    return Status(Code::kUsage, "found block name " + in_quotes(name) + ", expected one " + why);
+    return Status(Code::kUsage,
+                  "invalid block name " + in_quotes(name) + ": expected a name " + why);
   };
   if (name.empty()) return {};
   if (name.size() > kMaxNameBytes) return bad("of at most 65535 bytes");
@@ -32,13 +33,13 @@ Status check_block_name(std::string_view name) {
     if (end == std::string_view::npos) end = name.size();
     const std::string_view part = name.substr(begin, end - begin);
     if (part.empty() || part == "." || part == "..")
-      return bad("without empty parts, \".\" and \"..\"");
+      return bad("without empty parts and without the parts \".\" and \"..\"");
     begin = end + 1;
   }
   return {};
 }
 
-// Unknown sections of an extended body may forbid changes of the block.
+// Fails if the extended body of a block has unknown sections that forbid changes.
 Status check_body_may_change(const ReaderCore& core, const BlockEntry& entry) {
   constexpr std::uint16_t kFirstKnown = 2, kLastKnown = 5;
   constexpr std::size_t kHeaderLengthOffset = 12;
@@ -71,7 +72,7 @@ Status outside_define_mode() {
   return Status(Code::kUsage, "definitions need define mode; call redefine() first");
 }
 
-// The committed block's bytes become dead with the next commit.
+// Marks the bytes of the committed block as dead for the next commit.
 void Definitions::retire_header(BlockId id, EntryFate fate) {
   BlockState& block = w_.blocks[id];
   if (!block.committed) return;
@@ -91,7 +92,9 @@ Result<BlockId> Definitions::define_block(std::string_view name, const Metadata*
   const BlockId id = w_.blocks.add(name);
   BlockState& block = w_.blocks[id];
   block.metadata = std::make_unique<Metadata>();
-  // Blocks of one file are usually alike, but after a first large block the next ones may be small.
+  // Memory is reserved in advance because blocks of one file usually have similar definitions. But
+  // the blocks after a first large block may be small, so no more than this many bytes are
+  // reserved.
   constexpr std::size_t kReserve = 64 << 10;
   const BlockState* const before = id > 0 ? defining_new(id - 1) : nullptr;
   w_.blocks.names_like = NamesLike(before && !definitions ? before->metadata.get() : nullptr);
@@ -104,8 +107,8 @@ Result<BlockId> Definitions::define_block(std::string_view name, const Metadata*
   return id;
 }
 
-// Turns a block with a fixed layout into one that is being defined; end_define carries its values
-// over.
+// Starts a redefinition of a block that has a layout. end_define() copies the values of the block
+// to the new layout.
 Status Definitions::start_edit(BlockId id) {
   BlockState& block = w_.blocks[id];
   if (!block.is_laid_out() || block.stage == BlockStage::kEdited) return {};
@@ -150,7 +153,8 @@ Status Definitions::put_att(BlockId id, VarId variable, std::string_view name, T
     NMB_TRY(check_new_name("attribute", name));
     const Metadata& before = block->old->metadata;
     if (name == "_FillValue" && variable < before.variable_count()) {
-      // Holes read as the fill value, so it must not change.
+      // Holes have the fill value when they are read, so the fill value must not change while there
+      // are holes.
       NMB_ASSIGN(VariableShape shape,
                  shape_of(before, block->old->layout, variable, block->old->records));
       std::uint64_t slice = before.slice_bytes(variable).value_or(0);
@@ -161,9 +165,9 @@ Status Definitions::put_att(BlockId id, VarId variable, std::string_view name, T
         for (const Interval& part : block->old->extent->stored_in(begin, begin + slice))
           stored += part.end - part.begin;
         if (stored != slice)
-          return Status(Code::kUsage, "found a change of _FillValue of " +
-                                          in_quotes(before.variable(variable).name) +
-                                          ", expected none while values are not written");
+          return Status(Code::kUsage,
+                        "_FillValue of " + in_quotes(before.variable(variable).name) +
+                            " cannot change while some values of the variable are not written");
       }
     }
   }
@@ -202,7 +206,7 @@ Status Definitions::rename_block(BlockId id, std::string_view name) {
   BlockState& block = w_.blocks[id];
   if (block.committed) NMB_TRY(check_body_may_change(*w_.committed.reader, *block.committed));
   if (block.body_stays()) {
-    // The body is copied to the new name, byte for byte.
+    // The body of the renamed block is copied byte for byte.
     NMB_ASSIGN(StoredBlock stored, w_.committed.reader->load(*block.committed, false));
     extent_of(w_, id);
     block.move_body(std::move(stored.body));

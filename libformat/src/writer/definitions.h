@@ -1,4 +1,5 @@
-// Definitions: define mode (spec/format.md, sections 7 and 8).
+// Definitions: defines, changes, renames and removes blocks in define mode (spec/format.md,
+// sections 7 and 8).
 #pragma once
 
 #include <cstdint>
@@ -14,16 +15,16 @@ class Definitions {
   explicit Definitions(WriterCore& writer) : w_(writer) {}
 
   Result<BlockId> define_block(std::string_view name, const Metadata* definitions = nullptr);
-  // Returns a block that is to be changed.
+  // Returns a block whose definitions may be changed.
   Result<BlockState*> defining(BlockId id);
-  // The same for a block that was defined since the last end_define(), as almost all are; otherwise
-  // nullptr.
+  // Returns the block if it was defined since the last end_define() and is not packed; returns
+  // nullptr for other blocks. This function is a fast path of defining() for new blocks.
   BlockState* defining_new(BlockId id) {
     if (!w_.define_mode || !w_.failure.ok() || id >= w_.blocks.size()) return nullptr;
     BlockState& block = w_.blocks[id];
     return block.stage == BlockStage::kDefined && !block.packed() ? &block : nullptr;
   }
-  // Adds to the definitions of a block that defining_new() has returned.
+  // Adds a dimension or variable to a block's definitions `to`.
   Result<DimId> def_dim(BlockId id, Metadata& to, std::string_view name, std::uint64_t length) {
     return w_.blocks.is_newest(id) ? w_.blocks.names_like.def_dim(to, name, length)
                                    : to.def_dim(name, length);
@@ -37,7 +38,7 @@ class Definitions {
                  std::span<const std::byte> values);
   Status remove_block(BlockId id);
   Status rename_block(BlockId id, std::string_view name);
-  // Collective: returns to define mode.
+  // Returns to define mode. Collective.
   Status redefine();
 
  private:

@@ -1,4 +1,4 @@
-// end_define(): which ranks keep which blocks, their bodies, and their places (see
+// end_define(): chooses the rank that keeps each block, encodes bodies and places blocks (see
 // writer/end_define.h).
 #include "writer/end_define.h"
 
@@ -51,7 +51,7 @@ Status EndDefine::choose_file_id(const std::vector<BlockId>& ids) {
   return {};
 }
 
-// The order of creation follows ranks and, on a rank, definitions.
+// Numbers new blocks: by rank, and on each rank in the order of definition.
 Status EndDefine::number_blocks(const std::vector<BlockId>& ids) {
   std::uint64_t count = 0;
   for (BlockId id : ids) count += !w_.blocks[id].is_laid_out();
@@ -69,7 +69,7 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
                                           sum_of(w_.committed.dictionary)};
     w_.next.cursor += block_length(0, w_.committed.dictionary.size());
   }
-  // Blocks with inline values come first; then all other values.
+  // Places blocks and their inline values first, and all other values after them.
   Placement blocks, values;
   const auto alignment = [&](const BlockState& block, const ValueSpace& space) {
     return space.aligned ? extent_alignment(block.next.extent_length, w_.options.alignment) : 8;
@@ -108,8 +108,8 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
     const ValueSpace space = block.values.space(block.next.extent_length);
     if (space.length > 0 && !block.inline_run) {
       if (at >= Placement::kLimit || space.length >= Placement::kLimit - at)
-        return Status(Code::kLimit,
-                      "found values of block " + in_quotes(w_.blocks.name(id)) + " beyond 2^62");
+        return Status(Code::kLimit, "the values of block " + in_quotes(w_.blocks.name(id)) +
+                                        " end after byte 2^62 of the file");
       block.run_position = take(space.length, alignment(block, space));
     }
     block.run_length = block.next.extent_length;
@@ -127,14 +127,15 @@ Status EndDefine::place(const std::vector<BlockId>& ids) {
 
 namespace {
 
-// Returns the end of the values in the extent, without trailing bytes of a packed file.
+// Returns the length of the values in the extent, without the trailing bytes of a packed file.
 std::uint64_t values_end(const OldContent& old) {
   const std::uint64_t end = old.records == 0 ? 0 : old.layout.end(old.records);
   return std::max(old.layout.fixed_end, end) - old.layout.header_length;
 }
 
-// Returns whether the values of all old variables keep their offsets in the extent and new ones
-// come after them. They must not use a gap of a packed file, which may contain any bytes.
+// Returns whether the values of all old variables keep their offsets in the extent, and all new
+// variables come after them. New variables must not use a gap in a packed file, because a gap may
+// contain any bytes.
 bool same_offsets(const OldContent& old, const Metadata& metadata, const ClassicLayout& layout) {
   for (VarId v = old.metadata.variable_count(); v < metadata.variable_count(); ++v)
     if (metadata.begin(v) - layout.header_length < values_end(old)) return false;
@@ -147,7 +148,7 @@ bool same_offsets(const OldContent& old, const Metadata& metadata, const Classic
 
 }  // namespace
 
-// Copies the values of a redefined block to the positions of its new definitions.
+// Copies the values of a redefined block to the positions that its new definitions require.
 Status EndDefine::carry_values(BlockId id) {
   BlockState& block = w_.blocks[id];
   const std::unique_ptr<OldContent> old = std::move(block.old);
@@ -178,7 +179,7 @@ Status EndDefine::carry_values(BlockId id) {
   return old->extent->resize(0, w_.buffer, w_.next);
 }
 
-// Values of redefined blocks keep their places if their offsets in the extent do not change.
+// Keeps the values of redefined blocks in place if their offsets in the extent do not change.
 Status EndDefine::keep_extents(const std::vector<BlockId>& ids) {
   for (BlockId id : ids) {
     BlockState& block = w_.blocks[id];

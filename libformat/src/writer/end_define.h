@@ -1,4 +1,4 @@
-// end_define(): determines which rank keeps which blocks, their bodies and their places
+// end_define(): chooses the rank that keeps each block, encodes bodies and places blocks
 // (spec/format.md, sections 4 and 8).
 #pragma once
 

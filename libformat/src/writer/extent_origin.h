@@ -1,6 +1,7 @@
-// ExtentOrigin: the source of a block's values, one of these alternatives. Each alternative has its
-// own file and defines the steps of writer/origin_steps.h in which it differs from the default. To
-// add one, write a file, a line in Alternatives, and a row in tests/unit/extent_origin_test.cpp.
+// ExtentOrigin: the source of a block's values, as one of several alternatives. Each alternative
+// has its own file and defines the steps of writer/origin_steps.h in which it differs from the
+// default. To add an alternative, write a file, a line in Alternatives, and a row in
+// tests/unit/extent_origin_test.cpp.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,7 @@
 
 namespace nmb {
 
-// There are many blocks; members that are large and rarely needed are stored separately.
+// Large alternatives that few blocks need are stored separately, because there are many blocks.
 class ExtentOrigin {
   template <class Ask>
   auto ask(Ask&& what) const {
@@ -43,7 +44,7 @@ class ExtentOrigin {
                                     std::unique_ptr<MovedValues>, std::unique_ptr<ReadyPieces>,
                                     std::unique_ptr<LinkedPieces>>;
 
-  ExtentOrigin() = default;  // no values were put yet
+  ExtentOrigin() = default;  // PutValues without any values
   template <class Origin>
   requires(!std::is_same_v<Origin, ExtentOrigin>) explicit ExtentOrigin(Origin origin) {
     if constexpr (std::is_constructible_v<Alternatives, Origin>)
@@ -52,7 +53,7 @@ class ExtentOrigin {
       origin_ = std::make_unique<Origin>(std::move(origin));
   }
 
-  // nullptr: it is another alternative.
+  // Returns nullptr if the origin is another alternative.
   template <class Origin>
   Origin* as() {
     if constexpr (std::is_constructible_v<Alternatives, Origin>) {
@@ -94,17 +95,18 @@ class ExtentOrigin {
     return ask([](const auto& origin) { return std::decay_t<decltype(origin)>::kTakesPuts; });
   }
 
-  // Returns the state of values that were put or opened; nullptr: there are none.
+  // Returns the state of values that were put or opened, or nullptr if there are no such values.
   ExtentState* extent() const {
     const auto* const put = as<PutValues>();
     return put ? put->extent() : nullptr;
   }
-  // Returns how many bytes the commit moves.
+  // Returns the number of bytes that the commit moves.
   std::uint64_t moved_bytes() const {
     const Move* const moved = move();
     return moved ? moved->stored_length() : 0;
   }
-  // Call this after the commit; a state that was opened stays known.
+  // Marks the values as committed. Must be called after the commit. Keeps the ExtentState if there
+  // is one.
   void committed() {
     if (ExtentState* const state = extent())
       state->committed();

@@ -1,4 +1,4 @@
-// A block's values during writing (spec/format.md, section 10.1).
+// The values of a block while they are being written (see writer/extent_state.h).
 #include "writer/extent_state.h"
 
 #include <algorithm>
@@ -14,7 +14,8 @@ namespace nmb {
 namespace {
 constexpr std::size_t kBuffer = 1 << 20;
 constexpr std::uint64_t kWorthSumming = 64 << 10;
-// About the size of the rows of two more pieces.
+// Gaps with fewer bytes than this get space too, because two more pieces would need rows of about
+// this size.
 constexpr std::uint64_t kSmallGap = 64;
 }  // namespace
 
@@ -66,8 +67,8 @@ std::size_t ExtentState::first_segment_at(std::uint64_t offset) const {
   return static_cast<std::size_t>(it - segments_.begin());
 }
 
-// When a segment that is not committed is cut, its other bytes belong to nothing, so they must be
-// zero.
+// Sets the bytes of an uncommitted segment to zero, beginning at `from`. Bytes that no longer
+// belong to a structure of the file must be zero.
 Status ExtentState::clear(const Segment& segment, std::uint64_t from, WriteBuffer& file) const {
   std::vector<std::byte> zeros;
   for (const Interval& part : stored_in(from, segment.end())) {
@@ -124,8 +125,8 @@ Status ExtentState::write_fresh(const Segment& segment, std::uint64_t at,
   const std::uint64_t to = at + part.size();
   NMB_TRY(write(segment.position + (at - segment.logical), part));
   written_.add(at, to);
-  // Sums of pieces that this part covers completely are computed on the way, except for small ones:
-  // many blocks have only those, and the commit reads them soon.
+  // Computes the sums of large pieces that `part` covers completely. Small pieces are left to the
+  // commit: many blocks have only small pieces, and the commit reads them soon.
   for (std::uint64_t from = at; from < to;) {
     const FreshPiece piece = piece_of(segment, from);
     if (piece.logical == from && piece.end() <= to && piece.length >= kWorthSumming)
@@ -187,7 +188,8 @@ Status ExtentState::write(std::uint64_t offset, std::span<const std::byte> bytes
 }
 
 bool ExtentState::has_cut() const {
-  // Only the last committed segment can have been cut; later segments are not committed.
+  // Only the last committed segment can have been cut. All segments after the last committed
+  // segment are uncommitted.
   for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment)
     if (!segment->fresh) return segment->cut != 0;
   return false;
@@ -212,8 +214,8 @@ std::vector<Interval> ExtentState::unplaced() const {
 void ExtentState::plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Segment>* segments,
                            std::vector<SpaceRequest>* requests) {
   while (from < to) {
-    // Every piece starts at a multiple of 8 in the file, so a piece that begins elsewhere in the
-    // extent ends with its window.
+    // Every piece starts at a multiple of 8 in the file. Therefore a segment that does not begin at
+    // a multiple of 8 in the extent must end with its window.
     const std::uint64_t window_end = (from / piece_size_ + 1) * piece_size_;
     std::uint64_t end = from % 8 == 0 ? to : std::min(to, window_end);
     std::uint64_t tail = 0;
@@ -234,8 +236,8 @@ void ExtentState::plan_gap(std::uint64_t from, std::uint64_t to, std::vector<Seg
   }
 }
 
-// Leaves out intervals with uncommitted space: on a rank that does not know of the space, values
-// wait.
+// Returns the parts of `intervals` that have no uncommitted space. Other ranks may request places
+// for bytes that already have such space, because a rank does not know of all space.
 std::vector<Interval> ExtentState::without_fresh(std::span<const Interval> intervals) const {
   IntervalSet wanted;
   for (const Interval& interval : intervals) wanted.add(interval.begin, interval.end);
@@ -244,9 +246,9 @@ std::vector<Interval> ExtentState::without_fresh(std::span<const Interval> inter
   return wanted.all();
 }
 
-// With what nothing is stored of between them, and with what is new ahead of the first and behind
-// the last, where it is short: padding of records, small variables that were not put, elements that
-// a stride leaves out.
+// Extends `intervals` by short gaps in which nothing is stored: between intervals, and among the
+// new bytes before the first and after the last interval. Such gaps are padding of records, small
+// variables without values, or elements between strides.
 std::vector<Interval> ExtentState::with_small_gaps(std::span<const Interval> intervals) const {
   std::vector<Interval> out;
   for (Interval interval : intervals) {
@@ -280,8 +282,8 @@ Result<std::vector<SpaceRequest>> ExtentState::plan_places(std::span<const Inter
       const Segment& segment = segments_[next];
       if (!segment.fresh && (segment.cut != 0 || wanted.touches(segment.logical, segment.end()))) {
         const bool copied = !wanted.gaps(segment.logical, segment.end()).empty();
-        // A coded piece may cross windows: a segment that begins elsewhere than at a multiple of 8
-        // ends with its window, as in plan_gap().
+        // A coded piece may cross windows. As in plan_gap(), a new segment that does not begin at a
+        // multiple of 8 ends with its window.
         for (std::uint64_t from = segment.logical; from < segment.end();) {
           const std::uint64_t window_end = (from / piece_size_ + 1) * piece_size_;
           const std::uint64_t to =
@@ -338,7 +340,7 @@ Status ExtentState::take_places(std::span<const std::uint64_t> positions, WriteB
   return {};
 }
 
-// Joins segments that are adjacent in the extent and in the file.
+// Joins uncommitted segments that are adjacent both in the extent and in the file.
 void ExtentState::join_segments() {
   std::size_t kept = 0;
   for (const Segment& segment : segments_) {
@@ -360,7 +362,7 @@ void ExtentState::join_segments() {
 void ExtentState::put_places(std::span<const Interval> intervals, MessageWriter& out) const {
   std::vector<Segment> places;
   std::size_t next = 0;
-  // Use whole windows, so that a piece has the same bytes for all ranks.
+  // Sends the places of whole windows, so that a piece has the same bytes on all ranks.
   for (const Interval& interval : intervals) {
     next = std::max(next, first_segment_at(interval.begin / piece_size_ * piece_size_));
     const std::uint64_t end = round_up(interval.end, piece_size_);
@@ -375,7 +377,8 @@ Status ExtentState::take_places(MessageReader& in) {
   for (MessageReader each(in.get_bytes()); !each.at_end();) places.push_back(each.get<Segment>());
   if (places.empty()) return {};
   NMB_TRY(load(places.front().logical));
-  // They replace everything that this state had there, including whole committed pieces.
+  // The received segments replace all overlapping segments of this state: whole committed pieces,
+  // but only the overlapped parts of uncommitted segments.
   std::vector<Segment> merged = places;
   for (const Segment& segment : segments_) {
     auto place = std::ranges::upper_bound(places, segment.logical, {}, &Segment::end);
@@ -456,9 +459,10 @@ Status ExtentState::read_segment(const Segment& segment, std::uint64_t offset,
                                  std::span<std::byte> out, WriteBuffer& file) const {
   const std::uint64_t from = offset - segment.logical;
   if (segment.file != 0)
-    return Status(Code::kUnsupported, {}, kNoOffset, "",
-                  "found values to change a part of that lie in another file, expected values in "
-                  "this one (nmcat without --link copies them in)");
+    return Status(
+        Code::kUnsupported, {}, kNoOffset, "",
+        "cannot change a part of a piece that is in another file; use nmcat without --link to "
+        "copy the values to this file");
   if (segment.codec == PieceCodec::kNone) return file.read_at(segment.position + from, out);
   if (decoded_position_ != segment.position) {
     decoded_position_ = 0;

@@ -1,6 +1,6 @@
-// ExtentState: a block's values while they are being written: where bytes are stored, which bytes
-// were written since the last commit, and which pieces the next commit makes (spec/format.md,
-// section 10.1).
+// ExtentState: the state of a block's values while they are being written. The state contains the
+// places of bytes, the bytes that were written since the last commit, and the pieces that the next
+// commit makes (spec/format.md, section 10.1).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace nmb {
 
-// Receives committed pieces that are no longer used.
+// Interface: receives committed pieces that are no longer used.
 class DeadPieces {
  public:
   virtual ~DeadPieces() = default;
@@ -29,135 +29,143 @@ class DeadPieces {
 // Writes bytes at a position of the file.
 using WriteAt = std::function<Status(std::uint64_t position, std::span<const std::byte> bytes)>;
 
-// A request for space for values: at `tail` if free space begins there (rounded up to 8), otherwise
-// with the alignment of an extent of that length.
+// A request for space for values. The space begins at `tail` (rounded up to a multiple of 8) if
+// free space begins there. In other cases, the space gets the alignment of an extent of this
+// length.
 struct SpaceRequest {
   std::uint64_t length = 0;
-  std::uint64_t tail = 0;  // 0: anywhere
+  std::uint64_t tail = 0;  // end of the values that the request continues, or 0
 };
 
 // Visits the committed pieces that overlap [from, to), in order, including holes.
 using CommittedPieces = std::function<Status(std::uint64_t from, std::uint64_t to,
                                              const std::function<Status(const Piece&)>& visit)>;
 
-// Bytes that have space in the file and are not committed are written in place. Other bytes wait in
-// a stage until the rank that keeps the block has planned their places and these were taken.
-// Committed pieces are only loaded if they are read or changed: an extent that only grows does not
-// need them. Not thread-safe.
+// Bytes that have uncommitted space in the file are written in place. Other bytes wait in a stage
+// until the keeper of the block has planned places for them and take_places() was called. Committed
+// pieces are loaded only if they are read or changed, so an extent that only grows does not need
+// them. Not thread-safe.
 class ExtentState {
  public:
   ExtentState(std::uint32_t piece_size, CommittedPieces committed)
       : piece_size_(piece_size), committed_(std::move(committed)) {}
 
-  // Starts with a run that was reserved for [0, length) and is not committed.
+  // Starts with uncommitted space at `position` that was reserved for the bytes [0, length).
   void start_run(std::uint64_t length, std::uint64_t position);
-  // Starts with a committed extent.
+  // Starts with a committed extent of `length` bytes.
   void start_committed(std::uint64_t length);
   // Loads the committed pieces from `offset` on.
   Status load(std::uint64_t offset);
 
   std::uint64_t length() const { return length_; }
-  // Makes the extent longer: new bytes are unwritten.
+  // Makes the extent longer. The new bytes are unwritten.
   void add_unwritten(std::uint64_t length) { length_ = length; }
-  // If the extent becomes longer, new bytes are unwritten. If it becomes shorter, bytes after its
-  // end are forgotten (those that are not committed become zero in the file); a committed piece
-  // that is cut is written again when places are planned.
+  // Changes the length of the extent. If the extent becomes longer, the new bytes are unwritten. If
+  // the extent becomes shorter, the bytes after its end are forgotten, and uncommitted bytes among
+  // them become zero in the file. A committed piece that is cut is written again when places are
+  // planned.
   Status resize(std::uint64_t length, WriteBuffer& file, DeadPieces& dead);
-  // Bytes that have no uncommitted space wait in `stage`.
+  // Writes bytes at `offset` of the extent. Bytes that have no uncommitted space wait in `stage`.
   Status write(std::uint64_t offset, std::span<const std::byte> bytes, WriteBuffer& file,
                Stage& stage);
 
-  // --- places for what waits ---
+  // --- places for waiting bytes ---
   bool needs_places() const {
     return !staged_.empty() || !wanted_.empty() || wants_records_ || has_cut();
   }
-  // Requests a place for [from, to) when waiting bytes get theirs; the values follow later.
+  // Requests a place for [from, to), although the values follow later. The place is planned
+  // together with the places of waiting bytes.
   void want_place(std::uint64_t from, std::uint64_t to) { wanted_.add(from, to); }
-  // The keeper must learn of new records when it places waiting bytes.
+  // Tells the keeper about new records when it places waiting bytes.
   void want_records() { wants_records_ = true; }
-  // Returns whether all of [from, to) has space that is not committed.
+  // Returns whether all bytes of [from, to) have uncommitted space.
   bool is_fresh(std::uint64_t from, std::uint64_t to) const;
-  // Returns where the bytes begin that were added after the extent got its run or was committed.
+  // Returns the offset of the first byte that was added after the extent got its first space or was
+  // committed.
   std::uint64_t first_new() const { return first_new_; }
-  // A range that becomes one piece of the file, whatever is written to it before the commit.
+  // A range that becomes one piece of the file, no matter which of its bytes are written before the
+  // commit.
   struct FreshPiece {
     std::uint64_t logical, length, position;
     std::uint64_t end() const { return logical + length; }
   };
-  // Returns the piece that contains `offset`, which must have space that is not committed.
+  // Returns the piece that contains `offset`. The byte at `offset` must have uncommitted space.
   FreshPiece fresh_piece_at(std::uint64_t offset) const;
-  // Returns whether some bytes have space that is not committed.
+  // Returns whether some bytes have uncommitted space.
   bool has_fresh() const;
   // Returns the bytes that wait in the stage.
   std::vector<Interval> staged() const;
-  // Returns these bytes and all other bytes that need places.
+  // Returns the bytes that wait in the stage and all other bytes that need places.
   std::vector<Interval> unplaced() const;
-  // Plans space for `intervals` (ascending, disjoint) that have none, for a few new bytes between
-  // them, and for committed pieces that they overlap. Then call take_places() with a position for
-  // each request; it copies those bytes of the committed pieces that are kept.
+  // Plans uncommitted space for the bytes of `asked` (ascending, disjoint intervals) that have
+  // none, for a few new bytes between the intervals, and for committed pieces that the intervals
+  // overlap. The caller must then call take_places() with a position for each request, which also
+  // copies those bytes of committed pieces that do not change.
   Result<std::vector<SpaceRequest>> plan_places(std::span<const Interval> asked);
   Status take_places(std::span<const std::uint64_t> positions, WriteBuffer& file, DeadPieces& dead);
-  // Sends the space in `intervals` to the state of another rank.
+  // Encodes the uncommitted space in `intervals` for the state of another rank.
   void put_places(std::span<const Interval> intervals, MessageWriter& out) const;
   Status take_places(MessageReader& in);
   // A run of waiting bytes.
   struct Staged {
     std::uint64_t offset, length;
-    std::uint64_t place;  // in the stage
+    std::uint64_t place;  // offset in the stage
   };
-  // Returns the waiting bytes in ascending order, without the bytes in `skip`; if bytes were put
-  // twice, the last values count. No bytes wait afterwards.
+  // Returns the runs of waiting bytes in ascending order, without the bytes in `skip`. If bytes
+  // were put twice, only the last put is returned. Afterwards no bytes wait.
   std::vector<Staged> take_staged(IntervalSet skip);
-  // Writes one of these runs, which must have its place now.
+  // Writes a run that take_staged() has returned. The run must have a place in the file.
   Status write_staged(const Staged& run, const WriteAt& write, const Stage& stage);
 
   // Reads written bytes; unwritten bytes come from `fill`. Does not read waiting bytes.
   Status read(std::uint64_t offset, std::span<std::byte> out, WriteBuffer& file,
               const FillPattern& fill);
-  // Returns the parts of [from, to) that have values; call load(from) before.
+  // Returns the parts of [from, to) that have values. The caller must call load(from) first.
   std::vector<Interval> stored_in(std::uint64_t from, std::uint64_t to) const;
 
-  // The bytes written since the last commit by this rank, and by other ranks that reported theirs.
+  // The bytes that were written since the last commit, by this rank and by other ranks that have
+  // reported their bytes.
   Written& written() { return written_; }
 
-  // Fills pieces that were written in part and computes missing sums. Returns the pieces that cover
-  // the extent or, if `whole` is not set, only those after the committed pieces if these stay
-  // valid.
+  // Writes fill values to the unwritten parts of pieces and computes missing sums. Returns the
+  // pieces of the whole extent. If `whole` is false and no committed piece has changed, returns
+  // only the pieces after the committed pieces.
   Result<FinishedExtent> finish(WriteBuffer& file, const FillPattern& fill, bool whole);
-  // Call this after a commit: the pieces of finish() are committed.
+  // Marks the pieces of finish() as committed. Must be called after a commit.
   void committed() { start_committed(length_); }
 
  private:
   struct Segment {
     std::uint64_t logical = 0;
-    std::uint64_t length = 0;  // reserved in the file
+    std::uint64_t length = 0;  // number of bytes reserved in the file
     std::uint64_t position = 0;
     bool fresh = false;                    // not committed
-    std::uint64_t sum = 0;                 // for a committed piece
-    std::uint64_t cut = 0;                 // how many bytes longer the committed piece is
-    PieceCodec codec = PieceCodec::kNone;  // for a committed piece
-    std::uint64_t coded_length = 0;        // like that of Piece
-    std::uint32_t file = 0;                // like that of Piece
+    std::uint64_t sum = 0;                 // sum of the committed piece
+    std::uint64_t cut = 0;                 // number of bytes cut off the end of the committed piece
+    PieceCodec codec = PieceCodec::kNone;  // codec of the committed piece
+    std::uint64_t coded_length = 0;        // as in Piece
+    std::uint32_t file = 0;                // as in Piece
     std::uint64_t end() const { return logical + length; }
-    // Returns the whole committed piece.
+    // Returns the committed piece, including the bytes that were cut off.
     Piece piece() const {
       return {logical, length + cut, false, position, sum, codec, coded_length, file};
     }
   };
-  // A segment whose position is not known yet.
+  // A planned segment, whose position is not known yet.
   struct Planned {
     std::size_t segment;  // index in segments_
-    Segment old;  // the committed piece that it replaces, completely or in part; length 0: none
-    bool copied;  // bytes of that piece are kept
-    bool last;    // no later segment replaces a part of that piece
+    // The committed piece that the segment replaces, completely or in part. Length 0: none.
+    Segment old;
+    bool copied;  // true if bytes of the old piece are copied
+    bool last;    // true if no later segment replaces a part of the old piece
   };
   std::size_t first_segment_at(std::uint64_t offset) const;
   Status clear(const Segment& segment, std::uint64_t from, WriteBuffer& file) const;
-  // Reads bytes of a segment from `offset` of the extent on.
+  // Reads bytes of a segment. `offset` is the offset of the first byte in the extent.
   Status read_segment(const Segment& segment, std::uint64_t offset, std::span<std::byte> out,
                       WriteBuffer& file) const;
   bool has_cut() const;
-  // No segment has any of [from, to).
+  // Returns whether no segment contains a byte of [from, to).
   bool is_gap(std::uint64_t from, std::uint64_t to) const;
   std::vector<Interval> without_fresh(std::span<const Interval> intervals) const;
   std::vector<Interval> with_small_gaps(std::span<const Interval> intervals) const;
@@ -171,24 +179,25 @@ class ExtentState {
   std::uint32_t piece_size_;
   CommittedPieces committed_;
   std::uint64_t length_ = 0;
-  bool is_committed_ = false;  // true: committed by the last generation
+  bool is_committed_ = false;  // true if the extent was committed by the last generation
   std::uint64_t committed_length_ = 0;
-  // Committed pieces that begin before this offset are not in segments_, and nothing else is stored
-  // there.
+  // segments_ has no segments before this offset, because all bytes before this offset are
+  // committed.
   std::uint64_t loaded_from_ = 0;
-  std::vector<Segment> segments_;  // sorted by logical offset, disjoint
-  Written written_;                // in segments that are not committed
+  std::vector<Segment> segments_;  // disjoint, sorted by logical offset
+  Written written_;                // the written bytes of uncommitted segments
   IntervalSet wanted_;
   bool wants_records_ = false;
   std::uint64_t first_new_ = 0;
-  std::vector<Staged> staged_;  // in the order of the calls
+  std::vector<Staged> staged_;  // runs of waiting bytes, in the order of the calls of write()
   std::vector<Planned> planned_;
-  // The coded piece that was read last; kept until its end was read.
+  // The decoded bytes of the coded piece that was read last. These bytes are kept until the end of
+  // the piece was read.
   mutable std::vector<std::byte> decoded_;
   mutable std::uint64_t decoded_position_ = 0;
 };
 
-// Reads [position, position + length) and returns its sum.
+// Reads the bytes [position, position + length) of the file and returns their sum.
 Result<std::uint64_t> sum_in_file(WriteBuffer& file, std::uint64_t position, std::uint64_t length);
 
 }  // namespace nmb

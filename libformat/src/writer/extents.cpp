@@ -1,4 +1,4 @@
-// The extent of a block while values are put to it (see writer/extents.h).
+// Manages the extent of a block while values are put to the block (see writer/extents.h).
 #include "writer/extents.h"
 
 #include <algorithm>
@@ -33,14 +33,15 @@ ExtentState* extent_of(WriterCore& w, BlockId id) {
   return extent;
 }
 
-// Updates the extent of a block for its number of records.
+// Sets the number of records of a block and updates the length of its extent.
 void set_records(BlockState& block, std::uint64_t records) {
   block.next.records = records;
   block.layout.records = records;
   block.next.extent_length = block.layout.end(records) - block.layout.header_length;
 }
 
-// Adds records. Bytes after the last record (trailing bytes of a packed file) are dropped.
+// Adds records to a block. Before that, removes the bytes after the block's last record (the
+// trailing bytes of a packed file).
 Status grow(WriterCore& w, BlockId id, std::uint64_t records) {
   BlockState& block = w.blocks[id];
   ExtentState* const extent = extent_of(w, id);
@@ -54,7 +55,7 @@ Status grow(WriterCore& w, BlockId id, std::uint64_t records) {
   return extent->resize(block.next.extent_length, w.buffer, w.next);
 }
 
-// Returns the extent of a block for putting values, with room for this many records.
+// Returns the extent of a block for puts. Adds records if the block has fewer than `records`.
 Result<ExtentState*> start_put(WriterCore& w, BlockId id, std::uint64_t records) {
   ExtentState* const extent = extent_of(w, id);
   BlockState& block = w.blocks[id];

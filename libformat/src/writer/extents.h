@@ -1,4 +1,4 @@
-// The extent of a block while values are put to it.
+// Manages the extent of a block while values are put to the block.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,16 @@
 
 namespace nmb {
 
-// Never returns nullptr. The origin of the values must accept puts.
+// Returns the state of a block's extent. Creates the state if there is none. Never returns nullptr.
+// The origin of the values must accept puts.
 ExtentState* extent_of(WriterCore& w, BlockId id);
 std::unique_ptr<ExtentState> new_extent(WriterCore& w, BlockId id);
 // Sets the number of records and the length of the extent.
 void set_records(BlockState& block, std::uint64_t records);
-// Adds records. Bytes after the last record (trailing bytes of a packed file) are removed.
+// Adds records to a block. Before that, removes the bytes after the block's last record (the
+// trailing bytes of a packed file).
 Status grow(WriterCore& w, BlockId id, std::uint64_t records);
-// Returns the extent of a block to which values are put, with space for `records` records.
+// Returns the extent of a block for puts. Adds records if the block has fewer than `records`.
 Result<ExtentState*> start_put(WriterCore& w, BlockId id, std::uint64_t records);
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// Distributes free space of the file among all ranks; the positions do not depend on which rank has
-// which block.
+// Distributes free space of the file among all ranks. The positions of blocks do not depend on the
+// distribution of blocks among ranks.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace nmb {
 
-// Collective: places what the ranks have one after another, in the order of ranks. Returns where
-// this rank's part begins. NextGeneration::cursor moves to the end.
+// Reserves the space that each rank needs, in the order of ranks. Returns the position where this
+// rank's space begins. Moves NextGeneration::cursor to the end of the reserved space. Collective.
 Result<std::uint64_t> take_space(WriterCore& w, const Placement& own);
 
-// Extends the file to the end of everything that was placed, even if a rank does not write its
-// part. Not collective.
+// Extends the file to the end of all reserved space, so that the file is long enough even if a rank
+// does not write to its space. Not collective.
 Status set_length(WriterCore& w);
 
 }  // namespace nmb

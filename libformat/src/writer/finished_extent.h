@@ -1,4 +1,4 @@
-// FinishedExtent: the pieces that a commit makes of an extent.
+// FinishedExtent: the pieces that a commit makes from an extent.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,10 @@
 namespace nmb {
 
 struct FinishedExtent {
-  std::vector<Piece> pieces;  // empty and not appended: the extent is a hole
-  bool appended = false;      // all committed pieces stay, and these pieces follow them
+  // The pieces. If there are none and `appended` is false, the extent is a hole.
+  std::vector<Piece> pieces;
+  // True if all committed pieces stay and `pieces` follow them.
+  bool appended = false;
   // The values of an inline extent, with padding, if they are already known.
   std::vector<std::byte> inline_values{};
 };

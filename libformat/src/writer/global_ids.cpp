@@ -1,4 +1,4 @@
-// Global IDs: places of blocks in the order of names (see writer/global_ids.h).
+// Global IDs: positions of blocks in the order of their names (see writer/global_ids.h).
 #include "writer/global_ids.h"
 
 #include <algorithm>

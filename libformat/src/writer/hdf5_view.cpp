@@ -1,4 +1,4 @@
-// Adds a view to a file (see nmb/writer.h).
+// Adds an HDF5 view to a file (see nmb/writer.h).
 #include "nmb/writer.h"
 
 namespace nmb {

@@ -1,4 +1,4 @@
-// IntervalSet: bytes that were written, as disjoint intervals.
+// IntervalSet: a set of bytes, stored as disjoint intervals.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ struct Interval {
   std::uint64_t begin, end;
 };
 
-// An operation takes time that grows with the logarithm of the number of intervals, in whatever
-// order they are added.
+// The time of an operation grows with the logarithm of the number of intervals. The time does not
+// depend on the order in which intervals are added.
 class IntervalSet {
  public:
   void add(std::uint64_t begin, std::uint64_t end) {
@@ -69,7 +69,8 @@ class IntervalSet {
     return it != ends_.begin() && std::prev(it)->second > at ? std::prev(it) : it;
   }
 
-  Ends ends_;  // by their begins; adjacent intervals are joined
+  // The ends of the intervals by their begins. Adjacent intervals are joined.
+  Ends ends_;
 };
 
 }  // namespace nmb

@@ -1,4 +1,5 @@
-// LaidBlock: the places of a block and its values, for the ranks that do not keep it.
+// LaidBlock: the layout of a block and the place of its values. The keeper sends a LaidBlock to the
+// other ranks that share the block.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ Result<LinkedPieces> LinkedPieces::make(LinkedValues values, std::uint32_t piece
   };
   for (const ExternalFile& file : values.files)
     if (const char* error = values.original ? nullptr : external_path_error(file.path))
-      return wrong(joined_text("the path of a file to link with ", error));
+      return wrong(joined_text("a path of a linked file with ", error));
   LinkedPieces out;
   out.used_.resize(values.files.size());
   for (const LinkedPiece& piece : values.pieces) {
@@ -36,7 +36,7 @@ Result<LinkedPieces> LinkedPieces::make(LinkedValues values, std::uint32_t piece
     const bool hole = piece.stored_length == 0, coded = piece.codec != PieceCodec::kNone;
     if (!values.origin.empty() &&
         (hole || coded || start % piece_size != 0 || piece.source_offset != start))
-      return wrong("an origin of pieces that are not the windows of their source");
+      return wrong("an origin with pieces that are not the windows of the source");
     if (hole) continue;
     if (!is_linked(piece)) {
       if (coded || !values.origin.empty())
@@ -44,14 +44,15 @@ Result<LinkedPieces> LinkedPieces::make(LinkedValues values, std::uint32_t piece
       add_window(piece, &out.copied_);
       continue;
     }
-    if (piece.file >= values.files.size()) return wrong("a piece of a file that is not named");
+    if (piece.file >= values.files.size())
+      return wrong("a piece whose file is not in the list of files");
     const std::uint64_t in_file = values.files[piece.file].size;
     if (in_file >> 63 || piece.position > in_file || piece.stored_length > in_file - piece.position)
       return wrong("a piece outside its file");
     out.used_[piece.file] = true;
     out.linked_bytes_ += piece.stored_length;
   }
-  if (out.linked_bytes_ == 0) return wrong("nothing to link, expected a piece in another file,");
+  if (out.linked_bytes_ == 0) return wrong("no piece in another file");
   out.copied_.source = values.source;
   out.values_ = std::move(values);
   return out;

@@ -1,4 +1,4 @@
-// LinkedPieces: values that stay in other files; pieces that are in no file are copied (see
+// LinkedPieces: values that stay in other files. Pieces that are not in a file are copied (see
 // writer/extent_origin.h).
 #pragma once
 
@@ -14,27 +14,29 @@ namespace nmb {
 
 class LinkedPieces : public OriginSteps {
  public:
-  // Errors: kUsage if a rule of link_values() is broken. block: for the message.
+  // Errors: kUsage if the values break a rule of link_values(). block: the block's name, for the
+  // message.
   static Result<LinkedPieces> make(LinkedValues values, std::uint32_t piece_size,
                                    std::string_view block);
 
-  // Returns the space for the copied pieces, one after another, each at a multiple of 8.
+  // Returns the space for the copied pieces. The pieces follow each other, each at a multiple of 8.
   ValueSpace space(std::uint64_t) const { return {copied_.length, false, false}; }
   void place(std::uint64_t position) { copied_.position = position; }
   Move* move() { return copied_.length > 0 ? &copied_ : nullptr; }
   Status check(std::string_view block, std::uint64_t extent_length, bool shared) const;
-  // Call this after take_sums() and number_files().
+  // Returns the pieces of the extent. Must be called after take_sums() and number_files().
   Result<FinishedExtent> finish(const FinishContext& context);
   Result<Counting> count(const CountContext& context);
 
-  // Returns the stored bytes of the pieces that stay in other files.
+  // Returns the number of stored bytes of the pieces that stay in other files.
   std::uint64_t linked_bytes() const { return linked_bytes_; }
-  // Returns a move that reads these bytes.
+  // Returns a move that reads the bytes that stay in other files, to compute their sums.
   Move reading_move() const;
-  // Adds the pieces in an original to those that are summed while it is copied; take_sums() is then
-  // not called.
+  // Adds the pieces in an original to `wanted`: their sums are computed while the original is
+  // copied. take_sums() is then not called.
   void want_sums(std::vector<WantedSum>* wanted);
-  // Takes the sums that this move has computed. Errors: kDamaged if one differs from the given sum.
+  // Takes the sums that the reading move has computed. Errors: kDamaged if a sum differs from the
+  // sum given for its piece.
   Status take_sums(std::vector<std::uint64_t> sums, bool are_known);
   // Calls visit(i, file) for each file that has pieces.
   template <class Visit>
@@ -42,8 +44,9 @@ class LinkedPieces : public OriginSteps {
     for (std::size_t i = 0; i < used_.size(); ++i)
       if (used_[i]) visit(i, values_.files[i]);
   }
+  // Returns LinkedValues::original.
   std::optional<std::uint32_t> original() const { return values_.original; }
-  // Sets the row of file i in the file table, from 1.
+  // Sets the number of file i in the file table. Numbers count from 1.
   void set_number(std::size_t i, std::uint32_t number) {
     numbers_.resize(used_.size());
     numbers_[i] = number;
@@ -56,9 +59,9 @@ class LinkedPieces : public OriginSteps {
   LinkedValues values_;
   std::uint64_t length_ = 0;  // length of the extent
   std::uint64_t linked_bytes_ = 0;
-  std::vector<bool> used_;  // by index in values_.files
+  std::vector<bool> used_;  // used_[i] is true if file i has pieces
   Move copied_;
-  std::vector<std::uint64_t> sums_;     // of the pieces that are not copied
+  std::vector<std::uint64_t> sums_;     // sums of the pieces that are not copied
   std::vector<std::uint32_t> numbers_;  // for used files
 };
 

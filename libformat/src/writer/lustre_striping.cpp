@@ -1,4 +1,4 @@
-// Reads the layout of a file on a Lustre file system (see writer/lustre_striping.h).
+// Recommends the striping of a file on a Lustre file system (see writer/lustre_striping.h).
 #include "writer/lustre_striping.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// LustreStriping: how a file that many ranks write should lie on a Lustre file system
+// LustreStriping: recommended striping for a file that many ranks write on a Lustre file system
 // (spec/rationale.md, "Aggregators").
 #pragma once
 
@@ -9,16 +9,18 @@
 namespace nmb {
 
 struct LustreStriping {
-  int count = 1;                 // object storage targets that the file lies on
-  std::uint64_t size = 1 << 20;  // bytes that lie on one of them before the next
+  int count = 1;                 // number of object storage targets for the file
+  std::uint64_t size = 1 << 20;  // length in bytes of a stripe
 };
 
-// targets: object storage targets that there are. aggregators: ranks that write. Counts below 1 are
-// taken for 1. Stripes of 1 MiB for less than 1 GB (10^9) of data, then as many MiB as there are
-// whole GB, 16 at most.
+// Returns the recommended striping for `data_bytes` bytes. A stripe has 1 MiB for each whole GB
+// (10^9 bytes) of data, but at least 1 MiB and at most 16 MiB. targets: number of object storage
+// targets of the file system. aggregators: number of ranks that write. Values of `targets` and
+// `aggregators` below 1 count as 1.
 LustreStriping lustre_striping(std::uint64_t data_bytes, int targets, int aggregators);
 
-// The command that makes new files in `folder` lie so, for a shell: "lfs setstripe -c 8 -S 4M out".
+// Returns a shell command that sets this striping for new files in `folder`, such as "lfs setstripe
+// -c 8 -S 4M out".
 std::string lustre_command(const LustreStriping& striping, std::string_view folder);
 
 }  // namespace nmb

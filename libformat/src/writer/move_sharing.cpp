@@ -13,11 +13,12 @@ namespace nmb {
 
 namespace {
 
-// Adds the bytes of a run that lie in [from, to) of the extent, counted from `from`.
+// Adds to *out the part of a run that lies in [from, to) of the extent. In *out, offsets in the
+// extent count from `from`.
 void clip(const ValueRuns& run, std::uint64_t from, std::uint64_t to, std::vector<ValueRuns>* out) {
   const std::uint64_t stride = run.count > 1 ? run.extent_stride : run.length;
   if (run.extent_offset >= to) return;
-  // Find the elements of the run that end after `from` and begin before `to`.
+  // Finds the elements of the run that end after `from` and begin before `to`.
   std::uint64_t first = 0;
   if (from >= run.extent_offset + run.length)
     first = (from - run.extent_offset - run.length) / stride + 1;
@@ -29,17 +30,18 @@ void clip(const ValueRuns& run, std::uint64_t from, std::uint64_t to, std::vecto
     out->push_back({run.source_offset + i * run.source_stride + cut, run.source_stride,
                     begin + cut - from, run.extent_stride, length, count});
   };
-  // Only the first and the last one may be cut.
+  // Only the first and the last element may be cut.
   if (first < last) add(first, 1);
   if (first + 2 < last) add(first + 1, last - first - 2);
   if (first + 1 < last) add(last - 1, 1);
 }
 
-// Bytes of a rank's moves that another rank takes.
+// A part of one of this rank's moves that another rank performs.
 struct Loan {
   int to;
   Move* move;
-  std::uint64_t from;  // in the output, from the move's position
+  // Offset of the part in the stored bytes of the move.
+  std::uint64_t from;
   Move part;
 };
 
@@ -84,7 +86,7 @@ class MoveSharing {
                }));
     if (load.failed) return ranks_.agree(status);
     const std::uint64_t share = load.all / static_cast<std::uint64_t>(ranks_.size());
-    // Sharing costs messages: less is not worth it.
+    // Sharing is not worthwhile for fewer bytes than this, because it costs messages.
     const std::uint64_t least = std::max<std::uint64_t>(share / 16, std::uint64_t{4} * piece_size_);
     if (load.most < share + least) return move_own();
     NMB_ASSIGN(const std::vector<Part> dealt, deal(own, share));
@@ -101,9 +103,10 @@ class MoveSharing {
     std::uint64_t bytes;
   };
 
-  // Determines which ranks take how much of this rank's surplus. The surplus of all ranks forms one
-  // line of bytes, and so does the free capacity; a giver gives to the taker at the same place of
-  // the line. Each rank matches a part of the line.
+  // Determines how many bytes of this rank's surplus each other rank takes. The surplus of all
+  // ranks, in the order of ranks, forms a line of bytes, and the free capacity of all ranks forms a
+  // second line. A rank gives the bytes at a position of the first line to the rank at the same
+  // position of the second line. Each rank matches one section of the two lines.
   Result<std::vector<Part>> deal(std::uint64_t own, std::uint64_t share) {
     struct Account {
       std::uint64_t above, below;
@@ -143,7 +146,8 @@ class MoveSharing {
       Stretch at;
       int rank;
     };
-    std::vector<Told> givers, takers;  // both ascend with the line, like ranks
+    // Both lists are in ascending order of position and of rank.
+    std::vector<Told> givers, takers;
     for (const Message& message : told) {
       for (MessageReader in(message.bytes()); !in.at_end();) {
         const auto stretch = in.get<Stretch>();
@@ -172,7 +176,7 @@ class MoveSharing {
     return parts;
   }
 
-  // Lends whole windows, beginning with the last.
+  // Assigns whole windows of this rank's moves to other ranks, from the last window to the first.
   void lend(const std::vector<Part>& dealt) {
     std::vector<Move*> kept;
     auto move = moves_.rbegin();
@@ -180,7 +184,8 @@ class MoveSharing {
     auto next = [&] {
       if (++move != moves_.rend()) end = (*move)->stored_length();
     };
-    std::uint64_t left = 0;  // the remainder that is not a whole window goes to the next taker
+    // Number of bytes to assign. A remainder smaller than a window goes to the next rank.
+    std::uint64_t left = 0;
     for (const auto& [rank, bytes] : dealt) {
       left += bytes;
       while (left > 0 && move != moves_.rend()) {
@@ -209,8 +214,8 @@ class MoveSharing {
     for (Loan& loan : loans_) loan.move->sums.assign(loan.move->windows(piece_size_), 0);
   }
 
-  // Makes the descriptions by which others open the sources of their parts; parts that cannot be
-  // described stay here.
+  // Makes the descriptions with which other ranks open the sources of their parts. A part whose
+  // source cannot be described stays on this rank.
   Status narrow_loans() {
     if (!options_.narrow_origin) return {};
     Status status;
@@ -241,7 +246,7 @@ class MoveSharing {
     return letters.take();
   }
 
-  // Moves the values that stay and those from other ranks.
+  // Moves the values that stay on this rank and the values that other ranks have assigned to it.
   Status move_all(const std::vector<Message>& letters) {
     for (const Message& message : letters) {
       for (MessageReader in(message.bytes()); !in.at_end();) {
@@ -304,14 +309,15 @@ class MoveSharing {
   OutputFile& file_;
   const std::uint32_t piece_size_;
   const WriterOptions& options_;
-  std::vector<Loan> loans_;  // to this rank itself: the remainder of a move
-  std::vector<Move> taken_;  // in the order of the messages
+  // Parts of this rank's moves. A loan to this rank itself is the remainder of a move.
+  std::vector<Loan> loans_;
+  std::vector<Move> taken_;  // moves of other ranks, in the order of the messages
 };
 
 }  // namespace
 
 Move part_of(const Move& move, std::uint64_t from, std::uint64_t to) {
-  // The extent also has holes.
+  // Converts an offset in the stored bytes to an offset in the extent, which also has holes.
   auto logical = [&](std::uint64_t stored, bool behind_hole) {
     for (const ByteRange& hole : move.holes) {
       if (hole.begin > stored || (hole.begin == stored && !behind_hole)) break;

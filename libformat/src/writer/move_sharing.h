@@ -1,5 +1,5 @@
-// Distributes moves among ranks: a rank that has more values to move than others leaves some to
-// them (spec/rationale.md, "Merging by ranks").
+// Distributes moves among ranks: a rank that has more values to move than other ranks gives some of
+// them to those ranks (spec/rationale.md, "Merging by ranks").
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,15 @@
 
 namespace nmb {
 
-// Returns a part of a move as a separate move: the windows at [from, to) of its bytes in the
-// output. from: the begin of a window; to: the end of one.
+// Returns a part of a move as a separate move: the bytes [from, to) of its stored bytes. `from`
+// must be the begin of a window and `to` the end of a window.
 Move part_of(const Move& move, std::uint64_t from, std::uint64_t to);
 
-// Collective: move_values() for the moves of all ranks. Each is done by the rank that has it or, if
-// that rank has more than others, by one that has less. A move without an origin stays on its rank.
-// moves: in ascending order of position; changed by the call. status: this rank's status so far; if
-// one rank has failed, all fail.
+// Performs the moves of all ranks with move_values(). Collective. A rank that has more bytes to
+// move than other ranks gives some of its moves to ranks that have fewer bytes. A move without an
+// origin stays on its rank. moves: this rank's moves, in ascending order of position; the call
+// changes this list. status: this rank's status so far. If a rank has failed, the call fails on all
+// ranks.
 Status share_moves(Communicator& ranks, std::vector<Move*>& moves, OutputFile& file,
                    std::uint32_t piece_size, const WriterOptions& options, Status status = {});
 

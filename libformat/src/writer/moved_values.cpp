@@ -11,11 +11,12 @@ namespace nmb {
 void MovedValues::tap(StatisticsTap::MakeCounter make) {
   tap_ = std::make_unique<StatisticsTap>(std::move(make), move_.stored_length(), move_.holes);
   move_.tap = tap_.get();
-  move_.origin.clear();  // bytes moved by another rank are not counted here
+  // Keeps the move on this rank, because the tap cannot count bytes that another rank moves.
+  move_.origin.clear();
 }
 
-// The sum of inline values is part of the stamp, so they are read before the block that they are
-// written with.
+// Reads inline values. The sum of inline values is a part of the stamp, so these values must be
+// read before their block is written.
 Result<FinishedExtent> MovedValues::finish_inline(const FinishContext& context) {
   FinishedExtent out;
   std::uint64_t sum = kWidestSum;

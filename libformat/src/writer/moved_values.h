@@ -18,7 +18,8 @@ class MovedValues : public OriginSteps {
   Move* move() { return &move_; }
   void tap(StatisticsTap::MakeCounter make);
   Result<FinishedExtent> finish(const FinishContext& context);
-  // Call this after tap(), when all values were moved.
+  // Returns what the tap has counted. Call tap() before the move, and count() after all values were
+  // moved.
   Result<Counting> count(const CountContext&) {
     return Counting{tap_->take_counter(), tap_->take_counted()};
   }

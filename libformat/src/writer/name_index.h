@@ -1,4 +1,5 @@
-// NameIndex: the names of a writer's blocks, stored in one arena, with a search.
+// NameIndex: stores the names of a writer's blocks in large chunks of memory, and finds the ID of a
+// name.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 
 namespace nmb {
 
-// IDs count from 0 in the order of addition. Not thread-safe.
+// IDs count from 0 in the order in which names are added. Not thread-safe.
 class NameIndex {
  public:
   std::uint32_t add(std::string_view name) {
@@ -30,7 +31,7 @@ class NameIndex {
     return id;
   }
   std::string_view at(std::uint32_t id) const { return places_[id]; }
-  // After this call the name does not find the ID.
+  // After this call, find() does not find the ID.
   void forget(std::uint32_t id) { live_[id] = false; }
   void rename(std::uint32_t id, std::string_view name) {
     places_[id] = store(name);
@@ -40,7 +41,8 @@ class NameIndex {
   std::uint32_t size() const { return static_cast<std::uint32_t>(places_.size()); }
 
  private:
-  // Each chunk is as large as all chunks before it, within these limits: there may be thousands of
+  // Sizes in bytes of the smallest and the largest chunk of memory. A chunk between these sizes is
+  // as large as all chunks before it. The first chunk is small because there may be thousands of
   // ranks.
   static constexpr std::size_t kLeastChunk = 1 << 12, kMostChunk = 1 << 18;
   std::string_view store(std::string_view name) {

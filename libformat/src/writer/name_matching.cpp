@@ -1,4 +1,4 @@
-// Matches names of blocks (see writer/name_matching.h).
+// Matches the names of blocks on all ranks (see writer/name_matching.h).
 #include "writer/name_matching.h"
 
 #include <algorithm>
@@ -31,18 +31,20 @@ std::string_view text_of(Claim claim) {
   return "values put";
 }
 
-// A record on the rank that owns its name.
+// A record, as stored on the rank that owns its name.
 struct Claimed {
   std::string_view name;
   Sharing::Handle handle;
   Claim claim;
-  std::int64_t change = 0;  // added minus removed names before this one in the slice
+  // Number of names added minus number of names removed, counting only names in the slice that sort
+  // before this name.
+  std::int64_t change = 0;
 };
 
 bool is_value(Claim claim) { return claim == Claim::kPut || claim == Claim::kKeep; }
 
-// Checks whether records of one name are compatible, and computes the change in the number of
-// names.
+// Checks whether the records of one name are compatible. *change: the change in the number of
+// names, from -1 to 1.
 Status judge(std::span<const Claimed> group, std::int64_t* change) {
   bool comes = false, goes = false, all_define = true;
   const Claimed* first_value = nullptr;
@@ -63,7 +65,7 @@ Status judge(std::span<const Claimed> group, std::int64_t* change) {
   }
   *change = (comes ? 1 : 0) - (goes ? 1 : 0);
   if (other && all_define) other = nullptr;
-  // Values belong to the definitions of their own rank.
+  // Values and definitions of one block must come from the same rank.
   if (!other && first && first_value)
     other = first_value->handle.rank != first->handle.rank ? first_value : last_value;
   if (!other || other->handle.rank == first->handle.rank) return {};
@@ -73,7 +75,8 @@ Status judge(std::span<const Claimed> group, std::int64_t* change) {
                             text_of(first->claim), " on rank ", first->handle.rank));
 }
 
-// Returns the handles of a group that share the block, the keeper first; empty if it is not shared.
+// Returns the handles that share the block, the keeper first. Returns an empty list if the block is
+// not shared.
 std::vector<Sharing::Handle> sharers(std::span<const Claimed> group) {
   std::vector<Sharing::Handle> handles;
   for (const Claimed& c : group) {
@@ -121,7 +124,8 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
     }
     ends.push_back(claims.size());
   }
-  // Runs come in ascending order of ranks, which is kept within a name.
+  // The merge keeps the order of ranks among records of the same name, because the runs are in
+  // ascending order of ranks.
   merge_runs(claims, std::move(ends),
              [](const Claimed& a, const Claimed& b) { return a.name < b.name; });
   auto for_each_name = [&](auto visit) {
@@ -141,8 +145,8 @@ Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const 
   });
   NMB_TRY(ranks.agree(status));
   NMB_ASSIGN(const std::int64_t before, ranks.scan_before(changes, std::int64_t{0}, std::plus<>()));
-  // Answers to a rank are in the order of its names. The keeper learns of all others, and the
-  // others learn of the keeper.
+  // The answers to a rank are in the order of its names. The keeper receives the handles of all
+  // other ranks that share the block; each of them receives the keeper's handle.
   for_each_name([&](std::span<Claimed> group) {
     const std::vector<Sharing::Handle> handles = sharers(group);
     for (const Claimed& claimed : group) {

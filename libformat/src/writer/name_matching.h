@@ -1,6 +1,6 @@
-// Finds ranks that do something with blocks of the same name. Records go to the owners of slices of
-// the name space, which find equal names next to each other ("Parallel Data Object Creation",
-// section 3.3).
+// Finds ranks that define, change or use blocks of the same name. Each rank owns a slice of the
+// name space. Records go to the owners of their names, which find equal names next to each other
+// ("Parallel Data Object Creation", section 3.3).
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace nmb {
 
-// What a rank does with a name of a block.
+// The use that a rank makes of a block or of a block's name.
 enum class Claim : std::uint8_t {
-  kDefine,       // defines a block that other ranks may define, too
-  kDefineAlone,  // packs a block, or renames a block of the file to this name
-  kChange,       // changes a block of the file
-  kRemove,       // removes the name from a block of the file
-  kPut,          // puts values to a block of the file
-  kKeep,         // keeps values that were put to it before
+  kDefine,       // defines a block; other ranks may define it too
+  kDefineAlone,  // packs a block, or renames an existing block to this name
+  kChange,       // changes the definitions of an existing block
+  kRemove,       // removes an existing block, or gives it another name
+  kPut,          // puts values to an existing block
+  kKeep,         // keeps values that were put to the block before
 };
 
 struct NameRecord {
@@ -33,18 +33,20 @@ struct NameRecord {
 };
 
 struct NameMatch {
-  // How many names that sort before this one are added on all ranks, minus those that are removed.
+  // Number of names that all ranks add minus the number of names that they remove. Only names that
+  // sort before this name are counted.
   std::int64_t change = 0;
-  // All ranks that define the block or put values, if there are several: the keeper first, then by
-  // rank.
+  // The ranks that share the block. The keeper receives the handles of all these ranks: first its
+  // own handle, then the other handles by rank. The other ranks receive only the keeper's handle.
+  // Empty if the block is not shared.
   std::vector<Sharing::Handle> handles;
 };
 
-// What an owner knows after matching: the keepers of the defined blocks in its slice.
+// The names that a rank owns after matching, each with the keeper of its block.
 class OwnedNames {
  public:
   void clear() { names_.clear(); }
-  // Add names in ascending order.
+  // Adds a name. Names must be added in ascending order.
   void add(std::string_view name, Sharing::Handle keeper) {
     names_.push_back({std::string(name), keeper});
   }
@@ -58,10 +60,10 @@ class OwnedNames {
   std::vector<Owned> names_;
 };
 
-// Collective. records: sorted by name; each rank has one for each name, except that kRemove may
-// precede another claim. Returns the match of each record. Errors: kConflict if the claims of ranks
-// contradict each other. slices, owned: if wanted, receive the slices and the names that this rank
-// owns.
+// Matches the records of all ranks and returns the match of each record. Collective. records:
+// sorted by name. A rank has one record for each name, but a kRemove record may precede another
+// record of the same name. *slices receives the slices, and *owned receives the names that this
+// rank owns; both may be null. Errors: kConflict if the claims of ranks contradict each other.
 Result<std::vector<NameMatch>> match_names(Communicator& ranks, std::span<const NameRecord> records,
                                            NameSlices* slices = nullptr,
                                            OwnedNames* owned = nullptr);

@@ -1,4 +1,4 @@
-// The changes of the next commit (see writer/next_generation.h).
+// Collects the changes of the next commit (see writer/next_generation.h).
 #include "writer/next_generation.h"
 
 #include "wire/checked.h"
@@ -23,7 +23,7 @@ void NextGeneration::replaced(const Page& page) {
 }
 
 void NextGeneration::dropped(const Place& place) {
-  // An impossible file length (R-PG-9) leaves no abandoned range.
+  // Ignores a place outside the file (R-PG-9).
   const std::uint64_t end = committed_.file_length;
   if (place.position < kBodyStart || place.position > end || place.length > end - place.position)
     return;

@@ -1,6 +1,6 @@
-// NextGeneration: what the next commit changes: where free space begins, which bytes become dead,
-// and what its superblock states. Definitions and puts add to it, and the commit completes it;
-// after the commit an empty one replaces it.
+// NextGeneration: collects the changes of the next commit, such as the begin of free space, the
+// dead bytes and the new superblock. Definitions and puts add changes, the commit completes them,
+// and begin_next() clears them after the commit.
 #pragma once
 
 #include <cstdint>
@@ -19,42 +19,46 @@
 
 namespace nmb {
 
-// Bytes of the file that neither the next generation nor later ones use.
+// Bytes of the file that neither the next generation nor a later generation uses.
 struct DeadRange {
   std::uint64_t position, length;
   std::uint64_t sum;
   bool sum_known;
-  bool abandoned = false;  // they followed the newest generation and belong to none
+  // True if the bytes follow the newest generation and belong to no generation.
+  bool abandoned = false;
 };
 
-// Growth rows of a block that stay when others are folded.
+// A block whose growth rows stay when the growth of other blocks is folded.
 struct StayingGrowth {
   std::uint64_t order, growth, grown_records;
 };
 
-// Pages that are appended to it are written to the file. Not thread-safe.
+// As a PageSink, writes appended pages to the file. Not thread-safe.
 class NextGeneration final : public DeadPieces, public PageSink {
  public:
   NextGeneration(const Superblock& committed, StripeWriter& out)
       : committed_(committed), out_(out) {}
 
-  std::uint64_t cursor = kBodyStart;  // where free space begins
-  std::uint64_t order = 0;            // of the next block that is created
+  std::uint64_t cursor = kBodyStart;  // file position where free space begins
+  std::uint64_t order = 0;            // order of the next block that is created
   std::vector<DeadRange> dead;
   std::vector<std::string> provenance;
   std::vector<StoredOriginal> originals;  // of this rank
 
-  // --- of the commit ---
+  // --- set by the commit ---
   Superblock superblock;
   std::uint64_t stamp = 0;
-  bool folds_growth = false;        // growth is moved from growth pages to maps and entries
-  bool changes_entries = false;     // the commit changes more than growth pages
+  // True if the commit moves growth from growth pages to data maps and entries.
+  bool folds_growth = false;
+  bool changes_entries = false;     // true if the commit changes more than growth pages
   std::optional<EncodedView> view;  // on rank 0
-  std::vector<ExternalFile> files;  // rows of the file table if it changes; on rank 0
-  std::map<std::size_t, Place> original_maps;  // of new originals, by rows of `files`; on rank 0
+  std::vector<ExternalFile> files;  // rows of the file table if the table changes; only on rank 0
+  // Data maps of new originals, by row of `files`; only on rank 0.
+  std::map<std::size_t, Place> original_maps;
   std::vector<StayingGrowth> staying_growth;
   std::uint64_t index_bytes = 0;
-  bool slot_begun = false;  // the file is no longer truncated
+  // True after the write of the slot has begun. Then the file must not be truncated.
+  bool slot_begun = false;
 
   // DeadPieces
   void piece_died(const Piece& piece) override;
@@ -64,7 +68,7 @@ class NextGeneration final : public DeadPieces, public PageSink {
   void replaced(const Page& page) override;
   void dropped(const Place& place) override;
 
-  // Call this after the commit; starts an empty generation.
+  // Starts an empty generation. Must be called after the commit.
   void begin_next();
 
  private:

@@ -1,4 +1,4 @@
-// NoValues: for a packed block whose extent is a hole (see writer/extent_origin.h).
+// NoValues: the origin of a packed block whose extent is a hole (see writer/extent_origin.h).
 #pragma once
 
 #include "writer/origin_steps.h"

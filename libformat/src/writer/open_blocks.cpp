@@ -1,4 +1,4 @@
-// Blocks that other ranks have defined since the last commit (see writer/open_blocks.h).
+// Opens blocks that other ranks have defined since the last commit (see writer/open_blocks.h).
 #include "writer/open_blocks.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace nmb {
 
 namespace {
 
-// Sent to the owner of a name: asks who keeps that block.
+// A question to the owner of a name: which rank keeps the block of this name?
 struct NameQuestion {
   std::string_view name;
 
@@ -24,17 +24,17 @@ struct NameQuestion {
   static NameQuestion get(MessageReader& in) { return {in.get_text()}; }
 };
 
-// The answer if no rank keeps it.
+// The answer if no rank keeps a block of this name.
 constexpr int kNobody = -1;
 using Keeper = Sharing::Handle;
 
-// Sent to the keeper: another rank opens the block.
+// A request to the keeper of a block, from a rank that opens the block.
 struct OpenRequest {
   BlockId at_keeper;
   BlockId at_sender;
 };
 
-// The keeper's answer: a description of the block.
+// The keeper's answer to an OpenRequest, which describes the block.
 struct OpenedBlock {
   BlockId id;
   LaidBlock laid;
@@ -52,7 +52,7 @@ struct OpenedBlock {
   }
 };
 
-// Returns names that this rank does not know yet, sorted and distinct.
+// Returns the names that this rank does not know yet, sorted and without duplicates.
 Result<std::vector<std::string_view>> unknown_of(WriterCore& w,
                                                  std::span<const std::string_view> names) {
   std::vector<std::string_view> unknown;
@@ -84,7 +84,7 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
 
   Outbox<OpenRequest> wanted;
   const auto find = [&]() -> Status {
-    // Owners ascend with their slices: answers are in the order of the names.
+    // The answers are in the order of the names, because owners with higher ranks own later slices.
     auto name = unknown.begin();
     for (const auto& [owner, keeper] : answers) {
       if (keeper.rank == kNobody || keeper.rank == w.ranks.own()) {
@@ -108,11 +108,12 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
     for (const auto& [rank, request] : requests) {
       BlockState& block = w.blocks[request.at_keeper];
       if (!block.values.takes_puts())
-        return Status(Code::kUsage, "open_blocks() is not allowed: the values of block " +
-                                        in_quotes(w.blocks.name(request.at_keeper)) +
-                                        ", whose values come with the next commit, expected sync() "
-                                        "before");
-      // A block that was renamed or packed has not been looked at.
+        return Status(Code::kUsage,
+                      "open_blocks() is not allowed for block " +
+                          in_quotes(w.blocks.name(request.at_keeper)) +
+                          ", whose values are written by the next commit; call sync() "
+                          "first");
+      // The definitions of a renamed or packed block are not loaded yet.
       NMB_TRY(load_definitions(w, request.at_keeper));
       NMB_ASSIGN(const std::vector<std::byte> body, Bodies::body_of(block));
       if (!block.sharing) {
@@ -122,7 +123,7 @@ Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::str
       block.sharing->others.push_back({rank, request.at_sender});
       opened.add(rank, {request.at_sender, LaidBlock::of(block), body});
     }
-    // From now on, others may write into this rank's blocks.
+    // From now on, other ranks may write to this rank's blocks.
     if (!requests.empty()) {
       NMB_TRY(w.buffer.flush());
       w.buffer.set_own({});

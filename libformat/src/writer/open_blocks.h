@@ -1,5 +1,6 @@
-// Opens blocks that other ranks have defined since the last commit: the owners of their names know
-// their keepers, and the keepers know their definitions. Committed blocks are found in the index.
+// Opens blocks that other ranks have defined since the last commit. The owner of a name knows the
+// keeper of its block, and the keeper knows the block's definitions. Committed blocks are found in
+// the index.
 #pragma once
 
 #include <span>
@@ -10,7 +11,8 @@
 
 namespace nmb {
 
-// Collective, each rank with its own names. Errors: kNotFound.
+// Opens the blocks with these names and returns their IDs. Collective; each rank passes its own
+// names. Errors: kNotFound.
 Result<std::vector<BlockId>> open_blocks(WriterCore& w, std::span<const std::string_view> names);
 
 }  // namespace nmb

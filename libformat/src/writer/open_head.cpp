@@ -24,7 +24,8 @@ std::string generation_at(const FoundSuperblock& found) {
                      ")");
 }
 
-// Adopts a pending generation that is sound; refuses an unsound one that only a search found.
+// Accepts a pending generation if it is sound. Fails if the newest generation was found only by a
+// search and is not sound.
 Status choose_sound(const ByteSource& file, Choice* choice, const Tell& tell) {
   if (choice->found_by_search) {
     NMB_ASSIGN(const bool sound, is_sound(file, choice->reading, choice->newest));
@@ -32,7 +33,7 @@ Status choose_sound(const ByteSource& file, Choice* choice, const Tell& tell) {
       return Status(Code::kDamaged, file.name(), choice->newest.position, "R-SB-13",
                     joined_text("slots and mark are damaged, and generation ",
                                 choice->newest.fields.generation,
-                                " after them is not sound; nmverify shows the damage"));
+                                " found in the file is not sound; check the file with nmverify"));
     tell("slots and mark are damaged; continues from " + generation_at(choice->newest) +
          ", which is sound");
   }
@@ -51,23 +52,23 @@ Status choose_sound(const ByteSource& file, Choice* choice, const Tell& tell) {
   return {};
 }
 
-// Reports bytes after the generation from which the writer continues.
+// Reports the number of bytes after the generation from which the writer continues.
 void tell_of_bytes_behind(const Choice& choice, const Tell& tell) {
   const Superblock& newest = choice.newest.fields;
   const std::uint64_t size = choice.reading.size;
   if (size <= newest.file_length) return;
-  tell(joined_text(
-      size - newest.file_length, " bytes after generation ", newest.generation,
-      may_hide_a_generation(choice)
-          ? ", and a slot or the mark is damaged: a later generation may be lost, and "
-            "none was found; the bytes stay as an abandoned range"
-          : ", which no generation has committed, stay as an abandoned range; nmconvert "
-            "--repack leaves them out"));
+  tell(joined_text(size - newest.file_length, " bytes after generation ", newest.generation,
+                   may_hide_a_generation(choice)
+                       ? "; a slot or the mark is damaged, so a later generation may be lost, but "
+                         "none was found; the bytes stay as an abandoned range"
+                       : " belong to no generation and stay as an abandoned range; nmconvert "
+                         "--repack removes them"));
 }
 
-// The bytes where the trailer of the newest generation belongs may be all that is left of another
-// file: two files with the same definitions have the same file id, and a copy of one over the other
-// may have ended in the head. In that case nothing is overwritten.
+// Fails if the trailer at the end of the newest generation may belong to another file, because
+// nothing may be overwritten in this case. Two files with the same definitions have the same file
+// id. If one file was copied over the other and the copy stopped in the head, the rest of the file
+// still belongs to the old file.
 Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading,
                               const FoundSuperblock& newest) {
   const std::uint64_t trailer = newest.fields.trailer_position();
@@ -77,18 +78,20 @@ Status check_no_other_trailer(const ByteSource& file, const HeadReading& reading
   if (!found || found->bytes == newest.bytes) return {};
   NMB_ASSIGN(const bool sound, is_sound(file, reading, newest));
   if (sound) return {};
-  return Status(Code::kDamaged, file.name(), trailer, "R-SB-2",
-                joined_text("found another superblock than the one in the slot of generation ",
-                            newest.fields.generation,
-                            ", and that generation is not sound: head and end may be of two files; "
-                            "nmverify shows the damage"));
+  return Status(
+      Code::kDamaged, file.name(), trailer, "R-SB-2",
+      joined_text("the trailer differs from the superblock in the slot of generation ",
+                  newest.fields.generation,
+                  ", and this generation is not sound: head and end may come from two files; "
+                  "check the file with nmverify"));
 }
 
 }  // namespace
 
 namespace {
 
-// This version must be able to read all pages that a commit may continue or take in.
+// Checks that this version can read and change all growth pages, because a commit may continue or
+// fold them.
 Status check_growth_chain(WriterCore& w) {
   w.committed.growth_pages = w.committed.growth_rows = 0;
   const Growth& growth = w.committed.reader->index().growth();
@@ -102,7 +105,7 @@ Status check_growth_chain(WriterCore& w) {
   return {};
 }
 
-// This version must be able to read all pages that a commit may continue.
+// Checks that this version can read all pages that a commit may continue.
 Status check_continued_pages(WriterCore& w) {
   NMB_TRY(check_growth_chain(w));
   NMB_TRY(w.committed.reader->external().table().status());
@@ -114,8 +117,8 @@ Status check_continued_pages(WriterCore& w) {
   return read_page(*w.committed.source, expect).status();
 }
 
-// Called on rank 0. Makes the state settled (spec/format.md, section 5.4) before anything else is
-// written.
+// Chooses the generation from which the writer continues and repairs the head (spec/format.md,
+// section 5.4), before anything else is written. Called only on rank 0.
 Result<Head> settle_head(WriterCore& w) {
   NMB_ASSIGN(Choice choice, choose_newest(*w.committed.source, Lookout::kAll));
   NMB_TRY(choice.lost);
@@ -134,7 +137,7 @@ Result<Head> settle_head(WriterCore& w) {
   if (superblock.readonly_compatible & ~kWrittenReadonly)
     return Status(Code::kUnsupported, w.file->name(),
                   head.position + in_superblock::kReadonlyCompatible, "R-SB-6",
-                  "the file has features that only a newer writer keeps up");
+                  "the file has features that only a newer version can write");
   NMB_TRY(check_sections(w, superblock));
   auto sync = [&] { return w.options.sync ? w.file->sync() : Status(); };
   std::array<std::byte, kSlotUnit> trailer;
@@ -165,18 +168,18 @@ Result<Head> settle_head(WriterCore& w) {
     if (differs(kMarkPosition, kMarkEnd)) restores("the mark");
     if (differs(kIdentityPosition, kIdentityEnd)) restores("the identity");
     if (differs(kMarkEnd, kIdentityPosition) || differs(kIdentityEnd, kFirstSlot))
-      restores("guard and zeros of the head");
+      restores("the guard and the zeros of the head");
     NMB_TRY(w.file->write_at(0, std::span(settled).first(kFirstSlot)));
     NMB_TRY(sync());
   }
   if (!restored.empty())
-    tell(joined_text("the head was not that of generation ", superblock.generation, ": restored ",
+    tell(joined_text("the head did not match generation ", superblock.generation, ": restored ",
                      restored));
   std::ranges::copy(settled, head.bytes.begin());
   return head;
 }
 
-// Returns the head as bytes, for the ranks that do not read it.
+// Encodes the head for the ranks that do not read it.
 std::vector<std::byte> bytes_of(const Head& head, std::uint64_t size) {
   MessageWriter out;
   out.put(size);
@@ -214,7 +217,7 @@ Status take_head(WriterCore& w, Head head, std::uint64_t size) {
   w.next.order = committed.superblock.next_order;
   if (!committed.superblock.dictionary.absent() && head.dictionary.empty())
     return Status(Code::kDamaged, w.file->name(), kDictionaryPosition, "R-SB-9",
-                  "found no dictionary with the sum that the superblock says");
+                  "no copy of the dictionary has the sum that the superblock states");
   committed.dictionary = head.dictionary;
   committed.source = std::make_unique<OutputSource>(*w.file, length);
   committed.reader = std::make_unique<ReaderCore>(*committed.source, std::move(head));
@@ -223,7 +226,7 @@ Status take_head(WriterCore& w, Head head, std::uint64_t size) {
 
 }  // namespace
 
-// The other ranks get the head from the first rank, without opening the file.
+// The other ranks receive the head from rank 0 and need not open the file.
 Status load_committed(WriterCore& w) {
   std::uint64_t size = 0;
   Head head;

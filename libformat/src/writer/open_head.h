@@ -6,7 +6,7 @@
 
 namespace nmb {
 
-// Collective. The first rank repairs the head before other ranks read the file.
+// Loads the committed state. Collective. Rank 0 repairs the head before other ranks read the file.
 Status load_committed(WriterCore& w);
 
 }  // namespace nmb

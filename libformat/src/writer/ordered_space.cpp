@@ -1,5 +1,6 @@
-// Space in the order of blocks (see writer/ordered_space.h): the owner of a range of orders sorts
-// the requests in it, and a scan over the owners gives the position where each range begins.
+// Assigns space in the order of blocks (see writer/ordered_space.h). Each rank may own a range of
+// orders and sorts the requests in its range. A scan over the owners computes the position where
+// the space of each range begins.
 #include "writer/ordered_space.h"
 
 #include <algorithm>
@@ -13,23 +14,24 @@ namespace nmb {
 
 namespace {
 
-// Summary of the requests of all ranks.
+// A summary of the requests of all ranks.
 struct Demand {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max(), most = 0;  // orders
   std::uint64_t count = 0;                                                    // number of requests
-  std::uint64_t cursor = 0;                                                   // of the lowest rank
+  std::uint64_t cursor = 0;  // where free space begins, on the lowest rank
 };
 
-// Divides the orders into equal ranges, one for each owner. Each order is requested by one rank.
+// Divides the orders into equal ranges, one for each owner. Requests with the same order come from
+// one rank.
 class Owners {
  public:
   Owners(const Demand& all, int ranks) : least_(all.least), ranks_(ranks) {
-    // Fewest requests that make another owner worthwhile.
+    // Another owner is worthwhile only for at least this many requests.
     constexpr std::uint64_t kLeast = 64;
     owners_ = std::clamp<std::uint64_t>(all.count / kLeast, 1, static_cast<std::uint64_t>(ranks));
     width_ = (all.most - all.least) / owners_ + 1;
   }
-  // Ascends with the order.
+  // Returns the rank that owns an order. A higher order never has a lower owner.
   int of(std::uint64_t order) const {
     return static_cast<int>((order - least_) / width_ * static_cast<std::uint64_t>(ranks_) /
                             owners_);
@@ -40,8 +42,8 @@ class Owners {
   int ranks_;
 };
 
-// The requests of an owner, in order, and how they move the begin of free space: as the first
-// requests of all, and as later ones.
+// The placement of an owner's requests, in ascending order: `as_first` if no other requests precede
+// them, `as_later` if others do.
 struct Stretch {
   bool any = false;
   Placement as_first, as_later;
@@ -70,7 +72,7 @@ Stretch stretch_of(const std::vector<Asked*>& by_order, std::uint64_t cursor) {
     Stretch one{true, Placement::of(request.length, request.alignment), {}};
     one.as_later = one.as_first;
     if (continues(request, cursor)) {
-      // The first bytes lie in the padding before the cursor.
+      // The first bytes of the request lie in the padding before the cursor.
       const std::uint64_t ahead = cursor - request.tail;
       one.as_first = Placement::of(request.length > ahead ? request.length - ahead : 0, 8);
     }
@@ -119,18 +121,19 @@ Result<std::vector<std::uint64_t>> take_ordered_space(Communicator& ranks,
                                [](const Stretch& a, const Stretch& b) { return a.then(b); }));
   NMB_ASSIGN(const Stretch whole, ranks.broadcast_value(ranks.size() - 1, before.then(own)));
   const std::uint64_t end = whole.as_first.end(*cursor);
-  if (end >= Placement::kLimit) return Status(Code::kLimit, "found values beyond 2^62");
+  if (end >= Placement::kLimit)
+    return Status(Code::kLimit, "values would end after byte 2^62 of the file");
   std::uint64_t at = before.as_first.end(*cursor);
   for (Asked* one : by_order) {
     const OrderedRequest& request = one->request;
     one->position =
         at == *cursor && continues(request, at) ? request.tail : round_up(at, request.alignment);
-    // A request without length takes no space.
+    // A request of length 0 takes no space.
     if (request.length > 0) at = round_up(one->position + request.length, 8);
   }
   *cursor = end;
 
-  // Each owner's answers are in the order of its questions.
+  // The answers of an owner are in the order of the requests that it has received.
   for (std::size_t i = 0; i < arrived.size(); ++i)
     for (const Asked& one : asked[i]) letters.to(arrived[i].from()).put(one.position);
   NMB_ASSIGN(const std::vector<Message> answers, ranks.exchange(letters.take()));

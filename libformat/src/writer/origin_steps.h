@@ -1,5 +1,5 @@
-// The steps in which end_define() and a commit call the origin of a block's values
-// (writer/extent_origin.h), with defaults for each step.
+// The functions of a value origin (writer/extent_origin.h) that end_define() and a commit call,
+// with defaults.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,27 @@ namespace nmb {
 
 class ExtentState;
 
-// Space in this file.
+// The space in this file that an origin needs.
 struct ValueSpace {
-  std::uint64_t length = 0;    // 0: none is needed
-  bool aligned = false;        // with the alignment for the extent's length
-  bool may_be_inline = false;  // immediately after the block, if it is short
+  std::uint64_t length = 0;  // length in bytes; 0 if no space is needed
+  // True if the space gets the alignment for the length of the extent.
+  bool aligned = false;
+  // True if the space may follow the block immediately when the values are short.
+  bool may_be_inline = false;
 };
 
 struct FinishContext {
   std::uint64_t extent_length;  // not 0
-  std::uint64_t run_position;   // of the space; 0: none
+  std::uint64_t run_position;   // file position of the space; 0 if there is none
   bool run_is_inline;
-  bool whole;  // all pieces are needed because the committed map cannot stay
+  // True if all pieces are needed, because the committed data map cannot stay.
+  bool whole;
   std::uint32_t piece_size;
   bool dry_run;
   WriteBuffer& file;
-  std::function<Result<const Metadata*>()> definitions;  // of the whole block
-  const ClassicLayout& layout;                           // valid after definitions() was called
+  std::function<Result<const Metadata*>()>
+      definitions;              // returns the definitions of the whole block
+  const ClassicLayout& layout;  // valid only after a call of definitions()
 };
 
 struct CountContext {
@@ -44,32 +48,35 @@ struct CountContext {
   unsigned threads;
   WriteBuffer& file;
   std::function<Result<std::unique_ptr<BlockCounter>>()> make_counter;
-  std::function<ExtentState*()> extent;  // for values that are in the file
+  std::function<ExtentState*()> extent;  // returns the state of values that are in the file
 };
 
 struct Counting {
-  std::unique_ptr<BlockCounter> counter;  // has counted all values except those in chunks; nullptr:
-                                          // see `counted`
+  // A counter that has counted all values except values in chunks, or nullptr if `counted` is the
+  // result.
+  std::unique_ptr<BlockCounter> counter;
   CountedBlock counted;
 };
 
-// Stands for sums that a dry run does not know: no sum takes more space.
+// Replaces the sums that a dry run does not know. The encoded form of this sum is the longest
+// possible one.
 inline constexpr std::uint64_t kWidestSum = ~std::uint64_t{0};
 
-// An origin defines the steps in which it differs; it always defines finish() and count().
+// An origin defines finish() and count(), and each of these functions in which it differs from the
+// default.
 class OriginSteps {
  public:
   // Returns the space in this file that end_define() reserves.
   ValueSpace space(std::uint64_t) const { return {}; }
-  // Tells the origin where that space is.
+  // Tells the origin the file position of the reserved space.
   void place(std::uint64_t) {}
-  // Returns what the commit moves to this space; nullptr: nothing.
+  // Returns the move that the commit performs to fill the space, or nullptr if there is none.
   Move* move() { return nullptr; }
-  // The origin may count values while it moves them.
+  // Lets the origin count values while the commit moves them.
   void tap(StatisticsTap::MakeCounter) {}
-  // Checks that it suits an extent of that length. shared: by several ranks.
+  // Checks that the origin suits an extent of this length. shared: several ranks share the block.
   Status check(std::string_view, std::uint64_t, bool) const { return {}; }
-  // Whether values may be put.
+  // True if the program may put values to the block.
   static constexpr bool kTakesPuts = false;
 };
 

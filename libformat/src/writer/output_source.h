@@ -1,4 +1,4 @@
-// OutputSource: a file being written as a source, to read what it already contains.
+// OutputSource: makes a file that is being written readable as a ByteSource.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace nmb {
 
-// Has `size` bytes of the file, which must outlive it.
+// The source has the first `size` bytes of the file. The file must outlive the source.
 class OutputSource final : public ByteSource {
  public:
   OutputSource(const OutputFile& file, std::uint64_t size) : file_(file), size_(size) {}

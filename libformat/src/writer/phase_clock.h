@@ -13,7 +13,8 @@ enum class Phase { kNone, kCreate, kCheck, kValues, kMetadata, kIndex, kCommit }
 // Only one phase runs at a time. Not thread-safe.
 class PhaseClock {
  public:
-  // The phase lasts as long as the span; then the previous phase continues.
+  // Measures a phase for the lifetime of the span. When the span ends, the previous phase
+  // continues.
   class Span {
    public:
     Span(PhaseClock& clock, Phase phase) : clock_(clock), before_(clock.change(phase)) {}

@@ -1,4 +1,4 @@
-// Values that ranks put together (see writer/piece_exchange.h).
+// Writes values of collective puts (see writer/piece_exchange.h).
 #include "writer/piece_exchange.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 // Records which bytes of a piece have arrived.
 class Coverage {
  public:
-  // Makes it longer.
+  // Makes the piece longer.
   void resize(std::uint64_t length) {
     length_ = length;
     words_.resize((length + 63) / 64);
@@ -48,7 +48,8 @@ class Coverage {
   static constexpr std::uint64_t kAll = ~std::uint64_t{0};
   static std::ptrdiff_t at(std::uint64_t i) { return static_cast<std::ptrdiff_t>(i / 64); }
   void set(std::uint64_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
-  // Returns the first byte from `i` on that has arrived, or has not.
+  // Returns the first byte at or after `i` that has arrived, or that has not arrived if `there` is
+  // false. Returns the length if there is no such byte.
   std::uint64_t next(std::uint64_t i, bool there) const {
     while (i < length_) {
       const std::uint64_t word = there ? words_[i / 64] : ~words_[i / 64];
@@ -66,8 +67,9 @@ class Coverage {
 
 }  // namespace
 
-// Comes before a part in a message; its runs and its bytes follow, or nothing if the sender has
-// written the piece. Many ranks may each have a few bytes of a piece, so heads and runs are short.
+// The header of a part in a message. The runs and bytes of the part follow the header, unless the
+// sender has written the piece itself. Headers and runs are short, because many ranks may have a
+// few bytes of each piece.
 struct PartHead {
   ExtentState::FreshPiece piece;
   Sharing::Handle keeper;
@@ -113,11 +115,11 @@ void PiecePart::add_run(std::uint64_t offset, std::uint64_t length) {
   runs.push_back({offset, length, length, 1});
 }
 
-// The piece that is being assembled. Its memory is reused for the next one.
+// The piece that is being assembled. The memory of an Assembly is reused for the next piece.
 struct PieceExchange::Assembly {
   ExtentState::FreshPiece piece{};
   Sharing::Handle keeper{};
-  bool is_written = false;  // one rank has written all of it
+  bool is_written = false;  // true if one rank has written the whole piece
   std::vector<std::byte> bytes{};
   Coverage covered{};
 
@@ -130,7 +132,8 @@ struct PieceExchange::Assembly {
   }
 };
 
-// The part of the file that ranks write next; kNowhere: everything is written.
+// The part of the file that ranks write in the next round. `from` is kNowhere if everything is
+// written.
 struct PieceExchange::Round {
   std::uint64_t from, to;
   bool failed, conflict;
@@ -140,7 +143,7 @@ Written& PieceExchange::written_for(const Sharing::Handle& keeper) {
   return written_[{keeper.rank, keeper.id}];
 }
 
-// Collective. The round ends before a rank would have more than kRoundBytes.
+// Chooses the next round so that no rank sends much more than kRoundBytes. Collective.
 Result<PieceExchange::Round> PieceExchange::next_round(std::span<const PiecePart> rest,
                                                        const Status& status, bool conflict) const {
   Round mine{kNowhere, kNowhere, !status.ok(), conflict};
@@ -164,7 +167,7 @@ Result<PieceExchange::Round> PieceExchange::next_round(std::span<const PiecePart
   return round;
 }
 
-// Writes a piece that only this rank has, unless there is a conflict.
+// Writes a whole piece. Other ranks have no bytes of the piece, unless there is a conflict.
 Status PieceExchange::write_piece(const PiecePart& part, std::span<const std::byte> bytes) {
   NMB_TRY(file_.write_at(part.piece.position, bytes));
   written_for(part.keeper).add_piece(part.piece.logical, part.piece.end(), sum_of(bytes));
@@ -173,7 +176,7 @@ Status PieceExchange::write_piece(const PiecePart& part, std::span<const std::by
 
 namespace {
 
-// The parts of a message, in ascending order of position.
+// The parts in a rank's message, in ascending order of position.
 struct PartsOfRank {
   explicit PartsOfRank(const Message& message) : in(message.bytes()) { next(); }
 
@@ -185,13 +188,13 @@ struct PartsOfRank {
 
   MessageReader in;
   bool at_end = false;
-  PartHead head{};  // of the part that `in` has reached
+  PartHead head{};  // header of the part that `in` has reached
 };
 
 }  // namespace
 
-// Assembles and writes all pieces that ranks sent to this one, by position. After a failure nothing
-// more is written, but conflicts are still detected.
+// Assembles and writes all pieces that were sent to this rank, in the order of their positions.
+// After a failure, this function writes nothing more but still detects conflicts.
 Status PieceExchange::write_arrived(const std::vector<Message>& arrived, bool* conflict) {
   std::vector<PartsOfRank> ranks(arrived.begin(), arrived.end());
   Assembly assembly;
@@ -203,7 +206,7 @@ Status PieceExchange::write_arrived(const std::vector<Message>& arrived, bool* c
     if (first == ranks.end() || first->at_end) return status;
     const std::uint64_t position = first->head.piece.position;
     assembly.begin(first->head);
-    // In the order of ranks, so that the last value wins.
+    // Takes the parts in the order of ranks, so that the values of the highest rank win.
     for (PartsOfRank& of : ranks)
       for (; of.is_at(position); of.next()) take_part(of.head, of.in, &assembly, conflict);
     if (status.ok()) status = write(assembly, position);
@@ -218,7 +221,7 @@ void PieceExchange::take_part(const PartHead& head, MessageReader& in, Assembly*
     assembly->is_written = true;
     return;
   }
-  // A rank that has put nothing after a record may not know that the piece is longer.
+  // A rank that has put no later records may not know that the piece is longer.
   if (assembly->bytes.size() < head.piece.length) {
     assembly->bytes.resize(head.piece.length);
     assembly->covered.resize(head.piece.length);
@@ -255,7 +258,7 @@ Status PieceExchange::write(const Assembly& assembly, std::uint64_t position) {
   return {};
 }
 
-// Reserves memory for all bytes that go to a rank, because growing messages would be copied.
+// Reserves memory for all bytes that go to each rank, because a message that grows would be copied.
 void PieceExchange::reserve_letters(std::span<const PiecePart> rest, std::uint64_t to,
                                     Letters* letters) const {
   constexpr std::uint64_t kHead = 64;
@@ -268,12 +271,13 @@ void PieceExchange::reserve_letters(std::span<const PiecePart> rest, std::uint64
   for (const auto& [rank, length] : lengths) letters->to(rank).use(ranks_.parcel_bytes(length));
 }
 
-// alone_direct: a rank directly writes a piece that only it seems to have. *conflict: another rank
-// has values there too.
+// Writes the parts of all ranks in rounds. alone_direct: a rank that has a whole piece in one part
+// writes the piece itself. *conflict: set if another rank also has values in a piece that was
+// written directly.
 Status PieceExchange::put_in_rounds(std::span<const PiecePart> parts, const Encode& encode,
                                     bool alone_direct, bool* conflict) {
   Status status;
-  std::vector<std::byte> encoded;  // bytes of one part
+  std::vector<std::byte> encoded;  // encoded bytes of one part
   for (std::size_t next = 0;;) {
     NMB_ASSIGN(const Round round, next_round(parts.subspan(next), status, *conflict));
     if (round.failed) return ranks_.agree(status);
@@ -315,7 +319,8 @@ Status PieceExchange::put(std::vector<PiecePart> parts, const Encode& encode) {
                     [](const PiecePart& part) { return std::pair(part.piece.position, part.put); });
   bool conflict = false;
   NMB_TRY(put_in_rounds(parts, encode, true, &conflict));
-  // Values of the highest rank win, independent of arrival.
+  // After a conflict, all pieces are sent and written again, so that the values of the highest rank
+  // win.
   return conflict ? put_in_rounds(parts, encode, false, &conflict) : Status();
 }
 

@@ -1,6 +1,6 @@
-// PieceExchange: writes values that ranks put together. One rank writes each piece of a shared
-// extent and computes its sum, so that no rank must read it again (spec/rationale.md, "Values that
-// ranks put together").
+// PieceExchange: writes values of collective puts. Each piece of a shared extent is written by one
+// rank, which also computes the sum of the piece, so that no rank must read the piece again
+// (spec/rationale.md, "Values that ranks put together").
 #pragma once
 
 #include <algorithm>
@@ -20,33 +20,34 @@
 
 namespace nmb {
 
-// The part of one piece that one put has.
+// The part of a piece that one put writes.
 struct PiecePart {
   // `count` runs of `length` bytes, whose begins are `stride` bytes apart.
   struct Runs {
-    std::uint64_t offset;  // in the piece
+    std::uint64_t offset;  // offset in the piece
     std::uint64_t length, stride, count;
   };
 
   ExtentState::FreshPiece piece;
-  Sharing::Handle keeper;  // of the block
-  std::size_t put;         // number of the put
-  // Bytes of the selection in external form, from `first` on.
+  Sharing::Handle keeper;  // keeper of the block
+  std::size_t put;         // index of the put
+  // The bytes of the part are the bytes [first, first + bytes) of the put's selection in external
+  // form.
   std::uint64_t first, bytes = 0;
   std::vector<Runs> runs{};  // ascending
 
-  // Adds a run after those that the part has.
+  // Adds a run after the existing runs.
   void add_run(std::uint64_t offset, std::uint64_t length);
   bool covers_piece() const { return runs[0].length == piece.length; }
 };
 
 struct PartHead;
 
-// If one rank has all of a piece in one part, it writes it directly to the file; other pieces are
-// sent to the rank to which their position belongs. Not thread-safe.
+// A rank that has a whole piece in one part writes the piece directly to the file. Parts of other
+// pieces are sent to the rank that writes the stripe of the piece. Not thread-safe.
 class PieceExchange {
  public:
-  // What this rank has written, for the keeper of each block.
+  // The bytes that this rank has written, for each block, identified by its keeper.
   using WrittenFor = std::map<std::pair<int, BlockId>, Written>;
 
   PieceExchange(Communicator& ranks, OutputFile& file, const Aggregation& how,
@@ -54,21 +55,20 @@ class PieceExchange {
       : ranks_(ranks),
         file_(file),
         how_{how.value_writers, std::max<std::uint64_t>(how.stripe, piece_size), how.value_writers},
-        piece_size_(piece_size),
         written_(*written) {}
 
-  // Fills `out` with the bytes of a part, in external form. again: it was called for this part
-  // before.
+  // Fills `out` with the bytes of a part, in external form. again: true if the function was called
+  // for this part before.
   using Encode = std::function<void(const PiecePart& part, std::span<std::byte> out, bool again)>;
 
-  // Collective: writes the parts of all ranks. If several ranks have a byte, that of the highest
-  // rank is written; if several puts of a rank have it, that of the last put. A rank holds about
-  // kRoundBytes of its own bytes at a time, and as many from other ranks. Errors: kIo, kNoSpace,
-  // the same on all ranks.
+  // Writes the parts of all ranks. Collective. If several ranks write the same byte, the value of
+  // the highest rank is written. If several puts of one rank write the same byte, the value of the
+  // last put is written. A rank holds in memory about kRoundBytes of its own bytes at a time, and
+  // about as many bytes of other ranks. Errors, the same on all ranks: kIo, kNoSpace.
   Status put(std::vector<PiecePart> parts, const Encode& encode);
 
  private:
-  // A piece that this rank writes and for which others send parts in a round.
+  // A piece that this rank writes from the parts that other ranks send.
   struct Assembly;
   struct Round;
 
@@ -87,8 +87,7 @@ class PieceExchange {
   static constexpr std::uint64_t kRoundBytes = 4 << 20;
   Communicator& ranks_;
   OutputFile& file_;
-  const Aggregation how_;  // stripes have the size of a piece at least
-  const std::uint32_t piece_size_;
+  const Aggregation how_;  // the aggregation, with stripes at least as long as a piece
   WrittenFor& written_;
 };
 

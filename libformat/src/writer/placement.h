@@ -1,6 +1,7 @@
-// Placement: how a sequence of allocations moves the place where free space begins. Sequences are
-// joined without knowing where they begin, so that each rank's positions follow from a scan over
-// the ranks before it (spec/format.md, section 8).
+// Placement: a function from the position where free space begins before a sequence of allocations
+// to the position where it begins afterwards. Placements can be joined before their start is known,
+// so a scan over the lower ranks is enough to compute each rank's positions (spec/format.md,
+// section 8).
 #pragma once
 
 #include <algorithm>
@@ -10,19 +11,21 @@
 
 namespace nmb {
 
-// Returns the alignment of an extent or piece of that length (spec/format.md, section 8). asked: a
-// power of 2 from 4096 on, which applies if the length is at least as large; or 0.
+// Returns the alignment in bytes of an extent or piece of this length (spec/format.md, section 8).
+// asked: the requested alignment, a power of 2 of at least 4096, or 0 for the default. A requested
+// alignment applies to lengths of at least `asked` bytes.
 constexpr std::uint64_t extent_alignment(std::uint64_t length, std::uint64_t asked) {
   if (asked != 0 && length >= asked) return asked;
   return length >= (1u << 20) ? 4096 : 8;
 }
 
-// Free space begins at multiples of 8. Lengths beyond 2^62 stay beyond 2^62: check the end.
+// Free space always begins at a multiple of 8. An end after 2^62 never becomes less than 2^62
+// again, so it is enough to check the last end.
 class Placement {
  public:
   static constexpr std::uint64_t kLimit = std::uint64_t{1} << 62;
 
-  // Places `length` bytes at the next multiple of `alignment`, a power of 2 from 8 on.
+  // Places `length` bytes at the next multiple of `alignment`, a power of 2 of at least 8.
   static Placement of(std::uint64_t length, std::uint64_t alignment) {
     Placement one;
     one.alignment_ = alignment;
@@ -42,14 +45,15 @@ class Placement {
       both.behind_ = add(round_up(add(behind_, next.ahead_), next.alignment_), next.behind_);
       return both;
     }
-    // If bytes are first rounded up to the smaller alignment, they are a multiple of it before
-    // `next`.
+    // Rounds up the bytes between the two alignments to the smaller alignment, so that the position
+    // before `next` is a multiple of the smaller alignment.
     Placement both = next;
     const std::uint64_t between = alignment_ > 8 ? add(behind_, next.ahead_) : next.ahead_;
     both.ahead_ = add(ahead_, alignment_ > 8 ? round_up(between, alignment_) : between);
     return both;
   }
-  // Returns where free space begins afterwards if it begins at `start` before.
+  // Returns the position where free space begins after the allocations if it begins at `start`
+  // before them.
   std::uint64_t end(std::uint64_t start) const {
     const std::uint64_t at = add(start, ahead_);
     return alignment_ > 8 ? add(round_up(at, alignment_), behind_) : at;
@@ -60,8 +64,8 @@ class Placement {
     return std::min(a, 2 * kLimit) >= 2 * kLimit - std::min(b, 2 * kLimit) ? 2 * kLimit
                                                                            : round_up(a + b, 8);
   }
-  // `ahead_` bytes; if alignment_ is more than 8, then padding to a multiple of it and `behind_`
-  // bytes.
+  // The allocations are `ahead_` bytes. If alignment_ is more than 8, padding to a multiple of
+  // alignment_ and `behind_` bytes follow them.
   std::uint64_t alignment_ = 8;
   std::uint64_t ahead_ = 0;
   std::uint64_t behind_ = 0;

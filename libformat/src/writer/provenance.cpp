@@ -1,4 +1,4 @@
-// Global sections: from what generations were made (see writer/provenance.h).
+// Writes the provenance of generations in global sections (see writer/provenance.h).
 #include "writer/provenance.h"
 
 #include <string>
@@ -19,8 +19,8 @@ Status add_provenance(WriterCore& w, std::string_view json) {
                   joined_text("found a provenance of ", json.size(), " bytes, expected at most ",
                               kMostProvenance));
   if (!w.ranks.is_first()) return {};
-  // Readers of sections, including writers, would refuse a longer sequence. It may begin with the
-  // place of the one before.
+  // Limits the length of a sequence of sections, because readers and writers refuse longer
+  // sequences. A sequence may begin with the place of the earlier sections.
   constexpr std::uint64_t kEarlier = kSectionHeader + 24;
   std::uint64_t bytes = kEarlier + kSectionHeader + round_up(json.size(), 8);
   for (const std::string& text : w.next.provenance)
@@ -41,7 +41,7 @@ Status check_sections(const WriterCore& w, const Superblock& superblock) {
         if ((frame.flags & kCritical) == 0 || frame.is_one_of({kSectionProvenance})) return {};
         return Status(Code::kUnsupported, w.file->name(), kNoOffset, "",
                       joined_text("the file has a global section of type ", frame.type,
-                                  " that only a newer writer keeps up"));
+                                  " that only a newer version can update"));
       });
 }
 

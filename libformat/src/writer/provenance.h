@@ -1,4 +1,4 @@
-// Global sections: from what the generations were made (spec/format.md, section 9).
+// Writes the provenance of generations in global sections (spec/format.md, section 9).
 #pragma once
 
 #include <string_view>
@@ -7,12 +7,12 @@
 
 namespace nmb {
 
-// The first rank keeps it for the next commit.
+// Adds a provenance to the next commit. Only rank 0 keeps the provenance.
 Status add_provenance(WriterCore& w, std::string_view json);
-// Fails if a section that this version does not know forbids writing.
+// Fails if the file has an unknown section that forbids writing.
 Status check_sections(const WriterCore& w, const Superblock& superblock);
-// The first rank writes them after all else of the generation. Sections of earlier generations keep
-// their places.
+// Writes the new sections after all other parts of the generation. Called only on rank 0. Sections
+// of earlier generations keep their places.
 Status write_sections(WriterCore& w);
 
 }  // namespace nmb

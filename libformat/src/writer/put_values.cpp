@@ -1,4 +1,4 @@
-// Values that were put by the program (spec/format.md, section 10.1).
+// Values that the program has put (spec/format.md, section 10.1).
 #include "writer/put_values.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Result<Counting> count_extent(const CountContext& context) {
     NMB_TRY(extent->load(0));
     std::uint64_t at = 0;
     std::vector<std::byte> bytes;
-    // Gaps between existing values are filled, or are holes.
+    // Gaps between stored values count as holes. They are holes, or they will have the fill value.
     const Metadata none;
     const FillPattern no_pattern(none, {});
     for (const Interval& part : extent->stored_in(0, context.extent_length)) {
@@ -37,7 +37,8 @@ Result<Counting> count_extent(const CountContext& context) {
     return {};
   };
   const Status counted = count();
-  // Values that were linked before are not read again.
+  // The statistics of linked values are not computed, because this writer cannot read values in
+  // other files.
   if (counted.code() == Code::kUnsupported)
     return Counting{nullptr, {counter->none(), counter->take_names()}};
   NMB_TRY(counted);

@@ -1,5 +1,5 @@
-// PutValues: values that are put, or may be put; committed values stay where nothing is put (see
-// writer/extent_origin.h).
+// PutValues: values that the program has put or may put. Committed values stay where no new values
+// are put (see writer/extent_origin.h).
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class PutValues : public OriginSteps {
 
   PutValues() = default;
   explicit PutValues(std::unique_ptr<ExtentState> extent) : extent_(std::move(extent)) {}
-  // nullptr: nothing was put or opened.
+  // Returns nullptr if no values were put or opened.
   ExtentState* extent() const { return extent_.get(); }
   std::unique_ptr<ExtentState> take() { return std::move(extent_); }
 
@@ -31,7 +31,7 @@ class PutValues : public OriginSteps {
   std::unique_ptr<ExtentState> extent_;
 };
 
-// Counts the values in an extent.
+// Computes the statistics of the values in an extent.
 Result<Counting> count_extent(const CountContext& context);
 
 }  // namespace nmb

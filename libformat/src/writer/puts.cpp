@@ -1,4 +1,4 @@
-// Puts values of this rank alone (see writer/puts.h).
+// Puts values that other ranks do not put together with this rank (see writer/puts.h).
 #include "writer/puts.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
   NMB_TRY(load_definitions(w_, id));
   const Metadata& metadata = *block.metadata;
   if (variable >= metadata.variable_count())
-    return Status(Code::kUsage, joined_text("found variable ID ", variable, " of ",
+    return Status(Code::kUsage, joined_text("invalid variable ID ", variable, ": the block has ",
                                             metadata.variable_count(), " variables"));
   const Type type = metadata.variable(variable).type;
   if ((type == Type::kChar) != (values.type() == MemoryType::kText))
@@ -54,8 +54,8 @@ Result<Put> Puts::check(std::string_view operation, BlockId id, VarId variable,
   return put;
 }
 
-// A record that is new since the layout or the last commit gets space for all its variables,
-// because the others are usually put soon.
+// Records that were added since end_define() or the last commit get space for all their variables,
+// because the program usually puts the other variables soon.
 Status Puts::want_places(const Put& put) {
   const BlockState& block = w_.blocks[put.block];
   ExtentState& extent = *block.values.extent();
@@ -86,8 +86,8 @@ Status Puts::want_places(const Put& put) {
   return {};
 }
 
-// If the waiting values exceed the stage, a single process assigns positions to all waiting values
-// and to the values of this put.
+// Makes room in the stage for `puts`. If the stage is too small, a writer with a single rank
+// assigns places to all waiting values and to the values of `puts`.
 Status Puts::make_room(std::span<Put* const> puts) {
   if (!w_.ranks.is_alone()) return {};
   std::uint64_t bytes = w_.stage.size();
@@ -100,14 +100,16 @@ Status Puts::make_room(std::span<Put* const> puts) {
   return w_.keep(place_values(w_));
 }
 
-// Puts a run: `elements` values from `index` on, to `offset` in the extent.
+// Puts a run of `elements` values. The first value of the run is value `index` of the put and goes
+// to `offset` in the extent.
 Status Puts::put_run(Put& put, ExtentState& extent, std::uint64_t offset, std::uint64_t index,
                      std::uint64_t elements, std::vector<std::byte>& buffer) {
   const std::size_t from_size = memory_type_size(put.values.type());
   const std::size_t to_size = type_size(put.type);
   constexpr std::uint64_t kConvertedAtOnce = 1 << 20;
   for (std::uint64_t done = 0; done < elements;) {
-    // Parts end with windows of the extent, so that sums of whole pieces are computed on the way.
+    // Each part ends at a window boundary of the extent, so that ExtentState::write() can compute
+    // the sums of whole pieces.
     const std::uint64_t at = offset + done * to_size;
     const std::uint64_t window = kConvertedAtOnce - at % kConvertedAtOnce;
     const std::uint64_t count =
@@ -144,8 +146,8 @@ Status Puts::put(BlockId id, VarId variable, const Hyperslab& slab, ConstArray v
   return range_status(put);
 }
 
-// Blocks come in the order of their positions in the file, and all puts of a block together, in the
-// order of their runs, so that adjacent bytes are written together.
+// Handles blocks in the order of their positions in the file, and merges the runs of all puts to a
+// block, so that adjacent bytes are written together.
 Status Puts::put_all_of(std::span<Put*> puts) {
   NMB_TRY(make_room(puts));
   std::ranges::stable_sort(puts, {}, [&](const Put* put) {

@@ -1,4 +1,4 @@
-// Values that this rank puts alone (spec/format.md, section 10.1).
+// Puts values independently of other ranks (spec/format.md, section 10.1).
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,18 @@
 
 namespace nmb {
 
-// Values to be put, after checks.
+// A put whose arguments have been checked.
 struct Put {
   BlockId block;
   VarId variable;
   Type type;
   Kind kind;
   VariableShape shape;
-  std::uint64_t records;  // needed number of records; 0: not a record variable
+  // Number of records that the block needs; 0 if the variable is not a record variable.
+  std::uint64_t records;
   ConstArray values;
   Hyperslab slab{};
-  std::size_t request = 0;  // number of its request
+  std::size_t request = 0;  // index of the request in the call of wait() or wait_all()
   bool empty = false;
   std::uint64_t out_of_range = 0;
 };
@@ -31,12 +32,12 @@ class Puts {
 
   Status put(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values);
 
-  // --- parts of it, for requests and for puts of all ranks ---
+  // --- steps of put(), also for requests and collective puts ---
   Result<Put> check(std::string_view operation, BlockId id, VarId variable, const Hyperslab& slab,
                     ConstArray values);
-  // Puts values to blocks that have places for them; values without places wait.
+  // Puts the values of all `puts`. Values that have no place in the file yet wait in the stage.
   Status put_all_of(std::span<Put*> puts);
-  // Requests places for the bytes that a put writes and that have none yet.
+  // Requests places for those bytes of a put that have no place yet.
   Status want_places(const Put& put);
   Status range_status(const Put& put) const;
 

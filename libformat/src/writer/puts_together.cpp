@@ -1,4 +1,4 @@
-// Puts values of several ranks together (see writer/puts_together.h).
+// Performs collective puts (see writer/puts_together.h).
 #include "writer/puts_together.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace nmb {
 
 namespace {
 
-// Writes bytes [first, first + out.size()) of the external form of `values`. Returns how many of
-// the elements that begin there are out of range.
+// Writes the bytes [first, first + out.size()) of the external form of `values` to `out`. Returns
+// the number of out-of-range elements that begin in this byte range.
 std::uint64_t encode_bytes(ConstArray values, Type type, Kind kind, std::uint64_t first,
                            std::span<std::byte> out) {
   const std::size_t from_size = memory_type_size(values.type()), to_size = type_size(type);
@@ -67,11 +67,11 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
       const bool more = records > block.next.records;
       if (more) NMB_TRY(w_.keep(grow(w_, id, records)));
       ExtentState& extent = *extent_of(w_, id);
-      // Request space for all new records up to there, whichever rank put values, because ranks
-      // know only their own records.
+      // Requests space for all new records, including the records of other ranks, because a rank
+      // knows only its own records.
       const std::uint64_t behind = end - block.layout.header_length;
       if (extent.first_new() < behind) extent.want_place(extent.first_new(), behind);
-      // Records may have no bytes.
+      // want_records() is needed because records may have no bytes.
       if (more) extent.want_records();
       if (more || extent.first_new() < behind) w_.blocks.mark_dirty(id);
       return {};
@@ -81,7 +81,7 @@ Status PutsTogether::extend(BlockId id, std::uint64_t records) {
   });
 }
 
-// Returns the parts of each piece in puts to shared blocks.
+// Divides puts to shared blocks into parts. Each part belongs to one piece.
 std::vector<PiecePart> PutsTogether::parts_of(std::span<Put* const> puts) {
   std::vector<PiecePart> parts;
   for (std::size_t i = 0; i < puts.size(); ++i) {
@@ -116,12 +116,12 @@ Status PutsTogether::put_together(const Status& checked, std::span<Put> puts) {
       NMB_TRY(start_put(w_, put.block, put.records).status());
       NMB_TRY(Puts(w_).want_places(put));
     }
-    // Earlier puts are written first.
+    // Values of earlier puts must be written first.
     return w_.buffer.flush();
   };
   NMB_TRY(w_.ranks.agree(prepare()));
   NMB_TRY(w_.keep(place_values(w_)));
-  // Waiting values were put earlier. Write them before other ranks write to the file.
+  // Writes waiting values, which were put earlier, before other ranks write to the file.
   const Status flushed = w_.ranks.is_alone() ? Status() : w_.buffer.flush();
   std::vector<Put*> alone, shared;
   for (Put& put : puts)

@@ -1,5 +1,5 @@
-// Values that ranks put together: first they get places, then every byte is sent directly to the
-// rank that writes it (spec/rationale.md, "Values that ranks put together").
+// Collective puts: values first get places, then each byte is sent directly to the rank that writes
+// it (spec/rationale.md, "Values that ranks put together").
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class PutsTogether {
 
   Status put_all(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values);
   Status extend(BlockId id, std::uint64_t records);
-  // checked: the first error in this rank's puts.
+  // Puts the values of all ranks. checked: the first error in this rank's puts, or ok.
   Status put_together(const Status& checked, std::span<Put> puts);
 
  private:

@@ -1,6 +1,6 @@
-// RankWork: what the ranks of a writer do together, in the terms of the writer: each rank or the
-// first rank works, ranks agree on a status, add up or order values, or send messages of one type
-// to those that need them. A rank that is alone sends nothing.
+// RankWork: the collective operations of a writer's ranks. They run a function on all ranks or on
+// rank 0, agree on a status, combine values, or exchange messages of one type. A writer with a
+// single rank sends no messages.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace nmb {
 
 namespace message {
 
-// A message type is trivially copyable, or has put(MessageWriter&) and a static
-// get(MessageReader&).
+// Encodes a message. The type of a message must be trivially copyable, or have put(MessageWriter&)
+// and a static get(MessageReader&).
 template <class M>
 void put(MessageWriter& out, const M& what) {
   if constexpr (requires { what.put(out); })
@@ -37,7 +37,7 @@ M get(MessageReader& in) {
 
 }  // namespace message
 
-// Collects messages of one type to any ranks, including this one.
+// Collects messages of one type. The receivers may be any ranks, including this rank.
 template <class M>
 class Outbox {
  public:
@@ -48,8 +48,8 @@ class Outbox {
   Letters letters_;
 };
 
-// The messages that have arrived, in the order of their senders; those of one sender are in the
-// order in which it added them. Views in messages are valid as long as the inbox exists.
+// The messages that have arrived, in the order of their senders. Messages of one sender are in the
+// order in which the sender added them. Views in messages are valid as long as the inbox exists.
 template <class M>
 class Inbox {
  public:
@@ -101,8 +101,8 @@ class Inbox {
   std::vector<Message> messages_;
 };
 
-// Calls are collective unless the comment says otherwise: all ranks make the same calls in the same
-// order.
+// Calls are collective unless a comment says otherwise: all ranks must make the same calls in the
+// same order.
 class RankWork {
  public:
   explicit RankWork(Communicator& ranks) : ranks_(ranks) {}
@@ -114,11 +114,11 @@ class RankWork {
   Communicator& communicator() { return ranks_; }
   const Communicator& communicator() const { return ranks_; }
 
-  // All fail if one has.
+  // Returns ok only if all ranks pass ok; fails on all ranks if one rank has failed.
   Status agree(const Status& status, std::string_view operation = {}, std::uint64_t file = 0) {
     return ranks_.agree(status, operation, file);
   }
-  // work(): this rank's part; returns a Status.
+  // Calls work() on each rank. All ranks agree on the Status that work() returns.
   template <class Work>
   Status each(Work work) {
     return ranks_.agree(work());
@@ -127,14 +127,15 @@ class RankWork {
   Status first(Work work) {
     return ranks_.agree(is_first() ? work() : Status());
   }
-  // Returns the first rank's value on all ranks.
+  // Returns the value of rank 0 on all ranks.
   template <class T>
   Result<T> from_first(T value) {
     return ranks_.broadcast_value(0, std::move(value));
   }
   Status bytes_from_first(std::vector<std::byte>* bytes) { return ranks_.broadcast(0, bytes); }
 
-  // Combines values of all ranks, in the order of ranks: combine(of lower ranks, of higher ranks).
+  // Combines the values of all ranks, in the order of ranks. combine(a, b): `a` comes from lower
+  // ranks than `b`.
   template <class T, class Combine>
   Result<T> combine(T value, Combine combine) {
     return ranks_.all_reduce(std::move(value), combine);
@@ -150,11 +151,11 @@ class RankWork {
   }
   template <class T>
   struct InOrder {
-    T before;  // of the ranks before this one
+    T before;  // the combined values of all lower ranks
     T all;
   };
-  // Combines values in the order of ranks and returns for each rank the result of those before it.
-  // none: result before the first.
+  // Combines values in the order of ranks. Returns on each rank the combined values of all lower
+  // ranks and of all ranks. none: the result for rank 0, which has no lower ranks.
   template <class T, class Then>
   Result<InOrder<T>> in_order(T mine, T none, Then then) {
     NMB_ASSIGN(T before, ranks_.scan_before(mine, none, then));

@@ -18,8 +18,8 @@ const char* piece_error(const StoredPiece& piece, std::uint32_t piece_size,
   const bool hole = piece.stored_length == 0, coded = piece.codec != PieceCodec::kNone;
   if (piece.length == 0 || (!hole && piece.length > (coded ? piece_size : window)) ||
       !checked_add(*length, piece.length, length) || *length >> 62)
-    return "a piece across a multiple of the piece size, or longer than that, expected such pieces "
-           "coded, and none longer,";
+    return "a piece of invalid length (0, more than the piece size, or uncoded across a multiple "
+           "of the piece size)";
   if (coded ? hole || !is_piece_length(piece.stored_length, piece.length)
             : !hole && piece.stored_length != piece.length)
     return "a piece with a stored length that its codec and length do not allow";
@@ -99,7 +99,7 @@ Result<ReadyPieces> ReadyPieces::make(std::vector<StoredPiece> pieces,
       return wrong(error);
     if (piece.stored_length != 0) add_window(piece, &out.move_);
   }
-  if (out.move_.length == 0) return wrong("nothing but holes, expected a stored piece,");
+  if (out.move_.length == 0) return wrong("only holes and no stored piece");
   out.move_.source = std::move(source);
   out.pieces_ = std::move(pieces);
   return out;

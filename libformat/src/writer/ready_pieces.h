@@ -13,12 +13,13 @@ namespace nmb {
 
 class ReadyPieces : public OriginSteps {
  public:
-  // Errors: kUsage if a rule of take_pieces() is broken. block: for the message.
+  // Errors: kUsage if the pieces break a rule of take_pieces(). block: the block's name, for the
+  // message.
   static Result<ReadyPieces> make(std::vector<StoredPiece> pieces,
                                   std::shared_ptr<const ByteSource> source,
                                   std::uint32_t piece_size, std::string_view block);
 
-  // Returns the space for the pieces, one after another, each at a multiple of 8.
+  // Returns the space for the pieces. The pieces follow each other, each at a multiple of 8.
   ValueSpace space(std::uint64_t) const { return {move_.length, false, false}; }
   void place(std::uint64_t position) { move_.position = position; }
   Move* move() { return &move_; }
@@ -32,22 +33,23 @@ class ReadyPieces : public OriginSteps {
   Move move_;
 };
 
-// --- what pieces that were given have in common, ready or linked ---
+// --- for ready pieces and linked pieces ---
 
-// Checks a piece that follows `length` bytes of others: returns the error or nullptr. Adds its
-// length.
+// Checks a piece and adds its length to *length. Before the call, *length is the total length of
+// the preceding pieces. Returns the error, or nullptr if there is none.
 const char* piece_error(const StoredPiece& piece, std::uint32_t piece_size,
                         const ByteSource& source, std::uint64_t* length);
 // Appends the stored bytes of a piece to the move, at a multiple of 8.
 void add_window(const StoredPiece& piece, Move* move);
-// Checks that pieces of `length` bytes make up the extent, and that its values have no other
-// source.
+// Checks that pieces of `length` bytes together make up the extent, and that the block is not
+// shared by several ranks.
 Status check_pieces(std::string_view block, std::uint64_t length, std::uint64_t extent_length,
                     bool shared);
-// Adds a hole to the pieces of an extent; if the last piece is a hole, it becomes longer.
+// Adds a hole to the pieces of an extent. If the last piece is a hole, makes this hole longer
+// instead.
 void add_hole(std::uint64_t logical, std::uint64_t length, std::vector<Piece>* pieces);
 
-// Returns pieces in their stored form, in this file or another.
+// Returns the piece with this index, in its stored form.
 using PieceAt = std::function<const StoredPiece&(std::size_t)>;
 Result<Counting> count_pieces(std::size_t count, const PieceAt& piece_at, const ByteSource& source,
                               const CountContext& context);

@@ -15,7 +15,7 @@ Result<RequestId> Requests::iput(BlockId id, VarId variable, const Hyperslab& sl
   return w_.requests.add({id, variable, slab, values});
 }
 
-// Returns valid requests as puts, and sets the statuses of the others.
+// Converts valid requests to puts and returns them. Sets the status of each request.
 std::vector<Put> Requests::check(std::span<const PutRequest> requests, std::span<Status> statuses) {
   std::vector<Put> puts;
   for (std::size_t i = 0; i < requests.size(); ++i) {

@@ -1,4 +1,5 @@
-// Values that are put when the program waits for them (spec/rationale.md, "Requests").
+// Requests: puts whose values are written when the program waits for them (spec/rationale.md,
+// "Requests").
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ class Requests {
   explicit Requests(WriterCore& writer) : w_(writer) {}
 
   Result<RequestId> iput(BlockId id, VarId variable, const Hyperslab& slab, ConstArray values);
-  // statuses: one for each request, or empty.
+  // statuses: receives the status of each request, or is empty.
   Status wait(std::span<const RequestId> ids, std::span<Status> statuses);
   // Collective.
   Status wait_all(std::span<const RequestId> ids, std::span<Status> statuses);
@@ -26,7 +27,7 @@ class Requests {
   WriterCore& w_;
 };
 
-// open: number of requests for which ranks have not waited.
+// Fails if requests are open. open: number of requests of all ranks for which no rank has waited.
 Status check_none_open(std::uint64_t open, std::string_view operation);
 
 }  // namespace nmb

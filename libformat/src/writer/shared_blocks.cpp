@@ -1,4 +1,4 @@
-// Blocks that several ranks define (see writer/shared_blocks.h).
+// Handles blocks that several ranks define (see writer/shared_blocks.h).
 #include "writer/shared_blocks.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace nmb {
 
-// Records which ranks share a block.
+// Records the ranks that share a block.
 void SharedBlocks::take_match(BlockId id, NameMatch match) {
   BlockState& block = w_.blocks[id];
   block.sharing.reset();
@@ -29,8 +29,7 @@ void SharedBlocks::take_match(BlockId id, NameMatch match) {
   block.sharing->others = std::move(match.handles);
 }
 
-// Afterwards every block knows whether it is shared, its keeper, and the number of names before its
-// own.
+// Determines for each block whether it is shared, its keeper, and BlockState::names_ahead.
 Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* any_shared,
                                        bool* any_originals) {
   constexpr BlockId kNoBlock = ~BlockId{0};
@@ -73,16 +72,17 @@ Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* an
 
 namespace {
 
-// --- what ranks tell one another of a block ---
+// --- messages between ranks about a block ---
 
-// Sent to the keeper: digest of a rank's definitions.
+// A message to the keeper: the digest of a rank's definitions.
 struct BlockDigest {
   BlockId at_keeper;
   BlockId at_sender;
   Digest digest;
   std::uint64_t records, samples;
 
-  // Field by field: equal definitions of many ranks give the same bytes, which are sent once.
+  // Encodes each field separately, because equal definitions must give equal bytes, which are then
+  // sent only once.
   void put(MessageWriter& out) const {
     out.put(at_keeper);
     out.put(at_sender);
@@ -101,12 +101,12 @@ struct BlockDigest {
   }
 };
 
-// Sent by the keeper: requests the whole body.
+// A request of the keeper for the whole body of a rank's definitions.
 struct BodyWanted {
   BlockId id;
 };
 
-// Sent to the keeper: the whole body.
+// A message to the keeper: the whole body.
 struct BlockBody {
   BlockId at_keeper;
   BlockId at_sender;
@@ -124,8 +124,8 @@ struct BlockBody {
   }
 };
 
-// Sent by the keeper: the position of the block and, if the receiver's definitions are only a part,
-// the receiver's own variables in it.
+// A message from the keeper: the place of the block. If the receiver's definitions differ from the
+// united block, the message also contains the begins of the receiver's variables.
 struct BlockPlace {
   BlockId id;
   LaidBlock laid;
@@ -146,7 +146,7 @@ struct BlockPlace {
   }
 };
 
-// Sent to the keeper: what a rank has written of the values.
+// A message to the keeper: the bytes of the block's values that a rank has written.
 struct BlockValues {
   BlockId at_keeper;
   std::span<const std::byte> written;  // encoded by Written
@@ -172,8 +172,8 @@ Result<Digest> digest_of_body(const BlockState& block) {
 
 }  // namespace
 
-// Sends digests first, and then only definitions that differ. The keeper's own definitions come
-// first in the union, so that its local IDs are those of the file.
+// Sends digests first, and then only the definitions that differ. The keeper's own definitions come
+// first in the union, so that the keeper's IDs are equal to the IDs in the file.
 Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
   Outbox<BlockDigest> own;
   const auto tell_digests = [&]() -> Status {
@@ -189,7 +189,8 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
   NMB_TRY(w_.ranks.agree(w_.keep(tell_digests())));
   NMB_ASSIGN(const Inbox<BlockDigest> digests, w_.ranks.exchange(own));
 
-  std::vector<BlockId> changed;  // in records or definitions
+  // Blocks whose definitions or number of records have changed.
+  std::vector<BlockId> changed;
   Outbox<BodyWanted> wanted;
   const auto compare = [&]() -> Status {
     std::map<BlockId, Digest> kept;
@@ -244,14 +245,14 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
   return w_.ranks.agree(unite().in_file(w_.file->name()));
 }
 
-// Sends the positions of shared blocks, and of each rank's own variables in them.
+// Sends each rank the places of its shared blocks and the begins of its own variables in them.
 Status SharedBlocks::tell_sharers(const std::vector<BlockId>& ids) {
   Outbox<BlockPlace> told;
   for (BlockId id : ids) {
     BlockState& block = w_.blocks[id];
     if (!block.kept || !block.sharing) continue;
     auto places = block.sharing->places.begin();
-    const LaidBlock laid = LaidBlock::of(block);  // the same bytes for all ranks
+    const LaidBlock laid = LaidBlock::of(block);  // all ranks receive the same bytes
     for (const Sharing::Handle& other : block.sharing->others) {
       BlockPlace place{other.id, laid, false, {}};
       if (places != block.sharing->places.end() && places->first.rank == other.rank) {
@@ -274,7 +275,8 @@ Status SharedBlocks::tell_sharers(const std::vector<BlockId>& ids) {
   return {};
 }
 
-// Sends to keepers what this rank wrote of their blocks, so that the keepers can finish them.
+// Sends to the keepers of blocks which values this rank has written, so that the keepers can finish
+// the extents.
 Status SharedBlocks::collect_values() {
   if (w_.ranks.is_alone()) return {};
   Outbox<BlockValues> told;

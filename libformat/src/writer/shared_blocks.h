@@ -1,6 +1,7 @@
-// Blocks that several ranks define: which ranks have them, the union of their definitions, their
-// places, and which values were written ("Parallel Data Object Creation", section 3.3;
-// spec/rationale.md, "Shared blocks").
+// SharedBlocks: handles blocks that several ranks define. Ranks that share a block are found, and
+// their definitions are united. The ranks then receive the places of blocks, and the keepers
+// receive the written values ("Parallel Data Object Creation", section 3.3; spec/rationale.md,
+// "Shared blocks").
 #pragma once
 
 #include <vector>
@@ -15,16 +16,16 @@ class SharedBlocks {
  public:
   explicit SharedBlocks(WriterCore& writer) : w_(writer) {}
 
-  // Afterwards every block knows whether it is shared, which rank keeps it, and how many names
-  // precede its own. *any_originals: whether this rank stores files whole; afterwards whether any
-  // rank does.
+  // Determines for each block whether it is shared, its keeper, and BlockState::names_ahead.
+  // Call with *any_originals true if this rank stores originals; afterwards it is true if any rank
+  // does.
   Status match_definitions(const std::vector<BlockId>& ids, bool* any_shared, bool* any_originals);
-  // Sends the definitions of all ranks to keepers. Errors: kConflict if definitions contradict each
-  // other.
+  // Unites the definitions of all ranks on the keepers of the blocks. Errors: kConflict if
+  // definitions contradict each other.
   Status unite(const std::vector<BlockId>& ids);
-  // Tells the other ranks where the blocks are.
+  // Tells the other ranks the places of shared blocks.
   Status tell_sharers(const std::vector<BlockId>& ids);
-  // Tells keepers which values other ranks have written.
+  // Tells the keepers which values other ranks have written.
   Status collect_values();
 
   void take_match(BlockId id, NameMatch match);

@@ -1,4 +1,4 @@
-// Values that wait for their places (see writer/stage.h).
+// Stores values that wait for places in the file (see writer/stage.h).
 #include "writer/stage.h"
 
 #include "wire/joined_text.h"

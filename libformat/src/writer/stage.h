@@ -1,5 +1,5 @@
-// Stage: values that were put before the file had space for them. The next collective call gives
-// them their places (spec/rationale.md, "Values that wait for space").
+// Stage: stores values that were put before they had a place in the file. The next collective call
+// assigns places to the waiting values (spec/rationale.md, "Values that wait for space").
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace nmb {
 
-// In memory, up to kMost bytes. Not thread-safe.
+// The values are in memory, at most kMost bytes. Not thread-safe.
 class Stage {
  public:
   static constexpr std::uint64_t kMost = 64 << 20;
 
-  // Returns the number of bytes appended so far, which is the place of the next byte.
+  // Returns the number of bytes appended so far, which is the offset of the next byte in the stage.
   std::uint64_t size() const { return bytes_.size(); }
   // Errors: kLimit if more than kMost bytes wait.
   Status append(std::span<const std::byte> bytes);

@@ -1,4 +1,4 @@
-// Counts the values of a block (see writer/statistics_counting.h).
+// Computes the statistics of a block's values (see writer/statistics_counting.h).
 #include "writer/statistics_counting.h"
 
 #include <utility>
@@ -20,7 +20,8 @@ Result<std::unique_ptr<BlockCounter>> counter_of(WriterCore& w, BlockId id) {
 
 namespace {
 
-// Returns the values of a block that lie in the file, for one thread; nullptr for other blocks.
+// Returns a source of the values of a block that are in the file. Only one thread may use the
+// source.
 std::shared_ptr<const ByteSource> extent_source(WriterCore& w, BlockId id) {
   class Values final : public ByteSource {
    public:

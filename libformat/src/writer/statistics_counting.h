@@ -1,4 +1,4 @@
-// Counts the values of a block for its statistics (spec/format.md, section 9.2).
+// Computes the statistics of a block's values (spec/format.md, section 9.2).
 #pragma once
 
 #include <memory>
@@ -9,7 +9,8 @@
 namespace nmb {
 
 Result<std::unique_ptr<BlockCounter>> counter_of(WriterCore& w, BlockId id);
-// Counts the values of a block that were not counted while they were moved.
+// Computes the statistics of a block. Values that were not counted while they were moved are
+// counted now.
 Result<CountedBlock> count_block(WriterCore& w, BlockId id);
 
 }  // namespace nmb

@@ -16,8 +16,9 @@ Status StatisticsTap::take(std::uint64_t offset, std::span<const std::byte> byte
   });
   NMB_TRY(status_);
   counter_->add(offset, bytes);
-  // The caller that takes the last bytes sees the counts of all others. The counters are freed
-  // then, because blocks are many and counters are larger than results.
+  // The call that takes the last bytes finishes the statistics, because it sees the counts of all
+  // other calls. This call also frees the counter, because there are many blocks and a counter is
+  // larger than its results.
   if (left_.fetch_sub(bytes.size(), std::memory_order_acq_rel) != bytes.size()) return {};
   for (const ByteRange& hole : holes_) counter_->add_hole(hole.begin, hole.end);
   if (counter_->has_chunks()) return {};

@@ -19,13 +19,13 @@
 
 namespace nmb {
 
-// The statistics of a block and the names of its variables; a variable with an empty name has no
-// statistics.
+// The statistics of a block and the names of its variables. A variable without statistics has an
+// empty name in this list.
 struct CountedBlock {
   BlockStatistics statistics;
   std::vector<std::string> names;
 
-  // Returns how many variables with a name could not be computed.
+  // Returns the number of variables with a name whose statistics could not be computed.
   std::uint64_t not_computed() const {
     std::uint64_t count = 0;
     for (std::size_t v = 0; v < names.size(); ++v)
@@ -36,16 +36,17 @@ struct CountedBlock {
 
 class StatisticsTap final : public ValueTap {
  public:
-  // Makes the counter from the definitions of the block. One of the threads calls it when the first
-  // values arrive.
+  // Makes the counter from the definitions of the block. Called by the first thread that has
+  // values.
   using MakeCounter = std::function<Result<std::unique_ptr<BlockCounter>>()>;
-  // stored: bytes that will be taken; holes: ranges of the extent that will not be taken.
+  // stored: number of bytes that take() will receive. holes: ranges of the extent that take() will
+  // not receive.
   StatisticsTap(MakeCounter make, std::uint64_t stored, std::vector<ByteRange> holes)
       : make_(std::move(make)), left_(stored), holes_(std::move(holes)) {}
 
   Status take(std::uint64_t offset, std::span<const std::byte> bytes) override;
-  // Call this after all bytes were taken. nullptr: all is counted; otherwise only chunks are not
-  // counted yet.
+  // Returns nullptr if all values were counted, or the counter if chunks must still be counted.
+  // Must be called after all bytes were taken.
   std::unique_ptr<BlockCounter> take_counter() { return std::move(counter_); }
   CountedBlock take_counted() { return std::move(counted_); }
 
@@ -53,7 +54,7 @@ class StatisticsTap final : public ValueTap {
   MakeCounter make_;
   std::once_flag once_;
   std::unique_ptr<BlockCounter> counter_;
-  Status status_;  // of making the counter
+  Status status_;  // status of the creation of the counter
   std::atomic<std::uint64_t> left_;
   std::vector<ByteRange> holes_;
   CountedBlock counted_;

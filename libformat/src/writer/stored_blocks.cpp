@@ -1,4 +1,4 @@
-// Opens blocks of the file for a writer (see writer/stored_blocks.h).
+// Opens blocks that are in the file for a writer (see writer/stored_blocks.h).
 #include "writer/stored_blocks.h"
 
 #include <memory>
@@ -22,12 +22,12 @@ Status refresh(WriterCore& w, BlockId id) {
   NMB_ASSIGN(std::optional<BlockEntry> entry, w.committed.reader->index().find(w.blocks.name(id)));
   if (!entry || entry->order != block.next.order)
     return Status(Code::kNotFound, w.file->name(), kNoOffset, "",
-                  "found no block " + in_quotes(w.blocks.name(id)) + " any more" +
-                      (entry ? ", but a new one of that name" : ""));
+                  "block " + in_quotes(w.blocks.name(id)) + " was removed or renamed" +
+                      (entry ? "; another block has this name now" : ""));
   if (entry->digest != block.next.digest) {
     if (block.partial)
       return Status(Code::kUnsupported,
-                    "another rank redefined shared block " + in_quotes(w.blocks.name(id)));
+                    "another rank has redefined the shared block " + in_quotes(w.blocks.name(id)));
     block.metadata.reset();
   }
   w.blocks[id].take_entry(std::move(*entry), w.committed.superblock.generation);
@@ -47,7 +47,7 @@ Result<std::optional<BlockId>> known_block(WriterCore& w, std::string_view name)
   const std::optional<BlockId> id = w.blocks.find(name);
   if (!id) return id;
   const Status status = refresh(w, *id);
-  // What this version cannot do with it is told when the block is used.
+  // An unsupported block has an ID too; the error is reported when the block is used.
   if (status.ok() || status.code() == Code::kUnsupported) return id;
   if (status.code() != Code::kNotFound) return status;
   w.blocks.forget_name(*id);
@@ -72,14 +72,14 @@ Result<BlockId> find_block(WriterCore& w, std::string_view name) {
   if (!entry)
     return Status(Code::kNotFound, w.file->name(), kNoOffset, "",
                   "found no block " + in_quotes(name));
-  // A block that cannot be read stays unchanged: others may be written beside it.
+  // A block that this version cannot read cannot be opened. Other blocks can still be written.
   NMB_TRY(w.committed.reader->check_needs(*entry));
   const BlockId id = w.blocks.add(name);
   w.blocks[id].take_entry(std::move(*entry), w.committed.superblock.generation);
   return id;
 }
 
-// For a block that is committed or packed.
+// The block must be committed or packed.
 Result<ClassicHeader> stored_header(WriterCore& w, BlockId id) {
   const BlockState& block = w.blocks[id];
   if (block.committed) {
@@ -89,7 +89,7 @@ Result<ClassicHeader> stored_header(WriterCore& w, BlockId id) {
   return decode_classic_header(*block.packed()->body, {.values_follow = false});
 }
 
-// Loads metadata and layout of a block that was written but not loaded yet.
+// Loads the metadata and layout of a block if they are not loaded yet.
 Status load_definitions(WriterCore& w, BlockId id) {
   BlockState& block = w.blocks[id];
   if (block.metadata) return {};

@@ -1,5 +1,5 @@
-// Blocks of the file that a writer opens: finds them by name and reads them when their definitions
-// are needed.
+// Opens blocks that are in the file: finds them by name and reads them when their definitions are
+// needed.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace nmb {
 
-// Call this before every use of a handle: returns kUsage, or updates the block if another rank has
-// changed it.
+// Checks a block ID, and updates the block if another rank has changed it. Must be called before
+// each use of an ID. Errors: kUsage if no block has this ID.
 Status check_id(WriterCore& w, BlockId id);
-// The ID by which a name is known here. None: it is not, or only as that of a block that another
-// rank has removed or renamed since, whose ID stays its own.
+// Returns the ID of the block with this name, or nullopt if this rank knows no such block. Also
+// returns nullopt if another rank has removed or renamed the block, which then keeps its ID.
 Result<std::optional<BlockId>> known_block(WriterCore& w, std::string_view name);
 Result<bool> exists(WriterCore& w, std::string_view name);
 Result<BlockId> find_block(WriterCore& w, std::string_view name);
 // Returns the block with its metadata and layout.
 Result<BlockState*> readable(WriterCore& w, BlockId id);
-// Loads metadata and layout of a block that is written but not opened.
+// Loads the metadata and layout of a block if they are not loaded yet.
 Status load_definitions(WriterCore& w, BlockId id);
 // Returns the header of a block that is committed or packed.
 Result<ClassicHeader> stored_header(WriterCore& w, BlockId id);

@@ -15,40 +15,45 @@
 
 namespace nmb {
 
-struct LinkedPiece : StoredPiece {  // source_offset: in LinkedValues::source
+// A piece of linked values. StoredPiece::source_offset counts in LinkedValues::source.
+struct LinkedPiece : StoredPiece {
   static constexpr std::uint32_t kCopied = ~std::uint32_t{0};
-  std::uint32_t file = 0;              // in LinkedValues::files; kCopied: the bytes are copied in
-  std::uint64_t position = 0;          // of the stored bytes, in that file
-  std::optional<std::uint64_t> sum{};  // that the stored bytes must have
+  // Index in LinkedValues::files of the file that contains the piece. kCopied: the piece is copied.
+  std::uint32_t file = 0;
+  std::uint64_t position = 0;          // position in that file of the stored bytes
+  std::optional<std::uint64_t> sum{};  // expected sum of the stored bytes
 };
 
 struct LinkedValues {
-  std::vector<ExternalFile> files;  // as rows of the file table; those that no piece names are left
-                                    // out
-  std::vector<LinkedPiece> pieces;  // in order; they make up the extent
-  std::shared_ptr<const ByteSource> source;  // of the stored bytes, which are read once and summed
-  // The number of an original of this writer (Writer::add_original()): it is the only file, and the
-  // pieces lie in it.
+  // The files, as rows of the file table. Files without pieces are not added to the table.
+  std::vector<ExternalFile> files;
+  std::vector<LinkedPiece> pieces;  // all pieces of the extent, in order
+  // Source of the stored bytes. The commit reads the stored bytes once to compute their sums.
+  std::shared_ptr<const ByteSource> source;
+  // The number of an original of this writer (Writer::add_original()). The original is then the only
+  // file, and the pieces lie in it.
   std::optional<std::uint32_t> original{};
-  // What WriterOptions::open_values opens `source` by, where that is the extent, cut at multiples
-  // of the piece size; else empty.
+  // Description with which WriterOptions::open_values opens `source`. Allowed only if `source` is
+  // the extent itself and the pieces are its windows of the piece size. Empty if there is none.
   std::string origin{};
 };
 
-// The values of a new block, packed or defined, which the next commit moves from `stored` as they
-// are, in place of PackedBlock::extent, its holes and Writer::take_values(): pieces, in order.
-// kUsage: they cross a multiple of the piece size, have lengths that R-EX-4 forbids, lie outside
-// `stored` or are nothing but holes; from end_define: they do not make up the extent, or several
-// ranks share the block.
+// Sets the values of a new block, packed or defined, as pieces in their stored form, in order. The
+// next commit copies the stored bytes from `stored` without change. The pieces replace
+// PackedBlock::extent, its holes and Writer::take_values(). Fails with kUsage if a piece crosses a
+// multiple of the piece size without a codec, has lengths that R-EX-4 forbids, or lies outside
+// `stored`, or if all pieces are holes. end_define() fails with kUsage if the pieces do not make up
+// the extent, or if several ranks share the block.
 Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> pieces,
                    std::shared_ptr<const ByteSource> stored);
 
-// The values of a new block, packed or defined, which stay in the files where they are, in place of
-// PackedBlock::extent, its holes and Writer::take_values(): the next commit reads them once for
-// their sums and names the files in the file table. Pieces that lie in no file are copied in.
-// kUsage: as take_pieces(), nothing but copied pieces, or a path that R-FT-1 forbids; from
-// end_define as there. The commit fails with kDamaged where a piece has another sum than was given,
-// or the file table another size of a file.
+// Sets the values of a new block, packed or defined, that stay in the files where they are. The
+// next commit reads the values once to compute their sums, and adds the files to the file table.
+// Pieces that are not in a file are copied. The pieces replace PackedBlock::extent, its holes and
+// Writer::take_values(). Fails with kUsage for the same reasons as take_pieces(), if all pieces are
+// copied, or if R-FT-1 forbids a path. end_define() fails with kUsage for the same reasons as after
+// take_pieces(). The commit fails with kDamaged if the sum of a piece is not the given sum, or if
+// the file table already has another size for a file.
 Status link_values(Writer& writer, BlockId block, LinkedValues values);
 
 }  // namespace nmb

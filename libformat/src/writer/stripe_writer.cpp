@@ -1,4 +1,4 @@
-// Sends metadata and index to the ranks that write them (see writer/stripe_writer.h).
+// Sends metadata and the index to the ranks that write them (see writer/stripe_writer.h).
 #include "writer/stripe_writer.h"
 
 #include <algorithm>
@@ -71,7 +71,8 @@ Status StripeWriter::pass_on(Status status) {
     bool failed;
   };
   constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  // One range of the file at a time: a writing rank receives kRoundBytes, however many ranks send.
+  // Each round covers one range of the file, so that a writing rank receives at most kRoundBytes in
+  // a round, no matter how many ranks send.
   const std::uint64_t stripes = std::max<std::uint64_t>(1, kRoundBytes / how_.stripe);
   const std::uint64_t range = stripes * how_.stripe * static_cast<std::uint64_t>(how_.writers);
   std::vector<Part> parts = in_file_order();

@@ -1,5 +1,5 @@
-// StripeWriter: writes metadata and index to the file. With several ranks, only one of them writes
-// to a stripe of the file in a commit (spec/rationale.md, "Aggregators").
+// StripeWriter: writes metadata and the index to the file. With several ranks, each stripe of the
+// file is written by only one rank in a commit (spec/rationale.md, "Aggregators").
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 
 namespace nmb {
 
-// Each byte is given once, by one rank. Bytes wait until they are passed on to the ranks that
-// write. A rank that writes puts those of its own stripes that it has completely, so that no other
-// rank has bytes for them, directly into the file. If a rank is alone, all bytes go to `buffer` and
-// none wait. Not thread-safe.
+// Each byte must be passed to write_at() only once, by one rank. Bytes wait until pass_on() sends
+// them to the ranks that write. A rank that has all bytes of one of its own stripes writes this
+// stripe directly to the file. A single rank passes all bytes directly to `buffer`. Not
+// thread-safe.
 class StripeWriter {
  public:
   StripeWriter(Communicator& ranks, OutputFile& file, WriteBuffer& buffer, const Aggregation& how)
@@ -29,20 +29,22 @@ class StripeWriter {
         writes_(how.writes(ranks.rank(), ranks.size())),
         round_(round_bytes(how.writers, ranks.size())) {}
 
-  // Not collective: the waiting bytes may become more than full() allows.
+  // Writes bytes. Not collective; more bytes may wait than full() allows.
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes);
 
-  // Collective: calls step(0) to step(count - 1), which call write_at(); whenever a rank is full,
-  // all ranks pass on. Returns the same status on all ranks. count: this rank's own.
+  // Calls step(0) to step(count - 1), which call write_at(). Whenever a rank is full, all ranks
+  // call pass_on(). Collective. Returns the same status on all ranks. count: the number of steps of
+  // this rank.
   template <class Step>
   Status in_rounds(std::size_t count, Step step);
 
-  // Collective: writes this rank's bytes, whatever their number.
+  // Writes any number of bytes of this rank. Collective.
   Status write_all(std::uint64_t offset, std::span<const std::byte> bytes);
 
-  // Collective: afterwards all bytes that waited on any rank are in the file. Bytes between them
-  // are written as the file has them, so nobody else may write meanwhile. `status`: this rank's
-  // status so far; if one rank has failed, all fail.
+  // Writes all bytes that wait on any rank to the file. Collective. Bytes in small gaps between the
+  // written bytes are read from the file and written again, so nobody else may write to the gaps
+  // meanwhile. `status`: this rank's status so far. If a rank has failed, the call fails on all
+  // ranks.
   Status pass_on(Status status = {});
 
  private:
@@ -65,23 +67,25 @@ class StripeWriter {
   std::vector<Part> in_file_order() const;  // the waiting bytes
   Status write(const std::vector<Message>& arrived);
 
-  // A rank that writes receives at most this many bytes at a time from all ranks together, or one
-  // stripe.
+  // In a round, a rank that writes receives at most this many bytes, or one stripe, from all ranks
+  // together.
   static constexpr std::size_t kRoundBytes = 8 << 20;
   static constexpr std::size_t kLeastRound = 64 << 10;
-  // After each further kPart bytes the writer checks whether the rank is full or has whole stripes.
+  // The writer searches for whole stripes, and write_all() checks whether the rank is full, after
+  // each further kPart bytes.
   static constexpr std::size_t kPart = 128 << 10;
   Communicator& ranks_;
   OutputFile& file_;
   WriteBuffer& buffer_;
   const Aggregation how_;
   const bool writes_;
-  const std::size_t round_;  // a rank with this many bytes is full
-  // The waiting bytes, in the order of the calls: runs of `bytes_`.
+  const std::size_t round_;  // a rank with this many waiting bytes is full
+  // The waiting bytes, in the order of the calls. `runs_` contains the file position of each run in
+  // `bytes_`.
   std::vector<Run> runs_;
   std::vector<std::byte> bytes_;
-  std::size_t look_at_ = kPart;  // number of waiting bytes at which whole stripes are searched
-                                 // again
+  // Number of waiting bytes at which the writer searches for whole stripes again.
+  std::size_t look_at_ = kPart;
 };
 
 template <class Step>

@@ -1,4 +1,4 @@
-// UnchangedValues: the values of a committed block that nobody has opened (see
+// UnchangedValues: the values of a committed block whose values no caller has opened (see
 // writer/extent_origin.h).
 #pragma once
 
@@ -13,7 +13,7 @@ class UnchangedValues : public OriginSteps {
   static constexpr bool kTakesPuts = true;
 
   Result<FinishedExtent> finish([[maybe_unused]] const FinishContext& context) {
-    assert(!context.whole);  // a caller that writes a block again must open its values
+    assert(!context.whole);  // a caller that writes the block again must open its values
     return FinishedExtent{{}, true, {}};
   }
   Result<Counting> count(const CountContext& context) { return count_extent(context); }

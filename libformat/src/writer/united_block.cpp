@@ -1,4 +1,4 @@
-// Unites definitions of several ranks (see united_block.h).
+// Unites the definitions of several ranks (see united_block.h).
 #include "writer/united_block.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ Result<UnitedBlock::Ids> UnitedBlock::add(int rank, const Metadata& definitions)
   assert(starts_.empty() || starts_.back().rank < rank);
   const Start start{rank, union_.dimension_count(), union_.variable_count(), block_attributes_};
   Ids ids;
-  if (!starts_.empty()) union_.check_names_at_once();  // because names are searched in between
+  if (!starts_.empty()) union_.check_names_at_once();  // names are searched before settle_names()
   NMB_TRY(add_dimensions(rank, definitions, &ids.dimensions));
   NMB_TRY(add_block_attributes(rank, definitions));
   NMB_TRY(add_variables(rank, definitions, &ids));
@@ -45,8 +45,8 @@ Result<UnitedBlock::Ids> UnitedBlock::add(int rank, const Metadata& definitions)
 Status UnitedBlock::add_dimensions(int rank, const Metadata& definitions, std::vector<DimId>* ids) {
   const bool is_first = union_.dimension_count() == 0;
   ids->reserve(definitions.dimension_count());
-  // Ranks usually define the same in the same order: the object after the last match is compared
-  // before the table is searched, which costs a cache miss if there are very many names.
+  // Compares the object after the last match first, because ranks usually define the same objects
+  // in the same order. A search in the table costs a cache miss if there are very many names.
   DimId next = 0;
   for (DimId local = 0; local < definitions.dimension_count(); ++local) {
     const Dimension found = definitions.dimension(local);
@@ -74,7 +74,7 @@ Status UnitedBlock::check_record_dimension(int rank, const Dimension& dimension)
   const std::string found = in_quotes(dimension.name);
   const std::string expected = in_quotes(union_.dimension(*record).name);
   return conflict("dimensions " + expected + " and " + found, "record dimension", rank, found,
-                  first_rank(&Start::dimension, *record), expected, ", a block has one");
+                  first_rank(&Start::dimension, *record), expected, ", a block can have only one");
 }
 
 Status UnitedBlock::add_block_attributes(int rank, const Metadata& definitions) {
@@ -94,7 +94,7 @@ Status UnitedBlock::add_variables(int rank, const Metadata& definitions, Ids* id
   const bool is_first = union_.variable_count() == 0;
   ids->variables.reserve(definitions.variable_count());
   std::vector<DimId> dimensions;
-  VarId next = 0;  // as in add_dimensions
+  VarId next = 0;  // compared first, as in add_dimensions()
   for (VarId local = 0; local < definitions.variable_count(); ++local) {
     const Variable found = definitions.variable(local);
     dimensions.clear();
@@ -131,7 +131,7 @@ Status UnitedBlock::check_variable(int rank, const Metadata& definitions, VarId 
     return differs("shape", rank_text(dimensions.size()), rank_text(expected.dimensions.size()));
   for (std::size_t i = 0; i < dimensions.size(); ++i)
     if (dimensions[i] != expected.dimensions[i])
-      return differs(joined_text("dimension in place ", i),
+      return differs(joined_text("dimension at index ", i),
                      in_quotes(union_.dimension(dimensions[i]).name),
                      in_quotes(union_.dimension(expected.dimensions[i]).name));
   return check_attributes(rank, definitions, local, id);

@@ -1,5 +1,5 @@
-// UnitedBlock: unites the definitions that several ranks gave of one block, or reports where they
-// disagree (spec/rationale.md, "Shared blocks"). No I/O and no messages between ranks.
+// UnitedBlock: unites the definitions of a block from several ranks, or reports where they disagree
+// (spec/rationale.md, "Shared blocks"). A UnitedBlock performs no I/O and sends no messages.
 #pragma once
 
 #include <span>
@@ -11,48 +11,56 @@
 
 namespace nmb {
 
-// The union has dimensions, variables and attributes of the block in the order of their first
-// occurrence: by rank, then in the order of the rank's definitions. Objects with the same name must
-// agree:
-//   dimensions  in length; a record dimension agrees only with a record dimension, and those of all
-//               ranks must have the same name
-//   variables   in type, number of dimensions, names of the dimensions, and in the set of their
-//               attributes, in any order
-//   attributes  in type, number of values, and the values byte by byte
-// A rank may lack objects that another rank has, except the attributes of a variable that both
-// have.
+// The union has the dimensions, variables and attributes of the block in the order of their first
+// occurrence: by rank, then in the order of definition on the rank. Objects with the same name must
+// agree, as follows.
 //
-// The time is proportional to the number of added objects. Not thread-safe. If memory is exhausted,
-// std::bad_alloc is thrown. After that or a failure of add() the union must not be used.
+// Dimensions must have the same length. A record dimension agrees only with a record dimension, and
+// the record dimensions of all ranks must have the same name.
+//
+// Variables must have the same type, the same number and names of dimensions, and the same
+// attributes in any order.
+//
+// Attributes must have the same type and the same values, compared byte by byte.
+//
+// A rank may lack objects that another rank has. But if two ranks have the same variable, both
+// ranks must have the same attributes of this variable.
+//
+// The time is proportional to the number of added objects. Not thread-safe. Throws std::bad_alloc
+// if memory is exhausted. The union must not be used after an exception or a failure of add().
 class UnitedBlock {
  public:
-  // IDs in the union of the objects that one rank defined, by that rank's own IDs.
+  // The IDs in the union of a rank's dimensions and variables. The rank's own IDs are the indexes
+  // of the vectors.
   struct Ids {
     std::vector<DimId> dimensions;
     std::vector<VarId> variables;
   };
 
-  // `name`: of the block, for messages.
+  // `name`: the block's name, for messages.
   explicit UnitedBlock(std::string_view name) : name_(name) {}
 
-  // Add ranks in ascending order. `definitions`: settle_names() must have been called; `begin` of
-  // variables is ignored and is 0 in the union. Errors: kConflict, with block, object, field, both
-  // values and both ranks:
+  // Adds the definitions of a rank. Ranks must be added in ascending order. `definitions`:
+  // settle_names() must have been called. `begin` of the rank's variables is ignored and is 0 in
+  // the union. Fails with kLimit if the union would exceed a limit of Metadata. Fails with
+  // kConflict if definitions disagree. The message of kConflict names the block, the object, the
+  // field, both values and both ranks:
   //   block "events": variable "energy": type: found double on rank 3, expected float as on rank 1
-  // kLimit if the union would exceed a limit of Metadata.
   Result<Ids> add(int rank, const Metadata& definitions);
 
   const Metadata& metadata() const { return union_; }
-  // Returns the union for the layout, which sets `begin`; the UnitedBlock is empty afterwards.
+  // Returns the union. The layout must set `begin` of the union's variables. The UnitedBlock is
+  // empty afterwards.
   Metadata take() && { return std::move(union_); }
 
  private:
-  // The first object that a rank has added: all objects up to the next start are from this rank.
+  // The first objects that a rank has added. All objects up to the next Start come from the same
+  // rank.
   struct Start {
     int rank;
     DimId dimension;
     VarId variable;
-    std::uint32_t block_attribute;  // in order of definition
+    std::uint32_t block_attribute;  // index in the order of definition
   };
 
   Status add_dimensions(int rank, const Metadata& definitions, std::vector<DimId>* ids);
@@ -62,19 +70,20 @@ class UnitedBlock {
   Status check_variable(int rank, const Metadata& definitions, VarId local, VarId id,
                         std::span<const DimId> dimensions) const;
   Status check_attributes(int rank, const Metadata& definitions, VarId local, VarId id) const;
-  // Returns the failure for attributes that differ. `object`: their name and owner.
+  // Returns the error for attributes that differ. `object`: the name and owner of the attributes.
   Status attribute_conflict(std::string_view object, int rank, const Attribute& found,
                             int first_rank, const Attribute& expected) const;
   int first_rank(std::uint32_t Start::*first, std::uint32_t object) const;
   int first_rank_of_block_attribute(std::string_view name) const;
-  // `field`: may be empty. `remark`: the rest of the message, beginning with ", ".
+  // Returns the error for definitions that differ. `field`: the field that differs; may be empty.
+  // `remark`: the rest of the message, which begins with ", ".
   Status conflict(std::string_view object, std::string_view field, int rank, std::string_view found,
                   int first_rank, std::string_view expected, std::string_view remark = {}) const;
 
   std::string name_;
   Metadata union_{Metadata::Names::kAsFound};
   std::uint32_t block_attributes_ = 0;
-  std::vector<Start> starts_;  // ascending; only ranks that added objects
+  std::vector<Start> starts_;  // in ascending order, only for ranks that have added objects
 };
 
 }  // namespace nmb

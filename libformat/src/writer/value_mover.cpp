@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::uint64_t kJobBytes = kMoveBuffer;
 
-// A contiguous range of the output: windows of one or several extents.
+// A part of a job: bytes of one window of an extent.
 struct Part {
   Move* move;
-  std::uint64_t from, to;  // in the extent; within one window
-  std::uint64_t position;  // position of `from` in the output
-  std::size_t window;      // counted without holes
+  std::uint64_t from, to;  // offsets in the extent, within one window
+  std::uint64_t position;  // position in the output of the byte at `from`
+  std::size_t window;      // index of the window, not counting holes
 
   void keep_sum(std::uint64_t sum) const { move->sums[window] = sum; }
 };
@@ -39,7 +39,7 @@ class JobQueue {
   JobQueue(std::vector<Move*>& moves, std::uint32_t piece_size)
       : moves_(moves), piece_size_(piece_size) {}
 
-  // Returns false if none is left.
+  // Gets the next job. Returns false if no job is left.
   bool next(Job* job) {
     std::lock_guard lock(mutex_);
     job->parts.clear();
@@ -79,8 +79,8 @@ class JobQueue {
   std::mutex mutex_;
   std::vector<Move*>& moves_;
   std::uint64_t piece_size_;
-  // The next window: of which move, where in its extent, how many of its holes and their bytes lie
-  // before it, and its number.
+  // The next window. index_: the index of its move. offset_: its offset in the extent. hole_,
+  // skipped_: the number of holes before the window and of their bytes. window_: its own index.
   std::size_t index_ = 0;
   std::uint64_t offset_ = 0;
   std::size_t hole_ = 0;
@@ -88,13 +88,14 @@ class JobQueue {
   std::uint64_t skipped_ = 0;
 };
 
-// Returns the source offset of `offset` in an extent, if the run there began with it.
+// Returns the source offset that belongs to `offset` in an extent, as if the run there had only one
+// element.
 std::uint64_t source_of(const Move& move, std::uint64_t offset) {
   const auto run = move.run_at(offset);
   return run == move.runs.end() ? 0 : run->source_offset + (offset - run->extent_offset);
 }
 
-// A piece that is larger than a job's buffer passes through it in parts.
+// Moves a window that is larger than the buffer of a job, in several parts.
 Status move_large(const Part& part, OutputFile& file, CopyBuffer& buffer,
                   const std::atomic<bool>& stop) {
   SumStream stream;
@@ -150,7 +151,7 @@ std::vector<ByteRange> whole_windows(const std::vector<ByteRange>& ranges, std::
   for (std::size_t i = 0; i < ranges.size();) {
     ByteRange range = ranges[i++];
     while (i < ranges.size() && ranges[i].begin == range.end) range.end = ranges[i++].end;
-    // Offsets in an extent are less than 2^63: rounding up does not overflow.
+    // Rounding up cannot overflow, because offsets in an extent are less than 2^63.
     range.begin = (range.begin + piece_size - 1) / piece_size * piece_size;
     if (range.end != length) range.end = range.end / piece_size * piece_size;
     if (range.begin < range.end) out.push_back(range);
@@ -162,7 +163,7 @@ Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> o
   if (out.empty()) return {};
   const std::uint64_t end = offset + out.size();
   std::uint64_t filled = offset;
-  // Adjacent reads in source and extent become one.
+  // Reads that are adjacent both in the source and in the extent become one read.
   std::uint64_t read_source = 0, read_from = 0, read_to = 0;
   auto flush = [&]() -> Status {
     if (read_to == read_from) return {};

@@ -1,5 +1,6 @@
-// ValueMover: reads values from their sources, computes their sums and writes them to their places
-// in one pass, in windows of at most 1 MiB on several threads (spec/format.md, section 10.1).
+// ValueMover: reads values from their sources, computes their sums and writes them to their places,
+// in one pass on several threads (spec/format.md, section 10.1). A thread reads at most 1 MiB at a
+// time.
 #pragma once
 
 #include <algorithm>
@@ -16,35 +17,39 @@
 
 namespace nmb {
 
-// Receives the values of one extent while they are moved, each once; any of the threads may call
-// it.
+// Interface: receives each value of one extent once, while the values are moved. Any of the threads
+// may call a ValueTap.
 class ValueTap {
  public:
   ValueTap() = default;
   ValueTap(const ValueTap&) = delete;
   ValueTap& operator=(const ValueTap&) = delete;
   virtual ~ValueTap() = default;
-  // Takes bytes of the extent from `offset` on. If it fails, the move fails.
+  // Receives bytes of the extent. `offset` is the offset in the extent of the first byte. If take()
+  // fails, the move fails.
   virtual Status take(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
 };
 
-// One extent that is filled from a source; bytes that no run covers are zero.
+// An extent that is filled from a source. Bytes that no run covers are zero.
 struct Move {
   std::shared_ptr<const ByteSource> source{};
-  std::string origin{};  // how another rank opens the source; empty: it cannot
+  // Description with which another rank can open the source. Empty if no other rank can open the
+  // source.
+  std::string origin{};
   std::vector<ValueRuns> runs{};
-  std::uint64_t length = 0;    // of the extent
-  std::uint64_t position = 0;  // in the output
-  // Windows of piece_size that are not stored in the output: what follows them is placed directly
-  // after what precedes them. Ascending; each begins and ends with a window.
+  std::uint64_t length = 0;    // length of the extent in bytes
+  std::uint64_t position = 0;  // position of the extent in the output
+  // Ranges of whole windows that are not stored in the output: the bytes after a hole are placed
+  // directly after the bytes before it. In ascending order.
   std::vector<ByteRange> holes{};
-  // The ends of windows of other lengths, which replace those of piece_size; the next window begins
-  // at the next multiple of 8. Only without holes and origin.
+  // The ends of windows if the windows do not have the length piece_size; otherwise empty. After
+  // each end, the next window begins at the next multiple of 8. Must be empty if there are holes or
+  // an origin.
   std::vector<std::uint64_t> ends{};
   ValueTap* tap = nullptr;          // not called for parts that another rank moves
   OrderedDigest* digest = nullptr;  // of all bytes; only without holes, ends and origin
   bool summed = true;
-  // Filled by the mover if `summed`: one sum for each window that is not a hole.
+  // Filled by move_values() if `summed` is set: one sum for each window that is not a hole.
   std::vector<std::uint64_t> sums{};
 
   // Returns the number of bytes in the output.
@@ -65,20 +70,21 @@ struct Move {
   }
 };
 
-// Returns the whole windows of an extent that are inside `ranges`; adjacent ones are joined.
+// Returns the ranges of whole windows of an extent that are inside `ranges`. Adjacent windows are
+// joined.
 std::vector<ByteRange> whole_windows(const std::vector<ByteRange>& ranges, std::uint64_t length,
                                      std::uint32_t piece_size);
 
-// Fills `out` with the extent's bytes from `offset` on. *stored: false if all of them are known to
-// be zeros that the source does not store; may be null.
+// Fills `out` with bytes of the extent, beginning at `offset`. Sets *stored to true unless all
+// these bytes are zeros that the source does not store. `stored` may be null.
 Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> out,
                   bool* stored = nullptr);
 
-// How many bytes of memory each thread uses for values.
+// Number of bytes of memory that each thread uses for values.
 inline constexpr std::size_t kMoveBuffer = 1 << 20;
 
-// moves: in ascending order of position. The first failure stops all threads and is returned. Uses
-// the options threads, cancel, progress.
+// Performs all moves. moves: in ascending order of position. The first failure stops all threads
+// and is returned. Uses the options threads, cancel and progress.
 Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t piece_size,
                    const WriterOptions& options);
 

@@ -1,4 +1,4 @@
-// The sources of values of new blocks, except puts (see writer/value_sources.h).
+// Sets the sources of the values of new blocks, except puts (see writer/value_sources.h).
 #include "writer/value_sources.h"
 
 #include <memory>

@@ -1,6 +1,6 @@
-// The sources of values of new blocks, except puts: a packed block, pieces in stored form, a source
-// to copy from, files in which the values stay. A new origin is added here and in
-// writer/extent_origin.h.
+// Sets the sources of the values of new blocks, except puts. A source is a packed block, pieces in
+// stored form, a source to copy from, or files in which the values stay. To add a new origin,
+// change this file and writer/extent_origin.h.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ Status take_values(WriterCore& w, BlockId id, std::shared_ptr<const ByteSource> 
                    std::vector<ValueRuns> runs, std::string origin);
 Status link_values(WriterCore& w, BlockId id, LinkedValues values);
 
-// Returns how many bytes the next commit moves or links.
+// Returns the number of bytes that the next commit moves or links.
 std::uint64_t pending_bytes(const WriterCore& w);
 std::uint64_t linked_bytes(const WriterCore& w);
 

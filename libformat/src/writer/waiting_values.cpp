@@ -1,4 +1,4 @@
-// Places for values that wait for space (see writer/waiting_values.h).
+// Assigns places to values that wait for space (see writer/waiting_values.h).
 #include "writer/waiting_values.h"
 
 #include <algorithm>
@@ -15,16 +15,18 @@ namespace nmb {
 
 namespace {
 
-// Values of a longer run are written by their own rank, because sending them takes longer.
+// A run of at least this many bytes is written by the rank that put it, because sending it would
+// take longer.
 constexpr std::size_t kSmallRun = 64 << 10;
 
-// Sent to the keeper of a block: the waiting values of a rank.
+// A message to the keeper of a block: the bytes of a rank that need places.
 struct WaitingPart {
   BlockId at_keeper;
   BlockId at_sender;
   std::uint64_t records;
   std::vector<Interval> unplaced;
-  std::vector<Interval> staged;  // of these, the values that wait
+  // The bytes in `unplaced` whose values wait in the stage.
+  std::vector<Interval> staged;
 
   void put(MessageWriter& out) const {
     out.put(at_keeper);
@@ -44,12 +46,13 @@ struct WaitingPart {
   }
 };
 
-// Sent by the keeper: the positions.
+// The keeper's answer to a WaitingPart: the places of the bytes.
 struct PlacedPart {
   BlockId id;
   std::uint64_t records;
   std::span<const std::byte> places;  // encoded by ExtentState
-  std::vector<Interval> skipped;      // higher ranks put values there
+  // Bytes to which higher ranks have put values.
+  std::vector<Interval> skipped;
 
   void put(MessageWriter& out) const {
     out.put(id);
@@ -67,7 +70,7 @@ struct PlacedPart {
   }
 };
 
-// Collective. The steps of place_values() in their order.
+// The steps of place_values(), in their order. Collective.
 class WaitingValues {
  public:
   explicit WaitingValues(WriterCore& writer) : w_(writer) {}
@@ -80,19 +83,19 @@ class WaitingValues {
     NMB_ASSIGN(const Inbox<WaitingPart> told, tell_keepers());
     NMB_TRY(w_.ranks.each([&] { return plan(told); }));
     NMB_ASSIGN(const std::vector<std::uint64_t> positions, take_space());
-    // Pieces are copied before any rank writes into them.
+    // Committed pieces must be copied before any rank writes to the copies.
     NMB_TRY(w_.ranks.each([&] { return take_places(positions); }));
     NMB_ASSIGN(const Inbox<PlacedPart> places, w_.ranks.exchange(placed_));
     return write(places);
   }
 
  private:
-  // The part of a rank in a block that this rank keeps.
+  // The bytes of a rank that need places in a block that this rank keeps.
   struct Part {
     Sharing::Handle handle;
     std::vector<Interval> unplaced;
     std::vector<Interval> staged;
-    IntervalSet skip;  // higher ranks put values there
+    IntervalSet skip;  // bytes to which higher ranks have put values
   };
   struct Waiting {
     ExtentState* extent;
@@ -106,8 +109,9 @@ class WaitingValues {
     return !block.is_removed() && extent && extent->needs_places();
   }
 
-  // Blocks of the file have no keeper until values are put to them. The keeper is the rank that has
-  // put some in this generation already, otherwise the lowest rank that puts.
+  // Determines the keepers of committed blocks, which have no keeper until values are put to them.
+  // The keeper is the rank that already has uncommitted values of the block. If no rank has such
+  // values, the keeper is the lowest rank that puts values.
   Status match_values() {
     std::vector<NameRecord> records;
     for (BlockId id : w_.blocks.dirty) {
@@ -169,7 +173,8 @@ class WaitingValues {
     return {};
   }
 
-  // In the order in which blocks were created, independent of their keepers.
+  // Takes space in the order in which the blocks were created, which does not depend on the keepers
+  // of the blocks.
   Result<std::vector<std::uint64_t>> take_space() {
     std::vector<OrderedRequest> ordered;
     for (const auto& [id, list] : requests_)
@@ -218,8 +223,9 @@ class WaitingValues {
     return {};
   }
 
-  // Several ranks may each have put every other element: small runs are sent to the rank that
-  // writes that part of the file.
+  // Writes the values that have waited. If several ranks have values in a block, small runs are
+  // sent to the rank that writes their part of the file, because the elements of several ranks may
+  // alternate.
   Status write(const Inbox<PlacedPart>& places) {
     const Status taken = take_told(places);
     for (const auto& [id, parts] : kept_)
@@ -246,7 +252,8 @@ class WaitingValues {
   }
 
   WriterCore& w_;
-  std::map<BlockId, std::vector<Part>> kept_;  // blocks that this rank keeps; their parts by rank
+  // The parts of all ranks in the blocks that this rank keeps, in the order of ranks.
+  std::map<BlockId, std::vector<Part>> kept_;
   std::vector<std::pair<BlockId, std::vector<SpaceRequest>>> requests_;
   Outbox<PlacedPart> placed_;
   std::vector<Waiting> waiting_;

@@ -1,4 +1,4 @@
-// Places for values that wait for space: growth, and new places for committed pieces that change
+// Assigns places to values that wait for space: added values, and committed pieces that change
 // (spec/rationale.md, "Values that wait for space").
 #pragma once
 
@@ -6,7 +6,8 @@
 
 namespace nmb {
 
-// Collective: afterwards no values wait on any rank.
+// Assigns places to all waiting values and writes them. Afterwards no values wait on any rank.
+// Collective.
 Status place_values(WriterCore& w);
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// WriteBuffer: gathers writes that follow one another in the file, with no or small gaps, into one
-// write of up to 1 MiB or the given capacity.
+// WriteBuffer: joins writes that follow each other in the file, without gaps or with small gaps, to
+// one write of at most 1 MiB or the given capacity.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +13,20 @@
 
 namespace nmb {
 
-// Bytes in a gap are written as the file has them. They are not committed: committed bytes precede
-// everything that is written through the buffer. Nobody else writes in gaps, because gaps are only
-// filled in ranges that belong to the buffer. Not thread-safe.
+// The bytes in a gap are read from the file and written again. Gaps contain no committed bytes,
+// because all bytes that are written through the buffer come after the committed bytes. Gaps are
+// filled only in ranges that belong to the buffer, so nobody else writes to a gap meanwhile. Not
+// thread-safe.
 class WriteBuffer {
  public:
   static constexpr std::size_t kCapacity = 1 << 20;
-  // For one of several ranks, whose share of a file is smaller.
+  // Capacity for one of several ranks, which writes only a part of a file.
   static constexpr std::size_t kOfSeveral = 256 << 10;
 
   explicit WriteBuffer(OutputFile& file, std::size_t capacity = kCapacity)
       : file_(file), capacity_(capacity) {}
 
-  // Sets the ranges in which nobody else writes from now on; empty: nowhere.
+  // Sets the ranges of the file to which nobody else writes from now on. `ranges` may be empty.
   void set_own(std::vector<Interval> ranges) { own_ = std::move(ranges); }
 
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -60,7 +61,7 @@ class WriteBuffer {
     return file_.read_at(offset, out);
   }
 
-  // Forgets bytes that were not written.
+  // Forgets bytes that were not written to the file yet.
   void drop() {
     bytes_.clear();
     ahead_.clear();
@@ -75,7 +76,7 @@ class WriteBuffer {
 
   Status fill_gap(std::uint64_t gap) {
     if (ahead_.empty() || end() + gap > ahead_position_ + ahead_.size()) {
-      // If there is one gap, there are usually many: the parts to read become longer and longer.
+      // Each read is longer than the last read, because more gaps usually follow a gap.
       ahead_.resize(std::min(
           {std::max(kFirstAhead, ahead_.size() * 8), capacity_ - bytes_.size(), kCapacity}));
       ahead_position_ = end();
@@ -86,8 +87,8 @@ class WriteBuffer {
     return {};
   }
 
-  // Writing a gap is cheaper than another system call, and needs no block of the file system that
-  // the bytes around it do not need.
+  // Largest gap in bytes that is filled. Writing a small gap is cheaper than another system call,
+  // and it usually needs no additional file-system block.
   static constexpr std::size_t kGap = 1024;
   static constexpr std::size_t kFirstAhead = 4096;
   OutputFile& file_;
@@ -96,7 +97,7 @@ class WriteBuffer {
   std::uint64_t position_ = 0;
   std::vector<std::byte> bytes_;
   std::uint64_t ahead_position_ = 0;
-  std::vector<std::byte> ahead_;  // bytes of the file from ahead_position_ on
+  std::vector<std::byte> ahead_;  // bytes of the file, read ahead from ahead_position_
 };
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Writer: opening, closing and the calls of the phases (see nmb/writer.h).
+// Writer: opens and closes files and forwards calls to the parts of the writer (see nmb/writer.h).
 #include "nmb/writer.h"
 
 #include <bit>
@@ -45,7 +45,7 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
   for (const auto& [key, value] : options.hints)
     if (key == "cb_nodes" && value.find_first_not_of('0') == value.npos)
       return Status(Code::kUsage,
-                    "found hint cb_nodes=" + value + ", expected a number of ranks from 1 on");
+                    "found hint cb_nodes=" + value + ", expected a number of ranks of at least 1");
   if (options.compression_level < 1 || options.compression_level > 19)
     return Status(Code::kUsage, joined_text("found compression level ", options.compression_level,
                                             ", expected 1 to 19"));
@@ -63,8 +63,9 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
     return Status(Code::kUsage,
                   "a dry run cannot have an HDF5 view: it is made from the written file");
   if (!options.resume_key.empty() && (!create || options.dry_run || options.io == Io::kMpiIo))
-    return Status(Code::kUsage,
-                  "only a new file can be resumed, not in a dry run and not with MPI-IO");
+    return Status(
+        Code::kUsage,
+        "a resume key is allowed only for a new file, without a dry run and without MPI-IO");
   if (!create) return {};
   if (!std::has_single_bit(options.piece_size) || options.piece_size < 65536 ||
       options.piece_size > (1u << 30))
@@ -88,7 +89,7 @@ std::string text_of(const MpiIo::Hints& hints) {
   return in_quotes(text);
 }
 
-// Values that must be equal on all ranks: their names, and their values on this rank.
+// Names and values on this rank of the settings that must be equal on all ranks.
 using Sayings = std::vector<std::pair<std::string_view, std::string>>;
 
 Sayings sayings_of(const std::string& path, const WriterOptions& options, bool create) {
@@ -133,7 +134,7 @@ Status check_alike(Communicator& ranks, const std::string& path, const WriterOpt
   return ranks.agree(status);
 }
 
-// In a dry run, every rank has its own file.
+// Opens the output file for all ranks. In a dry run, each rank has its own DryOutput.
 Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
                                                   const WriterOptions& options, bool create,
                                                   Communicator& ranks) {
@@ -152,7 +153,7 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
   const MpiIo* const mpi_io = options.io == Io::kMpiIo ? ranks.mpi_io() : nullptr;
   if (mpi_io)
     of_new.make = [&](const std::string& hidden) { return mpi_io->create(hidden, options.hints); };
-  // Captured by value, because another rank opens the file when it first uses it.
+  // Captures by value, because other ranks open the file later, when they first use it.
   auto by_io = [mpi_io, hints = options.hints, threads = options.threads > 1](
                    File file, const std::string& at) -> File {
     if (!mpi_io || !file.ok()) return file;
@@ -173,7 +174,7 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
       });
 }
 
-// For a new file: takes the options that are stored in it.
+// Copies the options that are stored in the superblock of a new file.
 void start_new(WriterCore& w) {
   Superblock& superblock = w.committed.superblock;
   superblock.piece_size = w.options.piece_size;
@@ -303,7 +304,7 @@ Status Writer::put_att_text(BlockId block, VarId variable, std::string_view name
 Status Writer::put_att(BlockId block, VarId variable, std::string_view name, Type type,
                        ConstArray values) {
   if ((type == Type::kChar) != (values.type() == MemoryType::kText))
-    return Status(Code::kUsage, "found text and numbers mixed for attribute " + in_quotes(name));
+    return Status(Code::kUsage, "text and numbers cannot be mixed in attribute " + in_quotes(name));
   std::vector<std::byte> external(values.count() * type_size(type));
   if (std::uint64_t bad =
           convert_to_external(values.type(), values.data(), values.count(), type, external.data()))
@@ -319,8 +320,8 @@ Result<BlockId> find_or_define(WriterCore& w, std::string_view name) {
   return block.status().code() == Code::kNotFound ? Definitions(w).define_block(name) : block;
 }
 
-// Returns the definitions with their names checked: otherwise each search would go through those
-// that are not checked yet.
+// Returns the definitions after a check of their names. Without the check of names, each search
+// would go through all names that are not checked yet.
 Result<Metadata*> searchable(Metadata& metadata) {
   metadata.check_names_at_once();
   NMB_TRY(metadata.settle_names());
@@ -423,7 +424,7 @@ Status Writer::wait_all(std::span<const RequestId> requests, std::span<Status> s
 Result<Hyperslab> Writer::whole(BlockId block, VarId variable, std::uint64_t values) {
   NMB_ASSIGN(BlockState * state, nmb::readable(*impl_, block));
   if (variable >= state->metadata->variable_count())
-    return Status(Code::kUsage, joined_text("found variable ID ", variable, " of ",
+    return Status(Code::kUsage, joined_text("invalid variable ID ", variable, ": the block has ",
                                             state->metadata->variable_count(), " variables"));
   NMB_ASSIGN(VariableShape shape,
              shape_of(*state->metadata, state->layout, variable, state->next.records));

@@ -1,4 +1,4 @@
-// WriterCore: the beginning and end of a writer (see writer/writer_core.h).
+// WriterCore: the creation and destruction of a writer (see writer/writer_core.h).
 #include "writer/writer_core.h"
 
 #include <exception>
@@ -30,11 +30,12 @@ WriterCore::WriterCore(std::unique_ptr<OutputFile> output, const WriterOptions& 
 WriterCore::~WriterCore() {
   buffer.drop();
   if (!file || !ranks.is_first() || committed.is_none()) return;
-  // What this writer did not commit goes; where that fails, it stays as an abandoned range.
+  // Cuts off all bytes that this writer has not committed. If the cut fails, the bytes stay as an
+  // abandoned range.
   if (!next.slot_begun && next.cursor != round_up(committed.kept_length, 8))
     (void)file->truncate(committed.kept_length).ok();
-  // Other ranks may still put values into their places: until they know, no other writer may have
-  // these.
+  // Other ranks may still write values to their places in the file. The file stays locked until the
+  // other ranks know that this rank has left, so that no other writer gets these places.
   if (!others_go_on) return;
   try {
     ranks.communicator().keep(std::move(file));
@@ -54,22 +55,23 @@ Status WriterCore::keep(Status status) {
 
 void WriterCore::leave() {
   Communicator& all = ranks.communicator();
-  // Where it has failed together, all ranks know, and none of them waits for this one.
+  // After a collective failure, all ranks know of the failure, and no rank waits for this rank.
   if (ranks.is_alone() || !file || (failed_together && !calls_differed)) return;
-  // Ranks that give it up, or that share another failure, all come here, if none goes on.
+  // All ranks end here together if all of them abandon the writer or have agreed on another
+  // failure.
   const bool ends_together = abandoned || all.agreed_failures() != agreed_failures;
   const bool by_exception = std::uncaught_exceptions() > 0;
   if (!by_exception && ends_together && all.agree({}, kEnd, number).ok()) return;
   others_go_on = !(by_exception && ends_together);
-  // Who catches an exception says what it was.
+  // After an exception, the code that catches the exception reports it.
   if (by_exception) return;
   all.fail(
       !failure.ok()
           ? failure
           : Status(Code::kUsage, file->name(), kNoOffset, "",
-                   joined_text("found the writer of rank ", ranks.own(),
-                               " gone, expected close() on all ranks (abandon() where all give it "
-                               "up)")));
+                   joined_text("the writer of rank ", ranks.own(),
+                               " was destroyed without close(); call close() or abandon() on all "
+                               "ranks")));
 }
 
 void WriterCore::shut() {

@@ -1,5 +1,5 @@
-// WriterCore: the state of a writer on each rank, on which its calls work. docs/architecture.md
-// lists its parts.
+// WriterCore: the state of a writer on each rank, which the calls of Writer read and change.
+// docs/architecture.md lists its parts.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@
 
 namespace nmb {
 
-// The arguments of a call of iput().
+// The arguments of an iput() call.
 struct PutRequest {
   BlockId block;
   VarId variable;
@@ -35,31 +35,34 @@ struct PutRequest {
   ConstArray values;
 };
 
-// Names of blocks after the last end_define() of several ranks.
+// The names of blocks after the last end_define() on several ranks.
 struct MatchedNames {
   NameSlices slices;
   OwnedNames owned;
-  bool move = false;  // a rank has defined, removed or renamed a block since the last commit
+  // True if a rank has defined, removed or renamed a block since the last commit.
+  bool move = false;
 };
 
 struct WriterCore {
-  // ranks: nullptr for a single process.
+  // ranks: the ranks that write the file, or nullptr for a single process.
   WriterCore(std::unique_ptr<OutputFile> output, const WriterOptions& options, Communicator* ranks,
              const Aggregation& aggregation);
   ~WriterCore();
   WriterCore(const WriterCore&) = delete;
   WriterCore& operator=(const WriterCore&) = delete;
 
-  // Runs a collective operation: all ranks begin it, and none if the file is in doubt. A failure on
-  // several ranks is a failure of all and permanent, because their states may differ.
+  // Runs a collective operation. No rank begins the operation if a rank has a failure after which
+  // the file is in doubt. With several ranks, a failure is a failure of all ranks and permanent,
+  // because the states of the ranks may differ.
   template <class Work>
   Status together(std::string_view operation, Work work);
-  // Remembers failures after which the file is in doubt.
+  // Returns `status`. If the file is in doubt after this status, stores the status as `failure`.
   Status keep(Status status);
-  // Call this at the end of the writer, closed or not: other ranks would wait in their next
-  // collective call for a rank that has left silently.
+  // Tells the other ranks that this rank's writer ends. Must be called in the destructor of each
+  // writer, closed or not. Without leave(), other ranks would wait for this rank in their next
+  // collective call.
   void leave();
-  // Releases the file; every later call fails with kUsage.
+  // Releases the file. Every later call fails with kUsage.
   void shut();
 
   std::uint64_t new_generation() const { return committed.superblock.generation + 1; }
@@ -70,39 +73,46 @@ struct WriterCore {
   WriterOptions options;
   RankWork ranks;
   const Traffic traffic_before;
-  const std::uint64_t number;     // of this file among those of the ranks
-  std::uint64_t agreed_failures;  // when all ranks went on last
-  Status out_of_memory;           // made ahead: later there may be no memory for it
-  Status failure;                 // what broke the file; ok: still sound
-  bool failed_together = false;   // all ranks have it: nobody waits for another any more
-  bool calls_differed = false;    // so it failed, perhaps with another writer on other ranks
+  const std::uint64_t number;  // number of this file among the files of these ranks
+  // Value of Communicator::agreed_failures() at the begin of the last collective operation.
+  std::uint64_t agreed_failures;
+  // The out-of-memory status, created in advance, because there may be no memory for it later.
+  Status out_of_memory;
+  // The failure after which the file is in doubt, or ok if there was no failure.
+  Status failure;
+  // True if all ranks have the failure. Then no rank waits for another rank.
+  bool failed_together = false;
+  // True if the collective operation failed because other ranks called another operation, perhaps
+  // of another writer.
+  bool calls_differed = false;
   PhaseClock clock;
   bool define_mode = true;
   bool abandoned = false;
-  bool others_go_on = false;  // other ranks may, after this one has gone
+  bool others_go_on = false;  // true if other ranks may continue after this rank has left
 
-  // --- the way into the file ---
+  // --- output to the file ---
   const std::shared_ptr<CountedOutput::Counts> counts = std::make_shared<CountedOutput::Counts>();
   std::unique_ptr<OutputFile> file;
   const Aggregation aggregation;
-  WriteBuffer buffer;          // for values; if the rank is alone, for everything
-  StripeWriter stripes;        // for metadata and index
-  StripeWriter value_stripes;  // for values that have waited
+  WriteBuffer buffer;          // for values; for all bytes if there is only one rank
+  StripeWriter stripes;        // for metadata and the index
+  StripeWriter value_stripes;  // for values that have waited for places
 
-  // --- what is known ---
+  // --- state of the file and its blocks ---
   CommittedState committed;
   NextGeneration next{committed.superblock, stripes};
   BlockSet blocks;
   MatchedNames names;
-  // Stored bodies, so that the commit need not encode them again. A compressed body is small
-  // compared with its definitions, which are in memory anyway; other bodies are kept up to a
-  // smaller limit.
+  // Stored bodies that the commit need not encode again. The limit for compressed bodies is larger,
+  // because a compressed body is small compared with its definitions, which are in memory in any
+  // case.
   GrowArray<std::byte> retained;
   std::unique_ptr<BodyCompressor> compressor;
   Stage stage;  // values that wait for places
   OpenRequests<PutRequest> requests;
-  PieceExchange::WrittenFor written_for;  // by values put together since the last commit
-  std::uint64_t without_statistics = 0;   // number of variables, in all commits
+  PieceExchange::WrittenFor written_for;  // bytes written by collective puts since the last commit
+  // Number of variables without statistics, in all commits.
+  std::uint64_t without_statistics = 0;
 };
 
 template <class Work>
@@ -111,7 +121,7 @@ Status WriterCore::together(std::string_view operation, Work work) {
     NMB_TRY(failure);
     return work();
   }
-  // Other ranks may have left.
+  // Other ranks may have left, so this rank must not wait for them.
   if (failed_together) return failure;
   const std::uint64_t differed = ranks.communicator().differing_calls();
   Status status = collective_call(ranks.communicator(), out_of_memory, [&]() -> Status {

@@ -1,4 +1,4 @@
-// Reports what a rank has done (see nmb/writer.h).
+// Reports times and counts of the writer on a rank (see nmb/writer.h).
 #include "writer/writer_report.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A report on what a rank has done so far.
+// Returns the times and counts of the writer on this rank so far.
 #pragma once
 
 #include "nmb/writer.h"

@@ -7,7 +7,7 @@
 namespace nmb {
 
 void Written::forget_sums(std::uint64_t from, std::uint64_t to) {
-  // No two of the pieces overlap.
+  // The pieces in sums_ do not overlap.
   auto it = sums_.upper_bound(from);
   if (it != sums_.begin()) {
     const auto before = std::prev(it);

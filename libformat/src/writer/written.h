@@ -1,5 +1,5 @@
-// Written: which bytes of an extent were written since the last commit, and the sums of pieces that
-// were written completely.
+// Written: records the bytes of an extent that were written since the last commit, and the sums of
+// pieces that were written completely.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace nmb {
 // Not thread-safe.
 class Written {
  public:
-  // Bytes whose sums are not known.
+  // Adds bytes whose sums are unknown.
   void add(std::uint64_t from, std::uint64_t to) {
     forget_sums(from, to);
     bytes_.add(from, to);
   }
-  // Adds one whole piece.
+  // Adds a whole piece and its sum.
   void add_piece(std::uint64_t from, std::uint64_t to, std::uint64_t sum) {
     add(from, to);
     sums_[from] = {to - from, sum};
@@ -39,8 +39,8 @@ class Written {
     sums_.clear();
   }
 
-  // Sends this state to another rank, where take() adds it. If both wrote bytes of a piece, its sum
-  // is not known.
+  // Encodes this object for another rank, where take() adds it. If both ranks have written bytes of
+  // a piece, the sum of the piece becomes unknown.
   void put(MessageWriter& out) const;
   void take(MessageReader& in);
 
@@ -51,7 +51,8 @@ class Written {
   void forget_sums(std::uint64_t from, std::uint64_t to);
 
   IntervalSet bytes_;
-  std::map<std::uint64_t, Sum> sums_;  // by the offset of the piece
+  std::map<std::uint64_t, Sum>
+      sums_;  // sums of whole pieces, by the offset of the piece in the extent
 };
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// The header before every block's body (spec/format.md, section 8).
+// Encodes and decodes the header before every block's body (spec/format.md, section 8).
 #include "format/block/block_header.h"
 
 #include <cstring>
@@ -66,10 +66,11 @@ bool BlockHeader::decode(std::span<const std::byte> bytes, std::uint64_t at, Blo
   };
   if (bytes.size() < kBlockHeaderSize || std::memcmp(p, kMagic, 8) != 0 ||
       load_le<std::uint8_t>(p + 8) != 1)
-    return report("R-BK-1", 0, "another magic or version", "a block's");
+    return report("R-BK-1", 0, "a wrong magic or version", "a block header");
   const std::uint16_t length = load_le<std::uint16_t>(p + at::kNameLength);
   if (block_body_offset(length) > bytes.size())
-    return report("R-BK-2", 0, joined_text("a name of ", length, " bytes"), "one inside the block");
+    return report("R-BK-2", 0, joined_text("a name of ", length, " bytes"),
+                  "a name that ends within the block");
   auto whole = bytes.first(block_body_offset(length));
   header->sum = load_le<std::uint64_t>(p + at::kSum);
   if (const std::uint64_t sum = header_sum(whole); sum != header->sum)
@@ -96,7 +97,7 @@ bool BlockHeader::decode(std::span<const std::byte> bytes, std::uint64_t at, Blo
   header->body_sum = load_le<std::uint64_t>(p + at::kBodySum);
   *name = {reinterpret_cast<const char*>(p) + kBlockHeaderSize, length};
   if (std::size_t bad = first_nonzero(whole.subspan(kBlockHeaderSize + length)); bad != kAllZero)
-    report("R-BK-5", kBlockHeaderSize + length + bad, "padding that is not zero", "0");
+    report("R-BK-5", kBlockHeaderSize + length + bad, "a byte of padding that is not 0", "0");
   return true;
 }
 

@@ -13,7 +13,7 @@
 namespace nmb {
 
 inline constexpr std::size_t kBlockHeaderSize = 152;
-// Offsets of fields in a block's header.
+// Offsets in bytes of the fields of a block's header.
 namespace in_block_header {
 inline constexpr std::size_t kCodec = 9, kKind = 10, kFlags = 12, kNameLength = 14, kFileId = 16,
                              kPosition = 32, kGeneration = 40, kStoredLength = 48, kRawLength = 56,
@@ -55,13 +55,14 @@ struct BlockHeader {
   std::uint64_t order = 0;
   Digest digest;
   std::uint64_t body_sum = 0;
-  std::uint64_t sum = 0;  // set by encode and decode
+  std::uint64_t sum = 0;  // set by encode() and decode()
 
-  // Writes header, name and padding to `out` (block_body_offset(name.size()) bytes) and sets
-  // name_length and sum. A name has at most 65,535 bytes.
+  // Writes header, name and padding to `out`, and sets name_length and sum. `name` has at most
+  // 65,535 bytes. `out` has block_body_offset(name.size()) bytes.
   void encode(std::string_view name, std::span<std::byte> out);
-  // Decodes the header at the begin of `bytes`, at file position `at`. Checks R-BK-1, R-BK-2 (own
-  // sum) and R-BK-5; the name is a view into `bytes`. Returns false if the header cannot be used.
+  // Decodes the header at the beginning of `bytes`, which lie at position `at` of the file. Checks
+  // R-BK-1, R-BK-2 (only the header's own sum) and R-BK-5. *name points into `bytes`. Returns false
+  // if the header cannot be used.
   static bool decode(std::span<const std::byte> bytes, std::uint64_t at, BlockHeader* header,
                      std::string_view* name, Findings& findings);
 };

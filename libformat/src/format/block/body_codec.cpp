@@ -1,4 +1,4 @@
-// Stored bodies (spec/format.md, sections 8.2 and 8.3).
+// Compresses and decompresses bodies (spec/format.md, sections 8.2 and 8.3).
 #include "format/block/body_codec.h"
 
 #define ZDICT_STATIC_LINKING_ONLY
@@ -17,7 +17,8 @@ BodyCompressor::BodyCompressor(int level, std::span<const std::byte> dictionary)
     : context_(ZSTD_createCCtx()) {
   if (!context_) throw std::bad_alloc();
   ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, level);
-  // A file has only one dictionary, so its number in every frame would waste 4 bytes.
+  // Frames do not name the dictionary: a file has only one, and its number would take 4 bytes of
+  // each frame.
   ZSTD_CCtx_setParameter(context_, ZSTD_c_dictIDFlag, 0);
   if (!dictionary.empty()) {
     dictionary_ = ZSTD_createCDict(dictionary.data(), dictionary.size(), level);
@@ -47,7 +48,7 @@ BodyCodec BodyCompressor::append(std::span<const std::byte> body, std::vector<st
 }
 
 BodyDecompressor::BodyDecompressor(std::span<const std::byte> dictionary) {
-  // If zstd refuses a dictionary, bodies made with it do not decode, as without a dictionary.
+  // If zstd refuses the dictionary, decode() fails as it does without a dictionary.
   if (dictionary.empty()) return;
   dictionary_ = ZSTD_createDDict(dictionary.data(), dictionary.size());
   dictionary_id_ = ZSTD_getDictID_fromDict(dictionary.data(), dictionary.size());
@@ -66,12 +67,12 @@ Result<std::vector<std::byte>> BodyDecompressor::decode(BodyCodec codec,
   }
   if (codec == BodyCodec::kZstdDictionary && !dictionary_)
     return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
-                  "found codec 2, expected a usable dictionary in the file");
+                  "found codec 2 in a file without a usable dictionary");
   if (stored.empty() || raw_length / kMaxExpansion > stored.size() ||
       raw_length > stored.size() * kMaxExpansion)
     return Status(Code::kDamaged, {}, kNoOffset, "R-BK-8",
                   joined_text("found raw length ", raw_length, ", expected at most ", kMaxExpansion,
-                              " times ", stored.size()));
+                              " times the stored length ", stored.size()));
   if (raw_length > kMaxBody)
     return Status(Code::kLimit, joined_text("found a body of ", raw_length,
                                             " bytes, expected at most ", kMaxBody));
@@ -89,8 +90,8 @@ Result<std::vector<std::byte>> BodyDecompressor::decode(BodyCodec codec,
 std::vector<std::byte> train_dictionary(std::span<const std::byte> samples,
                                         std::span<const std::size_t> lengths) {
   std::vector<std::byte> dictionary(kMaxDictionary);
-  // Fixed parameters, because a search for better ones costs more than it gains. Long segments,
-  // because whole bodies are alike (spec/rationale.md).
+  // The parameters are fixed, because a search for better ones costs more than it gains. Segments
+  // are long, because whole bodies are alike (spec/rationale.md).
   ZDICT_fastCover_params_t parameters{};
   parameters.k = 2000;
   parameters.d = 8;

@@ -1,5 +1,5 @@
-// Stored bodies: uncompressed, or one zstd frame with or without the file's dictionary
-// (spec/format.md, sections 8.2 and 8.3).
+// Compresses and decompresses bodies. A stored body is uncompressed, or one zstd frame with or
+// without the file's dictionary (spec/format.md, sections 8.2 and 8.3).
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,20 @@ struct ZSTD_CCtx_s;
 
 namespace nmb {
 
-// Most raw bytes for each stored byte of a compressed body or piece.
+// The most raw bytes for each stored byte of a compressed body or piece.
 inline constexpr std::uint64_t kMaxExpansion = 131072;
-// The largest number of bytes of a compressed body that this version decodes, because it is decoded
-// in memory.
+// The most raw bytes of a compressed body. Longer bodies are refused, because a body is decoded in
+// memory.
 inline constexpr std::uint64_t kMaxBody = std::uint64_t{1} << 30;
 
 // Compresses bodies. Not thread-safe.
 class BodyCompressor {
  public:
-  // dictionary: empty for none; copied.
+  // `dictionary` is copied; it is empty if there is none.
   BodyCompressor(int level, std::span<const std::byte> dictionary);
   ~BodyCompressor();
-  // Appends the compressed body to `out` if it is shorter by an eighth or more, otherwise the body
-  // itself. Returns the codec.
+  // Appends the compressed body to *out if that is shorter by an eighth or more; otherwise appends
+  // the body unchanged. Returns the codec that was used.
   BodyCodec append(std::span<const std::byte> body, std::vector<std::byte>* out);
 
  private:
@@ -44,18 +44,19 @@ class BodyDecompressor {
   ~BodyDecompressor();
   BodyDecompressor(const BodyDecompressor&) = delete;
   BodyDecompressor& operator=(const BodyDecompressor&) = delete;
-  // Returns kDamaged (R-BK-8), without offset or file, unless `stored` decodes to exactly
-  // raw_length bytes; kLimit past kMaxBody.
+  // Returns the raw body. Errors: kDamaged (R-BK-8), without offset and file, if `stored` does not
+  // decode to exactly `raw_length` bytes; kLimit if `raw_length` is greater than kMaxBody.
   Result<std::vector<std::byte>> decode(BodyCodec codec, std::vector<std::byte> stored,
                                         std::uint64_t raw_length) const;
 
  private:
   ZSTD_DDict_s* dictionary_ = nullptr;
-  std::uint32_t dictionary_id_ = 0;  // number that a frame may have; 0: none
+  std::uint32_t dictionary_id_ = 0;  // dictionary number that a frame may state; 0: none
 };
 
-// Returns a dictionary of at most 4096 bytes for bodies like `samples` (adjacent, with these
-// lengths); empty if a dictionary would not help.
+// Returns a dictionary of at most 4096 bytes for bodies like the samples, or no bytes if a
+// dictionary would not help. `samples` holds the sample bodies one after another, with these
+// `lengths`.
 std::vector<std::byte> train_dictionary(std::span<const std::byte> samples,
                                         std::span<const std::size_t> lengths);
 

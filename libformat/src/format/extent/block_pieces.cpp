@@ -1,4 +1,4 @@
-// The pieces of a block's extent (see format/extent/block_pieces.h).
+// Finds the pieces of a block's extent (see format/extent/block_pieces.h).
 #include "format/extent/block_pieces.h"
 
 #include <algorithm>

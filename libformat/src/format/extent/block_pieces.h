@@ -1,5 +1,6 @@
-// BlockPieces: the pieces of a block's extent, both those of its entry (a data map, one run, or a
-// hole) and those in growth pages (spec/format.md, sections 10.1 and 10.4).
+// BlockPieces finds the pieces of a block's extent. The block's entry leads to the first pieces (a
+// data map, one run, or a hole); growth pages have the pieces after them (spec/format.md, sections
+// 10.1 and 10.4).
 #pragma once
 
 #include <cstdint>
@@ -16,12 +17,12 @@ namespace nmb {
 // Not thread-safe: see DataMap.
 class BlockPieces {
  public:
-  // `file`, `external`, `superblock` and the rows must outlive it. external: may be nullptr, see
-  // DataMap.
+  // `file`, `external`, `superblock` and the rows of `growth` must outlive this object. `external`
+  // may be nullptr (see DataMap).
   BlockPieces(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
               const BlockEntry& entry, std::span<const GrowthRow> growth);
 
-  // Visits the pieces that overlap [from, to), in order; stops at the first failure.
+  // Visits the pieces that overlap [from, to), in order. Stops at the first failure.
   Status for_each(std::uint64_t from, std::uint64_t to,
                   const std::function<Status(const Piece&)>& visit) const;
   Result<std::vector<Piece>> all() const;
@@ -30,7 +31,7 @@ class BlockPieces {
 
  private:
   bool mapped_;
-  Piece settled_;  // the extent according to the entry, without map
+  Piece settled_;  // if there is no data map: the extent without growth, as one piece
   std::span<const GrowthRow> growth_;
   DataMap map_;
 };

@@ -1,4 +1,4 @@
-// Data maps: reading and writing (spec/format.md, section 10.1).
+// Reads and writes data maps (spec/format.md, section 10.1).
 #include "format/extent/data_map.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace nmb {
 
 Piece piece_at(const Page& leaf, std::uint32_t row) {
-  // A larger codec breaks R-EX-4.
+  // Any larger number breaks R-EX-4.
   const auto codec = static_cast<PieceCodec>(std::min<std::uint64_t>(leaf.value(row, kCodec), 255));
   return {.logical = leaf.value(row, kLogicalOffset),
           .length = leaf.value(row, kRawLength),
@@ -21,7 +21,7 @@ Piece piece_at(const Page& leaf, std::uint32_t row) {
           .sum = leaf.value(row, kSum),
           .codec = codec,
           .coded_length = codec == PieceCodec::kNone ? 0 : leaf.value(row, kStoredLength),
-          // A larger number breaks R-EX-8.
+          // Any larger number breaks R-EX-8.
           .file = static_cast<std::uint32_t>(
               std::min<std::uint64_t>(leaf.value(row, kFileNumber), ~std::uint32_t{0}))};
 }
@@ -41,16 +41,16 @@ void check_piece_lengths(const char* length_rule, const char* codec_rule, const 
     report(codec_rule, kStoredLength, joined_text("stored length ", stored),
            std::to_string(piece.length));
   else if (codec != 0 && !is_piece_length(stored, piece.length))
-    report(codec_rule, kStoredLength, joined_text("stored length ", stored, " of a codec"),
-           joined_text("less than raw length ", piece.length, ", at least 1/", kMaxExpansion,
-                       " of it"));
+    report(codec_rule, kStoredLength, joined_text("stored length ", stored, " of a coded piece"),
+           joined_text("less than the raw length ", piece.length, ", and at least 1/",
+                       kMaxExpansion, " of it"));
   if (piece.length > piece_size)
     report(length_rule, kLogicalOffset, joined_text("a piece of ", piece.length, " bytes"),
            joined_text("at most ", piece_size));
   else if (codec == 0 && piece.length != 0 &&
            piece.logical / piece_size != (piece.end() - 1) / piece_size)
-    report(length_rule, kLogicalOffset, "a piece across a multiple of the piece size",
-           "pieces within one, but for coded ones");
+    report(length_rule, kLogicalOffset, "an uncoded piece across a multiple of the piece size",
+           "an end at or before that multiple");
 }
 
 void check_original_leaf(const Page& leaf, Findings& findings) {
@@ -104,7 +104,7 @@ void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t en
           report("R-FT-3", kPosition,
                  joined_text("a piece of ", leaf.value(row, kStoredLength), " bytes at ",
                              piece.position),
-                 joined_text("one within the ", size, " bytes of its file"));
+                 joined_text("an end within the ", size, " bytes of its file"));
       }
       check_piece_lengths("R-EX-2", "R-EX-4", leaf, row, piece, piece_size, findings);
     }
@@ -165,7 +165,7 @@ Status DataMap::visit(const Page& page, std::uint64_t from, std::uint64_t to, st
                       const std::function<Status(const Piece&)>& on_piece) const {
   if (page.level() == 0) {
     if (page.position() != checked_leaf_) NMB_TRY(check_leaf(page, end));
-    // Find the last piece that begins at or before `from`; pieces follow each other.
+    // Pieces are in order: find the last one that begins at or before `from`.
     std::uint32_t row = 0;
     for (std::uint32_t behind = page.rows(); behind - row > 1;) {
       const std::uint32_t middle = row + (behind - row) / 2;
@@ -191,7 +191,8 @@ Status DataMap::visit(const Page& page, std::uint64_t from, std::uint64_t to, st
     NMB_ASSIGN(std::shared_ptr<const Page> below, child(page, row));
     if (below->value(0, kLogicalOffset) != begin)
       return Status(Code::kDamaged, file_.name(), page.value_offset(row, kLogicalOffset), "R-EX-1",
-                    joined_text("found logical offset ", begin, ", expected that of the child"));
+                    joined_text("found logical offset ", begin,
+                                ", expected the offset of the child's first row"));
     NMB_TRY(visit(*below, from, to, child_end, on_piece));
   }
   return {};
@@ -220,16 +221,17 @@ namespace {
 struct MapRow {
   std::uint64_t logical = 0;
   Place place;
-  std::vector<UnknownValue> unknown{};  // only for a row that is copied
+  std::vector<UnknownValue> unknown{};  // used only if the row is copied from an old page
 };
 
-// A page of a committed map, and its row in the parent; the root has no parent.
+// A page of a committed map, its parent, and the parent's row that leads to the page. The root has
+// no parent.
 struct OldPage {
   std::shared_ptr<const Page> page, parent;
-  std::uint32_t row = 0;  // the row in the parent
+  std::uint32_t row = 0;  // number of the row in the parent
 };
 
-// The pages of a map, with leaves in order.
+// All pages of a map. The leaves are in the order of their pieces.
 struct OldPages {
   std::vector<OldPage> leaves, nodes;
 
@@ -253,7 +255,8 @@ struct OldPages {
   }
 };
 
-// Retires a page of the map and the row that leads to it.
+// Reports that a page of the map is no longer used. Also drops the structures of later versions to
+// which the row in the parent leads.
 Status retire(const OldPage& old, const ByteSource& file, PageSink& sink) {
   NMB_TRY(check_may_change(*old.page, file));
   if (old.parent) drop_later_places(*old.parent, old.row, sink);
@@ -269,8 +272,8 @@ bool same_rows(const Page& leaf, const std::vector<Piece>& pieces, std::size_t f
   return true;
 }
 
-// Rows of retired leaves with columns that this version does not know. Each is kept with its piece
-// if the piece stays; otherwise it is dropped.
+// Holds the rows of old leaves that have columns which this version does not know. If the piece of
+// a row stays, its values in these columns are copied to the new leaf; otherwise they are dropped.
 class UnknownRows {
  public:
   void add(const std::shared_ptr<const Page>& leaf) {
@@ -313,7 +316,7 @@ MapRow map_row_at(const Page& node, std::uint32_t row) {
           node.unknown_values(row)};
 }
 
-// Writes the nodes of one level above these pages.
+// Writes one level of nodes. `rows` lead to the pages of the level below.
 Result<std::vector<MapRow>> write_level(const std::vector<MapRow>& rows, std::uint16_t level,
                                         std::uint32_t map_rows, PageSink& sink,
                                         const Origin& origin, std::uint64_t owner) {
@@ -336,15 +339,16 @@ Result<std::vector<MapRow>> write_level(const std::vector<MapRow>& rows, std::ui
   return above;
 }
 
-// Writes all levels from this one on, above pages that cover the extent. Returns the place of the
-// root.
+// Writes all levels of nodes from `level` on. `rows` lead to pages that cover the whole extent.
+// Returns the place of the root.
 Result<Place> write_nodes(std::vector<MapRow> rows, std::uint16_t level, std::uint32_t map_rows,
                           PageSink& sink, const Origin& origin, std::uint64_t owner) {
   for (; rows.size() > 1; ++level) {
     if (level > kMaxMapLevel)
-      return Status(Code::kLimit,
-                    joined_text("found more pieces of an extent than a data map of ", kMaxMapLevel,
-                                " levels of nodes of ", map_rows, " rows has"));
+      return Status(
+          Code::kLimit,
+          joined_text("found more pieces of an extent than a data map can have with ", kMaxMapLevel,
+                      " levels of nodes and at most ", map_rows, " rows in each page"));
     NMB_ASSIGN(rows, write_level(rows, level, map_rows, sink, origin, owner));
   }
   return rows[0].place;
@@ -369,7 +373,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
                              std::uint64_t owner) {
   OldPages before;
   UnknownRows unknown;
-  std::vector<bool> kept;  // for each of the leaves before
+  std::vector<bool> kept;  // by leaf of the old map: whether it is kept
   if (old) {
     NMB_ASSIGN(before, OldPages::of(*old));
   }
@@ -386,7 +390,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
   for (const OldPage& node : before.nodes) {
     NMB_TRY(check_may_change(*node.page, old->file()));
     sink.replaced(*node.page);
-    // Nodes are written again, because the rows that lead to them are.
+    // All nodes are written again. The rows that lead to nodes are not kept.
     if (node.parent) drop_later_places(*node.parent, node.row, sink);
   }
   std::vector<MapRow> rows;
@@ -412,7 +416,7 @@ Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* ol
   }
   unknown.drop_others(sink);
   NMB_ASSIGN(const Place root, write_nodes(std::move(rows), 1, map_rows, sink, origin, owner));
-  // The only leaf is the root: no row leads to it any more.
+  // If a kept leaf is now the root, no row leads to it any more.
   if (!before.leaves.empty() && kept[0] && pieces.size() <= map_rows && before.leaves[0].parent)
     drop_later_places(*before.leaves[0].parent, before.leaves[0].row, sink);
   return root;
@@ -433,7 +437,8 @@ Result<DataMapEdge> right_edge(const DataMap& map, std::uint64_t extent_length) 
 Result<Place> append_to_data_map(const std::vector<Piece>& pieces, const DataMapEdge& edge,
                                  std::uint32_t map_rows, PageSink& sink, const Origin& origin,
                                  std::uint64_t owner) {
-  // New pages of one level; the first replaces the last page of the right edge if that has room.
+  // New pages of one level. If the edge's page of that level has room for more rows, the first new
+  // page replaces that page.
   std::vector<MapRow> rows;
   const Page& leaf = *edge.back();
   bool replaces = leaf.rows() < map_rows;

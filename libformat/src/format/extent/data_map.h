@@ -1,5 +1,5 @@
-// Data maps: the pieces of an extent that is not one run under one sum (spec/format.md,
-// section 10.1).
+// Reads and writes data maps. A data map lists the pieces of an extent that is not a single run
+// with a single sum (spec/format.md, section 10.1).
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ struct Piece {
   std::uint64_t logical = 0;  // offset in the extent
   std::uint64_t length = 0;
   bool hole = false;
-  std::uint64_t position = 0;  // in its file; 0: a hole
-  std::uint64_t sum = 0;       // of the stored bytes
+  std::uint64_t position = 0;  // position in its file; 0: a hole
+  std::uint64_t sum = 0;       // sum of the stored bytes
   PieceCodec codec = PieceCodec::kNone;
-  std::uint64_t coded_length = 0;  // number of stored bytes if it has a codec, otherwise 0
+  std::uint64_t coded_length = 0;  // number of stored bytes if the piece is coded, otherwise 0
   std::uint32_t file = 0;          // 0: this file; n: row n - 1 of the file table
   std::uint64_t end() const { return logical + length; }
-  // Returns whether its bytes lie in this file without a codec.
+  // Returns whether the piece's bytes lie in this file and are not coded.
   bool is_plain() const { return !hole && codec == PieceCodec::kNone && file == 0; }
   std::uint64_t stored_length() const {
     return hole ? 0 : codec == PieceCodec::kNone ? length : coded_length;
@@ -36,13 +36,14 @@ struct Piece {
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 
-// Reads a map. Pages are loaded when needed; the last leaf is kept and checked once. Not
-// thread-safe.
+// Reads a data map. Loads pages when they are needed. Keeps the leaf that was loaded last, and
+// checks it only once. Not thread-safe.
 class DataMap {
  public:
-  // owner: position of the block's header. root.sum is the page's `sum` field. external: the file's
-  // external files; nullptr: the map is that of an original, whose pieces all lie in this file.
-  // `file`, `external` and `superblock` must outlive it.
+  // `owner` is the position of the block's header. `root.sum` is the `sum` field of the root page.
+  // `external` opens the file's external files. For the map of an original, `external` is nullptr,
+  // because all pieces of an original lie in this file. `file`, `external` and `superblock` must
+  // outlive this object.
   DataMap(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
           std::uint64_t owner, Place root, std::uint64_t extent_length)
       : file_(file),
@@ -52,7 +53,7 @@ class DataMap {
         root_(root),
         extent_length_(extent_length) {}
 
-  // Visits the pieces that overlap [from, to), in order; stops at the first failure.
+  // Visits the pieces that overlap [from, to), in order. Stops at the first failure.
   Status for_each(std::uint64_t from, std::uint64_t to,
                   const std::function<Status(const Piece&)>& visit) const;
   Result<std::vector<Piece>> all() const;
@@ -61,7 +62,7 @@ class DataMap {
   const ByteSource& file() const { return file_; }
 
  private:
-  // The pieces must end at `end`.
+  // Checks a leaf, whose pieces must end at `end`.
   Status check_leaf(const Page& leaf, std::uint64_t end) const;
   Status visit(const Page& page, std::uint64_t from, std::uint64_t to, std::uint64_t end,
                const std::function<Status(const Piece&)>& visit) const;
@@ -74,38 +75,42 @@ class DataMap {
   std::uint64_t extent_length_;
   mutable std::shared_ptr<const Page> root_page_;
   mutable std::shared_ptr<const Page> last_leaf_;
-  mutable std::uint64_t checked_leaf_ = 0;  // position of the last one
+  mutable std::uint64_t checked_leaf_ = 0;  // position of the leaf that was checked last
 };
 
-// Checks a piece that is not a hole: `length_rule` (R-EX-2) and `codec_rule` (R-EX-4).
+// Checks the lengths and the codec of a piece that is not a hole. Reports `length_rule` (for
+// example R-EX-2) and `codec_rule` (for example R-EX-4).
 void check_piece_lengths(const char* length_rule, const char* codec_rule, const Page& page,
                          std::uint32_t row, const Piece& piece, std::uint32_t piece_size,
                          Findings& findings);
-// Checks R-FT-6 of a leaf of an original's map: its pieces lie in this file and none is a hole.
+// Checks R-FT-6 for a leaf of an original's map: all pieces must lie in this file, and none may be
+// a hole.
 void check_original_leaf(const Page& leaf, Findings& findings);
-// Checks R-EX-1 to R-EX-4, R-EX-8 and R-FT-3 of a leaf whose pieces must cover [*next, end); sets
-// *next to the end of its last piece. files: nullptr if the file table is unknown.
+// Checks R-EX-1 to R-EX-4, R-EX-8 and R-FT-3 for a leaf. The leaf's pieces must begin at *next and
+// end at or before `end`. Sets *next to the end of the last piece. `files` is nullptr if the file
+// table is not known.
 void check_data_map_leaf(const Page& leaf, std::uint64_t* next, std::uint64_t end,
                          std::uint32_t piece_size, const FileTable* files, Findings& findings);
 Piece piece_at(const Page& leaf, std::uint32_t row);
 
-// Reports all pages of a map that is no longer used. Errors: kUnsupported: a page forbids changes.
+// Reports to `sink` all pages of a map that is no longer used. Errors: kUnsupported if a page
+// forbids changes.
 Status retire_data_map(const DataMap& map, PageSink& sink);
 
-// The right edge of a map, from the root to the last leaf.
+// The right edge of a map: its last page of each level, from the root to the last leaf.
 using DataMapEdge = std::vector<std::shared_ptr<const Page>>;
-// Reads and checks the edge of the map of a non-empty extent. Errors: kUnsupported: a page forbids
-// changes.
+// Reads and checks the right edge of a map. The extent must not be empty. Errors: kUnsupported if a
+// page forbids changes.
 Result<DataMapEdge> right_edge(const DataMap& map, std::uint64_t extent_length);
-// Adds pieces after the last one; only pages of the edge are written again, with at most map_rows
-// rows. Errors: kLimit: see write_data_map().
+// Adds pieces after the last piece of a map. Apart from new pages, only pages of the edge are
+// written again. A page has at most `map_rows` rows. Errors: kLimit, as for write_data_map().
 Result<Place> append_to_data_map(const std::vector<Piece>& pieces, const DataMapEdge& edge,
                                  std::uint32_t map_rows, PageSink& sink, const Origin& origin,
                                  std::uint64_t owner);
 
-// Writes the pages of a map, with at most map_rows rows. Leaves whose rows equal those of `old` are
-// kept, and so are unknown columns of other rows that stay. Errors: kUnsupported: a page forbids
-// changes; kLimit: more pieces than a map can hold.
+// Writes the pages of a map, with at most `map_rows` rows in a page. Keeps leaves of `old` whose
+// rows do not change. In new leaves, keeps unknown columns of the rows that stay. Errors:
+// kUnsupported if a page forbids changes; kLimit if there are more pieces than a map can hold.
 Result<Place> write_data_map(const std::vector<Piece>& pieces, const DataMap* old,
                              std::uint32_t map_rows, PageSink& sink, const Origin& origin,
                              std::uint64_t owner);

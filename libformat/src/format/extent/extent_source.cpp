@@ -1,4 +1,4 @@
-// A block's values as one source of bytes (spec/format.md, section 10.1).
+// Reads a block's values as one source of bytes (spec/format.md, section 10.1).
 #include "format/extent/extent_source.h"
 
 #include <algorithm>
@@ -33,9 +33,9 @@ ExtentSource::ExtentSource(const ByteSource& file, const ExternalFiles* external
 
 Status ExtentSource::check_offset(std::uint64_t offset, std::uint64_t length) const {
   if (offset <= length_ && length <= length_ - offset) return {};
-  return Status(
-      Code::kDamaged, file_.name(), kNoOffset, "R-BK-12",
-      joined_text("found values of ", length_, " bytes, expected ", length, " more at ", offset));
+  return Status(Code::kDamaged, file_.name(), kNoOffset, "R-BK-12",
+                joined_text("found values of ", length_, " bytes, expected ", length,
+                            " bytes at offset ", offset));
 }
 
 Status ExtentSource::check_piece(const Piece& piece, std::span<const std::byte> bytes) const {
@@ -48,7 +48,8 @@ Status ExtentSource::check_piece(const Piece& piece, std::span<const std::byte> 
                      "found values with " + sum_text(sum) + ", expected " + sum_text(piece.sum));
 }
 
-// The offset is in the file where the piece lies.
+// Returns a failure about a piece. The failure has the position of the piece, and the name of the
+// file that holds it.
 Status ExtentSource::piece_error(const Piece& piece, Code code, const std::string& rule,
                                  const std::string& message) const {
   if (piece.file == 0) return Status(code, file_.name(), piece.position, rule, message);
@@ -57,7 +58,7 @@ Status ExtentSource::piece_error(const Piece& piece, Code code, const std::strin
                 message + ", of " + file_.name());
 }
 
-// Only for an extent in one run.
+// Returns whether [from, to) may contain a whole piece. The extent must be one run of the file.
 bool ExtentSource::may_hold_piece(std::uint64_t from, std::uint64_t to) const {
   const std::uint64_t first_whole = (from + piece_size_ - 1) / piece_size_ * piece_size_;
   return first_whole < to && (first_whole + piece_size_ <= to || to == length_);
@@ -69,11 +70,11 @@ Result<const ByteSource*> ExtentSource::file_of(const Piece& piece,
     NMB_ASSIGN(*keep, external_->open(piece.file));
     return keep->get();
   }
-  // For other files, the file table checks this (R-FT-3).
+  // For pieces in other files, the file table checks this (R-FT-3).
   const std::uint64_t size = file_.size();
   if (piece.position > size || piece.stored_length() > size - piece.position)
     return Status(Code::kDamaged, file_.name(), piece.position, "R-FL-5",
-                  "found a piece that ends after the file");
+                  "found a piece that ends after the end of the file");
   return &file_;
 }
 
@@ -127,7 +128,7 @@ Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
 Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   NMB_TRY(check_offset(offset, out.size()));
   if (out.empty()) return {};
-  // Without a map, their sum was checked when they were loaded.
+  // If there is no map, the sum of the bytes was checked when they were loaded.
   if (inline_bytes_ && !(verify_ && mapped_)) {
     std::memcpy(out.data(), inline_bytes_->data() + offset, out.size());
     return {};
@@ -137,7 +138,7 @@ Status ExtentSource::read_at(std::uint64_t offset, std::span<std::byte> out) con
     return {};
   }
   const std::uint64_t end = offset + out.size();
-  // The range is shorter than a piece and in one run, so the map is not needed.
+  // The range contains no whole piece and lies in one run, so the map is not needed.
   if (mapped_ && run_position_ != 0 && !verify_ && !may_hold_piece(offset, end))
     return file_.read_at(run_position_ + offset, out);
   NMB_ASSIGN(const std::vector<Piece> pieces, pieces_in(offset, end));
@@ -177,9 +178,9 @@ Status ExtentSource::check(std::uint64_t offset, std::uint64_t position,
     const std::uint64_t from = piece.logical - offset;
     if (!piece.is_plain() || piece.position != position + from) {
       if (run_position_ != 0)
-        bad(piece,
-            Status(Code::kDamaged, file_.name(), piece.position, "R-EX-7",
-                   joined_text("found values elsewhere, expected them at ", position + from)));
+        bad(piece, Status(Code::kDamaged, file_.name(), piece.position, "R-EX-7",
+                          joined_text("found values at another position, expected position ",
+                                      position + from)));
       continue;
     }
     const Status status = check_piece(piece, bytes.subspan(from, piece.length));
@@ -219,7 +220,7 @@ std::uint64_t ExtentSource::sum_of_zeros(std::uint64_t length) const {
 bool ExtentSource::is_unallocated(std::uint64_t offset, std::uint64_t length) const {
   if (!may_be_sparse() || length == 0 || offset > length_ || length > length_ - offset)
     return false;
-  // The reader of these values gets the failure of a damaged map.
+  // A damaged map is no failure here: it is reported when the values are read.
   const Result<std::vector<Piece>> pieces = pieces_in(offset, offset + length);
   return pieces.ok() && std::ranges::all_of(*pieces, [&](const Piece& piece) {
            return piece.is_plain() && file_.is_unallocated(piece.position, piece.length) &&

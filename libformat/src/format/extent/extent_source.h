@@ -1,4 +1,5 @@
-// A block's values as one source of bytes, wherever its pieces lie (spec/format.md, section 10.1).
+// ExtentSource reads a block's values as one source of bytes, wherever the pieces lie
+// (spec/format.md, section 10.1).
 #pragma once
 
 #include <functional>
@@ -16,14 +17,14 @@
 
 namespace nmb {
 
-// Thread-safe. A piece that a read covers completely is checked against its sum. So is a piece that
-// is coded, or that lies in another file, which anybody may change. With `verify`, every piece that
-// a read overlaps is read completely and checked.
+// Thread-safe. The sum of a piece is checked in these cases: a read covers the whole piece, the
+// piece is coded, or the piece lies in another file, which anybody may change. With `verify`, every
+// piece that a read overlaps is read completely and checked.
 class ExtentSource final : public ByteSource {
  public:
-  // `file`, `external` (nullptr for an original, see DataMap), `superblock`, `growth` and `cache`,
-  // which are the file's, and `fill` must outlive it. inline_bytes: the extent if it was read with
-  // the block.
+  // `superblock`, `growth` and `cache` belong to `file`. `external` is nullptr for an original (see
+  // DataMap). `inline_bytes` is the whole extent if it was read together with the block. All
+  // arguments that are not copied must outlive this object.
   ExtentSource(const ByteSource& file, const ExternalFiles* external, const Superblock& superblock,
                const BlockEntry& entry, std::span<const GrowthRow> growth,
                std::optional<std::vector<std::byte>> inline_bytes, const FillPattern& fill,
@@ -31,24 +32,26 @@ class ExtentSource final : public ByteSource {
   std::uint64_t size() const override { return length_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
   const std::string& name() const override { return file_.name(); }
-  // Returns whether the range overlaps only pieces of zeros that the file does not store; their
-  // sums are checked.
+  // Returns whether all pieces that overlap the range are zeros for which the file system has no
+  // storage. Compares the sums of the pieces with sums of zeros.
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   bool may_be_sparse() const override { return !inline_bytes_ && !hole_ && file_.may_be_sparse(); }
-  // Returns the bytes of values in memory.
+  // Returns the number of bytes of values that are in memory.
   std::size_t memory() const { return inline_bytes_ ? inline_bytes_->size() : 0; }
 
   // --- for reading these values from the file together with those of other blocks ---
-  // Bytes [begin, end) of the extent, whole pieces, which are contiguous in the file from
-  // `position` on. 0: they are in memory, coded, in another file, or not stored.
+  // Bytes [begin, end) of the extent. These bytes are whole pieces, and are contiguous in the file
+  // from `position` on. `position` is 0 if the bytes are in memory, coded, in another file, or not
+  // stored.
   struct Stretch {
     std::uint64_t begin = 0, end = 0, position = 0;
   };
-  // Returns the run that holds `offset`.
+  // Returns the stretch that holds `offset`.
   Result<Stretch> stretch_at(std::uint64_t offset) const;
-  // Checks `bytes`, which were read at `position`, where the run of `offset` begins, and possibly
-  // continue into further runs. Calls bad(piece, why) for each damaged piece that lies completely
-  // in them. Fails if a map cannot be read.
+  // Checks `bytes`, which were read from `position` of the file and begin at `offset` of the
+  // extent. A stretch must begin at `offset`; the bytes may continue into later stretches. Calls
+  // bad(piece, why) for each damaged piece that lies completely within `bytes`. Fails if a map
+  // cannot be read.
   Status check(std::uint64_t offset, std::uint64_t position, std::span<const std::byte> bytes,
                const std::function<void(const Piece&, const Status&)>& bad) const;
   const ByteSource& file() const { return file_; }
@@ -57,7 +60,7 @@ class ExtentSource final : public ByteSource {
  private:
   Result<const ByteSource*> file_of(const Piece& piece,
                                     std::shared_ptr<const ByteSource>* keep) const;
-  // Returns the stored bytes of a coded piece, checked.
+  // Reads the stored bytes of a piece and checks their sum.
   Result<std::vector<std::byte>> stored_of(const Piece& piece) const;
   Status check_offset(std::uint64_t offset, std::uint64_t length) const;
   Status check_piece(const Piece& piece, std::span<const std::byte> bytes) const;
@@ -65,7 +68,7 @@ class ExtentSource final : public ByteSource {
                      const std::string& message) const;
   bool may_hold_piece(std::uint64_t from, std::uint64_t to) const;
   Status read_piece(const Piece& piece, std::uint64_t offset, std::span<std::byte> out) const;
-  // Loads a whole piece, checked.
+  // Reads a whole piece, checks its sum, and decodes it.
   Status load_piece(const Piece& piece, std::span<std::byte> out) const;
   Result<std::vector<std::byte>> load_piece(const Piece& piece) const;
   // Returns the pieces that overlap [from, to), in order.
@@ -75,19 +78,20 @@ class ExtentSource final : public ByteSource {
   const ByteSource& file_;
   const ExternalFiles* external_;
   std::uint64_t length_;
-  std::uint64_t settled_;       // length without growth pages
-  std::uint64_t run_position_;  // 0: see the pieces
+  std::uint64_t settled_;       // length of the extent without growth pages
+  std::uint64_t run_position_;  // position of an extent that is one run; 0: see the pieces
   std::uint64_t run_sum_;
   std::uint32_t piece_size_;
-  bool mapped_;  // there are several pieces
+  bool mapped_;  // whether there may be several pieces
   bool hole_;
   bool verify_;
   std::optional<std::vector<std::byte>> inline_bytes_;
   const FillPattern& fill_;
   PieceCache& cache_;
-  mutable std::mutex mutex_;  // of the mutable members
+  mutable std::mutex mutex_;  // protects the mutable members
   BlockPieces pieces_;
-  mutable std::uint64_t zeros_length_ = 0, zeros_sum_ = 0;  // the last sum_of_zeros()
+  mutable std::uint64_t zeros_length_ = 0,
+                        zeros_sum_ = 0;  // last argument and result of sum_of_zeros()
 };
 
 }  // namespace nmb

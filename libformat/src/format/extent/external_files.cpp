@@ -1,4 +1,4 @@
-// External files, opened when they are read (see format/extent/external_files.h).
+// Opens external files when their values are read (see format/extent/external_files.h).
 #include "format/extent/external_files.h"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace nmb {
 
 namespace {
 
-// The pool of the process: it has half as many files as the pool for inputs.
+// Returns the process's pool of open external files. The pool holds half as many files as the pool
+// for inputs.
 const std::shared_ptr<FilePool>& pool() {
   static const auto all =
       std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / 2));
@@ -99,7 +100,7 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::beside(const ExternalFi
   if (!file_.path())
     return Status(Code::kUnsupported, name, kNoOffset, "R-FT-4",
                   "found an external file of " + in_quotes(file_.name()) +
-                      ", which is in no folder, expected a file in a folder");
+                      ", which has no folder, expected an NMB file in a folder");
   NMB_ASSIGN(const std::shared_ptr<const ByteSource> source,
              PooledFile::open_and_keep(
                  pool(), [folder = external_folder(*file_.path()), path = row.path,
@@ -107,11 +108,11 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::beside(const ExternalFi
   if (source->size() != row.size)
     return Status(Code::kDamaged, name, kNoOffset, "R-FT-5",
                   joined_text("found ", source->size(), " bytes, expected ", row.size,
-                              " as when its values were linked"));
+                              ", its size when its values were linked"));
   return source;
 }
 
-// The bytes of an original are an extent without a block.
+// The bytes of an original are read like an extent, but without a block.
 std::shared_ptr<const ByteSource> ExternalFiles::original(const Place& map,
                                                           std::uint64_t size) const {
   static const Metadata none;

@@ -1,5 +1,5 @@
-// ExternalFiles: the files that hold values of an NMB file, either external files or originals
-// inside it, opened when they are read (spec/format.md, section 10.3).
+// ExternalFiles opens the files that hold values of an NMB file: external files, and originals
+// inside the NMB file (spec/format.md, section 10.3).
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,26 @@
 
 namespace nmb {
 
-// Thread-safe. The table is read on demand, and a file is opened when its values are read. Only a
-// few are open at a time in the process, for all NMB files together.
+// Thread-safe. Reads the file table when it is first needed, and opens a file when its values are
+// read. The process has only a few such files open at a time, for all NMB files together.
 class ExternalFiles {
  public:
-  // `file` must outlive it; its path() determines where external files are looked for.
+  // `file` must outlive this object. `file.path()` determines where external files are searched
+  // for.
   ExternalFiles(const ByteSource& file, const Superblock& superblock, ExternalPaths allowed)
       : file_(file), superblock_(superblock), allowed_(allowed) {}
 
   Result<std::shared_ptr<const FileTable>> table() const;
-  // Opens the file with a number; 1 is the table's first row. It is an external file, or the bytes
-  // of an original. Errors: kDamaged: R-EX-8, R-FT-4, R-FT-5; kUnsupported (R-FT-4): not allowed,
-  // or the NMB file has no path; kIo.
+  // Opens the external file, or the original, that has this number; number 1 is the table's first
+  // row. Errors: kDamaged (R-EX-8, R-FT-4, R-FT-5); kUnsupported (R-FT-4) if external files are not
+  // allowed or the NMB file has no path; kIo.
   Result<std::shared_ptr<const ByteSource>> open(std::uint32_t number) const;
-  // Returns where bytes of an original lie in this file. 0: in several places, or compressed.
-  // Errors: kDamaged: R-EX-8, rules of data maps; kUsage for a file that is no original.
+  // Returns the position in this file of a range of bytes of an original. Returns 0 if the bytes lie
+  // in several places, or are compressed.
+  // Errors: kDamaged (R-EX-8, rules of data maps); kUsage for a file that is not an original.
   Result<std::uint64_t> place_in_original(std::uint32_t number, std::uint64_t position,
                                           std::uint64_t length) const;
-  // Returns its name for messages.
+  // Returns the file's name for messages.
   Result<std::string> name_of(std::uint32_t number) const;
 
  private:
@@ -45,7 +47,7 @@ class ExternalFiles {
   const Superblock superblock_;
   const ExternalPaths allowed_;
   mutable PieceCache original_pieces_;
-  mutable std::mutex mutex_;  // of the mutable members
+  mutable std::mutex mutex_;  // protects the mutable members
   mutable std::shared_ptr<const FileTable> table_;
   mutable std::unordered_map<std::uint32_t, std::shared_ptr<const ByteSource>> opened_;
   struct Run {

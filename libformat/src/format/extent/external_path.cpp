@@ -1,4 +1,4 @@
-// Paths of external files (see format/extent/external_path.h).
+// Checks and makes paths of external files (see format/extent/external_path.h).
 #include "format/extent/external_path.h"
 
 #include <filesystem>
@@ -29,7 +29,7 @@ const char* external_path_error(std::string_view path) {
   if (path.size() > kLongest) return "more than 65535 bytes";
   if (path.find('\0') != std::string_view::npos) return "a NUL";
   if (path.find('\\') != std::string_view::npos) return "a backslash";
-  bool climbs = true;  // only ".." so far
+  bool climbs = true;  // whether all parts so far are ".."
   if (path.starts_with('/')) {
     path.remove_prefix(1);
     climbs = false;
@@ -39,7 +39,7 @@ const char* external_path_error(std::string_view path) {
     const std::string_view part = path.substr(0, slash);
     if (part.empty()) return "an empty part";
     if (part == ".") return "a part \".\"";
-    if (part == ".." && !climbs) return "a part \"..\" after others";
+    if (part == ".." && !climbs) return "a part \"..\" after other parts";
     climbs = climbs && part == "..";
     if (slash == std::string_view::npos) return climbs ? "a part \"..\" at its end" : nullptr;
     path.remove_prefix(slash + 1);
@@ -57,7 +57,7 @@ bool leads_out(std::string_view path) {
 }
 
 bool is_windows_device(std::string_view part) {
-  // Windows ignores an ending and blanks before it.
+  // Windows ignores an ending, and blanks before the ending.
   part = part.substr(0, part.find('.'));
   while (part.ends_with(' ')) part.remove_suffix(1);
   std::string name(part);
@@ -97,7 +97,8 @@ std::string external_folder(const std::string& path) {
 Result<std::string> external_path(const std::string& input, const std::string& output,
                                   ExternalPaths allowed) {
   NMB_ASSIGN(const fs::path file, resolved(input));
-  // Use the folder where readers look: that of the file to which a symbolic link leads.
+  // Use the folder where readers search. If `output` is a symbolic link, this is the folder of the
+  // link's target.
   const fs::path of_output = fs::path(external_folder(output)).parent_path();
   NMB_ASSIGN(const fs::path folder, resolved(of_output.empty() ? fs::path(".") : of_output));
   const auto refuse = [&](const std::string& found, const char* expected) {
@@ -107,15 +108,15 @@ Result<std::string> external_path(const std::string& input, const std::string& o
   std::string path = file.lexically_relative(folder).string();
   if (has_drive(path) && allowed != ExternalPaths::kAny)
     return refuse("a name to link that begins with a letter and \":\"",
-                  "one that no system takes for a drive, or --external any");
+                  "a name that no system takes for a drive, or --external any");
   const bool is_beneath = path != ".." && !leads_out(path) && !path.empty();
   if (!is_beneath && allowed != ExternalPaths::kAny)
     return refuse("a file that is not below the folder of the output, " +
                       nmb::in_quotes(of_output.empty() ? "." : of_output.string()),
-                  "one that is, so that both can be moved together, or --external any");
+                  "a file below it, so that both can be moved together, or --external any");
   if (!is_beneath && (fs::path(input).is_absolute() || path.empty())) path = file.string();
   if (const char* error = external_path_error(path))
-    return refuse(joined_text("a path to link with ", error), "one without");
+    return refuse(joined_text("a path to link with ", error), "a path without it");
   return path;
 }
 

@@ -1,4 +1,4 @@
-// Paths of external files (spec/format.md, section 10.3).
+// Checks paths of external files (spec/format.md, section 10.3).
 #pragma once
 
 #include <string>
@@ -6,26 +6,28 @@
 
 namespace nmb {
 
-// Returns the error in a path of a file table (R-FT-1), or nullptr.
+// Returns what is wrong with a path in a file table (R-FT-1), or nullptr if it is right.
 const char* external_path_error(std::string_view path);
 
 // Returns whether a path begins with a letter and ':', like a drive on Windows.
 bool has_drive(std::string_view path);
 
-// Returns whether a valid path may lead out of the folder: it is absolute, here or on Windows, or
-// begins with "..".
+// Returns whether a valid path may lead out of the NMB file's folder. Such a path is absolute, here
+// or on Windows, or begins with "..".
 bool leads_out(std::string_view path);
 
 // Returns whether Windows treats a part of a path as a device in any folder: CON, PRN, AUX, NUL,
 // COM1 to COM9, LPT1 to LPT9, in upper or lower case, with any ending.
 bool is_windows_device(std::string_view part);
 
-// Returns why Windows does not accept a valid path as that of a file: a device, or a part with ':'
-// other than a drive at the beginning. nullptr: Windows accepts it.
+// Returns why Windows does not accept a valid path as the path of a file, or nullptr if Windows
+// accepts it. The reason is the name of a device, or a ':' that is not part of a drive at the
+// beginning.
 const char* windows_path_error(std::string_view path);
 
-// Returns the folder to which external files of the NMB file `path` are relative, "" or with a '/'
-// at the end. If `path` is a symbolic link, it is the folder of the target.
+// Returns the folder to which the paths of external files are relative. `path` is the path of the
+// NMB file. If `path` is a symbolic link, the result is the folder of the link's target. The result
+// is "" or ends with '/'.
 std::string external_folder(const std::string& path);
 
 }  // namespace nmb

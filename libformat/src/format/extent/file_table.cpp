@@ -1,4 +1,4 @@
-// The file table (see format/extent/file_table.h).
+// Reads, checks and writes the file table (see format/extent/file_table.h).
 #include "format/extent/file_table.h"
 
 #include <algorithm>
@@ -80,7 +80,7 @@ bool check_file_table(const Page& page, std::uint64_t next_order, TablePaths* pa
   };
   const std::uint32_t first = page_before(page) ? 1 : 0;
   if (is_endless(page, {kNameEnd, kStoredLength, kState, kMapPosition, kDigest})) {
-    report("R-FT-1", page.name_offset(0), "a path with an empty part", "one without");
+    report("R-FT-1", page.name_offset(0), "a path with an empty part", "a path without it");
     return false;
   }
   bool known = true;
@@ -88,7 +88,7 @@ bool check_file_table(const Page& page, std::uint64_t next_order, TablePaths* pa
     const std::uint64_t state = page.value(row, kState);
     if (state == 1 || state > FileTable::kOriginal) {
       known = false;
-      if (state != 1)  // R-PG-9 reports state 1
+      if (state != 1)  // state 1 is reported by R-PG-9
         report("R-FT-6", page.value_offset(row, kState), joined_text("state ", state), "0, 1 or 2");
       continue;
     }
@@ -102,24 +102,28 @@ bool check_file_table(const Page& page, std::uint64_t next_order, TablePaths* pa
     if (original ? map.absent() != (size == 0) : !map.absent())
       report("R-FT-6", page.value_offset(row, kMapPosition),
              map.absent() ? "an original without data map" : "a data map",
-             original ? "one exactly where there are bytes" : "none of an external file");
+             original ? "a data map if and only if the size is not 0"
+                      : "no data map for an external file");
     else if (original && !map.absent() && (map.position == 0 || map.length == 0))
-      report("R-FT-6", page.value_offset(row, kMapPosition), "half a place of a data map",
-             "position and length");
+      report("R-FT-6", page.value_offset(row, kMapPosition), "an incomplete place of a data map",
+             "a position and a length");
     const std::uint64_t order = page.value(row, kOrder);
     if (original ? order >= next_order : order != 0)
       report("R-FT-8", page.value_offset(row, kOrder), joined_text("order ", order),
              original ? joined_text("less than ", next_order) : "0 for an external file");
     const std::size_t length = page.row_bytes(row).size();
     if (length != 0 && (!original || length != std::tuple_size_v<Sha256>))
-      report("R-FT-9", page.value_offset(row, kBytesEnd), joined_text(length, " bytes of a row"),
-             original ? "0 or the 32 of a SHA-256" : "none of an external file");
+      report("R-FT-9", page.value_offset(row, kBytesEnd),
+             joined_text(length, length == 1 ? " byte" : " bytes", " in the row"),
+             original ? "0 bytes, or the 32 bytes of a SHA-256" : "0 bytes for an external file");
     if (original) continue;
     const std::string_view path = page.name(row);
     if (const char* error = external_path_error(path))
-      report("R-FT-1", page.name_offset(row), joined_text("a path with ", error), "one without");
+      report("R-FT-1", page.name_offset(row), joined_text("a path with ", error),
+             "a path without it");
     else if (!paths->emplace(path).second)
-      report("R-FT-2", page.name_offset(row), "the path " + in_quotes(path) + " twice", "it once");
+      report("R-FT-2", page.name_offset(row), "the path " + in_quotes(path) + " twice",
+             "each path once");
   }
   return known;
 }

@@ -1,4 +1,4 @@
-// Growth pages (see format/extent/growth.h).
+// Reads and checks growth pages (see format/extent/growth.h).
 #include "format/extent/growth.h"
 
 #include <string>
@@ -27,7 +27,7 @@ std::uint32_t check_growth_page(const Page& page, Findings& findings) {
     findings.report({"R-GR-1", page.value_offset(row, kOrder), "growth page",
                      joined_text("order ", page.value(row, kOrder), ", logical offset ",
                                  page.value(row, kLogicalOffset)),
-                     "more than in the row before"});
+                     "greater values than in the row before"});
   };
   if (is_endless(page, {kOrder, kLogicalOffset}) && page.rows() - first > 1) {
     not_ascending(first + 1);
@@ -35,7 +35,7 @@ std::uint32_t check_growth_page(const Page& page, Findings& findings) {
   }
   std::pair<std::uint64_t, std::uint64_t> before;
   for (std::uint32_t row = first; row < page.rows(); ++row) {
-    if (page.value(row, kState) != 0) return row;  // R-PG-9 reports other states
+    if (page.value(row, kState) != 0) return row;  // other states are reported by R-PG-9
     const std::pair key(page.value(row, kOrder), page.value(row, kLogicalOffset));
     if (row > first && key <= before) not_ascending(row);
     before = key;
@@ -63,14 +63,15 @@ void check_growth_of(const BlockEntry& entry, std::span<const GrowthRow> rows,
     };
     if (row.piece.logical != end)
       report("R-GR-2", kLogicalOffset, joined_text("logical offset ", row.piece.logical),
-             joined_text(end, ", where the values before end"));
+             joined_text(end, ", where the earlier values end"));
     if (row.records < records)
       report("R-GR-2", kRecords, joined_text(row.records, " records"),
              joined_text("at least ", records));
     records = row.records;
     if (row.piece.length == 0) report("R-GR-3", kRawLength, "raw length 0", "at least 1");
     if (!ends_within_limits(row.piece)) {
-      report("R-GR-2", kRawLength, "a piece that ends after 2^63 - 1", "an end of at most that");
+      report("R-GR-2", kRawLength, "a piece that ends after 2^63 - 1",
+             "an end of at most 2^63 - 1");
       end = kMaxEnd;
       continue;
     }
@@ -114,7 +115,8 @@ Status Growth::load() const {
     for (std::uint32_t row = first_growth_row(*page); row < page->rows(); ++row) {
       const std::uint64_t order = page->value(row, kOrder);
       if (!checked_.empty()) checked_.erase(order);
-      // Blocks that grow together have the same rows in many consecutive pages.
+      // Blocks that grow together have the same row numbers in many consecutive pages. The test
+      // below saves most insertions of orders that are known already.
       const Page* const last = pages_.empty() ? nullptr : pages_.back().get();
       if (!last || row >= last->rows() || last->value(row, kOrder) != order || row == 0)
         orders_.insert(order);
@@ -187,7 +189,7 @@ Result<std::span<const GrowthRow>> Growth::rows_of(const BlockEntry& entry) cons
   if (entry.growth == 0) return std::span<const GrowthRow>();
   NMB_TRY(load());
   if (!orders_.contains(entry.order))
-    return Status(Code::kUsage, "found an entry with growth that the file does not have");
+    return Status(Code::kUsage, "found an entry with growth rows that the file does not have");
   const std::lock_guard lock(mutex_);
   auto [found, is_new] = rows_.try_emplace(entry.order);
   if (is_new) found->second = gather(entry.order);

@@ -1,4 +1,4 @@
-// Needs of a block (spec/format.md, section 13).
+// Computes the needs of a block (spec/format.md, section 13).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace nmb {
 
-// Returns the needs of the body and of sections beside it.
+// Returns the needs of a block's body and storage sections.
 inline std::uint64_t needs_of_body(const BlockEntry& entry) {
   constexpr std::uint16_t kZstdCodec = 1, kDictionaryCodec = 2, kExtendedKind = 6;
   return (entry.codec == kZstdCodec || entry.codec == kDictionaryCodec ? kNeedZstdBody : 0) |
@@ -18,7 +18,7 @@ inline std::uint64_t needs_of_body(const BlockEntry& entry) {
          (entry.storage.absent() ? 0 : kNeedStorageSections);
 }
 
-// Returns the needs of a piece of values. is_original: the piece's file number is that of an
+// Returns the needs of a piece. `is_original` says whether the piece's file number belongs to an
 // original.
 inline std::uint64_t needs_of_piece(const Piece& piece, bool is_original) {
   return (piece.codec != PieceCodec::kNone ? kNeedPieceCodec : 0) | (piece.file == 0 ? 0

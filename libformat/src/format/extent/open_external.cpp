@@ -16,7 +16,7 @@ namespace nmb {
 namespace {
 
 constexpr const char* kBeneath =
-    "a file in the folder or below, unless any path is allowed (--external any)";
+    "a file in or below the NMB file's folder, unless any path is allowed (--external any)";
 #ifdef _WIN32
 constexpr bool kOnWindows = true;
 #else
@@ -52,9 +52,10 @@ class Opening {
 
   Result<std::unique_ptr<FileSource>> run() {
     if (allowed_ == ExternalPaths::kNone)
-      return refused("an external file", "none where they are not allowed (--external none)");
+      return refused("an external file",
+                     "no external files, because they are not allowed (--external none)");
     if (const char* error = kOnWindows ? windows_path_error(path_) : nullptr)
-      return refused(joined_text("a path with ", error), "one that Windows takes for a file's");
+      return refused(joined_text("a path with ", error), "a path that Windows accepts for a file");
     if (allowed_ == ExternalPaths::kAny) {
       NMB_TRY(check(AT_FDCWD, name_, 0));
       return open(AT_FDCWD, name_, 0);
@@ -64,7 +65,7 @@ class Opening {
   }
 
  private:
-  // Opens the path part by part, so that no symbolic link can be followed.
+  // Opens the path part by part, so that no symbolic link is followed.
   Result<std::unique_ptr<FileSource>> open_beneath() {
     const std::string& start = folder_.empty() ? std::string(".") : folder_;
     Descriptor at(::open(start.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -83,7 +84,7 @@ class Opening {
     return open(at.get(), last, O_NOFOLLOW);
   }
 
-  // Checks, before opening, that it is a regular file.
+  // Checks that a part of the path is a regular file, before it is opened.
   Status check(int at, const std::string& part, int flags) const {
     struct stat info;
     if (::fstatat(at, part.c_str(), &info, flags) != 0) return not_opened(at, part, errno);

@@ -9,10 +9,11 @@
 
 namespace nmb {
 
-// path: satisfies R-FT-1. folder: of the NMB file, from external_folder(). The name of the source
-// consists of both. Only regular files are opened, whatever is allowed: opening a device may have
-// effects, and reading a FIFO waits. Errors: kUnsupported (R-FT-4): not allowed; kDamaged (R-FT-4):
-// there is no such file; kIo.
+// Opens an external file. `folder` is the result of external_folder() for the NMB file. `path` must
+// satisfy R-FT-1. The name of the source is `folder` followed by `path`. Only regular files are
+// opened, whatever is allowed: to open a device may have effects, and to read a FIFO may wait
+// forever. Errors: kUnsupported (R-FT-4) if the file is not allowed; kDamaged (R-FT-4) if it does
+// not exist; kIo.
 Result<std::unique_ptr<FileSource>> open_external(const std::string& folder,
                                                   const std::string& path, ExternalPaths allowed);
 

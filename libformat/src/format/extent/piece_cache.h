@@ -1,4 +1,4 @@
-// PieceCache: decoded pieces that later reads may need again.
+// PieceCache keeps decoded pieces that later reads may need again.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@
 
 namespace nmb {
 
-// For one file, for all blocks: keeps the most recently used pieces, kCapacity bytes together, or
-// one larger piece. Thread-safe.
+// One cache serves all blocks of a file. The cache keeps the most recently used pieces: at most
+// kCapacity bytes in all, or one larger piece. Thread-safe.
 class PieceCache {
  public:
   using Bytes = std::shared_ptr<const std::vector<std::byte>>;
 
-  // Returns nullptr if it is not cached.
+  // Returns the bytes of a piece, or nullptr if the piece is not cached.
   Bytes find(const Piece& piece) {
     std::lock_guard lock(mutex_);
     for (auto held = pieces_.begin(); held != pieces_.end(); ++held) {
       const Piece& is = held->first;
-      // In a damaged file, two pieces may lie at one position.
+      // In a damaged file, two pieces may lie at the same position.
       if (is.position != piece.position || is.sum != piece.sum || is.codec != piece.codec ||
           is.length != piece.length || is.file != piece.file)
         continue;

@@ -19,7 +19,7 @@ Status does_not_decode(std::uint64_t length) {
                 joined_text("found a piece that does not decode to ", length, " bytes"));
 }
 
-// length: the expected decoded length.
+// Decodes `stored` into `out`. `length` is the expected decoded length.
 Decoded decode_into(PieceCodec codec, std::span<const std::byte> stored, std::uint64_t length,
                     std::span<std::byte> out) {
   switch (codec) {
@@ -36,7 +36,7 @@ Decoded decode_into(PieceCodec codec, std::span<const std::byte> stored, std::ui
   return {};
 }
 
-// Returns the length in `out`; 0: `out` is too short.
+// Encodes `bytes` into `out`. Returns the encoded length, or 0 if `out` is too short.
 std::size_t encode_into(PieceCodec codec, int level, std::span<const std::byte> bytes,
                         std::span<std::byte> out) {
   switch (codec) {

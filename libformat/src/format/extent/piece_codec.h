@@ -1,5 +1,5 @@
-// Stored pieces of values: uncompressed, one zstd frame or one zlib stream (spec/format.md,
-// sections 8.2 and 10.1).
+// Encodes and decodes pieces of values. A stored piece is uncompressed, one zstd frame or one zlib
+// stream (spec/format.md, sections 8.2 and 10.1).
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace nmb {
 
-// codec: a number in a data map.
+// Returns whether a codec number in a data map is known.
 constexpr bool is_piece_codec(std::uint64_t codec) {
   return std::ranges::any_of(kPieceCodecs, [&](const PieceCodecWord& known) {
     return static_cast<std::uint64_t>(known.codec) == codec;
@@ -22,16 +22,17 @@ constexpr bool is_piece_codec(std::uint64_t codec) {
 // Returns whether a piece with a codec other than 0 may have these lengths (R-EX-4).
 bool is_piece_length(std::uint64_t stored, std::uint64_t raw);
 
-// Decodes a piece with a codec. Errors: kDamaged (R-EX-4), without file and offset: it does not
-// decode to all of `out`.
+// Decodes a coded piece. Errors: kDamaged (R-EX-4), without file and offset, if the piece does not
+// decode to exactly as many bytes as `out` has.
 Status decode_piece(PieceCodec codec, std::span<const std::byte> stored, std::span<std::byte> out);
-// Does the same for `length` bytes, a number from the file that may be wrong: allocates memory for
-// decoded bytes only.
+// Decodes a coded piece to `length` bytes. Allocates memory only for bytes that were decoded,
+// because `length` comes from the file and may be wrong.
 Result<std::vector<std::byte>> decode_piece(PieceCodec codec, std::span<const std::byte> stored,
                                             std::uint64_t length);
 
-// Returns the stored form of `bytes` if it is shorter by a sixteenth or more, otherwise no bytes.
-// level: 1 to 19 for zstd, 1 to 9 for deflate. The result is always the same.
+// Returns the encoded form of `bytes` if it is shorter by a sixteenth or more; otherwise returns no
+// bytes. `level` is 1 to 19 for zstd and 1 to 9 for deflate. The same arguments always give the
+// same result.
 std::vector<std::byte> encode_piece(PieceCodec codec, int level, std::span<const std::byte> bytes);
 
 }  // namespace nmb

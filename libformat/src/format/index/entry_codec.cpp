@@ -1,4 +1,4 @@
-// Entries and children as rows of index pages (spec/format.md, section 7).
+// Encodes and decodes entries and children as rows of index pages (spec/format.md, section 7).
 #include "format/index/entry_codec.h"
 
 #include <algorithm>
@@ -11,13 +11,13 @@ namespace nmb {
 
 static constexpr std::uint64_t kEntryHole = 1;
 
-// A value that does not fit the field of a block's header becomes the largest number, which no kind
-// or codec has.
+// Returns `value`, or the largest 16-bit number if `value` does not fit the 16-bit field of a
+// block's header. No kind or codec has that number.
 static std::uint16_t two_bytes(std::uint64_t value) {
   return static_cast<std::uint16_t>(std::min<std::uint64_t>(value, 0xffff));
 }
 
-// A place takes three columns of a row: position, length, sum.
+// Sets the three columns of a place: position, length and sum.
 static void set_place(PageBuilder& leaf, Column first, const Place& place) {
   leaf.set(first, place.position);
   leaf.set(static_cast<Column>(first + 1), place.length);
@@ -34,9 +34,8 @@ static constexpr Column kCounts[] = {kDimensions, kVariables, kAttributes, kReco
 static_assert(sizeof(BlockCounts) == std::size(kCounts) * sizeof(std::uint64_t));
 
 static void set_counts(PageBuilder& page, const BlockCounts& counts) {
-  std::uint16_t column = kDimensions;
-  BlockCounts::for_each(
-      counts, [&](std::uint64_t count) { page.set(static_cast<Column>(column++), count); });
+  const Column* column = kCounts;
+  BlockCounts::for_each(counts, [&](std::uint64_t count) { page.set(*column++, count); });
 }
 
 static BlockCounts counts_at(const Page& page, std::uint32_t row) {

@@ -1,4 +1,4 @@
-// Entries and children as rows of index pages (spec/format.md, section 7).
+// Encodes and decodes entries and children as rows of index pages (spec/format.md, section 7).
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace nmb {
 
-// Totals of an entry, or of all entries below a page.
+// Totals and needs of an entry, or of all entries below a page.
 struct Holdings {
   Totals totals;
   std::uint64_t needs = 0;
@@ -21,21 +21,21 @@ struct Holdings {
   }
 };
 
-// A node's row: a subtree and its totals.
+// A row of a node: the place of a child, and the totals of the entries below the child.
 struct ChildRow {
   std::string separator;
   std::uint64_t position = 0;
   std::uint32_t length = 0;
   std::uint64_t sum = 0;
   Holdings holds;
-  std::vector<UnknownValue> unknown{};  // only of a row that is copied
+  std::vector<UnknownValue> unknown{};  // used only if the row is copied from an old page
 };
 
 void add_entry(PageBuilder& leaf, const BlockEntry& entry);
 BlockEntry entry_at(const Page& leaf, std::uint32_t row);
 void add_child(PageBuilder& node, const ChildRow& child);
-// Fills an empty node with the first of `children`, at most `rows`, and adds their totals; returns
-// how many.
+// Adds the first children to an empty node, at most `rows`, and adds their totals to *holds.
+// Returns the number of children that were added.
 std::size_t fill_node(PageBuilder& node, std::span<const ChildRow> children, std::uint32_t rows,
                       Holdings* holds);
 ChildRow child_at(const Page& node, std::uint32_t row);
@@ -43,10 +43,12 @@ Holdings holdings_at(const Page& page, std::uint32_t row);
 Holdings holdings_of(const Page& page);
 inline Holdings holdings_of(const BlockEntry& entry) { return {entry.totals(), entry.needs}; }
 
-// Returns kLimit if an index with that level is too high (spec/format.md, section 16).
+// Returns kLimit if an index with nodes of this level would be too high (spec/format.md, section
+// 16).
 Status check_index_level(std::uint16_t level, std::uint32_t leaf_rows, std::uint32_t node_rows);
 
-// Returns the shortest prefix of `name` that is greater than `before`; before < name.
+// Returns the shortest prefix of `name` that is greater than `before`. `before` must be less than
+// `name`.
 std::string separator_between(std::string_view before, std::string_view name);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Rows of the index in messages between ranks.
+// Writes and reads rows of the index in messages between ranks.
 #pragma once
 
 #include "format/index/entry_codec.h"
@@ -7,7 +7,7 @@
 
 namespace nmb {
 
-// Calls visit with each field except the name.
+// Calls visit() with each field of an entry except the name.
 template <class Entry, class Visit>
 void for_each_field(Entry& e, Visit visit) {
   visit(e.kind), visit(e.codec), visit(e.hole), visit(e.position), visit(e.stored_length);

@@ -1,4 +1,5 @@
-// The index of a new file: levels of pages, cut by count (see format/index/index_build.h).
+// Writes the index of a new file level by level, in pages with a fixed number of rows (see
+// format/index/index_build.h).
 #include "format/index/index_build.h"
 
 #include <string>
@@ -10,7 +11,7 @@ namespace nmb {
 
 namespace {
 
-// The parts of tree building that are specific to the index.
+// Implements the parameter Tree of PageTreeBuild for the index.
 class EntryTree {
  public:
   using Rows = IndexChanges;
@@ -57,7 +58,7 @@ class EntryTree {
 
  private:
   const IndexPageRows page_rows_;
-  // The last name before the leaf, with a letter in front if there is one.
+  // "=" and the last name before the leaf, or empty if the leaf is the first one.
   std::string last_;
 };
 

@@ -1,4 +1,4 @@
-// Writes the first index of a file, by all ranks (spec/format.md, section 7).
+// Writes the first index of a file on all ranks (spec/format.md, section 7).
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,15 @@
 
 namespace nmb {
 
-// Most rows of leaves and nodes.
+// The most rows of a leaf and of a node.
 struct IndexPageRows {
   std::uint32_t leaf = kLeafRows;
   std::uint32_t node = kNodeRows;
 };
 
-// Collective. entries: this rank's slice, sorted; names of higher ranks are higher. See
-// PageTreeBuild for the positions of pages and for the ranks that write them.
+// Writes the index. Collective. `entries` is this rank's slice of the entries, sorted by name; a
+// higher rank has only greater names. See PageTreeBuild for the positions of pages and for the
+// ranks that write them.
 Result<BuiltIndex> build_index(Communicator& ranks, const IndexChanges& entries, IndexPageRows rows,
                                std::uint64_t position, const WritePages& write,
                                const Origin& origin, std::uint64_t few_pages = kFewPages);

@@ -1,4 +1,4 @@
-// Reading the index (spec/format.md, section 7).
+// Reads the index (spec/format.md, section 7).
 #include "format/index/index_tree.h"
 
 #include <algorithm>
@@ -59,7 +59,8 @@ Result<std::shared_ptr<const Page>> IndexTree::load(std::uint16_t level, std::ui
 }
 
 Result<std::shared_ptr<const Page>> IndexTree::root() const {
-  // The root is the last page of its run, after the nodes: reading one usually needs others.
+  // In the index's run, the root is the last page and lies directly after the nodes. Nodes are
+  // usually needed soon, so they are fetched from slow storage together with the root.
   constexpr std::uint64_t kTail = 48 << 10;
   const std::uint64_t begin = superblock_.index_position,
                       end = superblock_.root_position + superblock_.root_length;
@@ -71,7 +72,7 @@ Result<std::shared_ptr<const Page>> IndexTree::root() const {
                   superblock_.root_length, std::nullopt));
   if (digest_of(page->bytes()) != superblock_.root_digest)
     return Status(Code::kDamaged, file_.name(), superblock_.root_position, "R-SB-7",
-                  "the root page's digest is not the superblock's");
+                  "the root page's digest differs from the digest in the superblock");
   return page;
 }
 

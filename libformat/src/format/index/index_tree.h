@@ -1,5 +1,5 @@
-// Reads the index: lookup, ranges and totals with a bounded cache of pages (spec/format.md, section
-// 7).
+// Reads the index: finds entries, visits ranges, and computes totals. Keeps pages in a cache of
+// limited size (spec/format.md, section 7).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@
 
 namespace nmb {
 
-// Names from `first` up to `end`, excluding it (nullopt: to the last).
+// The names from `first` on, up to `end` but without it. If `end` is nullopt, the range has no
+// upper bound.
 struct NameRange {
   std::string first;
   std::optional<std::string> end;
@@ -28,21 +29,23 @@ struct NameRange {
 // Returns the range of names that begin with `prefix`.
 NameRange prefix_range(std::string_view prefix);
 
-// Entries and totals include growth pages (section 10.4), which pages of the index do not.
-// Thread-safe.
+// Entries and totals include the records and lengths that growth pages add (section 10.4). Rows of
+// index pages do not include this growth. Thread-safe.
 class IndexTree {
  public:
-  // far: `file` if it is on slow storage, otherwise nullptr.
+  // `far` is the same file as `file` if it is on slow storage, otherwise nullptr.
   IndexTree(const ByteSource& file, const Superblock& superblock, const FarSource* far = nullptr);
 
   Result<std::optional<BlockEntry>> find(std::string_view name) const;
-  // Returns whether there is an entry of that name. Like rank_of(), it does not read growth pages.
+  // Returns whether an entry has this name. Does not read growth pages, and neither does rank_of().
   Result<bool> contains(std::string_view name) const;
   // Returns the number of entries whose name is less than `name`.
   Result<std::uint64_t> rank_of(std::string_view name) const;
-  // Reads only the pages at the two ends of the range.
+  // Returns the totals of the entries in a range. Reads only index pages at the two ends of the
+  // range.
   Result<Totals> totals_in(const NameRange& range) const;
-  // Visits in order of names, until `visit` returns false or a failure.
+  // Visits the entries in a range, in the order of their names. Stops when `visit` returns false or
+  // a failure.
   Status for_each(const NameRange& range,
                   const std::function<Result<bool>(const BlockEntry&)>& visit) const;
 
@@ -50,14 +53,14 @@ class IndexTree {
   const Superblock& superblock() const { return superblock_; }
   const Growth& growth() const { return growth_; }
   std::uint32_t height() const { return superblock_.height; }
-  // Takes pages that were read for the generation before: none of them is ever written again.
-  // `before` is no longer used.
+  // Takes the pages that were read for the generation before. These pages are still valid, because
+  // no page is ever overwritten. `before` must not be used afterwards.
   void continue_from(IndexTree& before) {
     cache_ = before.cache_;
     growth_.continue_from(before.growth_);
   }
   Result<std::shared_ptr<const Page>> root() const;
-  // Returns the child of a node's row.
+  // Returns the child to which a row of a node leads.
   Result<std::shared_ptr<const Page>> child(const Page& node, std::uint32_t row) const;
 
  private:
@@ -69,13 +72,13 @@ class IndexTree {
     std::uint32_t row = 0;
   };
   Result<std::optional<Found>> find_row(std::string_view name) const;
-  // Returns the totals of the entries in a range according to the pages.
+  // Returns the totals of the entries in a range, without growth.
   Result<Totals> stored_totals_in(const NameRange& range) const;
   Status totals_below(const Page& page, const NameRange& range, Totals* totals) const;
   Result<bool> visit_below(const Page& page, const NameRange& range,
                            const std::function<Result<bool>(const BlockEntry&)>& visit) const;
 
-  // Adds growth of the entries in a range.
+  // Adds the growth of the entries in a range to *totals.
   Status add_growth(const NameRange& range, Totals* totals) const;
 
   const ByteSource& file_;

@@ -38,15 +38,16 @@ std::vector<UnknownValue> get_unknown(MessageReader& in) {
   return values;
 }
 
-// An old page, and the new pages that replace it: those of the level that lie before `end`.
+// An old page, and the end of the items that belong to it: changes, replaced pages of the level
+// below, or new pages. The items of the next old page begin there.
 struct Replaced {
   PagePath path;
   std::size_t end = 0;
 };
 
-// The end of a rank's work on a level, so that the next rank knows where to start. Several ranks
-// may work on one old page: each has its changes and the kept rows before them, the last rank also
-// the rows after them.
+// The end of a rank's work on a level. The next rank's work begins there. Several ranks may work on
+// one old page. Each of these ranks handles its own changes and the kept rows before them; the last
+// rank also handles the kept rows at the end of the page.
 struct Edge {
   int rank = -1;  // -1: no rank has work so far
   PagePath path;  // path of the old page
@@ -54,7 +55,7 @@ struct Edge {
   std::uint32_t row = 0;
 };
 
-// Code shared by LeafWork and NodeWork.
+// Members that LeafWork and NodeWork share.
 class Work {
  public:
   bool continues(std::size_t page) const { return page == 0 && continues_; }
@@ -64,10 +65,8 @@ class Work {
     continues_ = before_.rank >= 0 && before_.path == first;
   }
   void set_goes_on(bool on) { goes_on_ = on; }
-  bool goes_on() const {
-    return goes_on_;
-  }  // Returns whether the next rank also works on the last
-     // page.
+  // Returns whether the next rank also works on this rank's last old page.
+  bool goes_on() const { return goes_on_; }
 
  private:
   Edge before_;
@@ -99,8 +98,8 @@ class LeafWork : public Work {
     return {0, leaves_.back().path, std::string(changes_.name(leaves_.back().end - 1)), 0};
   }
 
-  // Visits this rank's rows that replace those of an old page. dead: collects what is retired, or
-  // nullptr.
+  // Visits the new rows that this rank makes in place of the rows of an old page. `dead` is
+  // nullptr, or receives the pages and structures that are no longer used.
   template <class Visit>
   Status for_rows(std::size_t page, DeadPages* dead, Visit visit) {
     NMB_ASSIGN(const std::shared_ptr<const Page> leaf, old_.at(path(page)));
@@ -128,7 +127,8 @@ class LeafWork : public Work {
   }
 
   static const std::string& name(const Row& row) { return row.entry.name; }
-  // first: the separator of the old page if this becomes its first row, otherwise nullptr.
+  // Adds a row to a new leaf. `first` is the old page's separator if this is the first row made
+  // from the old page, otherwise nullptr.
   static void add(PageBuilder& leaf, const Row& row, const std::string* first,
                   std::string_view before, ChildRow* child) {
     if (leaf.rows() == 0)
@@ -149,10 +149,10 @@ class LeafWork : public Work {
  private:
   OldPages& old_;
   const IndexChanges& changes_;
-  std::vector<Replaced> leaves_;  // end: index in the changes
+  std::vector<Replaced> leaves_;  // `end` is an index in the changes
 };
 
-// Applies replaced pages of the level below to the old nodes above them.
+// Writes new nodes in place of the old nodes above pages that were replaced in the level below.
 class NodeWork : public Work {
  public:
   using Row = ChildRow;
@@ -186,7 +186,8 @@ class NodeWork : public Work {
       if (node) {
         const std::uint32_t changed = below_[i].path.back();
         for (; row < changed; ++row) NMB_TRY(visit(child_at(*node, row)));
-        // Otherwise lower ranks, or earlier items, have a part of the same page.
+        // If row > changed, this row was already handled, because a lower rank or an earlier item
+        // replaced another part of the same page below.
         if (row == changed) {
           if (dead) drop_later_places(*node, row, *dead);
           ++row;
@@ -227,13 +228,14 @@ class NodeWork : public Work {
   OldPages& old_;
   std::vector<Replaced> below_;
   std::vector<ChildRow> rows_;
-  std::vector<Replaced> nodes_;  // end: index in `below_`
+  std::vector<Replaced> nodes_;  // `end` is an index in `below_`
 };
 
-// The rows that the ranks up to a given one make from the last old page they work on.
+// For all ranks up to a given rank: the last old page on which they work, and the rows that they
+// make from this page.
 struct Tail {
   bool any = false;
-  bool all = false;  // true: they have no work on other pages
+  bool all = false;  // whether these ranks work on no other page
   PagePath path;
   std::uint64_t rows = 0;
   std::string last;  // name of the last row
@@ -304,7 +306,7 @@ class Update {
   }
 
  private:
-  // Sums over all ranks for the level that was written last.
+  // Sums for the level that was written last, over all ranks.
   struct Written {
     std::uint64_t bytes = 0, pages = 0, replaced = 0;
     bool failed = false;
@@ -312,26 +314,28 @@ class Update {
       return {a.bytes + b.bytes, a.pages + b.pages, a.replaced + b.replaced, a.failed || b.failed};
     }
   };
-  // The root. It is filled in level by level.
+  // Describes the root of the new index.
   struct Top {
     std::uint64_t position = 0;  // 0: there are no entries
     std::uint64_t sum = 0;
     std::uint32_t length = 0;
     std::uint16_t level = 0;
-    bool only_child = false;  // it was the single child of a retired root, and may be retired in
-                              // the same way
+    bool only_child = false;  // whether this page was the only child of a former root; such a page
+                              // may have only one child, too
     Holdings holds;
     Digest digest;
   };
-  // Several ranks may work on one old page. This describes the first page of this rank.
+  // Facts about this rank's first old page. Lower ranks may work on the same page.
   struct Share {
-    std::uint64_t before = 0;   // number of rows that lower ranks make from it
-    std::uint64_t leading = 0;  // number of this rank's rows that complete a new page of `holder`
+    std::uint64_t before = 0;  // number of rows that lower ranks make from the page
+    std::uint64_t leading =
+        0;  // number of this rank's rows that complete a new page of rank `holder`
     int holder = 0;
-    std::string last;  // name of the last row before
+    std::string last;  // name of the last row that lower ranks make
   };
 
-  // Returns whether the last level has at most one page and no page of the old index beside it.
+  // Returns whether the level that was written last is the root's level: it has at most one page,
+  // and the old index has no other page of that level.
   bool finished() const { return begun_ && level_ + 1u >= tree_.height() && all_.pages <= 1; }
 
   Status keep_root() {
@@ -350,7 +354,8 @@ class Update {
     return write_level(work, tree_.superblock().leaf_rows);
   }
 
-  // Writes level by level, as long as several ranks have enough work.
+  // Writes levels of nodes until the root is written, or until a level has too little work for
+  // several ranks.
   Status climb() {
     while (!finished() && (ranks_->size() == 1 || all_.pages + all_.replaced > few_pages_)) {
       NodeWork work(old_, std::move(replaced_), std::move(pages_.children()));
@@ -360,7 +365,8 @@ class Update {
     return {};
   }
 
-  // Tells the next rank where this rank's work ends.
+  // Exchanges messages with neighbouring ranks, so that each rank knows where their work begins and
+  // ends.
   template <class Level>
   Status meet_neighbours(Level& work) {
     std::string text;
@@ -398,7 +404,8 @@ class Update {
     return {};
   }
 
-  // *status: the status of this rank; after a failure it contributes nothing.
+  // Determines this rank's share of its first old page. *status is the status of this rank. After a
+  // failure, the rank contributes no rows.
   template <class Level>
   Result<Share> share_of(Level& work, std::uint32_t page_rows, Status* status) {
     std::string last;
@@ -451,7 +458,7 @@ class Update {
       NMB_ASSIGN(share, share_of(work, page_rows, &status));
     }
     PageBuilder builder(PageUse::kIndex, level_);
-    ChildRow page;  // the page in progress
+    ChildRow page;  // row of the page that is being made
     std::string last = share.last;
     auto flush = [&]() -> Status {
       if (builder.rows() == 0) return {};
@@ -503,7 +510,7 @@ class Update {
     return end_level(status);
   }
 
-  // Keeps the last page of each level.
+  // Returns a function that keeps the last page of the level.
   auto keep_last() {
     return [this](const ChildRow& page, std::span<const std::byte> bytes) {
       if (level_ >= last_.size()) last_.resize(level_ + 1u);
@@ -511,7 +518,8 @@ class Update {
     };
   }
 
-  // A single rank knows the positions of its pages while it makes them.
+  // Adds a page to the level. If there is only one rank, the page's position is known and the page
+  // may be written at once.
   Status add_page(const PageBuilder& builder, ChildRow row) {
     NMB_TRY(pages_.add(builder, std::move(row), origin_));
     return ranks_->size() > 1 ? Status() : pages_.place_alone(&position_, *write_, keep_last());
@@ -527,8 +535,8 @@ class Update {
     return {};
   }
 
-  // Rank 0 makes the few remaining pages: of all levels if changes is not nullptr, otherwise above
-  // the last level.
+  // Makes the few remaining pages on rank 0. These are the pages of all levels if `changes` is not
+  // nullptr, otherwise the pages above the level that was written last.
   Result<Top> finish_on_first(const IndexChanges* changes) {
     if (!changes) {
       MessageWriter out;
@@ -571,8 +579,8 @@ class Update {
     return top;
   }
 
-  // Returns the bytes of the page that this rank wrote last in its level, or of a committed page.
-  // The only page of a level is one of these.
+  // Returns the bytes of the root. The root is the only page of its level. It is therefore a
+  // committed page, or the last page that this rank wrote in that level.
   Result<std::vector<std::byte>> bytes_of(const Top& top) const {
     if (wrote(top)) return last_[top.level].bytes;
     PageExpectation expect = expectation(top);
@@ -591,7 +599,8 @@ class Update {
     return expect;
   }
 
-  // Collective. Finds the only page of the last level, which is on some rank or on none.
+  // Finds the root, which is the only page of the level that was written last. One rank has this
+  // page; if the index is empty, no rank has it. Collective.
   Result<BuiltIndex> find_root() {
     NMB_ASSIGN(const int holder,
                ranks_->all_reduce(pages_.count() == 0 ? -1 : ranks_->rank(), highest));
@@ -603,7 +612,7 @@ class Update {
     return settle_root(top);
   }
 
-  // Collective. Replaces a root with a single child by this child.
+  // As long as the root has only one child, makes the child the root. Collective.
   Result<BuiltIndex> settle_root(Top top) {
     while (top.only_child) {
       NMB_ASSIGN(int holder, ranks_->all_reduce(wrote(top) ? ranks_->rank() : -1, highest));
@@ -647,22 +656,22 @@ class Update {
   Communicator* ranks_;
   const IndexTree& tree_;
   OldPages old_;
-  std::uint64_t position_;  // of the next level, or of the next page if there is a single rank
+  std::uint64_t position_;  // position of the next level or, for a single rank, of the next page
   const WritePages* write_;
   DeadPages& dead_;
   Origin origin_;
   std::uint64_t few_pages_;
-  // the level written last
+  // The next members describe the level that was written last.
   bool begun_ = false;
   std::uint16_t level_ = 0;
   LevelPages<ChildRow> pages_;
-  std::vector<Replaced> replaced_;  // old pages that they replace
+  std::vector<Replaced> replaced_;  // old pages that the new pages replace
   Written all_;
   struct LastPage {
     std::uint64_t position = 0;
     std::vector<std::byte> bytes;
   };
-  std::vector<LastPage> last_;  // of each level
+  std::vector<LastPage> last_;  // last page of each level
 };
 
 }  // namespace

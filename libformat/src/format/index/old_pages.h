@@ -1,4 +1,5 @@
-// Pages of a committed index that an update replaces, identified by their path.
+// OldPages reads pages of a committed index that an update replaces. A page is identified by its
+// path.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +16,9 @@
 
 namespace nmb {
 
-// The path of a page of the index: row numbers in nodes, beginning above the root. The root has
-// path {0}, its children {0, row}. {} stands for a node above the root, which has no page. Paths
-// ascend with the names below.
+// The path of a page of the index: the numbers of the rows that lead to it, from the root down,
+// after a first 0. The root has path {0}, and its children have paths {0, row}. {} stands for a
+// node above the root, which does not exist as a page. Paths ascend with the names below the pages.
 using PagePath = std::vector<std::uint32_t>;
 
 inline PagePath parent_of(PagePath path) {
@@ -25,12 +26,13 @@ inline PagePath parent_of(PagePath path) {
   return path;
 }
 
-// Holds the pages of one path. Returns kUnsupported if one of them must not be changed.
+// Holds the pages on one path. All functions return kUnsupported if a page on the path must not be
+// changed.
 class OldPages {
  public:
   explicit OldPages(const IndexTree& tree) : tree_(tree) {}
 
-  // path: not {}.
+  // Returns the page at a path, which must not be {}.
   Result<std::shared_ptr<const Page>> at(const PagePath& path) {
     const auto same =
         static_cast<std::size_t>(std::ranges::mismatch(path, path_).in1 - path.begin());
@@ -49,14 +51,15 @@ class OldPages {
     return pages_[path.size() - 1];
   }
 
-  // Returns the separator in the parent.
+  // Returns the separator that a page has in its parent.
   Result<std::string> separator_of(const PagePath& path) {
     if (path.size() < 2) return std::string();
     NMB_ASSIGN(const std::shared_ptr<const Page> parent, at(parent_of(path)));
     return std::string(parent->name(path.back()));
   }
 
-  // Finds the leaf to which `name` belongs; reads only nodes. *end: the first name after that leaf.
+  // Finds the leaf to which `name` belongs. Reads only nodes. *end gets the separator of the next
+  // leaf, or nullopt if there is none.
   Result<PagePath> leaf_of(std::string_view name, std::optional<std::string>* end) {
     PagePath path{0};
     end->reset();

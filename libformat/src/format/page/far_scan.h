@@ -1,5 +1,5 @@
-// Walks a tree of pages in a far source: reads the pages of a level together, and leaves in large
-// parts.
+// Visits the leaves of a tree of pages on slow storage. Reads nodes of a level together, and leaves
+// in large batches.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@
 
 namespace nmb {
 
-// rows(node): the range of rows whose children are needed. load(node, row): returns the child.
-// visit(leaf): returns false to end. Memory: the nodes of one level.
+// Visits leaves in order. `rows(node)` returns the range of rows whose children are needed.
+// `load(node, row)` returns a child. `visit(leaf)` returns false to end the scan. Memory: the nodes
+// of one level.
 template <class Rows, class Load, class Visit>
 Status scan_far(const FarSource& file, const std::shared_ptr<const Page>& root, Rows rows,
                 Load load, Visit visit) {

@@ -1,5 +1,5 @@
-// LevelPages: the pages of one level of a tree that a rank makes, in the form that their parents
-// need.
+// LevelPages collects the pages that a rank makes for one level of a tree, and the rows that lead
+// to these pages.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,20 @@
 
 namespace nmb {
 
-// If a level has at most this many pages, rank 0 makes the levels above it: their rows are well
-// below 1 MiB, and otherwise all ranks would wait for each other at each level.
+// If a level has at most this many pages, rank 0 alone makes the levels above it. The rows of these
+// levels have well below 1 MiB. If all ranks made these levels, they would wait for each other at
+// each level.
 inline constexpr std::uint64_t kFewPages = 4096;
 
-// Pages are made before their positions are known; place() sets them. Child: has position, length
-// and sum. Memory: the pages without position.
+// Pages are made before their positions are known; place() sets the positions. Child is a row that
+// leads to a page, with members position, length and sum. Memory: the pages without position.
 template <class Child>
 class LevelPages {
  public:
   std::vector<Child>& children() { return children_; }
   const std::vector<Child>& children() const { return children_; }
   std::size_t count() const { return children_.size(); }
-  // Returns the bytes of the pages without position.
+  // Returns the number of bytes of the pages without position.
   std::uint64_t unplaced() const { return bytes_.size(); }
 
   void start() {
@@ -42,7 +43,8 @@ class LevelPages {
     return {};
   }
 
-  // Places pages one after the other from `position` on. last(child, bytes) receives the last page.
+  // Places the pages one after another from `position` on, and writes them. `last(child, bytes)`
+  // receives the last page.
   template <class Last>
   Status place(std::uint64_t position, const WritePages& write, Last last) {
     auto rest = std::span(bytes_);
@@ -61,8 +63,8 @@ class LevelPages {
     return status;
   }
 
-  // A rank that makes the level alone knows *position, where its next page begins, and writes pages
-  // while it makes others.
+  // Places and writes the collected pages if they are large enough. Call this only on a rank that
+  // makes the level alone, because only such a rank knows *position, where its next page begins.
   template <class Last>
   Status place_alone(std::uint64_t* position, const WritePages& write, Last last) {
     constexpr std::size_t kEnough = 1 << 20;
@@ -75,13 +77,13 @@ class LevelPages {
 
  private:
   std::vector<Child> children_;
-  std::size_t placed_ = 0;        // children with a position
-  std::vector<std::byte> bytes_;  // of the pages without position
+  std::size_t placed_ = 0;        // number of children with a position
+  std::vector<std::byte> bytes_;  // bytes of the pages without position
 };
 
-// Collective. make(ranks, write) makes pages on rank 0 alone, from *position on, and advances it.
-// All ranks write them together, like pages made by several ranks. Returns the result of rank 0's
-// `make`, a trivially copyable value.
+// Calls make(ranks, write) on rank 0 only. `make` makes pages from *position on and advances
+// *position. Then all ranks write these pages together, as if several ranks had made them. Returns
+// the result of `make`, which must be trivially copyable. Collective.
 template <class Outcome, class Make>
 Result<Outcome> make_pages_on_first(Communicator& ranks, std::uint64_t* position,
                                     const WritePages& write, Make make) {

@@ -1,4 +1,5 @@
-// Pages: tables of rows stored by columns (spec/format.md, section 6).
+// Encodes and decodes pages, which are tables of rows stored by columns (spec/format.md, section
+// 6).
 #include "format/page/page.h"
 
 #include <algorithm>
@@ -19,7 +20,8 @@ constexpr const char* kMagic[] = {"\x89NMBINDX", "\x89NMBDMAP", "\x89NMBDEAD", "
 constexpr std::uint16_t kCriticalForReading = 1 << 15;
 constexpr std::uint16_t kCriticalForWriting = 1 << 14;
 
-// Ids of places of structures of later versions; each place has three.
+// Column ids from kFirstPlace to kPlacesEnd - 1 belong to places of structures of later versions.
+// Each place has three ids.
 constexpr std::uint16_t kFirstPlace = 256, kPlacesEnd = 8192, kIdsOfPlace = 3;
 
 constexpr bool is_of_place(std::uint16_t id) { return id >= kFirstPlace && id < kPlacesEnd; }
@@ -28,7 +30,7 @@ constexpr bool is_table(PageUse use) {
   return use == PageUse::kStatistics || use == PageUse::kTags;
 }
 
-// Returns whether this version defines the id; ids in between are for later versions.
+// Returns whether this version defines the column id. All other ids are for later versions.
 constexpr bool is_known(std::uint16_t id) {
   return id <= kNeeds || (id >= kElements && id < kColumnCount);
 }
@@ -113,7 +115,7 @@ std::string_view Page::name(std::uint32_t row) const {
 }
 
 std::string_view Page::shared_name(std::uint32_t row) const {
-  // Rows with the same end have the name of the first of them.
+  // Rows with equal name ends share a name; only the first of these rows stores it.
   const std::uint64_t end = value(row, kNameEnd);
   std::uint32_t low = 0, high = row;
   while (low < high) {
@@ -202,7 +204,7 @@ std::vector<Place> later_places_of(std::span<const UnknownValue> values) {
   return out;
 }
 
-// Decodes one page, in the order of checks that section 18.4 lists.
+// Decodes one page. Makes its checks in the order of section 18.4.
 class Page::Decoder {
  public:
   Decoder(std::vector<std::byte> bytes, const PageExpectation& expect, Findings& findings)
@@ -251,12 +253,13 @@ class Page::Decoder {
       return fails("R-PG-3", kPageLengthOffset, joined_text(size, " bytes"), "at least 88");
     if (std::memcmp(page_.bytes_.data(), kMagic[static_cast<int>(expect_.use)], 8) != 0 ||
         field<std::uint16_t>(8) != 1)
-      return fails("R-PG-1", 0, "another magic or version", "the page's");
+      return fails("R-PG-1", 0, "a wrong magic or version", "those of the page");
     const auto length = field<std::uint32_t>(kPageLengthOffset);
     if (length != expect_.length)
       return fails("R-PG-3", kPageLengthOffset, joined_text("length ", length),
                    std::to_string(expect_.length));
-    // The parent's sum, the page's own and that of its bytes must be the same.
+    // Three sums must be equal: the sum in the parent, the page's `sum` field, and the sum of the
+    // page's bytes.
     const auto own_sum = field<std::uint64_t>(kPageSumOffset);
     const std::uint64_t expected = expect_.sum.value_or(own_sum);
     page_.sum_ = own_sum != expected ? own_sum : page_sum(page_.bytes_);
@@ -311,8 +314,8 @@ class Page::Decoder {
         return fails("R-PG-6", entry, joined_text("column ", id, " of width ", width),
                      "ascending ids defined for the page, width 1 to 8, 16 for digests");
       if (!known && (id & kCriticalForReading)) {
-        report("R-PG-6", entry, joined_text("critical column ", id), "one that this version knows",
-               Severity::kUnsupported);
+        report("R-PG-6", entry, joined_text("critical column ", id),
+               "a column that this version knows", Severity::kUnsupported);
         return false;
       }
       previous = id;
@@ -321,12 +324,12 @@ class Page::Decoder {
     }
     if (offset > size || round_up(offset + heap_length_, 8) != size)
       return fails("R-PG-3", kPageLengthOffset, joined_text(size, " bytes"),
-                   "what follows from rows, columns and heap");
+                   "the length that follows from rows, columns and heap");
     page_.heap_ = static_cast<std::uint32_t>(offset);
     return true;
   }
 
-  // Checks that columns are as narrow as their values allow, and that padding is 0.
+  // Checks that each column is as narrow as its values allow, and that padding is 0.
   void check_widths() {
     for (const auto& [id, width, offset, entry] : columns_) {
       if (is_known(id))
@@ -347,10 +350,10 @@ class Page::Decoder {
     expect_zero(used, page_.bytes_.size() - used, "padding");
   }
 
-  // Checks that the names, and then the bytes of rows, take the whole heap.
+  // Checks that the names and the bytes of rows together fill the heap.
   bool check_names() {
     std::uint64_t end = 0;
-    // Without the column there may be more rows than bytes; all their names are empty.
+    // Without column kNameEnd, all names are empty, and a page may have more rows than bytes.
     const std::uint32_t named_rows = page_.has(kNameEnd) ? page_.rows_ : 0;
     for (std::uint32_t row = 0; row < named_rows; ++row) {
       const std::uint64_t next = page_.value(row, kNameEnd);
@@ -374,7 +377,7 @@ class Page::Decoder {
     }
     return end + bytes_end == heap_length_ ||
            fails_at(page_.rows_ - 1, has_bytes ? kBytesEnd : kNameEnd,
-                    joined_text("names and bytes of rows of ", end + bytes_end, " bytes"),
+                    joined_text("names and bytes of rows with ", end + bytes_end, " bytes in all"),
                     std::to_string(heap_length_));
   }
   bool fails_at(std::uint32_t row, Column column, std::string found, std::string expected) {
@@ -552,7 +555,7 @@ Result<std::shared_ptr<const Page>> read_page(const ByteSource& file,
   if (expect.position > file.size() || expect.length > file.size() - expect.position)
     return Status(
         Code::kDamaged, file.name(), expect.position, "R-FL-5",
-        joined_text("found a page of ", expect.length, " bytes, expected one within the file"));
+        joined_text("found a page of ", expect.length, " bytes, expected a page within the file"));
   bytes.resize(expect.length);
   NMB_TRY(file.read_at(expect.position, bytes));
   FirstFinding first;

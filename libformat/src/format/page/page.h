@@ -1,5 +1,6 @@
-// Pages: tables of rows stored by columns, used for the index, data maps, dead-space segments, file
-// tables, growth, statistics and tags (spec/format.md, section 6).
+// Encodes and decodes pages. A page is a table of rows stored by columns. Pages are used for the
+// index, data maps, dead-space segments, file tables, growth, statistics and tags (spec/format.md,
+// section 6).
 #pragma once
 
 #include <array>
@@ -29,7 +30,7 @@ enum class PageUse : std::uint8_t {
   kTags
 };
 
-// Column ids of section 6.
+// The column ids of section 6.
 enum Column : std::uint16_t {
   kNameEnd = 1,
   kKind = 2,
@@ -69,56 +70,60 @@ enum Column : std::uint16_t {
   kColumnCount = 54,  // one more than the largest id of this version
 };
 
-// Values of column 34.
-inline constexpr std::uint64_t kStatePageBefore = 1;  // in the first row
-inline constexpr std::uint64_t kStateAbandoned = 2;   // in a dead-space segment
+// Values of column kState (34).
+inline constexpr std::uint64_t kStatePageBefore = 1;  // only in the first row
+inline constexpr std::uint64_t kStateAbandoned = 2;   // only in dead-space segments
 
 inline constexpr std::size_t kPageHeaderSize = 88;
 inline constexpr std::size_t kPageSumOffset = 80;
-// Default rows of a leaf and of a node of the index; a page of a data map has as many as a node.
+// Default limits for the number of rows of a leaf and of a node of the index. A page of a data map
+// has at most as many rows as a node.
 inline constexpr std::uint32_t kLeafRows = 64;
 inline constexpr std::uint32_t kNodeRows = 128;
 inline constexpr std::size_t kPageLengthOffset = 20;
 inline constexpr std::size_t kPageGenerationOffset = 56;
 inline constexpr std::uint16_t kMaxMapLevel = 8;
 
-// Required properties of a page, from its place in the tree.
+// The properties that a page must have. These properties follow from the place that leads to the
+// page.
 struct PageExpectation {
   PageUse use = PageUse::kIndex;
   std::uint16_t level = 0;
-  bool any_level = false;  // the root of a data map or table: at most kMaxMapLevel
-  Origin newest;           // of the newest generation that may have written it
+  bool any_level =
+      false;      // allows any level up to kMaxMapLevel, for the root of a data map or a table
+  Origin newest;  // the newest generation that may have written the page
   std::uint64_t position = 0;
   std::uint32_t length = 0;
-  std::optional<std::uint64_t> sum;  // in the parent
+  std::optional<std::uint64_t> sum;  // sum in the parent
   std::uint64_t owner = 0;
-  std::uint32_t max_rows = 0;    // 0: any number
-  bool reserved_in_use = false;  // a feature that this version does not know may use reserved bytes
-                                 // (section 17)
+  std::uint32_t max_rows = 0;    // most rows; 0: no limit
+  bool reserved_in_use = false;  // whether a feature that this version does not know may use
+                                 // reserved bytes (section 17)
 };
 
 // A value of a column that this version does not know.
 struct UnknownValue {
   std::uint16_t id = 0;
-  bool wide = false;  // has 16 bytes
-  Digest value;       // only the low half if it is not wide
+  bool wide = false;  // whether the value has 16 bytes
+  Digest value;       // if the value is not wide, only the low half is used
 };
 
-// Returns the places of structures of later versions among a row's values, by ascending ids.
+// Finds places of structures of later versions among a row's unknown values. Returns the places by
+// ascending ids.
 std::vector<Place> later_places_of(std::span<const UnknownValue> values);
 
-// A structure of a later version at a place in a row.
+// A structure of a later version to which a row leads.
 struct LaterPlace {
   Place place;
-  std::uint64_t placed_at = 0;  // position in the file of the place's position value; that of the
-                                // page if the column is missing
+  std::uint64_t placed_at = 0;  // where the row states the structure's position: offset of this
+                                // value in the file, or of the page if the column is missing
 };
 
-// A decoded page: owns its bytes. Immutable, so safe to share between threads.
+// A decoded page. A page owns its bytes. A page is immutable, so threads may share it.
 class Page {
  public:
-  // Checks R-PG-1 to R-PG-8, and R-IX-1 and R-IX-3 for the names. `bytes` has expectation.length
-  // bytes. All findings are reported; nullopt: the rows cannot be read.
+  // Decodes a page. Checks R-PG-1 to R-PG-8, and R-IX-1 and R-IX-3 for the names. `bytes` has
+  // expect.length bytes. Reports all findings. Returns nullopt if the rows cannot be read.
   static std::optional<Page> decode(std::vector<std::byte> bytes, const PageExpectation& expect,
                                     Findings& findings);
 
@@ -129,29 +134,29 @@ class Page {
   std::uint64_t sum() const { return sum_; }
   std::span<const std::byte> bytes() const { return bytes_; }
   std::uint64_t value(std::uint32_t row, Column column) const;
-  // Returns whether any row has a value other than 0 in the column.
+  // Returns whether the page has the column. If not, the column's value is 0 in all rows.
   bool has(Column column) const { return columns_[column].width != 0; }
   Digest digest(std::uint32_t row) const;
-  // Returns the position in the file of a value (of the page if the column is left out), for
-  // messages.
+  // Returns the position of a value in the file, for messages. If the page does not have the
+  // column, returns the position of the page.
   std::uint64_t value_offset(std::uint32_t row, Column column) const;
   std::string_view name(std::uint32_t row) const;
   std::uint64_t name_offset(std::uint32_t row) const;
-  // For a table of section 9.2: returns the row's own name or, if it has none, that of the row
-  // before.
+  // Returns the name of a row in a table of section 9.2. If the row itself has no name, this is the
+  // name of the row before.
   std::string_view shared_name(std::uint32_t row) const;
-  // Returns the bytes of the row after the names (column kBytesEnd).
+  // Returns the row's bytes that lie after the names (column kBytesEnd).
   std::span<const std::byte> row_bytes(std::uint32_t row) const;
 
   // --- columns that this version does not know ---
   bool has_unknown() const { return !unknown_.empty(); }
-  // Returns the ids in ascending order.
+  // Returns the ids of the unknown columns in ascending order.
   std::vector<std::uint16_t> unknown_columns() const;
   // Returns whether an unknown column forbids changes of the page's rows.
   bool forbids_changes() const;
-  // Returns unknown values of a row other than 0, by ascending ids.
+  // Returns a row's values in unknown columns by ascending ids, without values of 0.
   std::vector<UnknownValue> unknown_values(std::uint32_t row) const;
-  // Returns places of a row that are not absent.
+  // Returns the structures of later versions to which a row leads.
   std::vector<LaterPlace> later_places(std::uint32_t row) const;
 
  private:
@@ -175,38 +180,39 @@ class Page {
   std::vector<UnknownColumn> unknown_;
   std::uint32_t rows_ = 0;
   std::uint32_t heap_ = 0;       // offset of the heap in the page
-  std::uint32_t row_bytes_ = 0;  // offset of the bytes after the names
+  std::uint32_t row_bytes_ = 0;  // offset in the page of the bytes after the names
   std::uint16_t level_ = 0;
   std::uint64_t generation_ = 0;
   std::uint64_t position_ = 0;
   std::uint64_t sum_ = 0;
 };
 
-// Collects rows and encodes them. Reusable after clear().
+// Collects rows and encodes them as a page. Can be used again after clear().
 class PageBuilder {
  public:
   PageBuilder(PageUse use, std::uint16_t level) : use_(use), level_(level) {}
 
   // Starts a row with all columns 0.
   void add_row(std::string_view name = {});
-  // Sets a value of the row added last.
+  // Sets a value of the row that was added last.
   void set(Column column, std::uint64_t value);
   void set_digest(Digest digest);
-  // Adds bytes after the names (column kBytesEnd).
+  // Sets the bytes that the row has after the names (column kBytesEnd).
   void set_bytes(std::span<const std::byte> bytes);
-  // Adds values of columns that this version does not know, copied from another page.
+  // Adds values of columns that this version does not know. These values come from another page.
   void keep(std::span<const UnknownValue> values);
   std::uint32_t rows() const { return rows_; }
   std::string_view last_name() const;
   void clear();
 
-  // Returns the bytes of the encoded page, known before its position. Errors: kLimit: 2^32 or more.
+  // Returns the number of bytes of the encoded page. The length does not depend on the page's
+  // position. Errors: kLimit if the length is 2^32 or more.
   Result<std::uint32_t> length() const;
   struct Encoded {
     std::vector<std::byte> bytes;
     std::uint64_t sum = 0;
   };
-  // Errors: kLimit: see length().
+  // Encodes the page. Errors: kLimit, as for length().
   Result<Encoded> encode(const Origin& origin, std::uint64_t position,
                          std::uint64_t owner = 0) const;
 
@@ -215,7 +221,8 @@ class PageBuilder {
   PageUse use_;
   std::uint16_t level_;
   std::uint32_t rows_ = 0;
-  std::array<std::vector<std::uint64_t>, kColumnCount> values_;  // empty: all 0 so far
+  std::array<std::vector<std::uint64_t>, kColumnCount>
+      values_;  // by column; empty if all values so far are 0
   std::vector<Digest> digests_;
   struct Kept {
     std::uint16_t id = 0;
@@ -228,10 +235,10 @@ class PageBuilder {
   std::vector<std::byte> bytes_;  // bytes after the names
 };
 
-// Sets another position in an encoded page; returns its new sum.
+// Sets the position in an encoded page. Returns the page's new sum.
 std::uint64_t place_page(std::span<std::byte> page, std::uint64_t position);
 
-// Reads and decodes a page; the first finding is the error.
+// Reads and decodes a page. If there are findings, fails with the first finding.
 Result<std::shared_ptr<const Page>> read_page(const ByteSource& file,
                                               const PageExpectation& expect);
 

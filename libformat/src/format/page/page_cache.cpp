@@ -1,4 +1,4 @@
-// PageCache (see format/page/page_cache.h).
+// Reads pages through a cache (see format/page/page_cache.h).
 #include "format/page/page_cache.h"
 
 namespace nmb {

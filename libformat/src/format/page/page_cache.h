@@ -1,4 +1,4 @@
-// PageCache: the most recently read pages of a file, with a limit on their bytes.
+// PageCache keeps the most recently used pages of a file, up to a limit of bytes.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace nmb {
 // Thread-safe.
 class PageCache {
  public:
-  // Like read_page(), but uses the cache.
+  // Reads a page like read_page(), but takes it from the cache if it is there.
   Result<std::shared_ptr<const Page>> read(const ByteSource& file, const PageExpectation& expect);
 
  private:

@@ -1,4 +1,4 @@
-// Writes a page (see format/page/page_sink.h).
+// Writes a page to a PageSink (see format/page/page_sink.h).
 #include "format/page/page_sink.h"
 
 namespace nmb {
@@ -20,9 +20,10 @@ void drop_later_places(const Page& page, std::uint32_t row, DeadPages& dead) {
 
 Status check_may_change(const Page& page, const ByteSource& file) {
   if (!page.forbids_changes()) return {};
-  return Status(Code::kUnsupported, file.name(), page.position(), "",
-                "found a page with a column that only a newer writer keeps up, expected no change "
-                "of its rows");
+  return Status(
+      Code::kUnsupported, file.name(), page.position(), "",
+      "found a page with a column that only a newer writer can update, expected no change "
+      "of the page's rows");
 }
 
 }  // namespace nmb

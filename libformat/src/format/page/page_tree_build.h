@@ -1,5 +1,6 @@
-// Writes a tree of pages by all ranks, level by level, each cut by number of rows (spec/format.md,
-// sections 7 and 9.2): the index and the tables of statistics and tags.
+// Writes a tree of pages on all ranks, level by level, in pages with a fixed number of rows
+// (spec/format.md, sections 7 and 9.2). The index and the tables of statistics and tags are such
+// trees.
 #pragma once
 
 #include <algorithm>
@@ -20,26 +21,28 @@
 
 namespace nmb {
 
-// Pages are placed from `position` on (the same on all ranks): the leaves, then each level of
-// nodes. Each rank passes the pages that begin in its slice to `write`, with their positions.
-// `write` is collective and called once for each level, with the same status on all ranks, and
-// without bytes on a rank that has none. The bytes do not depend on the slices; rank 0 builds nodes
-// above at most kFewPages pages. Memory: a rank's pages of one level; a single rank passes them on
-// in parts of 1 MiB.
+// Pages are placed from `position` on, which is the same on all ranks: first the leaves, then each
+// level of nodes. Each rank passes the pages that begin in its slice of rows, and their position,
+// to `write`. `write` is collective and is called once for each level. `write` returns the same
+// status on all ranks, and gets no bytes on a rank without pages. The bytes do not depend on the
+// slices. Rank 0 alone makes the nodes above a level of at most `few_pages` pages. Memory: a rank's
+// pages of one level; if there is only one rank, it writes pages in parts of 1 MiB.
 //
-// Tree defines what differs between trees:
-//   use(), leaf_rows(), node_rows()
-//   Status check_level(level): of nodes; not ok: a tree must not be that high
-//   Rows: this rank's rows, sorted, with count(); rows of higher ranks are higher
-//   Row: a row that another rank sent; put(MessageWriter&, const Rows&, i), get(MessageReader&)
-//   Child: a page in its parent's row, with position, length and sum; put_row() and get_row()
-//   Total total(const Child&): the total below it
-//   Status begin(Communicator&, const Rows&, leading): collective, called before the leaves;
-//     leading: how many rows go to another rank
-//   add(PageBuilder&, const Rows&, i, Child*) and add(PageBuilder&, const Row&, Child*): adds a row
-//     to a leaf and to the Child of that leaf
-//   end_leaf(const PageBuilder&)
-//   std::size_t fill_node(PageBuilder&, std::span<const Child>, Child*): returns how many fit
+// Tree is a class that defines the differences between trees. Its members are:
+//   `use()`, `leaf_rows()` and `node_rows()` return the use of the pages and their most rows.
+//   `Status check_level(level)` returns a failure if the tree must not have nodes of this level.
+//   `Rows` are this rank's rows, sorted, with count(). A higher rank has only greater rows.
+//   `Row` is a row that another rank sent.
+//   `put(MessageWriter&, const Rows&, i)` and `get(MessageReader&, Row*)` write and read a row.
+//   `Child` is the row that leads to a page, with position, length, sum, put_row() and get_row().
+//   `Total total(const Child&)` returns the total of all rows below the child.
+//   `Status begin(Communicator&, const Rows&, leading)` is called before the leaves are written. It
+//     is collective. `leading` is the number of rows that this rank sends to another rank.
+//   `add(PageBuilder&, const Rows&, i, Child*)` and `add(PageBuilder&, const Row&, Child*)` add a
+//     row to a leaf and to the Child that leads to this leaf.
+//   `end_leaf(const PageBuilder&)` is called after each leaf.
+//   `std::size_t fill_node(PageBuilder&, std::span<const Child>, Child*)` adds children to a node
+//     and returns the number of children that it added.
 template <class Tree>
 class PageTreeBuild {
  public:
@@ -47,13 +50,13 @@ class PageTreeBuild {
   using Row = typename Tree::Row;
   using Child = typename Tree::Child;
   struct Built {
-    std::uint64_t position = 0;  // of the root; 0: there are no rows
+    std::uint64_t position = 0;  // position of the root; 0: there are no rows
     std::uint32_t length = 0;
     std::uint32_t height = 0;
-    Digest digest;          // of the root's bytes
-    std::uint64_t sum = 0;  // of the root's bytes
+    Digest digest;          // digest of the root's bytes
+    std::uint64_t sum = 0;  // sum of the root's bytes
     typename Tree::Total total{};
-    std::uint64_t end = 0;  // of the last page
+    std::uint64_t end = 0;  // end of the last page
   };
 
   PageTreeBuild(Tree& tree, Communicator& ranks, std::uint64_t position, const WritePages& write,
@@ -101,11 +104,11 @@ class PageTreeBuild {
   }
 
  private:
-  // A rank's rows of a level, counted among those of all ranks.
+  // Where a rank's rows of a level lie among the rows of all ranks.
   struct Share {
     std::uint64_t before = 0, total = 0;
-    std::size_t leading = 0;  // number of rows that belong to a page that began with a row of
-                              // `holder`
+    std::size_t leading =
+        0;  // number of rows that belong to a page of rank `holder`, which has the page's first row
     int holder = 0;
   };
 
@@ -122,8 +125,9 @@ class PageTreeBuild {
     return share;
   }
 
-  // Sends the leading rows, which `put` writes, to the rank that has the page's first row; returns
-  // the rows that complete this rank's last page.
+  // Sends this rank's leading rows to the rank that has the first row of their page. `put` writes a
+  // row, and `get` reads one. Returns the rows that other ranks sent to complete this rank's last
+  // page.
   template <class Item, class Put, class Get>
   Result<std::vector<Item>> shift(const Share& share, Put put, Get get) {
     std::vector<Communicator::Parcel> parcels;
@@ -152,7 +156,8 @@ class PageTreeBuild {
     };
   }
 
-  // A single rank knows the positions of its pages while it makes them.
+  // Adds a page to the level. If there is only one rank, the page's position is known and the page
+  // may be written at once.
   Status add_page(const PageBuilder& builder, Child child) {
     NMB_TRY(pages_.add(builder, std::move(child), origin_));
     return ranks_->size() > 1 ? Status() : pages_.place_alone(&position_, *write_, keep_last());
@@ -170,8 +175,8 @@ class PageTreeBuild {
     return {};
   }
 
-  // Rank 0 makes the nodes above a level of few pages, because all ranks would have to wait at each
-  // level. Returns the root's level.
+  // Makes the nodes above a level of few pages on rank 0. If all ranks made them, they would wait
+  // for each other at each level. Returns the root's level.
   Result<std::uint16_t> finish_on_first(std::uint16_t level) {
     Share share;
     if (ranks_->rank() != 0) share.leading = pages_.count();
@@ -249,13 +254,13 @@ class PageTreeBuild {
 
   Tree& tree_;
   Communicator* ranks_;
-  std::uint64_t position_;  // of the next level, or of the next page if there is a single rank
+  std::uint64_t position_;  // position of the next level or, for a single rank, of the next page
   const WritePages* write_;
   Origin origin_;
   std::uint64_t few_pages_;
-  LevelPages<Child> pages_;  // of the level in progress
-  Digest last_digest_;       // of the last page
-  std::uint64_t last_sum_ = 0;
+  LevelPages<Child> pages_;     // pages of the level that is being made
+  Digest last_digest_;          // digest of the bytes of the last page
+  std::uint64_t last_sum_ = 0;  // sum of the bytes of the last page
 };
 
 }  // namespace nmb

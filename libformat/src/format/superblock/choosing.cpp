@@ -12,13 +12,14 @@ namespace nmb {
 
 namespace {
 
-// Number of consecutive readings that must agree while a writer holds the file. An unfinished write
-// of 4096 bytes has all this time to finish.
+// Number of consecutive readings of the head that must agree, with kPause between them. This gives
+// a writer time to finish a write of 4096 bytes that is in progress.
 constexpr int kAgreements = 20;
 constexpr auto kPause = std::chrono::milliseconds(1);
 constexpr int kReadings = 10000;
 
-// Reads until the state is settled, or until readings agree that something is damaged.
+// Reads the head again and again, until its state is settled or until kAgreements readings agree.
+// In the second case, something is damaged.
 Result<HeadReading> read_until_sure(const ByteSource& file) {
   NMB_ASSIGN(HeadReading reading, HeadReading::take(file));
   int agreed = 0;
@@ -33,11 +34,11 @@ Result<HeadReading> read_until_sure(const ByteSource& file) {
   }
   if (reading.settled()) return reading;
   return Status(Code::kBusy, file.name(), kFirstSlot, "",
-                "found other superblocks each time that they were read; try again when nobody "
+                "the superblocks changed each time that they were read; try again when no program "
                 "writes to the file");
 }
 
-// Applies rules 1 to 4 to a state that is not settled.
+// Applies rules 1 to 4 of section 5.4 to a state that is not settled.
 Status choose_damaged(const ByteSource& file, Choice* choice) {
   const HeadReading& reading = choice->reading;
   const SlotReading* const g = reading.newest();
@@ -73,7 +74,7 @@ Status choose_damaged(const ByteSource& file, Choice* choice) {
   NMB_ASSIGN(std::optional<FoundSuperblock> last, search.last());
   if (last) return roll_forward(std::move(*last), true);
   choice->lost = Status(Code::kDamaged, file.name(), kFirstSlot, "R-SB-1",
-                        "no valid superblock: found neither slot nor trailer");
+                        "no valid superblock: found neither a valid slot nor a trailer");
   return {};
 }
 
@@ -89,7 +90,7 @@ Result<Choice> choose_newest(const ByteSource& file, Lookout lookout) {
     NMB_TRY(choose_damaged(file, &choice));
   if (!choice.lost.ok()) return choice;
   const std::uint64_t length = choice.newest.fields.file_length;
-  // Rules 3 and 4 have already searched all bytes after the generation.
+  // If rule 3 or 4 was applied, all bytes after the generation were searched already.
   const bool searched = !reading.settled() && !reading.mark;
   if (!searched && reading.size > length && choice.newest.fields.usable_length()) {
     TrailerSearch search(file, reading.size, reading.file_id);
@@ -164,32 +165,31 @@ void report_head(const Choice& choice, Severity damage, Severity pending, Findin
              slot.zero
                  ? "zero"
                  : joined_text("a superblock of generation ", slot.superblock.fields.generation),
-             own               ? joined_text("that of generation ", generation)
-             : generation == 1 ? "zero beside generation 1"
-                               : joined_text("that of generation ", generation - 1));
+             own               ? joined_text("the superblock of generation ", generation)
+             : generation == 1 ? "zero, because there is only generation 1"
+                               : joined_text("the superblock of generation ", generation - 1));
   }
   if (!reading.mark)
-    report("R-SB-12", kMarkPosition, "mark", "another magic, sum or file id",
+    report("R-SB-12", kMarkPosition, "mark", "a wrong magic, sum or file id",
            "a mark of this file");
   else if (!reading.mark_fits(newest))
-    report(
-        "R-SB-12", kMarkPosition, "mark",
-        joined_text("that of generation ", reading.mark->generation, ", or of another superblock"),
-        joined_text("that of generation ", generation, " or of the one before"));
+    report("R-SB-12", kMarkPosition, "mark",
+           joined_text("a mark of generation ", reading.mark->generation,
+                       ", or of another superblock"),
+           joined_text("a mark of generation ", generation, " or of the generation before"));
   else if (!reading.mark->reserved_zero && newest.fields.all_known())
-    report("R-SB-12", kMarkPosition, "mark", "reserved bytes that are not zero", "0");
+    report("R-SB-12", kMarkPosition, "mark", "a reserved byte that is not zero", "0");
   if (choice.pending)
     findings.report({"R-SB-13", choice.pending->position, "superblock",
                      joined_text("generation ", choice.pending->fields.generation,
                                  " after the newest one, complete but not committed"),
                      joined_text("nothing after generation ", generation), pending});
   if (may_hide_a_generation(choice))
-    findings.report(
-        {"R-SB-13", newest.fields.file_length, "superblock",
-         joined_text("none after generation ", generation,
-                     ", bytes there, and a damaged slot or mark: a later generation may be "
-                     "lost"),
-         "a sound head, or a later superblock", Severity::kWarning});
+    findings.report({"R-SB-13", newest.fields.file_length, "superblock",
+                     joined_text("bytes but no superblock after generation ", generation,
+                                 ", and a damaged slot or mark: a later generation may be "
+                                 "lost"),
+                     "a sound head, or a later superblock", Severity::kWarning});
   if (reading.size > newest.fields.file_length)
     findings.report({"R-FL-2", newest.fields.file_length, "file",
                      joined_text(reading.size - newest.fields.file_length,

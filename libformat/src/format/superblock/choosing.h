@@ -12,37 +12,39 @@
 namespace nmb {
 
 struct Choice {
-  HeadReading reading;  // the reading of the head that was used
-  // Not ok: there is no newest generation. kDamaged: R-SB-13 if it is lost, R-SB-1 if no superblock
-  // is valid.
+  HeadReading reading;  // the reading of the head on which the choice is based
+  // Ok if there is a newest generation. Otherwise kDamaged: R-SB-13 if the newest generation is
+  // lost, R-SB-1 if no superblock is valid.
   Status lost;
-  FoundSuperblock newest;       // from a slot or, if rolled forward, from a trailer
-  bool rolled_forward = false;  // taken from a trailer, not from a slot
-  // Rolled forward because it follows the newest slot or is the last one in the file; no mark shows
-  // that it was committed.
+  FoundSuperblock newest;       // from a slot or, if rolled_forward, from a trailer
+  bool rolled_forward = false;  // whether `newest` was taken from a trailer
+  // Whether `newest` was found by a search: as the superblock that follows the newest slot, or as
+  // the last superblock of the file. No mark shows that it was committed.
   bool found_by_search = false;
-  std::optional<FoundSuperblock> pending;  // follows the newest, and is not used
+  std::optional<FoundSuperblock> pending;  // superblock that follows `newest` and is not used
 };
 
-// Reads a settled file once, and once more if it is longer than the generation; reads again while a
-// commit may be in progress. lookout: for a settled file; if something is damaged, all bytes after
-// the generation are searched. Does not check that the file has all bytes of the newest generation.
-// Errors: kUnknownKind; kUnsupported (R-ID-3); kDamaged: R-FL-1 if the file is cut within its head;
-// kBusy: the head changes each time that it is read; kIo.
+// Chooses the newest generation. Reads the head again while a commit may be in progress. If the
+// file is longer than the generation, searches for later superblocks: in a settled file as
+// `lookout` says, otherwise in all bytes after the generation. Does not check whether the file has
+// all bytes of the newest generation. Errors: kUnknownKind; kUnsupported (R-ID-3); kDamaged
+// (R-FL-1) if the file is cut within its head; kBusy if the head changes each time that it is read;
+// kIo.
 Result<Choice> choose_newest(const ByteSource& file, Lookout lookout);
 
-// Returns whether a committed generation may be hidden by three lost units: bytes lie after the
-// newest generation, no superblock in them follows it, and a slot or the mark, which would name a
-// later generation, is damaged.
+// Returns whether a later generation may have been committed and lost, because three units are
+// lost. This is possible if bytes lie after the newest generation, no superblock in them follows
+// this generation, and a slot or the mark is damaged.
 bool may_hide_a_generation(const Choice& choice);
 
-// Checks R-FL-1 after a read within the file length returned too few bytes.
+// Checks R-FL-1. If the file seems too short, reads the last byte of the newest generation to be
+// sure.
 Status check_not_cut(const ByteSource& file, const Choice& choice);
 
 // Reports damage of identity, slots and mark (R-ID-1, R-ID-2, R-SB-1, R-SB-3, R-SB-12, R-SB-13)
-// with severity `damage`, a pending generation (R-SB-13) with severity `pending`, and bytes after
-// the generation (R-FL-2) as a warning, with a second warning (R-SB-13) if they may be a lost
-// generation.
+// with severity `damage`. Reports a pending generation (R-SB-13) with severity `pending`. Reports
+// bytes after the generation (R-FL-2) as a warning, with a second warning (R-SB-13) if a later
+// generation may be lost.
 void report_head(const Choice& choice, Severity damage, Severity pending, Findings& findings);
 
 }  // namespace nmb

@@ -7,7 +7,8 @@ namespace nmb {
 
 namespace {
 
-// Returns "WHAT 3, WHAT 7" for the bits of `mask`.
+// Returns the texts of the bits that are set in `mask`, separated by commas. `text(bit)` returns
+// the text of a bit.
 template <class Text>
 std::string list_of(std::uint64_t mask, Text text) {
   std::string out;

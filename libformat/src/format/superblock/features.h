@@ -1,4 +1,4 @@
-// Feature bits of the superblock, and needs of blocks (spec/format.md, section 13).
+// Defines the feature bits of the superblock and the needs of blocks (spec/format.md, section 13).
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,15 @@ inline constexpr std::uint64_t kFeatureStatistics = 1 << 2;
 inline constexpr std::uint64_t kFeatureTags = 1 << 3;
 inline constexpr std::uint64_t kKnownReadonly =
     kFeatureView | kFeatureGrowth | kFeatureStatistics | kFeatureTags;
-// This version keeps all of them up to date when it writes.
+// The read-only compatible features that this version keeps up to date when it writes. This version
+// does so for all read-only compatible features that it knows.
 inline constexpr std::uint64_t kWrittenReadonly = kKnownReadonly;
 
 inline constexpr std::uint64_t kFeatureGlobalSections = 1 << 2;  // compatible
 inline constexpr std::uint64_t kFeatureOriginals = 1 << 3;
 inline constexpr std::uint64_t kKnownCompatible = kFeatureGlobalSections | kFeatureOriginals;
 
-// Needs of a block; the superblock has the needs of all blocks.
+// Needs of a block. The superblock has the union of the needs of all blocks.
 inline constexpr std::uint64_t kNeedZstdBody = 1 << 0;
 inline constexpr std::uint64_t kNeedDictionary = 1 << 1;
 inline constexpr std::uint64_t kNeedExtendedBody = 1 << 2;
@@ -31,14 +32,14 @@ inline constexpr std::uint64_t kNeedPieceCodec = 1 << 5;
 inline constexpr std::uint64_t kNeedOriginals = 1 << 6;
 inline constexpr std::uint64_t kDefinedNeeds = (1 << 7) - 1;
 inline constexpr std::uint64_t kSupportedNeeds = kDefinedNeeds & ~kNeedStorageSections;
-// Needs of values; the others are of the body.
+// Needs of values. All other needs concern the body.
 inline constexpr std::uint64_t kNeedsOfValues = kNeedExternal | kNeedPieceCodec | kNeedOriginals;
 
-// Returns "feature bit 3, feature bit 7": the incompatible features in `mask` that this version
-// does not know.
+// Returns the incompatible features in `mask` that this version does not know, as "feature bit 3,
+// feature bit 7".
 std::string unsupported_features(std::uint64_t mask);
-// Returns "needs storage sections beside the body (bit 3), which this version does not read" for
-// unsupported needs.
+// Returns a text about the needs that this version does not support, for example "needs storage
+// sections beside the body (need bit 3), which this version does not read".
 std::string text_of_refused_needs(std::uint64_t needs);
 
 }  // namespace nmb

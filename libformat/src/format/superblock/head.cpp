@@ -10,8 +10,8 @@
 
 namespace nmb {
 
-// Either copy can be used (section 8.3). Without both, bodies made with the dictionary cannot be
-// read, but everything else can.
+// Chooses a copy of the dictionary whose sum is right (section 8.3). If both copies are damaged,
+// only bodies that were made with the dictionary cannot be read.
 static Status choose_dictionary(const ByteSource& file, Head& head, Findings& findings) {
   const Place& place = head.superblock.dictionary;
   if (place.absent()) return {};
@@ -55,10 +55,11 @@ Result<Head> read_head(const ByteSource& file, Findings& findings) {
   report_head(choice, Severity::kWarning, Severity::kWarning, findings);
   if (!std::ranges::equal(std::span(choice.reading.bytes).subspan(kGuardPosition, kGuard.size()),
                           kGuard))
-    findings.report({"R-FL-6", kGuardPosition, "guard", "other bytes",
-                     "the guard, without which HDF5 programs may open what is packed in the file, "
-                     "and cut it",
-                     Severity::kWarning});
+    findings.report(
+        {"R-FL-6", kGuardPosition, "guard", "other bytes",
+         "the guard; without it, HDF5 programs may open a file that is packed in this one, "
+         "and cut this file",
+         Severity::kWarning});
   return head_of(file, std::move(choice), findings);
 }
 

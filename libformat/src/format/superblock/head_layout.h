@@ -1,4 +1,4 @@
-// Layout of the head, the first 16 KiB of a file (spec/format.md, section 3).
+// Defines the layout of the head, the first 16 KiB of a file (spec/format.md, section 3).
 #pragma once
 
 #include <array>
@@ -7,7 +7,8 @@
 
 namespace nmb {
 
-inline constexpr std::uint64_t kCoverPosition = 0;  // a copy of the identity, or a view's cover
+inline constexpr std::uint64_t kCoverPosition =
+    0;  // a copy of the identity or, in a file with a view, the HDF5 superblock
 inline constexpr std::uint64_t kMarkPosition = 256;
 inline constexpr std::uint64_t kIdentityPosition = 512;
 inline constexpr std::uint64_t kGuardPosition = 1024;
@@ -16,8 +17,8 @@ inline constexpr std::uint64_t kFirstSlot = 4096;
 inline constexpr std::uint64_t kDictionaryPosition = 12288;
 inline constexpr std::uint64_t kBodyStart = 16384;  // first byte of blocks, extents and pages
 
-// First bytes of the magics of blocks, pages and superblocks: one of these structures is the first
-// after the head.
+// The first bytes of the magics of blocks, pages and superblocks. One of these structures comes
+// first after the head.
 inline constexpr std::array<std::byte, 4> kStructureMagic{std::byte{0x89}, std::byte{'N'},
                                                           std::byte{'M'}, std::byte{'B'}};
 
@@ -25,7 +26,7 @@ inline constexpr std::array<std::byte, 4> kStructureMagic{std::byte{0x89}, std::
 inline constexpr std::uint64_t kHdf5Position = kCoverPosition;
 inline constexpr std::size_t kHdf5Size = 48;
 
-// An HDF5 signature with a superblock version that does not exist: HDF5 programs stop searching
+// An HDF5 signature with a superblock version that does not exist. HDF5 programs end their search
 // here.
 inline constexpr std::array<std::byte, 16> kGuard{
     std::byte{0x89}, std::byte{'H'},  std::byte{'D'},  std::byte{'F'}, std::byte{0x0D},

@@ -1,4 +1,4 @@
-// Decodes one read of the head (see format/superblock/head_reading.h).
+// Reads the head once and decodes it (see format/superblock/head_reading.h).
 #include "format/superblock/head_reading.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ Status cut(const ByteSource& file, std::uint64_t size, std::uint64_t expected) {
                 joined_text("cut: found ", size, " bytes, expected at least ", expected));
 }
 
-// Returns the file id of the identity, or of the cover if the identity is damaged. kUnsupported:
-// R-ID-3.
+// Returns the file id from the identity or, if that is damaged, from the cover. Errors:
+// kUnsupported (R-ID-3).
 Result<std::optional<Digest>> identity_in(std::span<const std::byte> head,
                                           const std::string& file) {
   for (const std::uint64_t at : {kIdentityPosition, kCoverPosition}) {

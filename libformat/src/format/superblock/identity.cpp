@@ -1,4 +1,4 @@
-// The identity at byte 512 of a file (spec/format.md, section 4).
+// Encodes and decodes the identity at byte 512 of a file (spec/format.md, section 4).
 #include "format/superblock/identity.h"
 
 #include <cstring>

@@ -1,4 +1,5 @@
-// The identity at byte 512 of a file; the cover may be a copy of it (spec/format.md, section 4).
+// Encodes and decodes the identity at byte 512 of a file. The cover may be a copy of the identity
+// (spec/format.md, section 4).
 #pragma once
 
 #include <array>
@@ -15,14 +16,14 @@ inline constexpr std::size_t kIdentitySize = 256;
 
 struct Identity {
   Digest file_id;         // zero if the sum is wrong
-  bool supported = true;  // R-ID-3
+  bool supported = true;  // whether R-ID-3 is satisfied
 
   std::array<std::byte, kIdentitySize> encode() const;
-  // Reports violations of R-ID-1 to R-ID-3; returns false if the identity cannot be used. bytes:
-  // kIdentitySize bytes, at `position` in the file.
+  // Decodes an identity, and reports violations of R-ID-1 to R-ID-3. Returns false if the identity
+  // cannot be used. `bytes` are kIdentitySize bytes, which lie at `position` in the file.
   static bool decode(std::span<const std::byte> bytes, std::uint64_t position, Identity* identity,
                      Findings& findings);
-  // Reports violations of R-ID-4 in a file whose features are all known.
+  // Reports violations of R-ID-4. Call this function only for a file whose features are all known.
   static void check_reserved(std::span<const std::byte> bytes, std::uint64_t position,
                              Findings& findings);
   static bool has_magic(std::span<const std::byte> bytes);

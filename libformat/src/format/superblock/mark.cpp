@@ -1,4 +1,4 @@
-// The mark at byte 256 (spec/format.md, section 5.2).
+// Encodes and decodes the mark at byte 256 (spec/format.md, section 5.2).
 #include "format/superblock/mark.h"
 
 #include <cstring>

@@ -24,11 +24,11 @@ void check_page_before(const Page& page, PageUse use, Findings& findings) {
   if (const std::optional<Place> before = page_before(page);
       before && before->position >= page.position())
     report(0, kPosition, joined_text("position ", before->position),
-           joined_text("one below ", page.position()));
+           joined_text("a position below ", page.position()));
   for (std::uint32_t row = 0; row < page.rows(); ++row) {
     const std::uint64_t state = page.value(row, kState);
     if (row > 0 && state == 1)
-      report(row, kState, joined_text("state 1 in row ", row), "it in the first row alone");
+      report(row, kState, joined_text("state 1 in row ", row), "state 1 only in the first row");
     else if (use == PageUse::kGrowth && state > 1)
       report(row, kState, joined_text("state ", state), "0 or 1");
   }
@@ -53,7 +53,7 @@ Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSourc
           joined_text("found a page of ", place->length, " bytes, expected less than 2^32"));
     if (pages.size() == most)
       return damaged(placed_at, "R-GR-4",
-                     joined_text("found more than ", most, " pages, expected at most as many"));
+                     joined_text("found more than ", most, " pages in a chain, which is too many"));
     PageExpectation expect = superblock.expectation(use);
     expect.position = place->position;
     expect.length = static_cast<std::uint32_t>(place->length);
@@ -65,7 +65,7 @@ Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSourc
                      "found a page with " + sum_text(sum) + ", expected " + sum_text(place->sum));
     if (!pages.empty() && page->generation() > pages.back()->generation())
       return damaged(page->position() + kPageGenerationOffset, "R-PG-9",
-                     joined_text("found a page before of generation ", page->generation(),
+                     joined_text("found a page before that has generation ", page->generation(),
                                  ", expected at most ", pages.back()->generation()));
     FirstFinding first;
     check_page_before(*page, use, first);

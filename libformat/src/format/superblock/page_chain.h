@@ -1,5 +1,5 @@
-// Chains of pages: a page whose first row has state 1 continues the page at that place
-// (spec/format.md, sections 6, 10.3 and 10.4).
+// Reads chains of pages. If the first row of a page has state 1, the page continues the page at the
+// place in that row (spec/format.md, sections 6, 10.3 and 10.4).
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,26 @@
 
 namespace nmb {
 
-// Returns the place of the page that a page continues, if any. Its sum is the page's `sum` field.
+// Returns the place of the page that a page continues, or nullopt if it continues none. The place's
+// sum is the `sum` field of that earlier page.
 std::optional<Place> page_before(const Page& page);
 
-// Checks R-PG-9 of the page's states, and that the page before lies at a lower position.
+// Checks R-PG-9 for the states of the page's rows. Checks also that the page before lies at a lower
+// position.
 void check_page_before(const Page& page, PageUse use, Findings& findings);
 
-// Returns whether there may be more rows than bytes, because none of these columns exists: then all
-// rows are equal, and checking one is enough.
+// Returns whether a page has none of these columns. Such a page may have more rows than bytes. All
+// its rows are equal in these columns, so it is enough to check one row.
 inline bool is_endless(const Page& page, std::initializer_list<Column> columns) {
   for (const Column column : columns)
     if (page.has(column)) return false;
   return true;
 }
 
-// Returns all pages of a chain, the oldest first. newest: the place in the superblock; absent:
-// none. Reads at most `most` pages (R-GR-4 for growth pages). known: a page in memory; it and the
-// pages before it are neither read nor returned. Errors: kDamaged, kIo. Memory: that of the pages.
+// Returns all pages of a chain, the oldest first. `newest` is the place in the superblock, absent
+// if there is no chain. Fails if there are more than `most` pages (R-GR-4 for growth pages).
+// `known` is a page that was read earlier: it and the pages before it are neither read nor
+// returned. Errors: kDamaged, kIo. Memory: the pages.
 Result<std::vector<std::shared_ptr<const Page>>> read_page_chain(const ByteSource& file,
                                                                  const Superblock& superblock,
                                                                  PageUse use, const Place& newest,

@@ -1,4 +1,4 @@
-// The settled head of a generation (see format/superblock/settled_head.h).
+// Makes the settled head of a generation (see format/superblock/settled_head.h).
 #include "format/superblock/settled_head.h"
 
 #include <algorithm>
@@ -10,7 +10,8 @@ namespace nmb {
 
 namespace {
 
-// A source with a replaced head that ends with the trailer of a generation.
+// A source that reads another source with a new head and a new trailer. The source ends with the
+// trailer.
 class Settled final : public ByteSource {
  public:
   Settled(const ByteSource& base, std::vector<std::byte> head, const FoundSuperblock& newest)
@@ -21,9 +22,9 @@ class Settled final : public ByteSource {
   std::uint64_t size() const override { return size_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (offset > size_ || out.size() > size_ - offset)
-      return Status(
-          Code::kDamaged, name(), size_, "R-FL-1",
-          joined_text("cut: found ", size_, " bytes, expected ", out.size(), " more at ", offset));
+      return Status(Code::kDamaged, name(), size_, "R-FL-1",
+                    joined_text("cut: found ", size_, " bytes, expected ", out.size(),
+                                " bytes at offset ", offset));
     const std::uint64_t trailer = size_ - kSlotUnit;
     const std::size_t from_head = part_before(head_.size(), offset, out.size());
     const std::size_t from_file = part_before(trailer, offset, out.size()) - from_head;
@@ -46,7 +47,7 @@ class Settled final : public ByteSource {
   bool may_be_sparse() const override { return base_.may_be_sparse(); }
 
  private:
-  // Returns how many of the `length` bytes from `offset` on lie before `end`.
+  // Returns the number of bytes of the range (`offset`, `length`) that lie before `end`.
   static std::size_t part_before(std::uint64_t end, std::uint64_t offset, std::size_t length) {
     return offset < end ? std::min<std::uint64_t>(length, end - offset) : 0;
   }
@@ -67,7 +68,7 @@ Result<std::vector<std::byte>> settled_head(const ByteSource& file, const HeadRe
     std::ranges::copy(bytes, head.begin() + static_cast<std::ptrdiff_t>(at));
   };
   put(kMarkPosition, Superblock::mark_of(newest.bytes).encode());
-  // A sound identity stays: a later version may have written more into it.
+  // A sound identity is kept, because a later version may have written more fields into it.
   FirstFinding damage;
   Identity identity;
   const auto found = std::span(reading.bytes).subspan(kIdentityPosition, kIdentitySize);

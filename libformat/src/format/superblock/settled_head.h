@@ -1,5 +1,5 @@
-// The settled head of a generation, which a writer makes from a head that is damaged or that a
-// crash has left (spec/format.md, section 5.4).
+// Makes the settled head of a generation. A writer does this if the head is damaged or a crash has
+// left it unsettled (spec/format.md, section 5.4).
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace nmb {
 
-// Returns the bytes up to the dictionary according to `newest`: cover, mark, identity, guard,
-// slots. The other slot keeps the bytes of `reading` if the trailer with its content is damaged.
-// Errors: kIo.
+// Returns the bytes before the dictionary as `newest` requires them: cover, mark, identity, guard
+// and slots. The slot of the generation before is restored from that generation's trailer. If that
+// trailer is damaged, the slot keeps the bytes of `reading`. Errors: kIo.
 Result<std::vector<std::byte>> settled_head(const ByteSource& file, const HeadReading& reading,
                                             const FoundSuperblock& newest);
 
-// Returns the file as if `newest` were committed: with its settled head, its trailer and its
-// length. `file` must outlive it.
+// Returns the file as if `newest` were committed: with the settled head, the trailer and the file
+// length of `newest`. `file` must outlive the result.
 Result<std::unique_ptr<const ByteSource>> as_committed(const ByteSource& file,
                                                        const HeadReading& reading,
                                                        const FoundSuperblock& newest);

@@ -1,4 +1,4 @@
-// A generation's superblock (spec/format.md, section 5.1).
+// Encodes and decodes a generation's superblock (spec/format.md, section 5.1).
 #include "format/superblock/superblock.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ Digest load_digest(const std::byte* from) {
   return {load_le<std::uint64_t>(from), load_le<std::uint64_t>(from + 8)};
 }
 
-// Calls visit(offset, field) with each field of an integer or place type.
+// Calls visit(offset, field) for each field whose type is an integer or a place.
 template <class S, class Visit>
 void for_each_field(S& s, Visit visit) {
   visit(kGeneration, s.generation), visit(kFileLength, s.file_length);
@@ -148,12 +148,13 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
              no_digest = out->root_digest.is_zero();
   if (no_position != none && no_length != none && no_digest != none) {
     wrong("R-SB-7", kHeight, joined_text("height ", out->height),
-          none ? "not 0 with a root" : "0 without a root");
+          none ? "a height other than 0, because there is a root" : "0, because there is no root");
   } else {
     auto goes_with_height = [&](std::size_t offset, bool zero, const char* what) {
       if (zero != none)
         wrong("R-SB-7", offset, joined_text(what, zero ? " 0" : " other than 0"),
-              none ? "0 at height 0" : "not 0 at another height than 0");
+              none ? "0, because the height is 0"
+                   : "a value other than 0, because the height is not 0");
     };
     goes_with_height(kRootPosition, no_position, "root position");
     goes_with_height(in_superblock::kRootLength, no_length, "root length");
@@ -163,7 +164,8 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
     wrong("R-SB-7", kHeight, joined_text("height ", out->height), "at most 10");
   if (none)
     for (std::size_t at = kTotals; at < kPreviousTrailer; at += 8)
-      if (load_le<std::uint64_t>(p + at) != 0) wrong("R-SB-8", at, "a total without blocks", "0");
+      if (load_le<std::uint64_t>(p + at) != 0)
+        wrong("R-SB-8", at, "a total although there are no blocks", "0");
   const std::pair<std::size_t, const Place*> places[] = {{kPreviousTrailer, &out->previous_trailer},
                                                          {kDeadMap, &out->dead_map},
                                                          {kFileTable, &out->file_table},
@@ -187,7 +189,8 @@ void Superblock::decode(std::span<const std::byte> bytes, std::uint64_t position
       wrong("R-SB-9", kLaterPlaces + i * kPlaceSize, "a place without position or length",
             "all three or none");
   if ((out->index_position == 0) != (out->index_length == 0))
-    wrong("R-SB-15", kIndexPosition, "half a run of the index", "position and length, or neither");
+    wrong("R-SB-15", kIndexPosition, "a run of the index without position or length",
+          "both or neither");
   if (!out->usable_piece_size())
     wrong("R-SB-11", kPieceSize, joined_text("piece size ", out->piece_size),
           "a power of 2 from 65536 to 2^30");

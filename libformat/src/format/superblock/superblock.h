@@ -1,5 +1,5 @@
-// A generation's superblock, which is stored in its slot and in its trailer (spec/format.md,
-// section 5.1).
+// Encodes and decodes a generation's superblock, which is stored in the generation's slot and in
+// its trailer (spec/format.md, section 5.1).
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@ namespace nmb {
 
 inline constexpr std::uint32_t kDefaultPieceSize = 1 << 20;
 inline constexpr std::uint32_t kMaxInline = 65536;
-// With one row per page, a level would have as many pages as the one below, and no tree would end.
+// With one row per page, each level would have as many pages as the level below it, and a tree
+// would never end.
 inline constexpr std::uint32_t kMinPageRows = 2;
 inline constexpr std::uint32_t kMaxPageRows = 65536;
 inline constexpr std::uint32_t kMaxHeight = 10;
@@ -31,7 +32,7 @@ inline constexpr std::uint64_t kMinFileLength = kBodyStart + kSlotUnit;
 
 inline constexpr std::size_t kPlaceSize = 24;  // bytes of a place
 
-// Offsets of fields in a superblock.
+// Offsets in bytes of the fields of a superblock.
 namespace in_superblock {
 inline constexpr std::size_t kUsed = 10, kFlags = 12, kGeneration = 16, kFileLength = 24,
                              kCompatible = 32, kReadonlyCompatible = 40, kIncompatible = 48,
@@ -77,37 +78,39 @@ struct Superblock {
   std::uint32_t leaf_rows = 64;
   std::uint32_t node_rows = 128;
   std::uint32_t map_rows = 128;
-  std::vector<Place> later_places;  // of structures of later versions; `used` says how many
+  std::vector<Place>
+      later_places;  // places of structures of later versions; the field `used` gives their number
 
-  // Returns the position of the slot of a generation.
+  // Returns the position of a generation's slot.
   static constexpr std::uint64_t slot_position(std::uint64_t generation) {
     return kFirstSlot + ((generation - 1) % 2) * kSlotUnit;
   }
   std::uint64_t trailer_position() const { return file_length - kSlotUnit; }
   std::array<std::byte, kSlotUnit> encode() const;
-  // Returns whether magic, version and sum are right; required for decode.
+  // Returns whether magic, version and sum are right. Call this function before decode().
   static bool valid(std::span<const std::byte> bytes);
   static bool has_magic(std::span<const std::byte> bytes);
-  // Reports all violations of R-SB-4, R-SB-5, R-SB-7, R-SB-9 (shape), R-SB-11 and R-SB-15 (shape).
-  // position: of the bytes in the file, for messages.
+  // Decodes a superblock. Reports all violations of R-SB-4, R-SB-5, R-SB-7 and R-SB-11, and those
+  // violations of R-SB-9 and R-SB-15 that the superblock's own bytes show. `position` is the
+  // position of the bytes in the file, for messages.
   static void decode(std::span<const std::byte> bytes, std::uint64_t position, Superblock* out,
                      Findings& findings);
-  bool usable_length() const;      // R-SB-4
-  bool usable_root() const;        // R-SB-7: there is a root
-  bool usable_piece_size() const;  // R-SB-11
-  // Returns whether this version knows all bits of the four masks: only then reserved bytes must be
-  // zero.
+  bool usable_length() const;      // whether R-SB-4 is satisfied
+  bool usable_root() const;        // whether there is a root, and R-SB-7 is satisfied
+  bool usable_piece_size() const;  // whether R-SB-11 is satisfied for the piece size
+  // Returns whether this version knows all bits of the four masks. Only in this case, reserved
+  // bytes must be zero.
   bool all_known() const;
 
-  // Returns the properties that pages and block headers of this generation repeat.
+  // Returns the properties that are repeated in pages and block headers of this generation.
   Origin origin() const { return {file_id, generation, stamp}; }
-  // Returns the requirements for a page with that use, except its place.
+  // Returns what a page with this use must satisfy, without its position, length and sum.
   PageExpectation expectation(PageUse use, std::uint16_t level = 0) const;
-  // Returns the mark of a generation, from the bytes of its valid superblock.
+  // Returns the mark of a generation. `bytes` is the generation's valid superblock.
   static Mark mark_of(std::span<const std::byte> bytes);
-  // Like decode, without findings.
+  // Decodes a superblock like decode(), but reports no findings.
   static Superblock fields_of(std::span<const std::byte> bytes);
-  // Returns the cover of this generation in a file with this identity.
+  // Returns the cover of this generation, in a file that has this identity.
   std::array<std::byte, kIdentitySize> cover(std::span<const std::byte> identity) const;
 };
 

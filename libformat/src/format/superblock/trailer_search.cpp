@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::uint64_t kUnitsAtOnce = 256;
 
-// Returns the trailer at `position`; nullopt: not valid, of another file, or not at its own
-// position.
+// Returns the trailer at `position`. Returns nullopt if the bytes are not valid, belong to another
+// file, or do not lie where their own file length says.
 std::optional<FoundSuperblock> trailer_in(std::span<const std::byte> bytes, std::uint64_t position,
                                           const std::optional<Digest>& file_id) {
   if (!Superblock::valid(bytes)) return std::nullopt;
@@ -34,7 +34,8 @@ Result<std::optional<FoundSuperblock>> TrailerSearch::ending_at(std::uint64_t fi
   return trailer_in(bytes, file_length - kSlotUnit, file_id_);
 }
 
-// Finds the last trailer in [from, to) that `accept` accepts; both are multiples of the unit.
+// Finds the last trailer in [from, to) for which `accept` returns true. `from` and `to` are
+// multiples of kSlotUnit.
 template <class Accept>
 Result<std::optional<FoundSuperblock>> TrailerSearch::search(std::uint64_t from, std::uint64_t to,
                                                              Accept accept) {
@@ -64,7 +65,7 @@ Result<bool> TrailerSearch::follows(const FoundSuperblock& found, const FoundSup
   std::vector<std::uint64_t> chain;
   FoundSuperblock current = found;
   bool leads = false;
-  // This ends, because each trailer lies before the one that leads to it.
+  // The loop ends, because each trailer lies before the trailer that leads to it.
   while (!strangers_.contains(current.position)) {
     chain.push_back(current.position);
     const Place& before = current.fields.previous_trailer;

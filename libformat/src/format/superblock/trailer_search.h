@@ -1,4 +1,4 @@
-// TrailerSearch: finds superblocks at the end of a file (spec/format.md, section 5.4).
+// TrailerSearch finds superblocks at the end of a file (spec/format.md, section 5.4).
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,24 @@
 
 namespace nmb {
 
-// Where to search for superblocks that follow a settled state.
+// Where to search for superblocks that follow the newest generation of a settled file.
 enum class Lookout {
-  kLastUnit,  // as readers of a settled file do
-  kAll,       // as writers do
+  kLastUnit,  // only in the last unit, like readers
+  kAll,       // in all bytes after the generation, like writers
 };
 
 class TrailerSearch {
  public:
-  // size: of the file, which must outlive it. file_id: nullopt: of any file.
+  // `size` is the length of `file`, which must outlive this object. If `file_id` is nullopt,
+  // superblocks of any file are found.
   TrailerSearch(const ByteSource& file, std::uint64_t size, std::optional<Digest> file_id)
       : file_(file), size_(size), file_id_(file_id) {}
 
-  // Returns the superblock that ends its file length there, if any.
+  // Returns the superblock at the end of the first `file_length` bytes, if it is there and states
+  // this file length.
   Result<std::optional<FoundSuperblock>> ending_at(std::uint64_t file_length) const;
-  // Returns the last superblock that follows `base`. Time: proportional to the bytes after base's
-  // file length.
+  // Returns the last superblock that follows `base`. Time: proportional to the number of bytes
+  // after the file length of `base`.
   Result<std::optional<FoundSuperblock>> following(const FoundSuperblock& base, Lookout lookout);
   // Returns the last superblock of the file.
   Result<std::optional<FoundSuperblock>> last();
@@ -39,7 +41,8 @@ class TrailerSearch {
   const ByteSource& file_;
   const std::uint64_t size_;
   const std::optional<Digest> file_id_;
-  std::unordered_set<std::uint64_t> strangers_;  // whose previous trailers do not lead to the base
+  std::unordered_set<std::uint64_t> strangers_;  // positions of trailers from which no chain of
+                                                 // previous trailers leads to the base
 };
 
 }  // namespace nmb

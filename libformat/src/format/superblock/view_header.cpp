@@ -1,4 +1,4 @@
-// The header of an HDF5 view (see view_header.h).
+// Encodes and decodes the header of an HDF5 view (see view_header.h).
 #include "format/superblock/view_header.h"
 
 #include <cstring>
@@ -33,7 +33,7 @@ ViewHeader ViewHeader::decode(std::span<const std::byte> bytes) {
 }
 
 bool view_is_newest(const Superblock& superblock) {
-  constexpr std::size_t kEndOfFile = 28;  // in an HDF5 superblock of version 2
+  constexpr std::size_t kEndOfFile = 28;  // offset of a field in an HDF5 superblock of version 2
   return !superblock.view.absent() &&
          load_le<std::uint64_t>(&superblock.hdf5[kEndOfFile]) == superblock.file_length;
 }

@@ -1,4 +1,5 @@
-// The header of an HDF5 view (spec/hdf5_view.md, section 1), and the generation that a view shows.
+// Encodes and decodes the header of an HDF5 view (spec/hdf5_view.md, section 1), which states the
+// generation that the view shows.
 #pragma once
 
 #include <array>
@@ -17,18 +18,19 @@ struct ViewHeader {
   static constexpr std::size_t kSize = 64;
 
   Digest file_id;
-  std::uint64_t position = 0;    // of this header
-  std::uint64_t generation = 0;  // that the view shows
+  std::uint64_t position = 0;    // position of this header
+  std::uint64_t generation = 0;  // generation that the view shows
 
   std::array<std::byte, kSize> encode() const;
-  // Returns the version of the view with these first bytes; 0: there is no header.
+  // Returns the version of a view that begins with `first_bytes`, or 0 if they are not the
+  // beginning of a view.
   static std::uint16_t version_of(std::span<const std::byte> first_bytes);
-  // bytes: of version kViewVersion.
+  // Decodes a header of version kViewVersion.
   static ViewHeader decode(std::span<const std::byte> bytes);
 };
 
-// Returns whether there is a view that shows the superblock's own generation: its HDF5 superblock
-// ends where the generation does.
+// Returns whether there is a view that shows the superblock's own generation. In this case, the
+// end-of-file address in the HDF5 superblock is the generation's file length.
 bool view_is_newest(const Superblock& superblock);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// BlockTable (see format/table/block_table.h).
+// Reads tables of statistics and tags (see format/table/block_table.h).
 #include "format/table/block_table.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ BlockTable::BlockTable(const ByteSource& file, const Superblock& superblock, Pag
       expectation_(superblock.expectation(use)),
       next_order_(superblock.next_order) {}
 
-// Loads a page and checks that its rows are sound.
+// Loads a page. Checks the rows of a leaf.
 Result<std::shared_ptr<const Page>> BlockTable::load(const PageExpectation& expect) const {
   NMB_ASSIGN(std::shared_ptr<const Page> page, cache_.read(file_, expect));
   if (page->level() > 0) return page;
@@ -33,7 +33,8 @@ Result<std::shared_ptr<const Page>> BlockTable::root_at(const Place& place, bool
   expect.position = place.position;
   expect.length =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(place.length, ~std::uint32_t{0}));
-  // The sum in the superblock covers all bytes.
+  // For the newest tree, the sum is in the superblock and covers all bytes of the root, so it is
+  // checked below.
   if (!newest) expect.sum = place.sum;
   NMB_ASSIGN(std::shared_ptr<const Page> page, load(expect));
   if (!newest) return page;
@@ -75,7 +76,7 @@ Result<std::vector<BlockTable::Tree>> BlockTable::read_trees() const {
     tree.before = tree_before(*leaf);
     if (tree.before && tree.before->position >= place->position)
       return Status(Code::kDamaged, file_.name(), leaf->value_offset(0, kPosition), "R-PG-9",
-                    "found a tree before at a higher position");
+                    "found the tree before at the same position or at a higher one");
     place = tree.before;
   }
   return trees;

@@ -1,4 +1,4 @@
-// Takes rows of statistics and tags for packed blocks (see format/table/kept_rows.h).
+// Reads rows of statistics and tags for blocks that are packed (see format/table/kept_rows.h).
 #include "format/table/kept_rows.h"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ Status KeptRows::check_statistics(const Metadata& metadata, std::uint64_t order)
     if (!variable || counted_type(metadata, *variable) != static_cast<Type>(row.kind))
       return Status(Code::kDamaged, {}, kNoOffset, "R-ST-2",
                     "the statistics of variable " + in_quotes(row.name) +
-                        " are of a variable that the block does not have, or of another type");
+                        " do not fit the block: it has no such variable, or one of another type");
   }
   return {};
 }

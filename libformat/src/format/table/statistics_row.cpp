@@ -1,4 +1,4 @@
-// Encodes statistics of a variable as a row (see format/table/statistics_row.h).
+// Encodes and decodes the statistics of a variable as a row (see format/table/statistics_row.h).
 #include "format/table/statistics_row.h"
 
 #include <algorithm>
@@ -92,7 +92,7 @@ void take_histogram(ItemsIn* in, VariableStatistics* v) {
     fits = fits && histogram.buckets[i - 1].code < histogram.buckets[i].code;
   if (!fits || histogram.buckets.back().code >> histogram.bits != 0 || width_of(largest) != width ||
       sum != v->ordered())
-    in->fail(kRule, "found buckets that do not ascend or do not hold what was counted");
+    in->fail(kRule, "found buckets that do not ascend, or whose counts do not fit");
 }
 
 }  // namespace
@@ -137,13 +137,13 @@ Result<VariableStatistics> row_statistics(const TableRow& row) {
   v.nans = row.nans;
   std::uint64_t out = 0;
   if (!checked_add(v.missing, v.nans, &out) || out > v.elements || v.elements >> 63)
-    return wrong("found more values missing or NaN than there are");
+    return wrong("found more missing values and NaNs than values");
   const bool is_real = v.type == Type::kFloat || v.type == Type::kDouble;
   if (v.nans != 0 && !is_real) return wrong("found NaN among integers");
   v.has_range = v.type != Type::kChar && v.elements > out;
   if (!v.has_range) {
     if (row.minimum != 0 || row.maximum != 0 || !row.bytes.empty())
-      return wrong("found a range or histogram of no values");
+      return wrong("found a range or a histogram, although no values can have one");
     return v;
   }
   if (!fits_type(v.type, row.minimum) || !fits_type(v.type, row.maximum))
@@ -153,7 +153,7 @@ Result<VariableStatistics> row_statistics(const TableRow& row) {
   const std::int64_t least = value_key(v.type, v.minimum.data());
   const std::int64_t greatest = value_key(v.type, v.maximum.data());
   if (least > greatest || (is_real && (is_nan_key(v.type, least) || is_nan_key(v.type, greatest))))
-    return wrong("found a minimum greater than the maximum, or NaN");
+    return wrong("found a minimum greater than the maximum, or a NaN in the range");
   if (row.bytes.empty()) return v;
   ItemsIn in(row.bytes, 0);
   take_histogram(&in, &v);

@@ -1,4 +1,5 @@
-// Statistics of a variable as a row of their table (spec/format.md, section 9.3).
+// Encodes and decodes the statistics of a variable as a row of the table (spec/format.md, section
+// 9.3).
 #pragma once
 
 #include <cstddef>
@@ -14,18 +15,19 @@
 
 namespace nmb {
 
-// Variables with longer names have no row.
+// Most bytes of a variable's name; variables with longer names have no row.
 inline constexpr std::size_t kMostRowName = 65535;
 
-// Returns the classic type of a variable's values; nullopt: none.
+// Returns the classic type as which the variable's values are counted, or nullopt if they cannot be
+// counted.
 std::optional<Type> counted_type(const Metadata& metadata, VarId variable);
 
-// Returns the row of a variable that was counted. name and *histogram, which receives the
-// histogram's bytes, must outlive it.
+// Returns the row of a variable whose values were counted. *histogram receives the bytes of the
+// histogram. `name` and *histogram must outlive the row.
 TableRow statistics_row(std::string_view name, std::uint64_t order,
                         const VariableStatistics& statistics, std::vector<std::byte>* histogram);
 
-// Errors: kDamaged: R-ST-1, without a position.
+// Decodes a row of statistics. Errors: kDamaged (R-ST-1), without a position.
 Result<VariableStatistics> row_statistics(const TableRow& row);
 
 }  // namespace nmb

@@ -29,7 +29,7 @@ static void get_row(MessageReader& in, TableChild* child) {
 
 namespace {
 
-// A row that owns its data.
+// A row that owns its name and bytes.
 struct OwnRow {
   std::unique_ptr<TableRows> rows = std::make_unique<TableRows>();
 };
@@ -48,7 +48,7 @@ class TableTree {
   static constexpr std::uint32_t node_rows() { return kTableNodeRows; }
   static Status check_level(std::uint16_t level) {
     if (level <= kMaxMapLevel) return {};
-    return {Code::kLimit, joined_text("found rows of statistics or tags for a tree of level ",
+    return {Code::kLimit, joined_text("found so many statistics or tags that the tree has level ",
                                       level, ", expected at most ", kMaxMapLevel)};
   }
   static Status begin(Communicator&, const Rows&, std::size_t) { return {}; }
@@ -88,12 +88,12 @@ class TableTree {
 
   const PageUse use_;
   const Place before_;
-  std::string_view name_;  // of the row added last to the leaf
+  std::string_view name_;  // name of the row that was added last to the leaf
 };
 
 bool comes_before(const TableRow& a, const TableRow& b) { return a.key() < b.key(); }
 
-// Returns the key of a row as bytes, which ascend like the keys.
+// Returns the key of a row as bytes. Bytes of two keys compare like the keys.
 std::string key_bytes(const TableRow& row) {
   std::string key(1, static_cast<char>(row.state));
   for (const char c : row.name) {
@@ -105,7 +105,8 @@ std::string key_bytes(const TableRow& row) {
   return key;
 }
 
-// Returns the sorted rows, from all ranks, of the slice that this rank owns.
+// Exchanges rows between the ranks, so that each rank gets one slice of all rows. Returns this
+// rank's slice, sorted.
 Result<TableRows> own_slice(Communicator& ranks, TableRows rows) {
   rows.sort();
   if (ranks.size() == 1) return rows;
@@ -174,13 +175,13 @@ void TableRows::get(MessageReader& in) {
   add(row);
 }
 
-// Blocks come in their order, so the rows of a name mostly ascend: they are grouped by name first,
-// and few comparisons are needed.
+// Groups the rows by name first. Within a name, rows mostly ascend already, because blocks come in
+// their order, so few comparisons are needed.
 void TableRows::sort() {
   if (std::ranges::is_sorted(rows_, comes_before)) return;
   std::vector<std::string_view> names(names_.begin(), names_.end());
   std::ranges::sort(names);
-  constexpr std::size_t kStates = 2;  // rows without names
+  constexpr std::size_t kStates = 2;  // number of states of rows without a name
   std::unordered_map<const char*, std::size_t> groups;
   for (std::size_t i = 0; i < names.size(); ++i) groups[names[i].data()] = kStates + i;
   const auto group_of = [&](const TableRow& row) {

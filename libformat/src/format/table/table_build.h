@@ -1,4 +1,4 @@
-// Writes a tree of statistics or tags, by all ranks (spec/format.md, section 9.2).
+// Writes a tree of statistics or tags on all ranks (spec/format.md, section 9.2).
 #pragma once
 
 #include <cstddef>
@@ -15,19 +15,20 @@
 
 namespace nmb {
 
-// The rows of a rank, with the bytes that they view: each name once.
+// The rows of a rank. TableRows owns the names and bytes to which the rows point, and stores each
+// name only once.
 class TableRows {
  public:
-  // Copies the bytes that the row views.
+  // Adds a row. Copies the name and bytes to which the row points.
   void add(const TableRow& row);
-  // Adds a row written by put().
+  // Adds a row that put() wrote.
   void get(MessageReader& in);
   static void put(MessageWriter& out, const TableRow& row);
 
   std::size_t count() const { return rows_.size(); }
   const TableRow& operator[](std::size_t i) const { return rows_[i]; }
   void sort();
-  // Merges sorted runs; ends: the end of each run.
+  // Merges runs of sorted rows. `ends` has the end of each run.
   void merge(const std::vector<std::size_t>& ends);
   template <class Keep>
   void keep_if(Keep keep) {
@@ -42,13 +43,14 @@ class TableRows {
 };
 
 struct BuiltTable {
-  Place place;            // absent without rows; the sum is that of all bytes of the root
-  std::uint64_t end = 0;  // of the last page
+  Place place;  // place of the root, with the sum of all its bytes; absent if there are no rows
+  std::uint64_t end = 0;  // end of the last page
 };
 
-// Collective. rows: this rank's, in any order; at most one row on all ranks is kBefore, which leads
-// to `before` (the same on all ranks). All ranks sort them, and none has more than its share. Pages
-// lie from `position` on and go to `write`: see PageTreeBuild.
+// Writes a tree. Collective. `rows` are this rank's rows, in any order. Among the rows of all
+// ranks, at most one has state kBefore; this row leads to `before`, which is the same on all ranks.
+// The ranks sort all rows together, and each rank keeps only its share. Pages lie from `position`
+// on and are passed to `write` (see PageTreeBuild).
 Result<BuiltTable> build_table(Communicator& ranks, TableRows rows, const Place& before,
                                PageUse use, std::uint64_t position, const WritePages& write,
                                const Origin& origin);

@@ -1,4 +1,5 @@
-// Rows of the tables of statistics and tags (see format/table/table_row.h).
+// Encodes, decodes and checks rows of the tables of statistics and tags (see
+// format/table/table_row.h).
 #include "format/table/table_row.h"
 
 #include <algorithm>
@@ -10,13 +11,13 @@ namespace nmb {
 
 namespace {
 
-// Values of column 34.
+// Values of column kState (34).
 enum StateValue : std::uint8_t { kRowValue = 0, kBeforeValue = 1, kGoneValue = 2 };
 
 constexpr Column kRowColumns[] = {kKind, kElements, kMissing, kNans, kMinimum, kMaximum};
 constexpr Column kPlaceColumns[] = {kPosition, kStoredLength, kSum};
 
-// Bisects [0, rows) for the first row that is not less.
+// Finds, by bisection of [0, rows), the first row for which less(row) is false.
 template <class Less>
 std::uint32_t first_not(std::uint32_t rows, Less less) {
   std::uint32_t low = 0, high = rows;
@@ -151,14 +152,15 @@ void check_table_leaf(const Page& leaf, std::uint64_t next_order, const TableRow
     if (state == kRowValue ? !has_name || any(std::span(kPlaceColumns))
                            : has_name || has_bytes(leaf, row) || any(std::span(kRowColumns)) ||
                                  (state == kGoneValue && any(std::span(kPlaceColumns))))
-      report("R-TB-1", joined_text("a row of state ", state, " with other values or name"),
-             state == kRowValue ? "a name, and no place" : "its place or order alone");
+      report("R-TB-1", joined_text("a row of state ", state, " with wrong values or name"),
+             state == kRowValue ? "a name, and no place" : "only a place or an order");
     const TableRow now = table_row_at(leaf, row);
     if (now.state == TableRow::State::kBefore ? last.has_value() || leaf.value(row, kOrder) != 0
                                               : last && last->key() >= now.key())
-      report("R-TB-1", "a row that is not higher than the row before", "ascending rows");
+      report("R-TB-1", "a row that is not greater than the row before", "ascending rows");
     if (now.state != TableRow::State::kBefore && now.order >= next_order)
-      report("R-TB-3", joined_text("order ", now.order), joined_text("one less than ", next_order));
+      report("R-TB-3", joined_text("order ", now.order),
+             joined_text("an order less than ", next_order));
     last = now;
   }
 }

@@ -1,5 +1,5 @@
-// Rows of the tables of statistics and tags (spec/format.md, section 9.2), and their places in
-// pages.
+// Encodes, decodes and checks rows of the tables of statistics and tags (spec/format.md, section
+// 9.2).
 #pragma once
 
 #include <cstddef>
@@ -21,18 +21,19 @@ inline constexpr std::uint32_t kTableLeafRows = 256;
 inline constexpr std::uint32_t kTableNodeRows = 128;
 inline constexpr std::size_t kMostTrees = 64;
 
-// The members are views: the owner of the bytes must outlive them.
+// A row of a leaf. `name`, `bytes` and `unknown` point to bytes of another object, which must
+// outlive the row.
 struct TableRow {
-  // In the order of rows.
+  // The states, in the order in which rows come in a tree.
   enum class State : std::uint8_t { kBefore, kGone, kRow };
   State state = State::kRow;
   std::uint8_t kind = 0;
-  std::string_view name;    // empty except in kRow
-  std::uint64_t order = 0;  // of the block
+  std::string_view name;    // empty unless the state is kRow
+  std::uint64_t order = 0;  // order of the block
   std::uint64_t elements = 0, missing = 0, nans = 0;
   std::uint64_t minimum = 0, maximum = 0;
   std::span<const std::byte> bytes;
-  std::span<const UnknownValue> unknown;  // only of a row that is copied
+  std::span<const UnknownValue> unknown;  // used only if the row is copied from an old page
 
   static TableRow before() {
     TableRow row;
@@ -45,39 +46,41 @@ struct TableRow {
     row.order = order;
     return row;
   }
-  // The key by which rows of a tree ascend.
+  // Returns the key by which rows of a tree ascend.
   auto key() const { return std::tuple(state, name, order); }
 };
 
-// A node's row: a subtree.
+// A row of a node, which leads to a child.
 struct TableChild {
-  std::string name;  // of the first row below, together with its order
+  std::string name;  // name of the first row below the child; `order` is the order of that row
   std::uint64_t order = 0;
   std::uint64_t position = 0;
   std::uint32_t length = 0;
   std::uint64_t sum = 0;
-  std::uint64_t rows = 0;  // number of leaf rows below
+  std::uint64_t rows = 0;  // number of leaf rows below the child
 };
 
-// name_before: of the row before in the page. before: the tree before, for a row of state kBefore.
+// Adds a row to a leaf. `name_before` is the name of the page's row before. `before` is the place
+// of the tree before, for a row of state kBefore.
 void add_table_row(PageBuilder& leaf, const TableRow& row, std::string_view name_before,
                    const Place& before);
-// Returns a view into the page, whose rows are sound.
+// Returns a row that points into the page. The page's rows must be sound.
 TableRow table_row_at(const Page& leaf, std::uint32_t row);
 void add_table_child(PageBuilder& node, const TableChild& child, std::string_view name_before);
 TableChild table_child_at(const Page& node, std::uint32_t row);
-// Returns the tree before if the leaf's first row leads to it.
+// Returns the place of the tree before, if the leaf's first row states it.
 std::optional<Place> tree_before(const Page& leaf);
-// Returns the number of leaf rows below a page, or in it; at most 2^64 - 1.
+// Returns the number of rows of a leaf, or of all leaves below a node; at most 2^64 - 1.
 std::uint64_t table_rows(const Page& page);
 
-// Returns the row below which a name and order lie: the last one whose separator is not greater, or
-// the first.
+// Returns the row that leads to the given name and order. This is the last row whose separator is
+// not greater, or the first row if there is none.
 std::uint32_t table_child_row(const Page& node, std::string_view name, std::uint64_t order);
-// Returns the first row of a name whose order is not less.
+// Returns the first row that is not less than the given name and order.
 std::uint32_t table_lower_bound(const Page& leaf, std::string_view name, std::uint64_t order);
 
-// Checks rows of a leaf: R-TB-1 and R-TB-3. after: the last row of the leaf before, or nullptr.
+// Checks R-TB-1 and R-TB-3 for the rows of a leaf. `after` is the last row of the leaf before, or
+// nullptr.
 void check_table_leaf(const Page& leaf, std::uint64_t next_order, const TableRow* after,
                       Findings& findings);
 

@@ -1,4 +1,4 @@
-// Encodes a tag as a row (see format/table/tag_row.h).
+// Decodes a tag from a row (see format/table/tag_row.h).
 #include "format/table/tag_row.h"
 
 #include <bit>
@@ -24,14 +24,14 @@ Result<TagValue> row_tag(const TableRow& row) {
   };
   if (!is_text(row.name)) return wrong("found a name that is not UTF-8 or contains NUL");
   if (row.kind < kTextTag || row.kind > kDoubleTag)
-    return wrong("found a tag of a kind that is not 1 to 4");
+    return wrong("found a tag with a kind other than 1 to 4");
   if (row.kind == kTextTag) {
     const std::string text(reinterpret_cast<const char*>(row.bytes.data()), row.bytes.size());
     if (row.minimum != 0 || !is_text(text))
-      return wrong("found a text with a number, or a text that is not UTF-8 or contains NUL");
+      return wrong("found a text tag that has a number, is not UTF-8, or contains NUL");
     return TagValue(text);
   }
-  if (!row.bytes.empty()) return wrong("found a number with text");
+  if (!row.bytes.empty()) return wrong("found a numeric tag with text");
   if (row.kind == kInt64Tag) return TagValue(std::bit_cast<std::int64_t>(row.minimum));
   if (row.kind == kUInt64Tag) return TagValue(row.minimum);
   return TagValue(std::bit_cast<double>(row.minimum));

@@ -1,4 +1,4 @@
-// A tag as a row of its table (spec/format.md, section 9.4).
+// Decodes a tag from a row of its table (spec/format.md, section 9.4).
 #pragma once
 
 #include "format/table/table_row.h"
@@ -6,7 +6,7 @@
 
 namespace nmb {
 
-// Errors: kDamaged: R-TG-1, without a position.
+// Decodes a row of tags. Errors: kDamaged (R-TG-1), without a position.
 Result<TagValue> row_tag(const TableRow& row);
 
 }  // namespace nmb

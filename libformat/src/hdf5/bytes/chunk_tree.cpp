@@ -1,4 +1,4 @@
-// Chunks of record variables (see chunk_tree.h).
+// Writes the chunk trees of record variables (see chunk_tree.h).
 #include "hdf5/bytes/chunk_tree.h"
 
 namespace nmb {
@@ -8,8 +8,8 @@ Result<std::uint64_t> append_chunk_tree(std::vector<TreeChild> chunks, std::size
                                         ViewOutput& out) {
   if (chunks.empty()) return kUndefinedAddress;
   const std::uint64_t behind_last = chunks.back().key + 1;
-  // A key has the stored bytes, the mask of omitted filters, and the offset of the first element;
-  // the last offset is within an element.
+  // A key has the number of stored bytes, the mask of omitted filters, and the offsets of the
+  // chunk's first element. The offset in the last place is within an element.
   const auto put_key = [&](Hdf5Bytes& to, std::uint64_t record, bool is_last) {
     to.put32(is_last ? 0 : chunk_bytes);
     to.put32(0);

@@ -1,4 +1,5 @@
-// The tree of a record variable's chunks, one for each record (spec/hdf5_view.md, "Variables").
+// Writes the tree of a record variable's chunks. Each record is a chunk (spec/hdf5_view.md,
+// "Variables").
 #pragma once
 
 #include <cstddef>
@@ -11,9 +12,10 @@
 
 namespace nmb {
 
-// chunks: the stored records, ascending, and their addresses. rank: of the variable. chunk_bytes:
-// of one record. node_rank: half the number of children for which a node has space. Returns the
-// tree's address; kUndefinedAddress if there are no chunks.
+// Returns the tree's address, or kUndefinedAddress if there are no chunks. `chunks` has the number
+// and the address of each stored record, by ascending number. `rank` is the variable's rank.
+// `chunk_bytes` is the size of one record. `node_rank` is half the number of children for which a
+// node has space.
 Result<std::uint64_t> append_chunk_tree(std::vector<TreeChild> chunks, std::size_t rank,
                                         std::uint64_t chunk_bytes, unsigned node_rank,
                                         ViewOutput& out);

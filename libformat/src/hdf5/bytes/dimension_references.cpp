@@ -1,4 +1,4 @@
-// Global heaps (see dimension_references.h).
+// Writes global heaps (see dimension_references.h).
 #include "hdf5/bytes/dimension_references.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// DimensionReferences: the global heaps that contain a reference to each dimension's data set;
-// attributes DIMENSION_LIST refer to them (spec/hdf5_view.md, "Dimensions").
+// DimensionReferences writes the global heaps of a view. The heaps contain a reference to the data
+// set of each dimension. The attributes DIMENSION_LIST refer to these heaps (spec/hdf5_view.md,
+// "Dimensions").
 #pragma once
 
 #include <cstdint>
@@ -13,21 +14,23 @@ namespace nmb {
 
 class DimensionReferences {
  public:
-  // Prepares references to `dimensions` data sets, in heaps from `position` on.
+  // Prepares heaps for `dimensions` references. The first heap lies at `position`.
   DimensionReferences(std::uint64_t position, std::uint64_t dimensions)
       : position_(position), count_(dimensions) {}
   static std::uint64_t bytes_for(std::uint64_t dimensions) {
     return (dimensions + kInHeap - 1) / kInHeap * kHeapBytes;
   }
-  // Adds references; false: there would be more than the number given to the constructor.
+  // Adds references. Returns false if there would be more references than the constructor was
+  // given.
   [[nodiscard]] bool grow(std::uint64_t dimensions) {
     if (dimensions > count_ - addresses_.size()) return false;
     addresses_.resize(addresses_.size() + dimensions);
     return true;
   }
-  // id: number of the dimension in the file, from 0.
+  // Sets the address of a dimension's data set. `id` is the number of the dimension in the file,
+  // from 0.
   void set(std::uint64_t id, std::uint64_t address) { addresses_[id] = address; }
-  // Writes a sequence with one element: the reference to the dimension.
+  // Writes a sequence with one element, the reference to the dimension's data set.
   void put_sequence(Hdf5Bytes& out, std::uint64_t id) const {
     out.put32(1);
     out.put64(position_ + id / kInHeap * kHeapBytes);

@@ -1,4 +1,4 @@
-// Groups (see group_encoder.h).
+// Writes groups (see group_encoder.h).
 #include "hdf5/bytes/group_encoder.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Status check_name(const ViewGroup& group, std::string_view name) {
   return {};
 }
 
-// Checks the names of links in order of their names.
+// Checks the names of links. `order` gives the links in the order of their names.
 Status check_names(const ViewGroup& group, std::span<const std::uint32_t> order) {
   const LinkList& links = group.links;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -40,14 +40,14 @@ Status check_names(const ViewGroup& group, std::span<const std::uint32_t> order)
     NMB_TRY(check_name(group, name));
     if (i > 0 && links.name(order[i - 1]) == name)
       return refused(group, name, "two objects of one name",
-                     "one: a block and a variable of one "
-                     "name, or a dimension and a variable that it does not belong to, go into one "
-                     "group");
+                     "one object with each name: the blocks, "
+                     "dimensions and variables of a group must have different names in "
+                     "HDF5");
   }
   return {};
 }
 
-// Adds links as messages, in the order in which they were added.
+// Writes a message for each link, in the order in which the links were added.
 void add_links(const LinkList& links, ObjectHeader& header) {
   Hdf5Bytes& out = header.bytes();
   constexpr unsigned kOrderTracked = 1;
@@ -72,11 +72,11 @@ void add_links(const LinkList& links, ObjectHeader& header) {
     out.put8(static_cast<unsigned>(name.size()));
     out.put(name);
     out.put64(links.address(i));
-    (void)header.end();  // the length of the name was checked
+    (void)header.end();  // fits, because the length of the name was checked
   }
 }
 
-// Appends the names of a symbol table; *offsets: the offset of each link's name.
+// Appends the names of a symbol table. *offsets gets the offset of each link's name.
 Result<std::uint64_t> append_names(const LinkList& links, std::span<const std::uint32_t> order,
                                    std::vector<std::uint64_t>* offsets, ViewOutput& out) {
   constexpr std::size_t kHeader = 32;
@@ -118,7 +118,8 @@ Result<std::uint64_t> append_symbols(const LinkList& links, std::span<const std:
     }
     bytes.zeros_to(8 + 2 * kLeafRank * kSymbol);
     NMB_ASSIGN(const std::uint64_t address, out.append(bytes.bytes()));
-    // Names below a child are greater than its key and at most the next one's.
+    // Names below a child are greater than the child's key, and not greater than the next child's
+    // key.
     level.push_back({i == 0 ? 0 : offsets[i - 1], address});
   }
   const auto put_key = [](Hdf5Bytes& to, std::uint64_t key, bool) { to.put64(key); };

@@ -1,4 +1,4 @@
-// Groups of an HDF5 view (spec/hdf5_view.md, "Groups").
+// Writes groups of an HDF5 view (spec/hdf5_view.md, "Groups").
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 
 namespace nmb {
 
-// A group with more links gets a symbol table.
+// Most links of a group that has no symbol table.
 inline constexpr std::size_t kMostCompactLinks = 1024;
-// Half the largest number of entries in a leaf and in a node of a symbol table.
+// Half the largest number of entries in a leaf, and in a node, of a symbol table.
 inline constexpr unsigned kLeafRank = 16, kNodeRank = 32;
 
 struct ViewGroup {
@@ -24,8 +24,8 @@ struct ViewGroup {
   bool is_root = false;
 };
 
-// Returns the address of the group's object header. Errors: kUnsupported if two links have the same
-// name or HDF5 cannot hold a name.
+// Writes a group and returns the address of its object header. Errors: kUnsupported if two links
+// have the same name or HDF5 cannot hold a name.
 Result<std::uint64_t> encode_group(const ViewGroup& group, ViewOutput& out);
 
 }  // namespace nmb

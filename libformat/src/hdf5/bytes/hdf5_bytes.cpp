@@ -3,7 +3,7 @@
 
 namespace nmb {
 
-// Not inline, because g++ 12 then assumes a vector without capacity.
+// Not inline, because g++ 12 would assume that the vector has no capacity.
 void Hdf5Bytes::put(std::span<const std::byte> bytes) {
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
 }

@@ -1,4 +1,4 @@
-// Hdf5Bytes: a buffer to which HDF5 metadata is appended; integers are little-endian.
+// Hdf5Bytes is a buffer to which HDF5 metadata is appended. Integers are little-endian.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace nmb {
 
-// The address that stands for no address.
+// The HDF5 address that means "no address".
 inline constexpr std::uint64_t kUndefinedAddress = ~std::uint64_t{0};
 
 class Hdf5Bytes {
@@ -25,9 +25,9 @@ class Hdf5Bytes {
   void put(std::string_view text) { put(std::as_bytes(std::span(text))); }
   void zeros(std::size_t count) { bytes_.resize(bytes_.size() + count); }
   void zeros_to(std::size_t size) { bytes_.resize(size); }
-  // Appends the checksum of all bytes from `from` to the end.
+  // Appends the checksum of all bytes from offset `from` to the end.
   void put_checksum(std::size_t from = 0) { put32(lookup3(bytes().subspan(from))); }
-  // Replaces the two bytes at `at`.
+  // Replaces the two bytes at offset `at`.
   void set16(std::size_t at, std::size_t value) {
     store_le(&bytes_[at], static_cast<std::uint16_t>(value));
   }

@@ -1,5 +1,5 @@
-// LinkList: names and addresses of the objects in an HDF5 group, in the order in which they were
-// added.
+// LinkList keeps the names and addresses of the objects in an HDF5 group. The objects stay in the
+// order in which they were added.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The hash (see lookup3.h) of little-endian words of four bytes; an incomplete last word is filled
-// with zeros.
+// Computes the hash lookup3 (see lookup3.h). The input is read as little-endian words of four
+// bytes; an incomplete last word is filled with zeros.
 #include "hdf5/bytes/lookup3.h"
 
 #include <array>

@@ -1,5 +1,5 @@
-// lookup3: Bob Jenkins' hash of 2006 (burtleburtle.net/bob/c/lookup3.c), the checksum of HDF5
-// metadata.
+// lookup3 is Bob Jenkins' hash of 2006 (burtleburtle.net/bob/c/lookup3.c). HDF5 uses it as the
+// checksum of metadata.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Object headers and the parts of their messages (see object_header.h).
+// Writes object headers and parts of their messages (see object_header.h).
 #include "hdf5/bytes/object_header.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ void ObjectHeader::start() {
   bytes_.clear();
   bytes_.put("OHDR");
   bytes_.put8(2);   // version
-  bytes_.put8(2);   // the chunk's size takes 4 bytes
-  bytes_.put32(0);  // the size, set at the end
+  bytes_.put8(2);   // flags: the size of the chunk is stored in 4 bytes
+  bytes_.put32(0);  // size of the chunk, set at the end
 }
 
 void ObjectHeader::begin(HeaderMessage type, unsigned flags) {
@@ -46,8 +46,8 @@ void put_space_prefix(Hdf5Bytes& out, std::size_t rank, unsigned flags, SpaceCla
   out.put8(static_cast<unsigned>(kind));
 }
 
-// Writes the prefix of a type's message, version 1: class, three bytes that depend on it, size of a
-// value.
+// Writes the beginning of a datatype message of version 1: the class, three bytes whose meaning
+// depends on the class, and the size of a value.
 void put_type_prefix(Hdf5Bytes& out, unsigned type_class, unsigned bits, std::uint64_t size) {
   out.put32((std::uint64_t{bits} << 8) | 0x10 | type_class);
   out.put32(size);

@@ -1,4 +1,4 @@
-// ObjectHeader: builds an HDF5 object header of version 2 message by message, in one chunk
+// ObjectHeader builds an HDF5 object header of version 2, message by message, in one chunk
 // (spec/hdf5_view.md).
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace nmb {
 
-// Numbers of header messages in the HDF5 file format.
+// The numbers of header messages in the HDF5 file format.
 enum class HeaderMessage : std::uint8_t {
   kDataspace = 0x01,
   kLinkInfo = 0x02,
@@ -25,7 +25,7 @@ enum class HeaderMessage : std::uint8_t {
   kAttribute = 0x0C,
   kSymbolTable = 0x11,
   kTreeRanks = 0x13,
-  // A number that HDF5 does not use: HDF5 does not open a file for writing if it does not know the
+  // A number that HDF5 does not use. HDF5 does not open a file for writing if it does not know this
   // message.
   kReadOnly = 0xE0,
 };
@@ -35,12 +35,13 @@ class ObjectHeader {
   ObjectHeader() { start(); }
   // Starts an empty header.
   void start();
-  // Between begin() and end(), append the message to bytes().
+  // Begins a message. Append the message's contents to bytes() before end() is called.
   void begin(HeaderMessage type, unsigned flags = 0);
-  // False: the message is longer than HDF5 allows, 65,535 bytes.
+  // Ends a message. Returns false if the message is longer than 65,535 bytes, the most that HDF5
+  // allows.
   [[nodiscard]] bool end();
   Hdf5Bytes& bytes() { return bytes_; }
-  // Returns the complete header; then call start().
+  // Returns the complete header. Call start() before the next header.
   std::span<const std::byte> finish();
 
  private:
@@ -49,21 +50,22 @@ class ObjectHeader {
   std::size_t message_ = 0;
 };
 
-// These write parts of messages.
+// The next functions write parts of messages.
 void put_scalar_space(Hdf5Bytes& out);
 void put_null_space(Hdf5Bytes& out);
 void put_simple_space(Hdf5Bytes& out, std::span<const std::uint64_t> lengths, bool grows = false);
 void put_text_type(Hdf5Bytes& out, std::uint64_t bytes);
-// Numbers: in external form. Text: one character.
+// Writes the datatype of a number in external form, or of one character.
 void put_type(Hdf5Bytes& out, Type type);
 void put_int32_type(Hdf5Bytes& out);           // little-endian
 void put_reference_list_type(Hdf5Bytes& out);  // sequences of references to objects
-// Writes the beginning of an attribute message, before type, space and values. The sizes are those
-// of the encoded type and space.
+// Writes the beginning of an attribute message, before its type, space and values. `type_bytes` and
+// `space_bytes` are the lengths of the encoded type and space.
 void put_attribute_prefix(Hdf5Bytes& out, std::string_view name, std::size_t type_bytes,
                           std::size_t space_bytes);
 
-// These add whole messages; false: like ObjectHeader::end().
+// The next functions add whole messages. The functions return false if the message is too long,
+// like ObjectHeader::end().
 [[nodiscard]] bool add_text_attribute(ObjectHeader& to, std::string_view name,
                                       std::string_view text, std::size_t bytes);
 [[nodiscard]] bool add_number_attribute(ObjectHeader& to, std::string_view name, Type type,

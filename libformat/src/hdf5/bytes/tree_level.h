@@ -1,4 +1,4 @@
-// HDF5's B-tree of version 1, built from the leaves upwards (spec/hdf5_view.md, "Trees").
+// Builds HDF5 B-trees of version 1 from the leaves upwards (spec/hdf5_view.md, "Trees").
 #pragma once
 
 #include <algorithm>
@@ -25,9 +25,9 @@ struct TreeShape {
   std::size_t key_bytes;  // size of a key
 };
 
-// Writes the nodes above `children`, of which there must be at least one, level by level. Returns
-// the root's address. All nodes are full except the last one of a level. put_key(Hdf5Bytes&, key,
-// whether it is the last of all keys).
+// Writes the nodes above `children` level by level, and returns the root's address. There must be
+// at least one child. All nodes are full, except the last node of each level. `put_key(Hdf5Bytes&,
+// key, is_last)` writes a key; is_last is true for the key after all children.
 template <class PutKey>
 Result<std::uint64_t> append_tree(std::vector<TreeChild> children, const TreeShape& shape,
                                   std::uint64_t last_key, PutKey put_key, ViewOutput& out) {

@@ -1,5 +1,4 @@
-// ViewOutput: receives the structures that the encoders of an HDF5 view produce
-// (spec/hdf5_view.md).
+// ViewOutput receives the structures that the encoders of an HDF5 view produce (spec/hdf5_view.md).
 #pragma once
 
 #include <cstddef>
@@ -12,22 +11,23 @@
 
 namespace nmb {
 
-// Receives the bytes of a view: a file, or code that compares them with a file.
+// Receives the bytes of a view. A sink may be a file, or code that compares the bytes with a file.
 class ViewSink {
  public:
   virtual ~ViewSink() = default;
   virtual Status write_at(std::uint64_t position, std::span<const std::byte> bytes) = 0;
 };
 
-// Structures one after another, each at a multiple of 8, gathered into writes of up to 1 MiB.
+// Places structures one after another, each at a multiple of 8. Collects them into writes of up to
+// 1 MiB.
 class ViewOutput {
  public:
   // The first structure begins at `position`.
   ViewOutput(ViewSink& sink, std::uint64_t position) : sink_(sink), position_(position) {}
-  // Returns where the next structure begins.
+  // Returns the position at which the next structure will begin.
   std::uint64_t position() const { return position_ + waiting_.size(); }
-  // Appends a structure. Returns its address, which is its position because the HDF5 superblock is
-  // at 0.
+  // Appends a structure and returns its address. The address equals the position, because the HDF5
+  // superblock is at position 0.
   Result<std::uint64_t> append(std::span<const std::byte> bytes) {
     if (waiting_.size() + bytes.size() > kCapacity) NMB_TRY(flush());
     const std::uint64_t address = position();

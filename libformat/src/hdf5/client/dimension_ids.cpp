@@ -1,4 +1,4 @@
-// Numbers of dimensions (see hdf5/client/dimension_ids.h).
+// Chooses the numbers of dimensions (see hdf5/client/dimension_ids.h).
 #include "hdf5/client/dimension_ids.h"
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Returns the names of all blocks, each before those below it. Groups of a group are in the order
-// of their links if that is tracked, otherwise of their names. Reads the hdf5 sections of all
-// blocks of kind 6. Errors: kDamaged, kIo.
+// Returns the names of all blocks. Each block comes before the blocks below it. The groups in a
+// group are in the order of their links if HDF5 tracks that order, otherwise in the order of their
+// names. Reads the hdf5 sections of all blocks of kind 6. Errors: kDamaged, kIo.
 Result<std::vector<std::string>> group_order(const Reader& reader) {
   GroupTree tree;
   NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
@@ -36,10 +36,10 @@ Result<std::vector<std::string>> group_order(const Reader& reader) {
 
 constexpr std::int64_t kMostDimensions = std::numeric_limits<std::int32_t>::max();
 
-// Returns the name of the group above; not for the root group.
+// Returns the name of the group above `block`, which must not be the root group.
 std::string_view parent_of(std::string_view block) { return split_path(block).parent; }
 
-// Returns the numbers in the type and shape of an attribute, instead of its values.
+// Returns the bytes of an attribute's values after they are replaced by `numbers`.
 std::vector<std::byte> as_stored(const Metadata& metadata, const Attribute& attribute,
                                  const std::vector<std::int64_t>& numbers) {
   const bool swapped = metadata.extension()->types.is_swapped(attribute.type);
@@ -97,7 +97,7 @@ Status DimensionIds::gather() {
                   0};
       if (metadata.dimension(variable.dimensions[0]).is_record()) scale.length = block->records;
       const std::vector<std::int64_t> id = integers(metadata, v, kDimensionId, 1);
-      // netCDF-C counts a scale itself if its number is negative.
+      // If the number of a scale is negative, netCDF-C gives the scale a number of its own.
       if (!id.empty() && id.front() >= 0) scale.own = id.front();
       some_count_ = some_count_ || !scale.own;
       Scales& scales = blocks_[entry.name];
@@ -109,8 +109,9 @@ Status DimensionIds::gather() {
   });
 }
 
-// If a variable still has the number that netCDF-C counted for a scale in its file, take that:
-// groups that were counted before it need not exist here.
+// Finds the numbers that netCDF-C gave to scales without a number in their source files. A variable
+// that uses such a scale may still state the number. A new count might give other numbers, because
+// some groups of the source file may be absent here.
 void DimensionIds::take_counted(const Block& block) {
   const auto known = blocks_.find(block.name);
   if (known == blocks_.end() ||
@@ -144,7 +145,8 @@ Status DimensionIds::find_shared() {
   return {};
 }
 
-// A dimension of a group above has its number there: netCDF-C does not count it again.
+// Counts the dimensions that classic datasets define themselves. A dimension that belongs to a
+// group above does not get another number from netCDF-C.
 Status DimensionIds::count_own() {
   for (auto& [name, scales] : blocks_) {
     if (scales.levels.empty()) continue;
@@ -177,7 +179,7 @@ Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimens
 
 Status DimensionIds::order_blocks() {
   std::vector<std::string> all;
-  // The order matters for dimensions that netCDF counts.
+  // The order matters only if netCDF-C itself gives numbers to some dimensions.
   if (some_count_) {
     NMB_ASSIGN(all, group_order(*reader_));
     std::erase_if(all, [&](const std::string& name) { return !blocks_.contains(name); });
@@ -193,14 +195,15 @@ void DimensionIds::for_each_in_order(Visit visit) {
   for (const std::string& name : order_) visit(blocks_.find(name)->second);
 }
 
-// Dimensions of classic blocks follow the others.
+// Tries to keep the numbers that scales have in their sources. Dimensions of classic blocks get
+// numbers after all of these.
 Status DimensionIds::keep_numbers(bool* are_unique) {
   std::int64_t classic = 0;
   for_each_in_order([&](const Scales& block) {
     for (const Scale& scale : block.scales)
       if (scale.own) classic = std::max(classic, *scale.own + 1);
   });
-  std::set<std::int64_t> taken;  // of blocks of kind 6
+  std::set<std::int64_t> taken;  // numbers of scales in blocks of kind 6
   std::int64_t next = 0;
   *are_unique = true;
   const std::int64_t first_classic = classic;
@@ -216,12 +219,12 @@ Status DimensionIds::keep_numbers(bool* are_unique) {
       *are_unique = *are_unique && taken.insert(scale.id).second;
     }
   });
-  // A dimension that netCDF counts may have got the number of a classic block's dimension.
+  // If netCDF-C gives a dimension its number, a classic block's dimension may have the same number.
   const auto at = taken.lower_bound(first_classic);
   *are_unique = *are_unique && (at == taken.end() || *at >= classic);
   *are_unique = *are_unique && classic <= kMostDimensions && next <= kMostDimensions;
-  // A dimension that netCDF counts may have another number than in its source, where variables
-  // refer to it by number.
+  // If netCDF-C gives a dimension its number, this may differ from the number in the source.
+  // Variables refer to the dimension by the number in the source.
   if (some_count_)
     for (const std::string& name : order_) numbers_of_source(name);
   for (const auto& [root, numbers] : sources_)
@@ -231,7 +234,8 @@ Status DimensionIds::keep_numbers(bool* are_unique) {
   return {};
 }
 
-// Sources follow each other; dimensions of a source keep the order that netCDF-C gives them there.
+// Numbers all dimensions from 0, source after source. Dimensions of a source keep the order of
+// their numbers in the source.
 Status DimensionIds::count_anew() {
   std::vector<std::string> roots;
   std::map<std::string, std::vector<Scales*>> sources;
@@ -248,15 +252,16 @@ Status DimensionIds::count_anew() {
   return Status(Code::kLimit, "found more than 2^31 - 1 dimensions");
 }
 
-// Numbers the dimensions of one source from `first` on and returns the next number. netCDF-C counts
-// scales without numbers when it reads the result: if their place in the order cannot be kept, all
-// dimensions of the source are in the order in which it reads them.
+// Numbers the dimensions of one source from `first` on and returns the next free number. Scales
+// without numbers get theirs from netCDF-C when it reads the result. If netCDF-C's numbers would
+// differ from those chosen here, all dimensions of the source are numbered in the order in which
+// netCDF-C reads them.
 std::int64_t DimensionIds::count_source(const std::vector<Scales*>& blocks, std::int64_t first) {
   struct Item {
     std::int64_t in_source;
     std::int64_t* id;
     std::int64_t count;
-    bool is_counted;  // by netCDF-C
+    bool is_counted;  // whether netCDF-C gives the number
   };
   std::vector<Item> items;
   std::int64_t next = 0;
@@ -291,7 +296,8 @@ std::int64_t DimensionIds::first_of(std::string_view block) const {
   return known == blocks_.end() ? 0 : known->second.first;
 }
 
-// Returns the uppermost block of kind 6 above a block: the root of the file that it came from.
+// Returns the uppermost block of kind 6 above `block`: the root group of the file from which
+// `block` came.
 std::string DimensionIds::source_of(const std::string& block) const {
   std::string root = block;
   for (std::string above = block; !above.empty();) {
@@ -304,7 +310,7 @@ std::string DimensionIds::source_of(const std::string& block) const {
   return root;
 }
 
-// Returns the numbers that netCDF-C counts in the file that the block came from.
+// Returns the numbers that dimensions have for netCDF-C in the file from which the block came.
 const DimensionIds::Numbers& DimensionIds::numbers_of_source(const std::string& block) const {
   const std::string root = source_of(block);
   const auto [known, is_new] = sources_.try_emplace(root);
@@ -327,7 +333,8 @@ std::optional<DimensionIds::Dimension> DimensionIds::in_source(const std::string
   const Numbers& numbers = numbers_of_source(block);
   const auto known = numbers.find(id);
   if (known == numbers.end()) return std::nullopt;
-  // Choose the nearest group: variables use dimensions of their group and of groups above it.
+  // Variables use dimensions of their own group and of the groups above it. Choose the nearest of
+  // these groups.
   const std::pair<std::string, std::size_t>* nearest = nullptr;
   for (const auto& place : known->second)
     if (is_at_or_below(block, place.first) &&
@@ -361,8 +368,9 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string
                                  known->second.first + *id, true, dimension.is_record()});
 }
 
-// A number that no scale of the source has belongs to a dimension of a classic block above, if the
-// source's block became one. The dimension kept its name.
+// Finds a dimension of a classic block above by its name. A number that no scale of the source has
+// may belong to such a dimension: a block of the source became a classic block, and its dimensions
+// kept their names.
 Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_name(const Block& block,
                                                                      DimId dimension) const {
   const nmb::Dimension used = block.metadata.dimension(dimension);
@@ -408,11 +416,13 @@ Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimens
   return dimensions;
 }
 
-// Returns the number in the output of a variable's dimension, which had `id` in the source.
+// Returns the number that a dimension of a variable gets in the output. `id` is its number in the
+// source.
 Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable, std::size_t place,
                                               std::int64_t id,
                                               const std::optional<Dimension>& dimension) const {
-  // netCDF sees the same as in the source, even if the source contradicts itself.
+  // With the same number, netCDF sees the same dimension as in the source, even if the source
+  // contradicts itself.
   if (!changes_ && in_source(block.name, id)) return id;
   const Variable v = block.metadata.variable(variable);
   const nmb::Dimension used = block.metadata.dimension(v.dimensions[place]);
@@ -424,7 +434,7 @@ Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable
     if (is_below_classic(block.name))
       return conflict(
           joined_text("uses dimension ", in_quotes(used.name), " (", kCoordinates, " ", id, ")"));
-    return id;  // unknown
+    return id;  // the dimension is unknown
   }
   if (dimension->is_classic && !dimension->is_record && !used.is_record() &&
       dimension->length != used.length)

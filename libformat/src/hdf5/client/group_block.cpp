@@ -1,4 +1,4 @@
-// Decodes groups (see group_block.h).
+// Decodes groups of HDF5 files (see group_block.h).
 #include "hdf5/client/group_block.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// Runs nmb-hdf5 and receives its results (see hdf5_file.h). They are not trusted: bodies are
-// decoded like any others, and places of values must lie in the file or the spool.
+// Runs nmb-hdf5 and receives its results (see hdf5_file.h). The results are not trusted: bodies are
+// decoded like bodies from any file, and values must lie in the file or in the spool.
 #include "hdf5/client/hdf5_file.h"
 
 #include <algorithm>
@@ -68,14 +68,14 @@ class FileReader {
       if (run.offset < end || run.offset > block.extent_length ||
           run.length > block.extent_length - run.offset || run.source > there ||
           run.length > there - run.source)
-        return unclear("values outside");
+        return unclear("values outside the file or the extent");
       end = run.end();
       if (run.length == 0) continue;
       if (in_file) block.in_file.push_back({run.offset, run.length, run.source});
       runs.push_back(run);
     }
-    if (!in.ok()) return unclear("a block that is cut");
-    // A body may be large, so it is not copied out of the message.
+    if (!in.ok()) return unclear("an incomplete block");
+    // A body may be large. To avoid a copy, the message is cut down to the body.
     const auto before = body.data() - content.data();
     const std::size_t length = body.size();
     content.erase(content.begin(), content.begin() + before);

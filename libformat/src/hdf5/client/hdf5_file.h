@@ -1,4 +1,4 @@
-// HDF5 files as blocks of kind 6. The process `nmb-hdf5 import` reads them (spec/format.md, section
+// Reads HDF5 files as blocks of kind 6 with the process `nmb-hdf5 import` (spec/format.md, section
 // 15).
 #pragma once
 
@@ -14,48 +14,50 @@
 
 namespace nmb::hdf5 {
 
-// Bytes of an extent that are stored in the HDF5 file in the same form.
+// A run of an extent whose bytes are stored in the same form in the HDF5 file.
 struct RunInFile {
-  std::uint64_t offset = 0;  // in the extent
+  std::uint64_t offset = 0;  // offset in the extent
   std::uint64_t length = 0;
-  std::uint64_t position = 0;  // in the HDF5 file
+  std::uint64_t position = 0;  // position in the HDF5 file
 };
 
-// A group.
+// A group of an HDF5 file.
 struct GroupBlock {
   std::string name;  // the group's path without the first '/'
   std::vector<std::byte> body;
   std::uint64_t extent_length = 0;
-  std::shared_ptr<const ByteSource> extent;  // reads the file and the spool; nullptr: it is empty
-  std::vector<RunInFile> in_file;            // by ascending offset
+  std::shared_ptr<const ByteSource>
+      extent;                      // reads the file and the spool; nullptr if the extent is empty
+  std::vector<RunInFile> in_file;  // runs by ascending offset
 };
 
-// The values of external and virtual data sets: kLeft keeps their places; kCopied copies the values
-// to the spool, from files that HDF5 opens, without limits.
+// How values of external and virtual data sets are treated. `kLeft` leaves them in their files.
+// `kCopied` copies them to the spool; HDF5 then opens the other files without limits.
 enum class OtherFiles : std::uint8_t { kLeft, kCopied };
 
 struct ReadOptions {
   OtherFiles other_files = OtherFiles::kLeft;
-  // The block that the root group becomes; the other groups become blocks below it. Paths of
-  // references, hard links and named datatypes begin with it.
+  // Name of the block that the root group becomes. All other groups become blocks below it. The
+  // paths in references, hard links and named datatypes begin with this name.
   std::string place{};
 };
 
 class Hdf5Process;
 
-// A file that another process is already reading while this process does something else.
+// A file that another process already reads while this process does other work.
 class StartedFile {
  public:
-  // spool: for values that the file does not store in the same form; several files may be read with
-  // one spool, one after another. Errors: kUnsupported if the program for HDF5 is not installed;
-  // kIo.
+  // Starts to read a file. `spool` receives values that the file does not store in the same form.
+  // Several files may be read with one spool, but only one after another. Errors: kUnsupported if
+  // the program for HDF5 is not installed; kIo.
   static Result<std::unique_ptr<StartedFile>> start(const std::string& path,
                                                     std::shared_ptr<const SpoolFile> spool,
                                                     const ReadOptions& options = {});
-  // Ends the process.
+  // Ends the other process.
   ~StartedFile();
 
-  // Like read_file(); call it once. file: the one at that path.
+  // Does the same as read_file(). Call this function only once. `file` is the file at the path that
+  // start() got.
   Status read(std::shared_ptr<const ByteSource> file,
               const std::function<Status(GroupBlock)>& visit);
 
@@ -66,10 +68,10 @@ class StartedFile {
   const std::shared_ptr<const SpoolFile> spool_;
 };
 
-// Calls visit() for each group of the file, the root group first. spool: for values that the file
-// does not store in the same form; several files may be read with one spool. Errors: kDamaged if
-// HDF5 cannot read the file or ended; kUnsupported for something that NMB cannot represent; kLimit
-// for too much time or memory; kIo; visit's first failure.
+// Calls visit() for each group of the file, the root group first. `spool` receives values that the
+// file does not store in the same form; several files may be read with one spool. Errors: kDamaged
+// if HDF5 cannot read the file or its process ended; kUnsupported for contents that NMB cannot
+// represent; kLimit for too much time or memory; kIo; the first failure of visit().
 Status read_file(std::shared_ptr<const ByteSource> file, std::shared_ptr<const SpoolFile> spool,
                  const std::function<Status(GroupBlock)>& visit, const ReadOptions& options = {});
 

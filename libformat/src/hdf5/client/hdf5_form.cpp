@@ -1,4 +1,4 @@
-// Determines the form of an NMB file as HDF5 (see hdf5/client/hdf5_form.h).
+// Determines the form in which an NMB file is written as HDF5 (see hdf5/client/hdf5_form.h).
 #include "hdf5/client/hdf5_form.h"
 
 #include <algorithm>
@@ -12,9 +12,11 @@ namespace nmb::hdf5 {
 namespace {
 
 constexpr std::uint32_t kScaleOffset = 6;
-constexpr std::size_t kUserParameters = 2;  // scale type and factor; HDF5 adds the other parameters
+constexpr std::size_t kUserParameters =
+    2;  // the scale type and the factor; HDF5 adds the other parameters
 
-// HDF5 before 1.8 had other parameters in front. Newer versions refuse to decode the values.
+// Returns whether a filter has the parameters of HDF5 before 1.8, which began with other values.
+// Newer versions of HDF5 refuse to decode the chunks.
 bool is_replaced(const Filter& filter) {
   constexpr std::uint32_t kLastScaleType = 2;
   return filter.id == kScaleOffset && filter.parameters.size() >= kUserParameters &&
@@ -27,8 +29,9 @@ void add_changes(const Block& block, std::vector<Loss>* changes) {
     if (std::ranges::any_of(storage.filters, is_replaced))
       changes->push_back(
           {joined_text("variable \"", group, block.metadata.variable(storage.variable).name, '"'),
-           "HDF5 replaces the parameters of its scaleoffset filter, which are of a version before "
-           "1.8; the chunks stay as they are, and HDF5 cannot decode them with either"});
+           "HDF5 replaces the parameters of its scaleoffset filter, which a version before 1.8 "
+           "wrote; the chunks stay as they are, and HDF5 cannot decode them with old or new "
+           "parameters"});
 }
 
 }  // namespace
@@ -66,10 +69,10 @@ Result<Hdf5Form> Hdf5Form::of(const Reader& reader) {
     form.losses_.push_back(
         {"group \"/" + entry.name + "\"",
          joined_text("a user block of ", bytes.size(),
-                     " bytes; an HDF5 file has one, that of its root group; left out")});
+                     " bytes; an HDF5 file has only one, for its root group; left out")});
     return true;
   }));
-  // Only the first block in the order of names can be above all others.
+  // Only the first block in the order of names can be above all other blocks.
   if (is_above_all && first && form.with_user_block_.contains(*first)) {
     form.user_block_of_ = *first;
     form.losses_.erase(form.losses_.begin());
@@ -79,7 +82,7 @@ Result<Hdf5Form> Hdf5Form::of(const Reader& reader) {
 
 Result<std::shared_ptr<const Block>> Hdf5Form::written(std::shared_ptr<const Block> block) const {
   NMB_ASSIGN(block, ids_.renumbered(std::move(block)));
-  // The user block of the root group is in its place.
+  // The root group keeps its user block; other groups lose theirs.
   if (block->name.empty() || !with_user_block_.contains(block->name)) return block;
   const auto copy = std::make_shared<Block>(*block);
   auto extension = std::make_shared<Extension>(*block->metadata.extension());

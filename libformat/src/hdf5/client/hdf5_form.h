@@ -1,6 +1,6 @@
-// Hdf5Form: the form of an NMB file as HDF5. Blocks from several sources may not fit together
-// unchanged: dimensions get other numbers, and a file has one user block at most (docs/hdf5.md,
-// "Several sources in one file").
+// Hdf5Form determines how an NMB file is written as HDF5. Some blocks from several sources must be
+// changed to fit into one HDF5 file: dimensions get other numbers, and the file has at most one
+// user block (docs/hdf5.md, "Several sources in one file").
 #pragma once
 
 #include <memory>
@@ -19,16 +19,17 @@ namespace nmb::hdf5 {
 // Not thread-safe.
 class Hdf5Form {
  public:
-  // Reads the definitions of all blocks of kind 6. `reader` must outlive the result. Errors:
-  // kDamaged; kLimit; kIo.
+  // Determines the form of a file. Reads the definitions of all blocks of kind 6. `reader` must
+  // outlive the result. Errors: kDamaged; kLimit; kIo.
   NMB_EXPORT static Result<Hdf5Form> of(const Reader& reader);
 
   const DimensionIds& dimensions() const { return ids_; }
-  // Returns the block whose user block the file gets: one that is above all other blocks.
+  // Returns the name of the block whose user block the HDF5 file gets. This block is above all
+  // other blocks.
   const std::optional<std::string>& user_block_of() const { return user_block_of_; }
-  // Returns the user blocks that the file does not get.
+  // Returns losses: the user blocks that the HDF5 file does not get.
   const std::vector<Loss>& losses() const { return losses_; }
-  // Returns definitions that HDF5 changes without a loss of values.
+  // Returns the definitions that HDF5 changes without a loss of values.
   const std::vector<Loss>& changes() const { return changes_; }
   // Returns the block in the form in which it is written. Errors: kDamaged, kIo.
   NMB_EXPORT Result<std::shared_ptr<const Block>> written(std::shared_ptr<const Block> block) const;
@@ -43,12 +44,12 @@ class Hdf5Form {
   std::vector<Loss> changes_;
 };
 
-// Truncates filter parameters that HDF5 would replace when it creates a data set, although it
-// cannot decode with the new ones either: those of a scale-offset filter of an unknown scale type,
-// except the first two.
+// Drops filter parameters that HDF5 replaces when it creates a data set: all but the first two
+// parameters of a scaleoffset filter with an unknown scale type. HDF5 cannot decode the chunks with
+// the new parameters either.
 NMB_EXPORT void drop_replaced_parameters(Extension* extension);
 
-// Returns the bytes of a block's user block; empty: it has none. Errors: kDamaged.
+// Returns the bytes of a block's user block, or no bytes if it has none. Errors: kDamaged.
 NMB_EXPORT Result<std::vector<std::byte>> user_block(const Block& block);
 
 }  // namespace nmb::hdf5

@@ -1,4 +1,4 @@
-// A process of nmb-hdf5 (see hdf5_process.h).
+// Runs a process of nmb-hdf5 (see hdf5_process.h).
 #include "hdf5/client/hdf5_process.h"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ Result<std::unique_ptr<Hdf5Process>> Hdf5Process::start(const std::vector<std::s
 Hdf5Process::~Hdf5Process() { close(pipe_); }
 
 Status Hdf5Process::wait_readable(const std::atomic<bool>* cancel) {
-  constexpr int kLook = 50;  // ms between two checks of *cancel
+  constexpr int kLook = 50;  // milliseconds between two checks of *cancel
   for (pollfd in{pipe_, POLLIN, 0};;) {
     if (cancel && cancel->load()) return Status(Code::kIo, "interrupted");
     const int ready = poll(&in, 1, cancel ? kLook : -1);
@@ -51,7 +51,7 @@ Result<std::size_t> Hdf5Process::read(std::span<std::byte> bytes) {
   return done;
 }
 
-// Reports that the process ended without a last message.
+// Returns the failure of a process that ended without a last message.
 Status Hdf5Process::ended() {
   NMB_ASSIGN(const int code, wait());
   return failure(Code::kDamaged, "found a file on which nmb-hdf5 ended with code ", code,

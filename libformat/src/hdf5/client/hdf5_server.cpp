@@ -1,4 +1,4 @@
-// Servers and those that wait for the next request (see hdf5_server.h).
+// Starts servers, and keeps idle servers for the next request (see hdf5_server.h).
 #include "hdf5/client/hdf5_server.h"
 
 #include <fcntl.h>
@@ -51,7 +51,7 @@ Idle& idle() {
 Hdf5Server::Hdf5Server(std::string program, int socket, pid_t id)
     : program_(std::move(program)), socket_(socket), id_(id), owner_(getpid()) {}
 
-// Returns false in a forked copy of the process that started the server.
+// Returns false in a process that was forked from the one that started the server.
 bool Hdf5Server::is_ours() const { return owner_ == getpid(); }
 
 Hdf5Server::~Hdf5Server() {
@@ -90,8 +90,8 @@ Result<std::unique_ptr<Hdf5Server>> Hdf5Server::start(const std::string& program
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
-  // The server may outlive this process for a moment, so it must not keep streams open on which
-  // others wait.
+  // The server may outlive this process for a moment. If it kept the standard streams open, other
+  // programs that wait for their end would wait longer.
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
     posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0);
   std::string name = program, command = "serve";
@@ -114,7 +114,7 @@ Status Hdf5Server::ask(const std::vector<std::string>& arguments, int output, in
   text.append(fs::current_path(none).string()).push_back('\0');
   for (const std::string& argument : arguments) text.append(argument).push_back('\0');
   if (text.size() > kMostRequest)
-    return Status(Code::kLimit, "found names of more than 128 KiB for nmb-hdf5");
+    return Status(Code::kLimit, "found arguments of more than 128 KiB for nmb-hdf5");
 
   const int descriptors[2] = {output, shared};
   const std::size_t bytes = (shared >= 0 ? 2 : 1) * sizeof(int);
@@ -141,7 +141,7 @@ Result<int> Hdf5Server::answer() {
   while ((got = recv(socket_, &status, sizeof status, 0)) < 0 && errno == EINTR) {
   }
   if (got < 0) return system_error(errno, {}, "wait for nmb-hdf5");
-  if (got != sizeof status) return Status(Code::kIo, "nmb-hdf5 ended, expected an answer");
+  if (got != sizeof status) return Status(Code::kIo, "nmb-hdf5 ended without an answer");
   return status;
 }
 

@@ -1,5 +1,6 @@
-// Hdf5Server: a running `nmb-hdf5 serve`, which handles each request in a new process, a fork of
-// itself: starting the program and loading the HDF5 library takes longer than reading a small file.
+// Hdf5Server is a running `nmb-hdf5 serve`. The server handles each request in a new process, which
+// is a fork of itself. This saves time: to start the program and load the HDF5 library takes longer
+// than to read a small file.
 #pragma once
 
 #include <sys/types.h>
@@ -13,36 +14,37 @@
 
 namespace nmb::hdf5 {
 
-// The beginning of a request. The working directory and the arguments follow, each with a zero byte
-// after it; one or two descriptors are sent with them.
+// The beginning of a request. The working directory and the arguments follow; each ends with a zero
+// byte. One or two file descriptors are sent with the request.
 struct ServerRequest {
   std::uint32_t version = 2;
-  std::uint32_t has_shared = 0;  // the second descriptor becomes kShared
+  std::uint32_t has_shared = 0;  // 1: a second descriptor is sent, which becomes kShared
 };
 inline constexpr std::size_t kMostRequest = 128 << 10;
-// The number of the shared descriptor in the process.
+// The number that the shared descriptor has in the new process.
 inline constexpr int kShared = 3;
 
 // Handles one request after another. Not thread-safe.
 class Hdf5Server {
  public:
-  // Returns a server that nobody uses, or a new one. Thread-safe. Errors: kUnsupported if the
+  // Returns an idle server, or a new one if there is none. Thread-safe. Errors: kUnsupported if the
   // program is not installed; kIo.
   static Result<std::unique_ptr<Hdf5Server>> take();
-  // Returns the server to those that take() may give out; its last request must be done.
-  // Thread-safe.
+  // Makes a server idle, so that take() may return it again. The server's last request must be
+  // done. Thread-safe.
   static void give_back(std::unique_ptr<Hdf5Server> server);
 
-  // Ends the server and the process that handles its request.
+  // Ends the server and the process that handles the server's request.
   ~Hdf5Server();
   Hdf5Server(const Hdf5Server&) = delete;
   Hdf5Server& operator=(const Hdf5Server&) = delete;
 
-  // output: a descriptor for the messages of the process. shared: a descriptor to give to the
-  // process, or -1. The caller may close both afterwards. Errors: kIo; kLimit for arguments of more
-  // than 128 KiB.
+  // Sends a request. The new process writes its messages to the descriptor `output` and gets the
+  // descriptor `shared`, or none if that is -1. The caller may close both descriptors after the
+  // call. Errors: kIo; kLimit for arguments of more than 128 KiB.
   Status ask(const std::vector<std::string>& arguments, int output, int shared);
-  // Returns how the process ended, as the status of waitpid. Errors: kIo if the server ended, too.
+  // Waits until the process ends and returns its status, as waitpid gives it. Errors: kIo if the
+  // server ended too.
   Result<int> answer();
 
  private:

@@ -1,4 +1,4 @@
-// Encodes failures in messages of nmb-hdf5 (see hdf5_stream.h).
+// Encodes and decodes failures in messages of nmb-hdf5 (see hdf5_stream.h).
 #include "hdf5/client/hdf5_stream.h"
 
 #include <string>
@@ -25,7 +25,7 @@ Status decode_failure(std::span<const std::byte> content) {
   const auto offset = in.number<std::uint64_t>("");
   std::string file = in.text(""), rule = in.text(""), message = in.text("");
   if (!in.ok() || code == 0 || code > static_cast<std::uint32_t>(Code::kBusy))
-    return Status(Code::kDamaged, "found a message of nmb-hdf5 with a failure without its code");
+    return Status(Code::kDamaged, "found a failure that nmb-hdf5 reported without its code");
   return Status(static_cast<Code>(code), std::move(file), offset, std::move(rule),
                 std::move(message));
 }

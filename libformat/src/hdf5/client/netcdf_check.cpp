@@ -19,12 +19,12 @@ namespace {
 
 Status seen_otherwise(const std::string& variable, const std::string& seen,
                       const std::string& expected) {
-  return Status(Code::kDamaged, "the result is not what was to be written: variable " +
+  return Status(Code::kDamaged, "the written file differs from the source: variable " +
                                     in_quotes(variable) + ": netCDF sees " + seen +
                                     ", expected dimension " + in_quotes(expected));
 }
 
-// ahead: length of the prefix that the name gets.
+// Checks the length of a name. `ahead` is the length of the prefix that the name gets.
 Status check_name(std::string_view what, const std::string& path, std::string_view name,
                   std::size_t ahead) {
   if (name.size() + ahead <= kMostNetcdfName) return {};
@@ -63,7 +63,7 @@ Status check_netcdf_names(const Reader& reader) {
                          metadata.dimension(d).name, 0));
     for (VarId v = 0; v < metadata.variable_count(); ++v) {
       const Variable variable = metadata.variable(v);
-      // A variable with the name of a dimension that is not its first gets a prefix.
+      // A variable gets a prefix if it has the name of a dimension that is not its first dimension.
       const std::optional<DimId> same =
           is_classic ? metadata.find_dimension(variable.name) : std::nullopt;
       const bool is_hidden =
@@ -131,7 +131,7 @@ Status NetcdfCheck::check_numbers(const std::string& variable, const std::vector
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto seen = scales_.find(ids[i]);
     if (seen == scales_.end())
-      return seen_otherwise(variable, joined_text("no dimension of number ", ids[i]), paths[i]);
+      return seen_otherwise(variable, joined_text("no dimension with number ", ids[i]), paths[i]);
     if (seen->second != paths[i])
       return seen_otherwise(variable, "dimension " + in_quotes(seen->second), paths[i]);
   }
@@ -152,10 +152,10 @@ Status NetcdfCheck::check_block(const std::shared_ptr<const Block>& block) const
     const std::vector<std::int64_t> ids = integers(written->metadata, v, kCoordinates, rank);
     NMB_ASSIGN(const auto expected, dimensions.dimensions_of(source, v));
     std::vector<std::string> paths;
-    bool is_told = true;  // otherwise netCDF cannot read the source
+    bool is_told = true;  // if false, netCDF cannot read the source
     for (std::size_t i = 0; i < rank && is_told; ++i) {
       const auto seen = scales_.find(ids[i]);
-      // If the source contradicts itself, netCDF sees the same as there.
+      // If the source contradicts itself, netCDF must see the same dimension as in the source.
       const auto in_source = dimensions.in_source(source.name, before[i]);
       const bool as_before = seen != scales_.end() && in_source && in_source->path == seen->second;
       is_told = expected[i] || in_source;

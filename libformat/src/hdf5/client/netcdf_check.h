@@ -1,5 +1,5 @@
-// NetcdfCheck: checks that netCDF-C sees in an HDF5 file, which was made from an NMB file, the
-// dimensions that variables had in their sources. It numbers dimensions like netCDF-C, group by
+// NetcdfCheck checks an HDF5 file that was made from an NMB file: netCDF-C must see the same
+// dimensions of variables as in the sources. The check numbers dimensions like netCDF-C, group by
 // group.
 #pragma once
 
@@ -15,9 +15,9 @@
 
 namespace nmb::hdf5 {
 
-// Checks that a netCDF-4 file can hold all names of groups, data sets, links and attributes. Reads
-// the definitions of all blocks. Errors: kUnsupported with the first name that it cannot hold;
-// kDamaged, kIo.
+// Checks that a netCDF-4 file can hold the names of all groups, data sets, links and attributes.
+// Reads the definitions of all blocks. Errors: kUnsupported, with the first name that such a file
+// cannot hold; kDamaged; kIo.
 Status check_netcdf_names(const Reader& reader);
 
 // Not thread-safe.
@@ -26,17 +26,17 @@ class NetcdfCheck {
   // Both arguments must outlive the object.
   NetcdfCheck(const Reader& reader, const Hdf5Form& form) : reader_(reader), form_(form) {}
 
-  // Adds a group of the HDF5 file, in the order in which netCDF-C reads groups.
+  // Adds a group of the HDF5 file. Groups must be added in the order in which netCDF-C reads them.
   void add(const Block& written);
-  // Adds a group made from the classic block `source`. Errors: kDamaged if a variable has other
-  // dimensions there.
+  // Adds a group that was made from the classic block `source`. Errors: kDamaged if a variable has
+  // other dimensions in the group than in `source`.
   Status add_classic(const Block& written, const Block& source, bool plain);
-  // Call this after all groups were added. Errors: kDamaged if netCDF sees other dimensions, with
-  // the name of the first variable; kIo.
+  // Makes the checks that need all groups. Call this function after all groups were added. Errors:
+  // kIo; kDamaged, with the name of the variable, if netCDF sees other dimensions of a variable.
   Status finish() const;
 
  private:
-  struct Use {  // the numbers of the dimensions that a variable of a classic block uses
+  struct Use {  // numbers of the dimensions that a variable of a classic block uses
     std::string variable;
     std::vector<std::int64_t> ids;
     std::vector<std::string> paths;
@@ -47,8 +47,8 @@ class NetcdfCheck {
 
   const Reader& reader_;
   const Hdf5Form& form_;
-  std::map<std::int64_t, std::string> scales_;  // paths by number; if several have the same number,
-                                                // netCDF-C takes the last one
+  std::map<std::int64_t, std::string> scales_;  // paths of scales by number; if several scales have
+                                                // the same number, netCDF-C takes the last one
   std::int64_t next_ = 0;
   std::vector<Use> uses_;
 };

@@ -9,8 +9,9 @@
 
 namespace nmb {
 
-// The largest number of bytes of metadata: a constant, and a number for each byte of the file,
-// because metadata that objects share is reported for each object.
+// A file may have at most kMostMetadata + kMostMetadataFactor × (file length) bytes of metadata.
+// The limit can exceed the length of the file, because metadata that objects share is read again
+// for each object.
 static constexpr std::uint64_t kMostMetadata = std::uint64_t{1} << 30, kMostMetadataFactor = 4;
 
 Result<std::vector<std::shared_ptr<const Block>>> open_hdf5(
@@ -25,7 +26,7 @@ Result<std::vector<std::shared_ptr<const Block>>> open_hdf5(
     held += sizeof(Block) + block->metadata.memory() + block->entry.raw_length;
     if (held > most)
       return failure(Code::kLimit, "found more than ", most,
-                     " bytes of metadata, expected at most that for a file of "
+                     " bytes of metadata, which is too much for a file of "
                      "this size");
     blocks.push_back(std::move(block));
     return {};

@@ -1,4 +1,4 @@
-// Properties of the hdf5 section (see hdf5/model/hdf5_section.h).
+// Encodes and decodes properties of the hdf5 section (see hdf5/model/hdf5_section.h).
 #include "hdf5/model/hdf5_section.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The hdf5 section of a body of kind 6: what an HDF5 group has beyond the netCDF data model
-// (spec/hdf5_section.md).
+// Encodes and decodes the hdf5 section of a body of kind 6. The section records the parts of an
+// HDF5 group that are beyond the netCDF data model (spec/hdf5_section.md).
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ inline constexpr std::uint64_t kUnlimitedLength = ~std::uint64_t{0};
 enum class SpaceClass : std::uint8_t { kScalar = 0, kSimple = 1, kNull = 2 };
 struct Space {
   SpaceClass space_class = SpaceClass::kSimple;
-  std::vector<std::uint64_t> lengths, maximum;  // slowest first; kUnlimitedLength
+  std::vector<std::uint64_t> lengths,
+      maximum;  // by dimension, slowest-varying first; a maximum may be kUnlimitedLength
 
   bool operator==(const Space&) const = default;
 };
@@ -35,9 +36,9 @@ struct Creation {
   Allocation allocation = Allocation::kLate;
   FillTime fill_time = FillTime::kIfSet;
   FillState fill_state = FillState::kDefault;
-  std::vector<std::byte> fill_value;  // one value in the variable's type
-  std::vector<std::uint64_t> chunk;   // where the storage section has none
-  std::vector<Filter> filters;        // the same
+  std::vector<std::byte> fill_value;  // one value of the variable's type
+  std::vector<std::uint64_t> chunk;   // used if the storage section has none
+  std::vector<Filter> filters;        // used if the storage section has none
 
   bool operator==(const Creation&) const = default;
 };
@@ -71,13 +72,13 @@ struct VirtualSource {
   std::vector<std::byte> here, there;  // selections, encoded by HDF5
 };
 
-// A dimension of the block that is one of a group above it.
+// A dimension of the block that belongs to a group above the block.
 struct DimensionAbove {
   DimId dimension = 0;
-  std::uint32_t levels = 1;  // how many groups above; at least 1
+  std::uint32_t levels = 1;  // number of levels up to that group, at least 1
 };
 
-// One property, of which the number says what counts.
+// One property. Only the members that belong to its number are used.
 struct Property {
   enum class Number : std::uint16_t {
     kSpace = 1,
@@ -109,12 +110,13 @@ struct Property {
   std::vector<DimensionAbove> dimensions_above;  // by ascending dimension
 };
 
-// Appends a property to a section. They come in the order of the section.
+// Appends a property to a section. Append the properties in the order of the section.
 NMB_EXPORT void append_property(const Property& property, std::vector<std::byte>* section);
 
-// All properties of a section. kDamaged (R-H5-1, the offset is one in `section`).
+// Returns all properties of a section. Errors: kDamaged (R-H5-1), with an offset in `section`.
 NMB_EXPORT Result<std::vector<Property>> decode_properties(std::span<const std::byte> section);
-// Those with one of these numbers; the others are not looked at.
+// Returns the properties that have one of the `wanted` numbers. Does not check the payloads of
+// other properties.
 NMB_EXPORT Result<std::vector<Property>> decode_properties(
     std::span<const std::byte> section, std::span<const Property::Number> wanted);
 

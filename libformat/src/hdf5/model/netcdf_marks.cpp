@@ -1,4 +1,4 @@
-// Marks of netCDF (see hdf5/model/netcdf_marks.h).
+// Reads the marks of netCDF (see hdf5/model/netcdf_marks.h).
 #include "hdf5/model/netcdf_marks.h"
 
 #include <algorithm>

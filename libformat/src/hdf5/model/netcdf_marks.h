@@ -1,7 +1,7 @@
-// The marks that netCDF and HDF5's dimension scales leave in a block that came from HDF5: they show
-// which data set is a dimension and which dimensions a data set has (HDF5 Dimension Scale
-// Specification; "Interoperability with HDF5" of netCDF). Marks in any other form than these
-// libraries write are ignored.
+// Reads the attributes, here called marks, that netCDF and HDF5's dimension scales leave in a block
+// from HDF5. Marks show which data set is a dimension, and which dimensions a data set has (HDF5
+// Dimension Scale Specification; "Interoperability with HDF5" of netCDF). A mark that does not have
+// the form that these libraries write is ignored.
 #pragma once
 
 #include <cstddef>
@@ -19,30 +19,32 @@ inline constexpr std::string_view kDimensionId = "_Netcdf4Dimid",
                                   kCoordinates = "_Netcdf4Coordinates", kList = "DIMENSION_LIST";
 inline constexpr std::string_view kNotAVariable =
     "This is a netCDF dimension but not a netCDF variable";
-// The prefix of the name of a variable that has the name of a dimension but is not its scale.
+// The prefix of a data set's name if the variable has the name of a dimension but is not the
+// dimension's scale.
 inline constexpr std::string_view kNonCoordinate = "_nc4_non_coord_";
 
-// Returns whether the name has the form phony_dim_N, under which netCDF shows a dimension of an
-// HDF5 file that has no scale.
+// Returns whether a name has the form phony_dim_N. In netCDF, dimensions of HDF5 files have such
+// names if they have no scale.
 bool is_made_up(std::string_view dimension);
 
-// The functions below take metadata with an extension. This one returns the text of a string of
-// fixed length, up to the first NUL.
+// Returns the text of an attribute that is a string of fixed length, up to the first NUL. This
+// function and all functions below need metadata with an extension, unless they say otherwise.
 std::string_view fixed_text(const Metadata& metadata, VarId owner, std::string_view name);
 // Returns whether a variable is a dimension scale of HDF5.
 bool is_dimension_scale(const Metadata& metadata, VarId variable);
-// Returns whether it is a scale for which netCDF shows no variable; false for metadata without an
-// extension.
+// Returns whether a variable is a scale that netCDF shows only as a dimension. Returns false for
+// metadata without an extension.
 bool is_scale_alone(const Metadata& metadata, VarId variable);
-// Returns the integers of an attribute, of four bytes each; empty if the attribute has another
-// type.
+// Returns the values of an attribute of four-byte integers, or no values if the attribute has
+// another type.
 std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::string_view name);
-// The same, if the attribute has `count` integers.
+// Returns the values like the function above, but only if there are exactly `count` values.
 std::vector<std::int64_t> integers(const Metadata& metadata, VarId owner, std::string_view name,
                                    std::size_t count);
 // Returns whether an attribute has the type of DIMENSION_LIST.
 bool is_list(const Metadata& metadata, const Attribute& a);
-// Returns the paths of the first scale of each dimension; empty: the dimension has none.
+// Returns the path of each dimension's first scale. The path is empty for a dimension without a
+// scale.
 std::vector<std::string> scale_paths(const Metadata& metadata, VarId variable, std::size_t rank);
 
 }  // namespace nmb

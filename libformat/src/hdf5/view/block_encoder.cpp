@@ -1,4 +1,4 @@
-// Data sets of a block (see block_encoder.h).
+// Writes the data sets of a block (see block_encoder.h).
 #include "hdf5/view/block_encoder.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace nmb {
 
 namespace {
 
-// Attributes of netCDF-4 for metadata that classic netCDF stores elsewhere.
+// Attributes in which netCDF-4 stores metadata that classic netCDF stores in the header.
 constexpr std::string_view kScaleClass = "CLASS", kScaleName = "NAME",
                            kDimensionList = "DIMENSION_LIST", kDimensionId = "_Netcdf4Dimid",
                            kCoordinates = "_Netcdf4Coordinates";
@@ -43,8 +43,8 @@ Status BlockEncoder::refused(const std::string& object, const std::string& found
 }
 
 Status BlockEncoder::too_long(const std::string& object) const {
-  return refused(object, "an attribute, or lengths, of more than 65535 bytes with their name",
-                 "what fits a message of HDF5");
+  return refused(object, "an attribute with its name, or dimensions, of more than 65535 bytes",
+                 "at most 65535 bytes in an HDF5 message");
 }
 
 std::uint64_t BlockEncoder::length(DimId id) const {
@@ -52,7 +52,8 @@ std::uint64_t BlockEncoder::length(DimId id) const {
   return dimension.is_record() ? entry_.records : dimension.length;
 }
 
-// Returns whether the variable has the dimension's name and has it as its first dimension.
+// Returns whether dimension `id` is the variable's first dimension. The variable has the name of
+// the dimension.
 bool BlockEncoder::is_coordinate(const Variable& variable, DimId id) const {
   return !variable.dimensions.empty() && variable.dimensions[0] == id;
 }
@@ -80,7 +81,7 @@ Status BlockEncoder::encode(ViewGroup* group) {
   return {};
 }
 
-// Encodes a dimension without a variable: a data set without values.
+// Encodes a dimension without a variable as a data set without values.
 Status BlockEncoder::encode_dimension(DimId id, LinkList* links) {
   const Dimension dimension = metadata_.dimension(id);
   const std::uint64_t count = length(id);
@@ -141,14 +142,15 @@ Status BlockEncoder::encode_variable(VarId id, LinkList* links) {
   const Variable variable = metadata_.variable(id);
   const auto what = [&] { return object("variable", variable.name); };
   if (!is_type(static_cast<std::uint32_t>(variable.type)))
-    return refused(what(), "a type of HDF5", "one of classic netCDF");
-  constexpr std::size_t kMostRank = 31;  // HDF5 allows 32, and chunks have one more
+    return refused(what(), "a type of HDF5", "a type of classic netCDF");
+  constexpr std::size_t kMostRank =
+      31;  // HDF5 allows 32, and a chunk has one more dimension than its variable
   if (variable.dimensions.size() > kMostRank)
     return refused(what(), joined_text(variable.dimensions.size(), " dimensions"), "at most 31");
   const bool grows = metadata_.is_record_variable(id);
   const auto bytes = metadata_.array_bytes(id);
-  if (!bytes) return refused(what(), "a size that 64 bits do not hold", "a smaller one");
-  // The tree of chunks lies before the header that leads to it.
+  if (!bytes) return refused(what(), "values of 2^64 bytes or more", "fewer bytes");
+  // The tree of chunks is written before the header, which has the tree's address.
   header_.start();
   Hdf5Bytes& out = header_.bytes();
   std::vector<std::uint64_t> lengths;
@@ -218,7 +220,7 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
   const auto what = [&] { return object("variable", variable.name); };
   if (record_bytes > ~std::uint32_t{0})
     return refused(what(), joined_text("records of ", record_bytes, " bytes"), "fewer than 2^32");
-  constexpr std::size_t kMostRecords = 1 << 24;  // because the tree is made in memory
+  constexpr std::size_t kMostRecords = 1 << 24;  // limited, because the tree is made in memory
   std::vector<TreeChild> chunks;
   const std::uint64_t first = variable.begin - layout_.header_length;
   for (std::uint64_t record = 0; record < entry_.records && record_bytes != 0; ++record) {
@@ -229,13 +231,13 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
                  ? failure(Code::kUnsupported, "HDF5 view: ", what(), ", record ", record, ": ",
                            found.status().message())
                  : found.status();
-    if (*found == 0) {  // continue with the record in which this hole ends
+    if (*found == 0) {  // the next record is the one in which this hole ends
       record = std::max(record + 1, (places_.run_end(offset) - first) / layout_.record_size) - 1;
       continue;
     }
     if (++shared_.chunks > shared_.most_chunks)
       return failure(Code::kUnsupported, "HDF5 view: found more than ", shared_.most_chunks,
-                     " records of variables, expected fewer");
+                     " records of variables, which is too many for a view");
     if (chunks.size() == kMostRecords)
       return refused(what(), joined_text("more than ", kMostRecords, " records"), "fewer");
     chunks.push_back({record, *found});
@@ -289,15 +291,15 @@ Status BlockEncoder::add_attributes(VarId owner, ObjectHeader& header) const {
     if (!status.ok()) return;
     const auto what = [&] { return of() + ", attribute \"" + printable(attribute.name) + "\""; };
     if (attribute.name.empty() || attribute.name.find('\0') != attribute.name.npos)
-      status = refused(what(), "a name that HDF5 cannot hold", "one without NUL");
+      status = refused(what(), "a name that HDF5 cannot hold", "a name without NUL");
     else if (attribute.name.size() > kMostNetcdfName)
       status = refused(of() + ", attribute \"" + printable(attribute.name.substr(0, 80)) + "\"",
                        joined_text("a name of ", attribute.name.size(), " bytes"),
                        joined_text("at most ", kMostNetcdfName));
     else if (owner != kGlobal && std::ranges::count(kReserved, attribute.name) > 0)
-      status = refused(what(), "a name by which netCDF-4 tells of dimensions", "another one");
+      status = refused(what(), "a name that netCDF-4 uses for dimensions", "another name");
     else if (!is_type(static_cast<std::uint32_t>(attribute.type)))
-      status = refused(what(), "a type of HDF5", "one of classic netCDF");
+      status = refused(what(), "a type of HDF5", "a type of classic netCDF");
     else if (const bool fits =
                  attribute.type == Type::kChar
                      ? add_text_attribute(header, attribute.name,

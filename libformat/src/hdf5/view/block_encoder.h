@@ -1,4 +1,5 @@
-// BlockEncoder: the dimensions and variables of a block as HDF5 data sets (spec/hdf5_view.md).
+// BlockEncoder writes the dimensions and variables of a block as HDF5 data sets
+// (spec/hdf5_view.md).
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,12 @@
 
 namespace nmb {
 
-// State that the data sets of all blocks share.
+// State that the encoders of all blocks share.
 struct DataSetOutput {
   ViewOutput& out;
   DimensionReferences& references;
-  unsigned node_rank;                // for trees of chunks
-  std::uint64_t next_dimension = 0;  // the number of the next block's first dimension
+  unsigned node_rank;                // half the number of children of a node in trees of chunks
+  std::uint64_t next_dimension = 0;  // number of the next block's first dimension
   std::uint64_t chunks = 0;          // number of chunks so far
   std::uint64_t most_chunks;
 };
@@ -35,9 +36,9 @@ class BlockEncoder {
         layout_(header.layout),
         places_(places),
         shared_(shared) {}
-  // Writes the data sets, and adds their links and the block's attributes to `group`. Errors:
-  // kUnsupported for something that a view cannot show; kDamaged if there are more dimensions than
-  // the file's totals.
+  // Writes the data sets. Adds links to the data sets, and the attributes of the block, to `group`.
+  // Errors: kUnsupported for contents that a view cannot show; kDamaged if there are more
+  // dimensions than the superblock's totals say.
   Status encode(ViewGroup* group);
 
  private:
@@ -63,7 +64,7 @@ class BlockEncoder {
   const ValuePlaces& places_;
   DataSetOutput& shared_;
   ObjectHeader header_;
-  std::vector<VarId> coordinates_;  // for each dimension its variable, or kGlobal
+  std::vector<VarId> coordinates_;  // for each dimension its coordinate variable, or kGlobal
 };
 
 }  // namespace nmb

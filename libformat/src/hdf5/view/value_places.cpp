@@ -1,4 +1,4 @@
-// Places of values (see value_places.h).
+// Finds the positions of values (see value_places.h).
 #include "hdf5/view/value_places.h"
 
 #include <algorithm>
@@ -45,9 +45,9 @@ Result<ValuePlaces> ValuePlaces::of(const ReaderCore& core, const BlockEntry& en
 Result<std::uint64_t> ValuePlaces::find(std::uint64_t offset, std::uint64_t length) const {
   const auto run = std::ranges::upper_bound(runs_, offset, {}, &Run::end);
   const auto lacks = [](const char* found) {
-    return failure(Code::kUnsupported, "found ", found, ", expected them in one run of the file");
+    return failure(Code::kUnsupported, "found ", found, ", expected values in one run of the file");
   };
-  if (run == runs_.end() || offset < run->begin) return lacks("values that the block lacks");
+  if (run == runs_.end() || offset < run->begin) return lacks("values outside the extent");
   if (length <= run->end - offset)
     return run->position == 0 ? 0 : run->position + (offset - run->begin);
   bool holes = false, stored = false;

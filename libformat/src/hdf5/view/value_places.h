@@ -1,4 +1,4 @@
-// ValuePlaces: the places in the file of the bytes of a block's extent (spec/format.md, section
+// ValuePlaces finds where the bytes of a block's extent lie in the file (spec/format.md, section
 // 10.1).
 #pragma once
 
@@ -13,18 +13,20 @@ namespace nmb {
 
 class ValuePlaces {
  public:
-  // Errors: kUnsupported for pieces with a codec or in other files; the message says which.
+  // Reads the pieces of a block. Errors: kUnsupported, with the reason, for pieces with a codec or
+  // in other files.
   static Result<ValuePlaces> of(const ReaderCore& core, const BlockEntry& entry);
-  // Returns the position of [offset, offset + length) of the extent; length must not be 0. 0: none
-  // of it is stored. Errors: kUnsupported if only a part is stored, or the bytes are not
-  // contiguous.
+  // Returns where bytes [offset, offset + length) of the extent lie in the file, or 0 if none of
+  // these bytes is stored. `length` must not be 0. Errors: kUnsupported if only some of the bytes
+  // are stored, or if they are not contiguous.
   Result<std::uint64_t> find(std::uint64_t offset, std::uint64_t length) const;
 
-  // Returns where the run that contains `offset` ends in the extent.
+  // Returns the end, in the extent, of the run that contains `offset`.
   std::uint64_t run_end(std::uint64_t offset) const;
 
  private:
-  // Bytes of the extent that are contiguous in the file, or that are not stored (position 0).
+  // Bytes of the extent that are contiguous in the file. If `position` is 0, the bytes are not
+  // stored.
   struct Run {
     std::uint64_t begin, end, position;
   };

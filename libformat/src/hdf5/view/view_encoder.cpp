@@ -1,4 +1,4 @@
-// The walk through the blocks (see view_encoder.h).
+// Encodes the blocks of a file one after another (see view_encoder.h).
 #include "hdf5/view/view_encoder.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::uint64_t kAddressBytes = 8, kLengthBytes = 8;
 
-// Half the number of children of a node in trees of chunks, chosen by the average number of
-// records.
+// Returns half the number of children of a node in trees of chunks. The number follows from the
+// average number of records of a block.
 unsigned chunk_rank(const Totals& totals) {
   if (totals.blocks == 0) return 2;
   const std::uint64_t average = totals.records / totals.blocks;
@@ -87,9 +87,9 @@ class ViewEncoder {
     return out.append(header.finish());
   }
 
-  // Blocks come in order of names: a group is complete when the next name comes after all names
-  // that begin with its own name and a slash. The name of each open group is the beginning of the
-  // next one's.
+  // Adds a block. Blocks come in the order of their names. A group is therefore complete when the
+  // next name is greater than all names that begin with the group's name and a slash. The name of
+  // the next open group begins with the name of the open group before it.
   Status add_block(const BlockEntry& entry, DataSetOutput& shared) {
     const std::string& name = entry.name;
     while (open_groups_.size() > 1 && name.compare(open_groups_.back().name + "0") >= 0)
@@ -141,7 +141,8 @@ class ViewEncoder {
     return BlockEncoder(entry, header, *places, shared).encode(group);
   }
 
-  // Counts like lost_records(); no group of a view uses dimensions of groups above.
+  // Counts lost records like lost_records(), but for one block. No group of a view uses dimensions
+  // of groups above it.
   void note_lost_records(const BlockEntry& entry, const Metadata& metadata) {
     const std::optional<DimId> dimension = metadata.record_dimension();
     if (entry.records == 0 || !dimension) return;
@@ -171,7 +172,8 @@ class ViewEncoder {
   const ViewEncoding& how_;
   ViewSink& sink_;
   LostRecords lost_;
-  std::vector<ViewGroup> open_groups_;  // the root group, then by length of their names
+  std::vector<ViewGroup>
+      open_groups_;  // the root group, then all others by the length of their names
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The HDF5 view of a generation (spec/hdf5_view.md), encoded from its blocks. The bytes are the
-// same every time.
+// Encodes the HDF5 view of a generation from the generation's blocks (spec/hdf5_view.md). The same
+// blocks always give the same bytes.
 #pragma once
 
 #include <array>
@@ -15,23 +15,24 @@
 namespace nmb {
 
 struct ViewEncoding {
-  std::uint64_t position = 0;  // where the view begins, a multiple of 8
-  // The view may have at most this many records of variables; more are kUnsupported.
+  std::uint64_t position = 0;  // position at which the view begins, a multiple of 8
+  // The most records of variables that the view may have; more fail with kUnsupported.
   std::uint64_t most_chunks = ~std::uint64_t{0};
   const std::atomic<bool>* cancel = nullptr;
 };
 
 struct EncodedView {
   std::uint64_t length = 0;               // a multiple of 8
-  std::uint64_t extension = 0, root = 0;  // addresses
+  std::uint64_t extension = 0, root = 0;  // HDF5 addresses
   LostRecords lost_records{};
-  // Returns the HDF5 superblock that leads to the view, for a file of this length.
+  // Returns the HDF5 superblock that leads to the view, for a file of `file_length` bytes.
   std::array<std::byte, kHdf5Size> superblock(std::uint64_t file_length) const;
 };
 
-// Reads blocks through `core`, one at a time. Memory: the children of open groups, and an address
-// for each dimension. Errors: kUnsupported with the name of something that a view cannot show;
-// kDamaged; kIo; kIo "interrupted". After a failure the sink may have received some bytes.
+// Encodes a view. Reads blocks through `core`, one at a time. Memory: the children of open groups,
+// and an address for each dimension. Errors: kUnsupported, with the name of the object that a view
+// cannot show; kDamaged; kIo, also if the caller cancelled the work. After a failure, the sink may
+// have received some bytes.
 Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how, ViewSink& sink);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Finds the places of the values of inputs (see merge/reading/input_links.h).
+// Finds where the values of inputs are stored (see merge/reading/input_links.h).
 #include "merge/reading/input_links.h"
 
 #include <algorithm>
@@ -14,17 +14,18 @@ namespace nmb {
 
 namespace {
 
-// The fewest bytes of a run, and of all runs, for which a piece in an original is smaller than the
-// bytes themselves.
+// The smallest length of a run, and of all runs together, for which pieces in an original take less
+// space than a copy of the bytes.
 constexpr std::uint64_t kLeastRun = 64, kLeastLinked = 512;
 
-// Adds pieces of values, in order, cut at the windows of the extent.
+// Makes the pieces of an extent, in order. Each piece that is not a hole lies within one window.
 class LinkedPieceMaker {
  public:
   LinkedPieceMaker(std::uint32_t piece_size, std::vector<LinkedPiece>* pieces)
       : piece_size_(piece_size), pieces_(*pieces) {}
   std::uint64_t end() const { return at_; }
-  // Adds pieces up to `end`. position: in the file; nullopt: not stored there.
+  // Adds pieces up to `end`. position: position of the bytes in the file, or nullopt if the file
+  // does not store them.
   void add(std::uint64_t end, std::optional<std::uint64_t> position) {
     while (at_ < end) {
       LinkedPiece& piece = pieces_.emplace_back();
@@ -163,9 +164,9 @@ Result<std::optional<LinkedValues>> InputLinks::of_block(const Reader& reader, c
   LinkedValues out;
   std::vector<Source> sources;
   std::vector<SplicedSource::Run> runs;
-  std::map<std::uint32_t, std::uint32_t> numbers;  // file numbers, and their indexes in `sources`
+  std::map<std::uint32_t, std::uint32_t> numbers;  // index in `sources` for each file number
   std::uint64_t at = 0;
-  std::vector<ExternalFile> rows;  // rows of its file table
+  std::vector<ExternalFile> rows;  // rows of the file table
   if (std::ranges::any_of(pieces, [](const ExtentPiece& piece) { return piece.file != 0; })) {
     NMB_ASSIGN(rows, reader.external_files());
   }
@@ -177,14 +178,14 @@ Result<std::optional<LinkedValues>> InputLinks::of_block(const Reader& reader, c
     if (found.length > piece_size_ ||
         (!coded && found.offset / piece_size_ != (found.offset + found.length - 1) / piece_size_))
       return Status(Code::kUnsupported, file->name(), found.position, "",
-                    "found a piece of " + std::to_string(found.length) +
-                        " bytes of values to link, expected one within a multiple of " +
+                    "a piece of " + std::to_string(found.length) +
+                        " bytes cannot be linked because it crosses a multiple of the piece size " +
                         std::to_string(piece_size_));
     if (found.file != 0 && rows[found.file - 1].is_original)
       return Status(Code::kUnsupported, file->name(), kNoOffset, "",
-                    "found values to link of block " + in_quotes(entry.name) +
-                        " in an original, expected them in a file of its own; without --link they "
-                        "are copied");
+                    "the values of block " + in_quotes(entry.name) +
+                        " are in an original and cannot be linked; leave out --link to copy "
+                        "them");
     const auto [number, is_new] =
         numbers.emplace(found.file, static_cast<std::uint32_t>(sources.size()));
     if (is_new) {

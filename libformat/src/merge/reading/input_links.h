@@ -1,5 +1,5 @@
-// InputLinks: finds the places of the values of inputs, for a merge that does not copy them
-// (spec/format.md, section 10.3).
+// InputLinks: finds where the values of inputs are stored, for a merge that links values instead of
+// copying them (spec/format.md, section 10.3).
 #pragma once
 
 #include <cstdint>
@@ -25,49 +25,53 @@ using CodedFiles = std::map<std::uint32_t, Source>;
 
 // A file that the output stores whole.
 struct InputOriginal {
-  std::uint32_t number = 0;  // in the file table of an NMB input; 0: the input itself
-  std::string path;          // to record
+  std::uint32_t number = 0;  // file number in an NMB input; 0 means the input itself
+  std::string path;          // the path to record
   Source file;
   std::optional<Digest> digest{};
   std::optional<Sha256> sha256{};
 };
 
-// Returns the path of an input as an original has it.
+// Returns the path that is recorded for an original: that of the input, but without folders if the
+// path is absolute.
 std::string original_path(const std::string& input);
 
-// Bytes of an extent that lie in an original.
+// The bytes of an extent that lie in an original.
 struct ValuesInOriginal {
   std::uint32_t number = 0;  // InputOriginal::number
   Source file;
   std::vector<hdf5::RunInFile> runs{};  // ascending
-  std::vector<ByteRange> holes{};       // ascending; no run overlaps them
+  std::vector<ByteRange> holes{};       // ascending; no run overlaps a hole
 };
-// Links values of which some lie in an original; the others are copied. LinkedValues::original is
-// the number in the input. nullopt: it is better to copy all.
+// Returns values of which the given runs lie in an original; all other values are copied.
+// LinkedValues::original is set to the file number in the input. Returns nullopt if copying all
+// values takes less space.
 std::optional<LinkedValues> linked_to_original(ValuesInOriginal places, Source values,
                                                std::uint32_t piece_size);
-// Returns the values of a block of an NMB input that lie in an original; nullopt: there are none,
-// or some are coded or lie in several files. Errors: kDamaged.
+// Returns which values of a block of an NMB input lie in an original. Returns nullopt if no values
+// lie in one, if a piece is coded, or if values lie in several files. Errors: kDamaged.
 Result<std::optional<ValuesInOriginal>> values_in_original(const Reader& reader,
                                                            const BlockEntry& entry);
 
-// Functions return nullopt if there is nothing to link. Errors: kUnsupported, kNotFound, kIo (those
-// of external_path()). No input may be inside the output; pack() has checked that.
+// The functions return nullopt if no values can be linked. Errors: kUnsupported, kNotFound and kIo
+// as for external_path(). pack() has checked that no input is also the output.
 class InputLinks {
  public:
-  // piece_size: that of the output.
+  // piece_size: the piece size of the output in bytes.
   InputLinks(std::string output, ExternalPaths allowed, std::uint32_t piece_size)
       : output_(std::move(output)), allowed_(allowed), piece_size_(piece_size) {}
 
-  // Links the values in `file` from `begin` to its end. origin: of the values.
+  // Links the values in `file` from offset `begin` to the end of the file. With `origin`, other
+  // ranks can open the values.
   Result<std::optional<LinkedValues>> behind(const Source& file, std::uint64_t begin, Source values,
                                              std::string origin);
-  // Links values of which those in `runs` (ascending) are in `file`; the others must be copied.
+  // Links the values that lie in the given runs of `file`. Values outside the runs must be copied.
+  // runs: must be ascending.
   Result<std::optional<LinkedValues>> in_runs(const Source& file,
                                               std::span<const hdf5::RunInFile> runs, Source values);
-  // Links the stored pieces of a block, including those that its file has in other files: each is
-  // linked where it finally is. Errors: kUnsupported for pieces that the output cannot have;
-  // kDamaged.
+  // Links the stored pieces of a block. If the block's file links a piece in another file, the
+  // output links this other file directly. Errors: kUnsupported if the output cannot have such a
+  // piece; kDamaged.
   Result<std::optional<LinkedValues>> of_block(const Reader& reader, const Source& file,
                                                const BlockEntry& entry);
 
@@ -77,7 +81,7 @@ class InputLinks {
   const std::string output_;
   const ExternalPaths allowed_;
   const std::uint32_t piece_size_;
-  std::unordered_map<std::string, std::string> paths_;  // by the names of files
+  std::unordered_map<std::string, std::string> paths_;  // path of each linked file, by file name
 };
 
 }  // namespace nmb
