@@ -96,8 +96,10 @@ class Block:
         if any(p[0] == extended.DIMENSIONS_ABOVE for p in properties):
             raise NoView("a classic dataset with dimensions above")
         self.by_place = {p[:3]: p[3] for p in properties}
-        coded = any(p.codec or p.file_number for p in entry.pieces)
-        self.runs = None if coded else runs_of(entry.pieces)
+        try:
+            self.runs = runs_of(entry.pieces, view.file)
+        except NoView:
+            self.runs = None
         order = self.get(extended.ORDER) or (0, 0)
         group.extended, (group.link_order, group.attribute_order) = True, order
         self.links = self.get(extended.LINKS) or []

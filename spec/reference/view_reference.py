@@ -296,9 +296,7 @@ class View:
     # --- 4. Dimensions and variables ---------------------------------------------------------------
 
     def block(self, entry, c, group):
-        if any(p.codec or getattr(p, "file_number", 0) for p in entry.pieces):
-            raise NoView("coded pieces, or pieces in other files")
-        runs = runs_of(entry.pieces)
+        runs = runs_of(entry.pieces, self.file)
         lengths = [entry["records"] if d.is_record else d.length for d in c.dimensions]
         by_name = {d.name: i for i, d in enumerate(c.dimensions)}
         own = [by_name.get(v.name) for v in c.variables]
@@ -407,18 +405,30 @@ class View:
             self.data[at : at + HEAP] = heap.ljust(HEAP, b"\0")
 
 
-def runs_of(pieces):
+def runs_of(pieces, file):
     """Returns [begin, end, position] of each run that is contiguous in extent and file.
 
     Position 0 means that the run is not stored.
     """
     runs = []
     for p in pieces:
-        if runs and p.position == (runs[-1][2] and runs[-1][2] + p.logical - runs[-1][0]):
+        if p.codec:
+            raise NoView("a coded piece")
+        position = place_in_original(file, p) if getattr(p, "file_number", 0) else p.position
+        if runs and runs[-1][1] == p.logical and position == (runs[-1][2] and runs[-1][2] + p.logical - runs[-1][0]):
             runs[-1][1] = p.logical + p.raw
         else:
-            runs.append([p.logical, p.logical + p.raw, p.position])
+            runs.append([p.logical, p.logical + p.raw, position])
     return runs
+
+
+def place_in_original(file, piece):
+    """Returns the position in the file of a piece that lies in an original."""
+    original = file.files[piece.file_number - 1]
+    if not original.is_original:
+        raise NoView("a piece in another file")
+    runs = runs_of([p for p in original.pieces if not p.codec], file)
+    return find(runs, piece.position, piece.raw)
 
 
 def find(runs, start, length):

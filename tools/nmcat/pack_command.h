@@ -63,7 +63,7 @@ class PackCommand {
   bool lossy_ = false, digest_ = false;
   std::vector<std::string> losses_;  // messages about content that OUT does not have
   bool no_sync_ = false;
-  bool resume_ = false, no_provenance_ = false, no_lock_ = false;
+  bool resume_ = false, no_provenance_ = false, no_lock_ = false, no_originals_ = false;
   std::unique_ptr<OutputFile> report_file_;  // nullptr if no report is to be written
 };
 

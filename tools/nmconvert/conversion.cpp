@@ -138,6 +138,8 @@ class Converter {
     PackOptions options = pack_options();
     options.keep_statistics = options_.keep_statistics;
     options.refuse_losses = !options_.lossy;
+    options.originals = options_.originals ? Originals::kStore : Originals::kDrop;
+    options.original_sha256 = options_.digest;
     options.writer.hdf5_view =
         has_view ? Hdf5View::kOn : options_.hdf5_view.value_or(Hdf5View::kOff);
     options.writer.statistics = statistics_level(record_.of.statistics);

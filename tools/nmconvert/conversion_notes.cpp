@@ -49,6 +49,8 @@ void ConversionNotes::take_report(PackReport* report) {
   });
   record_.warnings.insert(record_.warnings.end(), warnings.begin(), warnings.end());
   record_.without_statistics = report->without_statistics;
+  record_.originals = report->originals;
+  record_.without_original = report->without_original;
   for (const PackConflict& conflict : std::exchange(report->conflicts, {}))
     record_.conflicts.push_back(conflict.text());
 }

@@ -77,6 +77,8 @@ void visit_proof(Record& record, const Visit& visit) {
 template <class Record, class Visit>
 void visit_results(Record& record, const Visit& visit) {
   visit("without_statistics", record.without_statistics);
+  visit("originals", record.originals);
+  visit("without_original", record.without_original);
   visit("warnings", record.warnings);
   visit("conflicts", record.conflicts);
   visit("seconds", record.seconds);
@@ -103,6 +105,8 @@ Json record_json(const ConversionRecord& record) {
   json["losses"] = json_texts(record.losses);
   json["conflicts"] = json_texts(record.conflicts);
   json["without_statistics"] = record.without_statistics;
+  json["originals"] = record.originals;
+  json["without_original"] = record.without_original;
   json["bytes_in"] = as_json(record.bytes_in);
   json["modified_in"] = as_json(record.modified_in);
   json["bytes_out"] = as_json(record.bytes_out);

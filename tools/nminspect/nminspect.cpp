@@ -5,6 +5,7 @@
 
 #include "nminspect/count_command.h"
 #include "nminspect/dump_command.h"
+#include "nminspect/files_command.h"
 #include "nminspect/find_command.h"
 #include "nminspect/header_command.h"
 #include "nminspect/ls_command.h"
@@ -35,6 +36,7 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<LsCommand>(tool));
   commands.push_back(std::make_unique<HeaderCommand>(tool));
   commands.push_back(std::make_unique<DumpCommand>(tool));
+  commands.push_back(std::make_unique<FilesCommand>(tool));
   commands.push_back(std::make_unique<ProvenanceCommand>(tool));
   commands.push_back(std::make_unique<StatsCommand>(tool));
   commands.push_back(std::make_unique<FindCommand>(tool));

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -204,6 +205,16 @@ struct ValueRuns {
 // up to a multiple of 8 bytes.
 inline constexpr std::size_t kMostProvenance = 8 << 20;
 
+// A file that Writer::add_original() stores whole.
+struct NewOriginal {
+  std::string path;   // to record, for people; any bytes
+  BlockId block = 0;  // this rank's block that the file became
+  std::shared_ptr<const ByteSource> file;
+  std::optional<Digest> digest{};  // the digest that the file must have
+  std::optional<Sha256> sha256{};  // the SHA-256 that the file must have
+  bool records_sha256 = false;     // the SHA-256 is recorded even if `sha256` is not given
+};
+
 // Creates a file, or adds a generation to a file. Not thread-safe. After kIo, kNoSpace or kDamaged
 // the file's state is unknown, and every later call returns the same failure.
 // With several ranks, these functions are collective: create, open, redefine, end_define,
@@ -262,6 +273,11 @@ class Writer {
   // blocks that it needs. Collective, and only outside define mode. Errors: kNotFound, on all
   // ranks.
   NMB_EXPORT Result<std::vector<BlockId>> open_blocks(std::span<const std::string_view> names);
+  // Stores a whole file, byte for byte. Reader::give_back() returns the file. Returns the number of
+  // the file among the files that this rank adds before the next commit, counted from 0. Errors:
+  // kUsage outside define mode, or for an unknown block. The commit fails with kDamaged if the file
+  // does not have the given digests.
+  NMB_EXPORT Result<std::uint32_t> add_original(NewOriginal original);
   // Sets the block's number of samples, which is added to the totals; the default is 0. If several
   // ranks define the block, the largest number counts.
   NMB_EXPORT Status set_samples(BlockId block, std::uint64_t samples);

@@ -84,6 +84,7 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   PackOptions first = options;
   first.output = between;
   first.keep_statistics = false;
+  first.originals = Originals::kNone;
   first.provenance = nullptr;
   first.writer.sync = false;
   first.writer.layer = nullptr;

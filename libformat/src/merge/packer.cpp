@@ -110,6 +110,9 @@ class Packer {
     Status planned;
     NMB_TRY(plan_inputs(&planned));
     inputs_.end_planning();
+    if (options_.originals == Originals::kStore && !stores_originals(options_) && blocks_ &&
+        options_.mode == MergeMode::kPack && !options_.link && !options_.hdf5)
+      report_.without_original = inputs_.whole_files();
     if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
     NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));
     for (PackSource& source : report_.sources) source.path = options_.inputs[source.index];
@@ -240,12 +243,14 @@ class Packer {
 
   // Collective.
   Status write() {
+    NMB_TRY(ranks_.agree(blocks_->finish_inputs()));
     NMB_TRY(ranks_.agree(blocks_->code_values()));
     NMB_TRY(writer_->end_define());
     NMB_TRY(ranks_.agree(blocks_->take_values()));
     NMB_TRY(ranks_.agree(tell_provenance()));
     NMB_ASSIGN(report_.value_bytes, ranks_.all_reduce(writer_->pending_bytes(), std::plus<>()));
     NMB_ASSIGN(report_.linked_bytes, ranks_.all_reduce(writer_->linked_bytes(), std::plus<>()));
+    NMB_ASSIGN(report_.originals, ranks_.all_reduce(blocks_->originals(), std::plus<>()));
     NMB_TRY(writer_->close());
     if (options_.link) report_.external_files = writer_->external_files();
     NMB_ASSIGN(report_.without_statistics,

@@ -67,6 +67,7 @@ class Commit {
 
   Work own_work() const {
     Work work;
+    work.any = work.links = !w_.next.originals.empty();
     for (const BlockId id : w_.blocks.dirty) {
       const BlockState& block = w_.blocks[id];
       work.any = true;
@@ -120,7 +121,10 @@ class Commit {
     if (w_.next.changes_entries) NMB_TRY(write_entries());
     if (has_.rows) NMB_TRY(in(Phase::kIndex, [&] { return write_tags(w_, blocks_); }));
     const std::uint64_t file_table = w_.next.cursor;
-    if (has_.links) NMB_TRY(write_file_table(w_));
+    if (has_.links) {
+      NMB_TRY(tell_originals(w_));
+      NMB_TRY(write_file_table(w_));
+    }
     w_.next.index_bytes += w_.next.cursor - file_table;
     NMB_TRY(with_view_ ? write_view(w_) : tell_of_old_view(w_));
     NMB_TRY(write_dead_map(w_, blocks_));
@@ -138,7 +142,10 @@ class Commit {
   // growth pages.
   Status write_entries() {
     const std::uint64_t maps = w_.next.cursor;
-    NMB_TRY(in(Phase::kIndex, [&] { return write_maps(w_, blocks_); }));
+    NMB_TRY(in(Phase::kIndex, [&]() -> Status {
+      NMB_TRY(write_maps(w_, blocks_));
+      return has_.links ? write_original_maps(w_) : Status();
+    }));
     w_.next.index_bytes = w_.next.cursor - maps;
     NMB_TRY(in(Phase::kMetadata, [&]() -> Status {
       NMB_TRY(write_blocks(w_, blocks_));

@@ -13,6 +13,7 @@
 #include "nmb/bytes.h"
 #include "nmb/files.h"
 #include "nmb/writer.h"
+#include "writer/ordered_digest.h"
 
 namespace nmb {
 
@@ -45,7 +46,8 @@ struct Move {
   // each end, the next window begins at the next multiple of 8. Must be empty if there are holes or
   // an origin.
   std::vector<std::uint64_t> ends{};
-  ValueTap* tap = nullptr;  // not called for parts that another rank moves
+  ValueTap* tap = nullptr;          // not called for parts that another rank moves
+  OrderedDigest* digest = nullptr;  // of all bytes; only without holes, ends and origin
   bool summed = true;
   // Filled by move_values() if `summed` is set: one sum for each window that is not a hole.
   std::vector<std::uint64_t> sums{};

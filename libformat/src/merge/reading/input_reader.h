@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,7 +70,9 @@ struct KeptBlock {
   Source values;
   std::vector<ExtentPiece> coded;     // the block's coded pieces, if they were requested
   CodedFiles coded_in;                // the files in which the coded pieces are stored
-  std::optional<LinkedValues> links;  // locations of the block's values if they are linked
+  // locations of the block's values if they are linked or lie in an original
+  std::optional<LinkedValues> links;
+  std::vector<InputOriginal> originals{};  // files to store that became this block
   std::uint64_t load = 0;             // bytes of memory that the block takes while its values are
                                       // moved
   // The lengths of the file's dimensions, if `shared_dimensions` is set; nullptr if blocks share no
@@ -99,6 +103,12 @@ class InputReader {
     // Which other files that hold values of NMB inputs may be opened.
     ExternalPaths external = ExternalPaths::kBeneath;
     std::optional<InputLinks> links{};  // set if values are linked
+    // Originals are stored. piece_size: of the output.
+    bool originals = false;
+    // Otherwise: which originals of NMB inputs are losses.
+    enum class LostOriginals : std::uint8_t { kAll, kWithoutBlock, kNone };
+    LostOriginals lost_originals = LostOriginals::kAll;
+    std::uint32_t piece_size = 0;
     bool coded_pieces = false;
     bool origins = false;       // KeptBlock::packed.origin is needed
     bool count_groups = false;  // groups are counted before the first visit; all metadata of an
@@ -139,6 +149,9 @@ class InputReader {
   // Sets the position in the list of inputs from which inputs are not started early.
   void set_end(std::size_t end) { end_ = end; }
 
+  // Returns how many HDF5 inputs, and originals of NMB inputs, have become blocks.
+  std::uint64_t whole_files() const { return whole_files_; }
+
   // Returns the provenance of the input that was read last, if it is an NMB file.
   std::vector<std::string> take_provenance() { return std::exchange(provenance_, {}); }
   InputExtras take_extras() { return std::exchange(extras_, {}); }
@@ -156,6 +169,8 @@ class InputReader {
   Status survey(const NmbInput& in);
   Status read_provenance(const Reader& reader);
   Status read_rows(const Reader& reader);
+  Status find_originals(const NmbInput& in);
+  bool is_lost(std::uint32_t original) const;
   Status find_losses(const Reader& reader);
   Status keep_rows(const Block& block, PackedBlock* packed);
   Result<bool> read_entry(const NmbInput& in, const BlockEntry& entry, const Visit& visit);
@@ -208,6 +223,12 @@ class InputReader {
   bool only_is_group_ = false;
   std::vector<std::string> provenance_;
   InputExtras extras_;
+  std::uint64_t whole_files_ = 0;
+  bool becomes_original_ = false;  // the HDF5 input, with its next block
+  // The originals of the input by BlockEntry::order of their blocks, until these are visited; those
+  // whose block is not copied are not among them.
+  std::multimap<std::uint64_t, InputOriginal> originals_;
+  std::set<std::uint32_t> placed_;  // their numbers
 };
 
 }  // namespace nmb

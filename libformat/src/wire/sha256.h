@@ -1,0 +1,29 @@
+// SHA-256 of bytes that arrive in parts (FIPS 180-4): unlike the sums of the format, it shows that
+// files differ even if somebody tried to make them look alike (spec/format.md, section 10.3).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "nmb/bytes.h"
+
+namespace nmb {
+
+class Sha256Stream {
+ public:
+  void add(std::span<const std::byte> bytes);
+  // No bytes can be added afterwards.
+  Sha256 digest();
+
+ private:
+  void take_block(const std::byte* block);
+
+  std::array<std::uint32_t, 8> state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  std::array<std::byte, 64> rest_{};
+  std::uint64_t length_ = 0;  // of all bytes
+};
+
+}  // namespace nmb
