@@ -137,8 +137,8 @@ struct WriterOptions {
   // Called on rank 0 by close() if the new view cannot show some records (lost_records()). If the
   // function fails, the commit fails and does not change the file.
   std::function<Status(const LostRecords&)> on_lost_records{};
-  // Called on rank 0 by close() if the new view leaves out objects. If the function fails, the commit
-  // fails and does not change the file.
+  // Called on rank 0 by close() if the new view leaves out objects. If the function fails, the
+  // commit fails and does not change the file.
   std::function<Status(const LeftOutList&)> on_left_out{};
   // Called on rank 0 by open(), even if open() fails later, with a sentence for each repair
   // (spec/format.md, section 5.4). Repairs are: accepting a generation whose commit did not finish,

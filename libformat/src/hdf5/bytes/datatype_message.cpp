@@ -23,7 +23,8 @@ class DatatypeMessage {
       : types_(types), out_(out), start_(out.size()) {}
 
   Status put(Type type) {
-    if (out_.size() - start_ > kLongest) return unwritable("the datatype needs more than 65,535 bytes");
+    if (out_.size() - start_ > kLongest)
+      return unwritable("the datatype needs more than 65,535 bytes");
     if (!TypeTable::is_extended(type)) {
       const bool is_byte = type == Type::kByte || type == Type::kUByte;
       is_byte ? put_byte(type == Type::kByte) : put_type(out_, type);
@@ -84,8 +85,8 @@ class DatatypeMessage {
         (is_float && (t.sign_position > kMostPlace || t.exponent_position > kMostPlace ||
                       t.exponent_size > kMostPlace || t.mantissa_position > kMostPlace ||
                       t.mantissa_size > kMostPlace || t.exponent_bias > ~std::uint32_t{0})))
-      return unwritable("an HDF5 message cannot describe a number of ", t.size, " bytes with ", t.precision,
-                        " bits from bit ", t.bit_offset, " on");
+      return unwritable("an HDF5 message cannot describe a number of ", t.size, " bytes with ",
+                        t.precision, " bits from bit ", t.bit_offset, " on");
     if (t.low_padding == BitPadding::kBackground || t.high_padding == BitPadding::kBackground ||
         t.inner_padding == BitPadding::kBackground)
       return unwritable("the padding of a number is neither 0 nor 1");
@@ -148,8 +149,7 @@ class DatatypeMessage {
   }
 
   Status put_name(std::string_view name) {
-    if (name.find('\0') != name.npos)
-      return unwritable("a name in the datatype has a NUL");
+    if (name.find('\0') != name.npos) return unwritable("a name in the datatype has a NUL");
     out_.put(name);
     out_.put8(0);
     return {};
@@ -168,7 +168,8 @@ class DatatypeMessage {
   }
 
   Status put_compound(Type type, const ExtendedType& t, std::uint64_t size) {
-    if (t.fields.size() > kLongest) return unwritable("a compound has ", t.fields.size(), " fields");
+    if (t.fields.size() > kLongest)
+      return unwritable("a compound has ", t.fields.size(), " fields");
     if (types_.needs_heap(type)) NMB_TRY(check_apart(t));
     prefix(kPacked, t, static_cast<unsigned>(t.fields.size()), size);
     std::size_t offset_bytes = 1;

@@ -11,8 +11,8 @@
 
 namespace nmb {
 
-// Adds dataspace, datatype, fill value and layout of a data set for a dimension without a coordinate
-// variable. This data set has no values.
+// Adds dataspace, datatype, fill value and layout of a data set for a dimension without a
+// coordinate variable. This data set has no values.
 void add_dimension_messages(ObjectHeader& header, std::uint64_t length, bool grows);
 // Returns the text of the attribute NAME of this data set.
 std::string text_of_dimension(std::uint64_t length);

@@ -14,8 +14,8 @@ namespace nmb {
 
 // Readers expect at least this size of a heap.
 inline constexpr std::size_t kGlobalHeapBytes = 4096;
-// Functions that write a heap of `bytes` bytes: its prefix, its objects with indexes from 1, and its
-// free space.
+// Functions that write a heap of `bytes` bytes: its prefix, its objects with indexes from 1, and
+// its free space.
 void start_global_heap(Hdf5Bytes& heap, std::uint64_t bytes);
 void put_heap_object(Hdf5Bytes& heap, std::uint32_t index, std::span<const std::byte> object);
 void end_global_heap(Hdf5Bytes& heap, std::size_t bytes);

@@ -19,7 +19,8 @@ Result<std::size_t> header_length(std::span<const std::byte> header) {
     const auto length = load_be<std::uint64_t>(header.data() + kLengthField);
     if (length >= kLengthField + 8 && length <= header.size()) return length;
   }
-  return failure(Code::kDamaged, "found no valid header of attributes in ", header.size(), " bytes");
+  return failure(Code::kDamaged, "found no valid header of attributes in ", header.size(),
+                 " bytes");
 }
 
 }  // namespace

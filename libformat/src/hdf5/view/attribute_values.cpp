@@ -17,12 +17,6 @@ std::uint64_t size_in_file(const TypeTable& types, Type type) {
   return hdf5::memory_size(types, type, hdf5::kStringInFile);
 }
 
-// Returns the key of a path, which may begin with slashes.
-Digest key_of(std::string_view path) {
-  while (path.starts_with('/')) path.remove_prefix(1);
-  return KnownObjects::key_of_path(path);
-}
-
 }  // namespace
 
 Status AttributeValues::put(const Attribute& attribute, Hdf5Bytes& out) {
@@ -78,7 +72,7 @@ Status AttributeValues::convert(Type type, const std::byte* value, std::span<std
       if (t.reference == ReferenceKind::kRegion) return convert_region(reference, out);
       const std::string_view path(reinterpret_cast<const char*>(reference.data()),
                                   reference.size());
-      store_le(out.data(), objects_.address(key_of(path)));
+      store_le(out.data(), objects_.address(KnownObjects::key_of_path(path)));
       return {};
     }
     default:
@@ -128,9 +122,10 @@ Status AttributeValues::convert_region(std::span<const std::byte> reference,
   const std::span<const std::byte> selection = in.take(in.remaining(), kRule);
   if (!in.ok()) {
     reason_ = LeftOutReason::kType;
-    return failure(Code::kUnsupported, "a reference to a region has another form than that of HDF5");
+    return failure(Code::kUnsupported,
+                   "a reference to a region has another form than that of HDF5");
   }
-  const std::uint64_t address = objects_.address(key_of(path));
+  const std::uint64_t address = objects_.address(KnownObjects::key_of_path(path));
   std::vector<std::byte> object(8);
   store_le(object.data(), address);
   object.insert(object.end(), selection.begin(), selection.end());

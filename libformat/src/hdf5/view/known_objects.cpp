@@ -23,7 +23,10 @@ Digest key_of(std::string_view kind, std::string_view path, std::span<const std:
 
 }  // namespace
 
-Digest KnownObjects::key_of_path(std::string_view path) { return key_of("/", path, {}); }
+Digest KnownObjects::key_of_path(std::string_view path) {
+  while (path.starts_with('/')) path.remove_prefix(1);
+  return key_of("/", path, {});
+}
 
 Digest KnownObjects::key_of_type(std::string_view path, std::span<const std::byte> message) {
   return key_of("type ", path, message);

@@ -21,7 +21,7 @@ namespace nmb {
 
 class KnownObjects {
  public:
-  // Identifies an object by its path in the file, without the first '/'.
+  // Identifies an object by its path in the file. Slashes at the beginning of the path are ignored.
   static Digest key_of_path(std::string_view path);
   // Identifies a named datatype by its path and its message. Named datatypes of several files may
   // have the same path.

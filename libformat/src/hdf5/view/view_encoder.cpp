@@ -156,7 +156,7 @@ class ViewPass {
     const Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
     if (!places.ok() && places.status().code() != Code::kUnsupported) return places.status();
     group->source = source_of(entry.name);
-    const Status status = ExtendedEncoder(*block, places, extended).encode(group);
+    const Status status = ExtendedEncoder(*block, places, group->source, extended).encode(group);
     return status.code() == Code::kUnsupported
                ? Status(Code::kUnsupported, "HDF5 view: " + status.message())
                : status;
@@ -227,7 +227,8 @@ class ViewPass {
         NMB_TRY(leave_out_link(group, missing, "the view does not show the object of the link"));
       if (group.links.size() > kMostOrderedLinks)
         for (const std::string& dropped : group.links.keep_hard())
-          NMB_TRY(leave_out_link(group, dropped, "the link is not hard, and its group has too many links"));
+          NMB_TRY(leave_out_link(group, dropped,
+                                 "the link is not hard, and its group has too many links"));
     }
     NMB_ASSIGN(const std::uint64_t address, encode_group(group, out));
     if (kinds_.has_extended) now_->place(KnownObjects::key_of_path(group.name), address);
@@ -302,7 +303,9 @@ Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how,
     settled = now.same_sizes(known);
     known = std::move(now);
   }
-  if (!settled) return failure(Code::kUnsupported, "HDF5 view: the sizes of objects still change after three passes");
+  if (!settled)
+    return failure(Code::kUnsupported,
+                   "HDF5 view: the sizes of objects still change after three passes");
   KnownObjects unused;
   return ViewPass(core, how, kinds, known, sink).encode(&unused);
 }

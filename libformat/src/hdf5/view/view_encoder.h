@@ -36,8 +36,8 @@ struct EncodedView {
 // blocks are read two or three times, because objects refer to objects that are written later; only
 // the last pass writes to `sink`. Memory: the children of open groups, an address for each
 // dimension and, with blocks of kind 6, for each object; 40 bytes for each chunk of one data set.
-// Errors: kUnsupported, with the name of the object that a view cannot show; kDamaged; kIo, also if the caller cancelled the work. After a failure, the sink may
-// have received some bytes.
+// Errors: kUnsupported, with the name of the object that a view cannot show; kDamaged; kIo, also if
+// the caller cancelled the work. After a failure, the sink may have received some bytes.
 Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how, ViewSink& sink);
 
 }  // namespace nmb
