@@ -68,18 +68,19 @@ struct KeptBlock {
   std::optional<SampleCounts> counted;
   // The whole extent, with fill values in holes; nullptr if the extent is empty.
   Source values;
-  std::vector<ExtentPiece> coded;  // the block's coded pieces, if they were requested
-  CodedFiles coded_in;             // the files in which the coded pieces are stored
-  // locations of the block's values if they are linked or lie in an original
-  std::optional<LinkedValues> links;
-  std::vector<InputOriginal> originals{};  // files to store that became this block
-  std::uint64_t load = 0;  // bytes of memory that the block takes while its values are
-                           // moved
+  std::vector<ExtentPiece> coded;     // the block's coded pieces, if they were requested
+  CodedFiles coded_in;                // the files in which the coded pieces are stored
+  std::optional<LinkedValues> links;  // locations of the block's values if they are linked or lie
+                                      // in an original
+  std::uint64_t load = 0;             // bytes of memory that the block takes while its values are
+                                      // moved
   // The lengths of the file's dimensions, if `shared_dimensions` is set; nullptr if blocks share no
   // dimensions.
   std::shared_ptr<const DimensionLengths> lengths{};
   // Reads the block's definitions again.
   std::function<Result<std::shared_ptr<const Dataset>>()> open;
+  // Files to store that became this block.
+  std::vector<InputOriginal> originals{};
 };
 
 // A block while it is visited.
