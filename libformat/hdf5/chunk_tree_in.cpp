@@ -18,10 +18,11 @@ class ChunkTree {
   ChunkTree(int descriptor, std::uint64_t size, ChunkShape shape, std::uint64_t count)
       : descriptor_(descriptor), size_(size), shape_(shape), count_(count), nodes_(count + 64) {}
 
-  // Returns false for a node of an unexpected form. level: of the parent.
+  // Reads a node and all nodes below it. Returns false if a node has an unexpected form.
+  // parent_level: level of the parent, or kMostLevel + 1 for the root.
   bool read(std::uint64_t address, unsigned parent_level) {
     constexpr std::size_t kHead = 24;
-    // A leaf has a chunk, so that there are at most as many nodes of each level.
+    // Every leaf has at least one chunk, which limits the number of nodes.
     if (nodes_-- == 0) return false;
     std::byte head[kHead];
     if (!read_bytes(address, head) || std::memcmp(head, "TREE\1", 5) != 0) return false;
@@ -41,6 +42,7 @@ class ChunkTree {
     return true;
   }
 
+  // Returns the places, or nullopt if chunks are missing or occur twice.
   std::optional<std::vector<ChunkPlace>> finish() {
     if (places_.size() != count_) return std::nullopt;
     std::ranges::sort(places_, {}, &ChunkPlace::number);
@@ -58,7 +60,8 @@ class ChunkTree {
                static_cast<ssize_t>(out.size());
   }
 
-  // Takes a chunk: its length, its mask, its first indices and a zero, its address.
+  // Adds a chunk. Its entry has the length, the mask, the index of the first element in each
+  // dimension, a zero, and the address.
   bool take(const std::byte* from, std::size_t key) {
     ChunkPlace place;
     place.length = load_le<std::uint32_t>(from);
@@ -85,7 +88,7 @@ class ChunkTree {
   const std::uint64_t size_;
   const ChunkShape shape_;
   const std::uint64_t count_;
-  std::uint64_t nodes_;  // that may still be read
+  std::uint64_t nodes_;  // number of nodes that may still be read
   std::vector<ChunkPlace> places_;
 };
 

@@ -87,7 +87,7 @@ class ObjectHeaderIn {
   std::string pattern_;
   Space space_;
   std::uint64_t values_offset_ = 0, values_length_ = 0;
-  bool finds_tree_ = false;  // chunk_tree() is called
+  bool finds_tree_ = false;  // true in chunk_tree(): only the layout is read
   std::optional<std::uint64_t> tree_;
   std::vector<AttributeParts> attributes_;
 };

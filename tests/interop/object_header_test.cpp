@@ -240,7 +240,8 @@ TEST_P(ObjectHeaderTest, FindsValuesInTheGlobalHeap) {
   EXPECT_FALSE(damaged.object(collection, index));
 }
 
-// Places of chunks: those that the library states; whatever the bytes, none outside of the file.
+// Places of chunks are equal to those that the HDF5 library returns. In damaged files, no place is
+// outside the file.
 TEST_P(ObjectHeaderTest, PlacesOfChunks) {
   constexpr hsize_t kRows = 1003;
   const haddr_t address = add(

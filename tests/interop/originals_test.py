@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""HDF5 and netCDF-4 files come back from NMB files byte for byte, and values of blocks that lie in them are right.
+"""Checks that HDF5 and netCDF-4 files come back from NMB files byte for byte, and that values in originals are right.
 
     originals_test.py --tools FOLDER
 
-Packs files one by one and together, with and without --no-originals, and compares SHA-256 of what --original gives
-back, and the HDF5 files that are made from the blocks of both. NMB_CORPUS: also HDF5 and netCDF-4 files there, all of them with
-NMB_ALL.
+Packs files one by one and together, with and without --no-originals. Compares the SHA-256 of the files that --original
+writes, and the HDF5 files that are made from the blocks of both. With NMB_CORPUS, also tests a fifth of the HDF5 and
+netCDF-4 files in that folder; with NMB_ALL, all of them.
 """
 
 import csv
@@ -21,7 +21,7 @@ import h5py  # noqa: E402
 import netCDF4  # noqa: E402
 import numpy as np  # noqa: E402
 
-PIECES_OF = 65536  # bytes of user blocks and odd lengths below
+USER_BLOCK = 65536  # length of a user block, in bytes
 CLASSIC = ("CDF-1", "CDF-2", "CDF-5")
 
 
@@ -79,7 +79,7 @@ def make_all(test):
     for fill in (contiguous, chunked, texts, nothing, groups):
         make_hdf5(test.work / f"{fill.__name__}.h5", fill)
     make_hdf5(test.work / "late.h5", contiguous, libver="latest")
-    make_hdf5(test.work / "user.h5", chunked, userblock_size=PIECES_OF)
+    make_hdf5(test.work / "user.h5", chunked, userblock_size=USER_BLOCK)
     make_netcdf4(test.work / "model.nc")
     return sorted(path.name for path in test.work.iterdir())
 
@@ -92,17 +92,17 @@ def expect_back(test, packed, block, source, what):
 
 
 def check_one(test, path):
-    """A file by itself: its bytes, its blocks, the length of the output."""
+    """Packs one file, and checks its bytes and its blocks. Returns the length of the output, or None if it is refused."""
     test.run("nmcat", "-f", "--no-sync", path, "--digest", "sha256", "-o", "one.nmb", exit_code=None)
     if test.exit_code:
         return None  # refused, with or without originals
     test.run("nmcat", "-f", "--no-sync", path, "--no-originals", "-o", "without.nmb")
     said = test.run("nmverify", "--level", "data", "--originals", "one.nmb")
-    test.check("1 of 1 original can be given back" in said, f"{path}: {said}")
+    test.check("1 of 1 original sound" in said, f"{path}: {said}")
     expect_back(test, "one.nmb", path.stem, path, path)
     files = test.run("nminspect", "files", "one.nmb").split("\t")
     test.check(files[4] == digest(path), f"{path}: {files}")
-    # The blocks say the same wherever their values lie.
+    # The blocks are the same, whether their values lie in the original or not.
     made = []
     for packed in ("one.nmb", "without.nmb"):
         test.run("nmconvert", "-f", "--no-sync", "--no-check", packed, "made.h5", exit_code=None)
@@ -119,7 +119,7 @@ def check_together(test, names):
     test.run("nmverify", "-q", "all.nmb")
     for name in names:
         expect_back(test, "all.nmb", name.split(".")[0], test.work / name, f"{name} of all")
-    # By path, and in files that are made of this one.
+    # An original is also found by its path. Files that are made from this file contain its originals.
     expect_back(test, "all.nmb", names[0], test.work / names[0], "by its path")
     test.run("nmcat", "--no-sync", "all.nmb", "-o", "nested.nmb")
     test.run("nmconvert", "--no-sync", "--repack", "all.nmb", "repacked.nmb")
@@ -143,7 +143,7 @@ def check_appended(test, names):
 
 
 def check_groups_without_file_names(test):
-    """Inputs share the root group, which has nothing: the first group with content is their block."""
+    """Packs inputs that share an empty root group. Each original then belongs to the first group with content."""
     for run in ("r1", "r2"):
         make_hdf5(test.work / f"{run}.h5", lambda file, run=run: file.create_dataset(f"{run}/v", data=np.arange(900)))
     test.run("nmcat", "--no-sync", "r1.h5", "r2.h5", "--block-name", "{group}", "-o", "shared.nmb")
@@ -161,7 +161,7 @@ def check_size(test):
 
 
 def check_many_chunks(test):
-    """More chunks than HDF5 finds one by one: their places are read from its B-tree, in any order and with gaps."""
+    """Packs so many chunks that their places are read from the B-tree. The chunks have gaps and any order in the file."""
     rng = np.random.default_rng(3)
     for name, options, most in (("tree", {}, 1.15), ("latest", {"libver": "latest"}, 2.1)):
         path = test.work / f"{name}.h5"

@@ -1,4 +1,5 @@
-// Originals by several ranks: each stores its own files, and the bytes are those of one rank.
+// Originals that several ranks store: each rank stores its own files. The output has the same bytes
+// as the output of one rank.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -24,7 +25,7 @@ std::vector<std::byte> original_bytes(std::size_t number) {
   return bytes;
 }
 
-// A file, and a block with its bytes, of which the first 4 are copied.
+// Adds a file, and a block with the bytes of the file. The first 4 bytes are copied.
 Status add_file(Writer& writer, std::size_t number) {
   const std::string name = "file" + std::to_string(number);
   const auto file = owned_bytes(original_bytes(number), name);
@@ -52,7 +53,7 @@ Status add_file(Writer& writer, std::size_t number) {
   return link_values(writer, block, std::move(values));
 }
 
-// Two generations: files are divided among ranks in order.
+// Writes two generations. The files are divided among the ranks in order.
 Status write_files(const std::string& path, Communicator& ranks) {
   WriterOptions options;
   options.piece_size = 65536;
@@ -109,7 +110,7 @@ RANK_CASE(SameBytesOfOriginals) {
   return ranks.agree(ranks.rank() == 0 ? compare() : Status());
 }
 
-// A rank whose file is not the expected one fails all.
+// If the file of one rank does not have the given digest, all ranks fail.
 RANK_CASE(AnOriginalOfAnotherDigest) {
   NMB_ASSIGN(const test::RankFolder folder, test::RankFolder::make(ranks));
   WriterOptions options;

@@ -1,4 +1,4 @@
-// Originals: files that a writer stores whole, and values in them.
+// Tests originals (files that a writer stores whole), and values in originals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string sha256_text(std::string_view text, std::size_t part) {
   return out;
 }
 
-// The examples of FIPS 180-2, and lengths around those of a block.
+// Tests the examples of FIPS 180-2, and lengths near the length of a SHA-256 block.
 TEST(Sha256, KnownDigests) {
   EXPECT_EQ(sha256_text("", 1), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256_text("abc", 1),
@@ -61,7 +61,7 @@ std::vector<std::byte> bytes_of_number(std::uint64_t length, unsigned number) {
   return bytes;
 }
 
-// Fails to read its last byte.
+// A source whose last byte cannot be read.
 class BrokenSource final : public ByteSource {
  public:
   std::uint64_t size() const override { return 300000; }
@@ -90,7 +90,7 @@ class OriginalsTest : public testing::Test {
     EXPECT_TRUE(writer.ok()) << writer.status().text();
     return std::move(*writer);
   }
-  // A file, and a block with its bytes from kSkipped on.
+  // Adds a file, and a block with the bytes of the file from kSkipped on.
   static Status add(Writer& writer, const std::string& name, std::uint64_t length, unsigned number,
                     std::uint32_t* original = nullptr) {
     const auto file = owned_bytes(bytes_of_number(length, number), name);
@@ -126,7 +126,7 @@ class OriginalsTest : public testing::Test {
     out.source = std::move(file);
     return out;
   }
-  // Expects the file and the values of add().
+  // Expects the file and the values that add() added.
   static void expect_back(const Reader& reader, std::uint32_t number, const std::string& name,
                           std::uint64_t length, unsigned of) {
     SCOPED_TRACE(name);
@@ -307,7 +307,7 @@ TEST_F(OriginalsTest, AFailedReadEndsAllThreads) {
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 
-// Every call to the file fails once, on each of several threads; the generation before survives.
+// Each call to the output file fails in one of the runs. The previous generation stays intact.
 TEST_F(OriginalsTest, AFailedCallLeavesTheFileAsItWas) {
   {
     const auto writer = create();

@@ -80,7 +80,7 @@ Result<std::vector<std::string>> not_written_lines(const Reader& reader) {
     NMB_TRY(failed("tags", tags.status()));
   else if (tags->tags > 0)
     lines.push_back(no_place_for_tags(*tags));
-  // The block that an original became has the same content.
+  // An original whose block is written is not a loss: the block has the same content.
   const auto without_block = [](const OriginalFile& original) { return !original.block; };
   if (const auto files = originals_of(reader); !files.ok()) {
     NMB_TRY(failed("originals", files.status()));

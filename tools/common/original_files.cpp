@@ -1,4 +1,4 @@
-// Originals of an NMB file (see original_files.h).
+// Finds and describes originals of an NMB file (see original_files.h).
 #include "common/original_files.h"
 
 #include <fmt/format.h>
@@ -12,6 +12,7 @@ namespace nmb::tools {
 
 namespace {
 
+// Originals by the order of their blocks.
 using ByOrder = std::multimap<std::uint64_t, OriginalFile>;
 
 Result<ByOrder> by_order(const Reader& reader) {
@@ -23,6 +24,8 @@ Result<ByOrder> by_order(const Reader& reader) {
   return out;
 }
 
+// Returns the original if exactly one was found. Errors: kConflict if several were found. where:
+// how the originals are related to `name`.
 Result<std::optional<OriginalFile>> only_one(const Reader& reader, const std::string& name,
                                              const std::vector<OriginalFile>& found,
                                              const char* where, bool by_path) {
@@ -34,9 +37,9 @@ Result<std::optional<OriginalFile>> only_one(const Reader& reader, const std::st
     list += fmt::format("{}\"{}\"", i > 0 ? ", " : "",
                         printable(by_path ? found[i].file.path : *found[i].block));
   return Status(Code::kConflict, reader.file().name(), kNoOffset, "",
-                fmt::format("{} originals {} \"{}\" ({}{}); name the {} of one", found.size(),
-                            where, printable(name), list, found.size() > kMostNamed ? ", ..." : "",
-                            by_path ? "path" : "block"));
+                fmt::format("{} originals {} \"{}\" ({}{}); use the {} of one original",
+                            found.size(), where, printable(name), list,
+                            found.size() > kMostNamed ? ", ..." : "", by_path ? "path" : "block"));
 }
 
 }  // namespace
@@ -76,7 +79,7 @@ Result<std::optional<OriginalFile>> find_original(const Reader& reader, const st
     if (original.file.path == name) found.push_back(original);
   if (found.size() > 1)
     return Status(Code::kConflict, reader.file().name(), kNoOffset, "",
-                  fmt::format("{} originals have the path \"{}\"; name the block of one",
+                  fmt::format("{} originals have the path \"{}\"; use the block of one original",
                               found.size(), printable(name)));
   return found.empty() ? std::optional<OriginalFile>() : std::optional(found.front());
 }
@@ -94,9 +97,10 @@ std::string hexadecimal(const Digest& digest) {
 std::string without_original_text(const std::string& output, std::uint64_t count,
                                   const std::string& option) {
   return fmt::format(
-      "{}: has no original of {} HDF5 {}, because {} changes how values are stored; nmconvert "
-      "--original cannot give {} back",
-      output, count, count == 1 ? "file" : "files", option, count == 1 ? "it" : "them");
+      "{}: stores no {} of {} HDF5 {}, because {} changes how values are stored; nmconvert "
+      "--original cannot write {}",
+      output, count == 1 ? "original" : "originals", count, count == 1 ? "file" : "files", option,
+      count == 1 ? "this file" : "these files");
 }
 
 Json original_json(const OriginalFile& original) {

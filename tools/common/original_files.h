@@ -1,4 +1,5 @@
-// Originals of an NMB file: input files that are stored in it whole (spec/format.md, section 10.3).
+// Originals of an NMB file: input files that are stored whole in the NMB file (spec/format.md,
+// section 10.3).
 #pragma once
 
 #include <cstdint>
@@ -14,21 +15,24 @@ namespace nmb::tools {
 struct OriginalFile {
   std::uint32_t number = 0;  // file number
   ExternalFile file;
-  std::optional<std::string> block;  // that the file became; nullopt: it was removed
+  std::optional<std::string> block;  // the block that the original became; nullopt if the block was
+                                     // removed
 };
 
-// Returns all originals, with one pass through the index if there are any.
+// Returns all originals. Reads the whole index if there are originals.
 Result<std::vector<OriginalFile>> originals_of(const Reader& reader);
 
-// Returns the original that became block `name`, or else the only one that became a block below it,
-// or else the only one with that path; nullopt: there is none. kConflict: there are several.
+// Returns the original that became block `name`. If there is none, returns the only original that
+// became a block below `name`, or else the only original with the path `name`, or else nullopt.
+// Errors: kConflict if there are several such originals.
 Result<std::optional<OriginalFile>> find_original(const Reader& reader, const std::string& name);
 
-// Returns 64 or 32 hexadecimal digits.
+// Return the digest as 64 or 32 hexadecimal digits.
 std::string hexadecimal(const Sha256& digest);
 std::string hexadecimal(const Digest& digest);
 
-// "OUT: keeps no original of 2 files, because of --compress; ...".
+// Returns the text of a note, for example "OUT: stores no originals of 2 HDF5 files, because ...".
+// `option` is the option because of which no originals are stored.
 std::string without_original_text(const std::string& output, std::uint64_t count,
                                   const std::string& option);
 

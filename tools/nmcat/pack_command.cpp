@@ -153,7 +153,7 @@ void PackCommand::offer_storage(CLI::App& app) {
   tool_.offer_external(app);
   app.add_flag("--no-originals", no_originals_,
                "pack: do not store HDF5 and netCDF-4 inputs, and originals of NMB inputs, byte for "
-               "byte; without this option, nmconvert --original gives them back");
+               "byte (default: they are stored, and nmconvert --original writes them)");
   offer_hdf5_view(app, &hdf5_view_);
 }
 
@@ -658,8 +658,8 @@ void PackCommand::tell(const PackReport& report) {
       !tool_.options().json && report_path_.empty())
     diagnostics.note(
         options_.output +
-        ": --digest recorded nothing, because no input is an HDF5 file; with --json or "
-        "--report it shows the SHA-256 of all inputs");
+        ": --digest recorded nothing, because no input is an HDF5 file; use --json or --report "
+        "for the SHA-256 of all inputs");
   if (report.without_original > 0)
     diagnostics.note(without_original_text(options_.output, report.without_original,
                                            compress_.empty() ? "--split-names" : "--compress"));

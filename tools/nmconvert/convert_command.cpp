@@ -39,7 +39,7 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
 void ConvertCommand::offer_files(CLI::App& app) {
   app.add_option("INPUT", input_, "the file to convert");
   app.add_option("OUTPUT", output_, "output file");
-  app.add_option("-o,--output", output_option_, "output file, in place of OUTPUT")
+  app.add_option("-o,--output", output_option_, "output file, instead of OUTPUT")
       ->type_name("OUTPUT");
   offer_word(
       app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
@@ -53,9 +53,9 @@ void ConvertCommand::offer_files(CLI::App& app) {
       ->type_name("BLOCK");
   app.add_option(
          "--original", original_,
-         "write the file that became this block of an NMB input, byte for byte as it was; "
-         "nmcat and nmconvert store HDF5 and netCDF-4 files whole, and a block of a classic "
-         "file has all of it; or the path of an original as nminspect files shows it")
+         "write the file that became this block of an NMB input, byte for byte. HDF5 and netCDF-4 "
+         "files are stored whole by default, and the block of a classic file contains the whole "
+         "file. BLOCK may also be the path of a stored file, as nminspect files shows it")
       ->type_name("BLOCK");
   app.add_option("--block-by", block_by_,
                  "blocks of an NMB output: group (default): one for each file, group or block of "
@@ -234,7 +234,6 @@ Status ConvertCommand::add_view() {
   });
 }
 
-// Works on one rank.
 Status ConvertCommand::give_back(const ConversionOptions& options) {
   for (const CLI::Option* option : tool_.app().get_options())
     if (option->count() > 0 && std::ranges::none_of(
@@ -269,17 +268,17 @@ Status ConvertCommand::give_back(const ConversionOptions& options) {
   return out->publish();
 }
 
-// A block of a classic file has all of it.
+// Writes a classic file from its block, which contains the whole file.
 Status ConvertCommand::give_back_block(const Reader& reader, const ConversionOptions& options) {
   NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(*original_));
   if (!entry)
     return Status(Code::kNotFound, input_, kNoOffset, "",
                   "found no original and no block \"" + printable(*original_) +
-                      "\"; nminspect files lists originals");
+                      "\"; nminspect files lists the originals");
   if (entry->kind == static_cast<std::uint16_t>(Kind::kExtended))
     return Status(Code::kNotFound, input_, kNoOffset, "",
                   "found no original of block \"" + printable(*original_) +
-                      "\", which came from HDF5; --extract writes the block as a new file");
+                      "\", which came from HDF5; use --extract to write a new file from the block");
   Communicator alone;
   const ConversionRecord record = convert(
       {input_, output_, "", original_, batch_.block_by, batch_.statistics, {}}, options, alone, 1);

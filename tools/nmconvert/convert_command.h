@@ -26,7 +26,7 @@ class ConvertCommand {
   Result<std::optional<Compression>> compression() const;
   Status execute_one(const ConversionOptions& options);
   Status add_view();
-  // --original.
+  // Write the file that --original names. Both work on one rank.
   Status give_back(const ConversionOptions& options);
   Status give_back_block(const Reader& reader, const ConversionOptions& options);
   std::string deciding_options() const;

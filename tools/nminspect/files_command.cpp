@@ -13,10 +13,11 @@ namespace nmb::tools {
 FilesCommand::FilesCommand(Tool& tool)
     : InspectCommand(
           tool, "files",
-          {"Lists originals (input files that are stored whole) and other files with values.",
-           "An original comes back byte for byte with `nmconvert FILE --original BLOCK -o OUT`; "
-           "`nmverify --originals` proves it. Its digests are XXH3-128 and, if nmcat recorded it, "
-           "SHA-256. An external file has values that nmcat --link left in it.",
+          {"Lists originals (input files that are stored whole) and external files with values.",
+           "`nmconvert FILE --original BLOCK -o OUT` writes an original as a file, byte for byte; "
+           "`nmverify --originals` checks that this is possible. The column digest has the "
+           "XXH3-128 of an original, and the column sha256 has its SHA-256 if nmcat or nmconvert "
+           "recorded it. An external file contains values that nmcat --link left there.",
            "  nminspect files all.nmb\n  nminspect files --json all.nmb"}) {
   tool.offer_json(command_);
   tool.offer_bytes(command_);

@@ -1,4 +1,4 @@
-// nminspect files: lists other files in which values lie, and files that are stored whole.
+// nminspect files: lists the originals of an NMB file, and external files with values.
 #pragma once
 
 #include "nminspect/inspect_command.h"

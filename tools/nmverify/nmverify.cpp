@@ -31,7 +31,7 @@ const HelpText kHelp = {
     "Exit codes: 0 all sound; 1 findings; 2 a file could not be verified.",
     "  nmverify run.nmb                       # everything\n"
     "  nmverify --level blocks --json *.nmb   # without reading values\n"
-    "  nmverify --originals all.nmb           # the packed HDF5 files can be given back\n"
+    "  nmverify --originals all.nmb           # can the packed HDF5 files be written again?\n"
     "  nmverify --rate 50M archive.nmb        # at most 50 MiB a second\n"
     "  find . -name '*.nmb' -print0 | nmverify -q --files-from - -0"};
 
@@ -99,8 +99,8 @@ int main(int argc, char** argv) {
                                        : "found \"" + level + "\", expected index, blocks or data";
       });
   app.add_flag("--originals", arguments.verify.originals,
-               "prove that each input file that is stored whole can be given back: its bytes are "
-               "read and compared with the recorded digests; the level is then index by default");
+               "check that each input file that is stored whole can be written again: read its "
+               "bytes and compare them with the recorded digests. The default level is then index");
   app.add_option_function<std::string>(
          "--rate",
          [&](const std::string& text) {

@@ -47,8 +47,7 @@ class TextReport final : public VerifyReport {
       text += fmt::format(", {} of {} blocks sound", s.sound_blocks,
                           std::max(s.recorded_blocks, s.sound_blocks + s.damaged_blocks));
     if (originals_)
-      text += fmt::format(", {} of {} can be given back", s.whole_originals,
-                          counted(s.originals, "original"));
+      text += fmt::format(", {} of {} sound", s.whole_originals, counted(s.originals, "original"));
     text += fmt::format(", {}, {}, level {}, {} read", counted(findings, "finding"),
                         counted(strict_ ? 0 : s.warnings, "warning"), level_name(level_),
                         human_bytes(s.bytes_read));

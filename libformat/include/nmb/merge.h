@@ -392,7 +392,7 @@ struct PackReport {
   std::uint64_t value_bytes = 0;             // bytes of values that were moved
   std::uint64_t linked_bytes = 0;            // bytes of values that stay in other files
   std::vector<ExternalFile> external_files;  // with `link`: the rows of the file table
-  std::uint64_t originals = 0;  // number of files that are stored whole
+  std::uint64_t originals = 0;               // number of files that are stored whole
   // Number of HDF5 inputs, and of originals of NMB inputs, that are not stored whole although
   // `originals` requests that. Blocks are then divided, or values are compressed.
   std::uint64_t without_original = 0;

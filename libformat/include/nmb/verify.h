@@ -61,8 +61,8 @@ struct VerifySummary {
   std::uint64_t findings = 0;
   std::uint64_t warnings = 0;
   std::uint64_t bytes_read = 0;
-  // With VerifyOptions::originals, or at level kData: how many originals the file has, and how many
-  // of them have the bytes that were recorded.
+  // Number of originals in the file, and of originals with the recorded digests. Counted with
+  // VerifyOptions::originals or at level kData.
   std::uint64_t originals = 0, whole_originals = 0;
   // The first failure that left something unchecked: a failed read, a limit, or a part that only a
   // later version can read (kUnsupported). The status is ok if everything was checked.

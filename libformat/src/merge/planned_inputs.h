@@ -67,7 +67,7 @@ class PlannedInputs {
   void end_planning();
   // Returns whether some block was divided. Valid after end_planning().
   bool has_divided() const { return has_divided_; }
-  // See InputReader::whole_files().
+  // Returns InputReader::whole_files(). Valid after end_planning().
   std::uint64_t whole_files() const { return whole_files_; }
   // Returns how many bytes of memory the largest block takes when it is loaded. Valid after
   // end_planning().

@@ -320,7 +320,8 @@ Status Reader::give_back(std::uint32_t number,
   if (digest.digest() == table->digest(number - 1)) {
     if (!recorded || sha256->digest() == *recorded) return {};
     return Status(Code::kDamaged, file().name(), table->value_offset(number - 1, kBytesEnd),
-                  "R-FT-9", "found an original with another SHA-256, expected the one recorded");
+                  "R-FT-9",
+                  "found an original with a wrong SHA-256, expected the recorded SHA-256");
   }
   return Status(Code::kDamaged, file().name(), table->value_offset(number - 1, kDigest), "R-FT-7",
                 "found an original with a wrong digest, expected the recorded digest");

@@ -1,4 +1,4 @@
-// SHA-256 (see wire/sha256.h).
+// Computes SHA-256 (see wire/sha256.h).
 #include "wire/sha256.h"
 
 #include <algorithm>
@@ -74,7 +74,8 @@ void Sha256Stream::add(std::span<const std::byte> bytes) {
 Sha256 Sha256Stream::digest() {
   const std::uint64_t bits = length_ * 8;
   std::array<std::byte, 72> padding{std::byte{0x80}};
-  const std::size_t zeros = (119 - length_ % 64) % 64;  // with the first byte: to 56 modulo 64
+  // The length with the byte 0x80 and the zeros is 56 modulo 64.
+  const std::size_t zeros = (119 - length_ % 64) % 64;
   for (std::size_t i = 0; i < 8; ++i)
     padding[zeros + 1 + i] = static_cast<std::byte>(bits >> (56 - 8 * i) & 0xff);
   add(std::span(padding).first(zeros + 9));

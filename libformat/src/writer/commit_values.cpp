@@ -15,12 +15,12 @@
 
 namespace nmb {
 
-// Returns whether a file number refers to an original in the file. Rows that this commit adds to
-// the file table refer to external files.
+// Returns whether a file number refers to an original. Other rows that this commit adds to the file
+// table refer to external files.
 Result<bool> is_original(const WriterCore& w, std::uint32_t number) {
   if (number == 0) return false;
-  if (std::ranges::find(w.next.originals, number, &StoredOriginal::number) !=
-      w.next.originals.end())
+  // The originals have ascending numbers.
+  if (std::ranges::binary_search(w.next.originals, number, {}, &StoredOriginal::number))
     return true;
   if (!w.committed.reader) return false;
   NMB_ASSIGN(const std::shared_ptr<const FileTable> table, w.committed.reader->external().table());

@@ -53,7 +53,7 @@ class LinkedPieces : public OriginSteps {
   }
 
  private:
-  // Errors: kDamaged if a sum differs from the given one.
+  // Compares sums with the sums given for their pieces. Errors: kDamaged if a sum differs.
   Status check_sums() const;
 
   LinkedValues values_;

@@ -43,7 +43,7 @@ class NextGeneration final : public DeadPieces, public PageSink {
   std::uint64_t order = 0;            // order of the next block that is created
   std::vector<DeadRange> dead;
   std::vector<std::string> provenance;
-  std::vector<StoredOriginal> originals;  // of this rank
+  std::vector<StoredOriginal> originals;  // the originals that this rank stores
 
   // --- set by the commit ---
   Superblock superblock;

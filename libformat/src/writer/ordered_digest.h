@@ -1,5 +1,5 @@
-// OrderedDigest: the digest of bytes that several threads read, each at its own offset, and sums of
-// parts of them.
+// OrderedDigest: computes the digests of a file that several threads read at different offsets, and
+// the sums of parts of the file.
 #pragma once
 
 #include <algorithm>
@@ -18,26 +18,27 @@
 
 namespace nmb {
 
-// A part of the bytes whose sum is needed.
+// A part of the file whose sum is needed.
 struct WantedSum {
   std::uint64_t begin, length;
-  std::uint64_t* sum;
+  std::uint64_t* sum;  // receives the sum
   std::uint64_t end() const { return begin + length; }
 };
 
-// Threads take windows in ascending order, and each adds its windows in that order: a thread only
-// waits for one that is ahead of it. Memory: little before the first byte and after the last.
+// Threads must take parts of the file in ascending order, and each thread must add its parts in
+// that order. Then a thread only waits for threads that add earlier parts. Takes little memory
+// before the first byte is added and after the last byte was added.
 class OrderedDigest {
  public:
-  // length: of all bytes.
+  // length: length of the file, in bytes.
   OrderedDigest(std::uint64_t length, bool with_sha256)
       : length_(length), has_sha256_(with_sha256) {
     if (length > 0) return;
     Streams none(with_sha256);
     finish(none);
   }
-  // Sets the parts to sum while bytes are added. Returns false if parts overlap; they are then not
-  // summed.
+  // Sets the parts whose sums are computed while bytes are added. Returns false if parts overlap;
+  // no sums are computed then.
   bool want(std::vector<WantedSum> parts) {
     std::ranges::sort(parts, {}, &WantedSum::begin);
     for (std::size_t i = 1; i < parts.size(); ++i)
@@ -45,8 +46,8 @@ class OrderedDigest {
     wanted_ = std::move(parts);
     return true;
   }
-  // Adds the bytes at `offset` as soon as all before them were added. stop: set when another thread
-  // has failed; the bytes are then not added.
+  // Adds the bytes at `offset`. Waits until all bytes before them have been added. `stop` is set
+  // when another thread has failed; the bytes are then not added.
   void add(std::uint64_t offset, std::span<const std::byte> bytes, const std::atomic<bool>& stop) {
     const std::uint64_t end = offset + bytes.size();
     const auto bytes_of = [&](const WantedSum& part) {
@@ -62,7 +63,7 @@ class OrderedDigest {
       if (stop.load(std::memory_order_relaxed)) return;
       turn_.wait_for(lock, std::chrono::milliseconds(5));
     }
-    lock.unlock();  // no other thread has this turn
+    lock.unlock();  // no other thread has bytes for this offset
     if (!streams_) streams_ = std::make_unique<Streams>(has_sha256_);
     streams_->digest.add(bytes);
     if (has_sha256_) streams_->sha256->add(bytes);
@@ -82,7 +83,7 @@ class OrderedDigest {
     if (end == length_) wanted_ = {};
     turn_.notify_all();
   }
-  // After all bytes were added.
+  // Valid after all bytes were added.
   const Digest& digest() const { return digest_; }
   bool has_sha256() const { return has_sha256_; }
   const Sha256& sha256() const { return sha256_; }
@@ -94,7 +95,7 @@ class OrderedDigest {
     }
     DigestStream digest;
     std::optional<Sha256Stream> sha256;
-    SumStream part;  // of the part that has begun and has not ended
+    SumStream part;  // sum of the part that has begun and has not ended
   };
   void finish(Streams& streams) {
     digest_ = streams.digest.digest();

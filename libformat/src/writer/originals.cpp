@@ -1,4 +1,4 @@
-// Stores files whole (see writer/originals.h).
+// Stores whole files (see writer/originals.h).
 #include "writer/originals.h"
 
 #include <algorithm>
@@ -42,8 +42,8 @@ Status place_originals(WriterCore& w) {
   for (StoredOriginal& original : w.next.originals) {
     if (original.move.position != 0 || original.size() == 0) continue;
     if (at >= Placement::kLimit || original.size() >= Placement::kLimit - at)
-      return Status(Code::kLimit,
-                    "found file " + in_quotes(original.what.path) + " to store beyond 2^62");
+      return Status(Code::kLimit, "original " + in_quotes(original.what.path) +
+                                      " would end after byte 2^62 of the file");
     original.move.position = round_up(at, alignment(original));
     at = round_up(original.move.position + original.size(), 8);
   }
@@ -77,6 +77,7 @@ Status write_original_maps(WriterCore& w) {
 
 namespace {
 
+// A message to the first rank: a row of the file table.
 struct OriginalRow {
   std::uint32_t number;
   Place map;
@@ -91,8 +92,8 @@ Status check_digests(const StoredOriginal& original, const OriginalRow& row) {
   const bool same = !wanted.digest || *wanted.digest == row.digest;
   if (same && (!wanted.sha256 || *wanted.sha256 == row.sha256)) return {};
   return Status(Code::kDamaged, original.move.source->name(), kNoOffset, same ? "R-FT-9" : "R-FT-7",
-                "found original " + in_quotes(wanted.path) +
-                    " with another digest, expected the one recorded");
+                "original " + in_quotes(wanted.path) + " does not have the recorded " +
+                    (same ? "SHA-256" : "digest"));
 }
 
 }  // namespace

@@ -20,28 +20,29 @@ struct WriterCore;
 
 struct StoredOriginal {
   NewOriginal what;
-  Move move;  // of all bytes; position 0: end_define() has not placed it
+  Move move;  // copies all bytes; its position is 0 until end_define() has chosen it
   std::unique_ptr<OrderedDigest> digest;
-  std::uint32_t number = 0;  // in the file table, from 1
+  std::uint32_t number = 0;  // file number, from 1
   std::vector<Piece> pieces{};
   Place map{};
 
   std::uint64_t size() const { return move.length; }
 };
 
-// Adds a file to those that the next commit stores. Not collective. Errors: kUsage outside define
-// mode, or for an unknown block.
+// Adds a file to the files that the next commit stores. Returns its index in
+// NextGeneration::originals. Not collective. Errors: kUsage outside define mode, or for an unknown
+// block.
 Result<std::uint32_t> add_original(WriterCore& w, NewOriginal original);
 
-// --- steps of end_define() and a commit; each is collective unless it says otherwise ---
-// Places new originals after the values.
+// --- steps of end_define() and of a commit; collective unless stated otherwise ---
+// Chooses the positions of new originals, after the values. Errors: kLimit.
 Status place_originals(WriterCore& w);
-// After their bytes were moved: determines the pieces. Not collective.
+// Determines the pieces of originals. Call this after the bytes were copied. Not collective.
 void finish_originals(WriterCore& w);
-// Writes the data maps, in the order of file numbers.
+// Writes the data maps of originals, in the order of file numbers.
 Status write_original_maps(WriterCore& w);
-// Sends what the file table states of the originals to the first rank. Errors: kDamaged if a file
-// has another digest than was given.
+// Sends the rows of originals in the file table to the first rank. Errors: kDamaged if a file does
+// not have the digests given in NewOriginal.
 Status tell_originals(WriterCore& w);
 
 }  // namespace nmb

@@ -46,8 +46,9 @@ struct Move {
   // each end, the next window begins at the next multiple of 8. Must be empty if there are holes or
   // an origin.
   std::vector<std::uint64_t> ends{};
-  ValueTap* tap = nullptr;          // not called for parts that another rank moves
-  OrderedDigest* digest = nullptr;  // of all bytes; only without holes, ends and origin
+  ValueTap* tap = nullptr;  // not called for parts that another rank moves
+  // Receives all bytes. Must be nullptr if there are holes, ends or an origin.
+  OrderedDigest* digest = nullptr;
   bool summed = true;
   // Filled by move_values() if `summed` is set: one sum for each window that is not a hole.
   std::vector<std::uint64_t> sums{};

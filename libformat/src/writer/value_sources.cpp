@@ -99,7 +99,7 @@ Status link_values(WriterCore& w, BlockId id, LinkedValues values) {
                                     " needs define mode and a new block");
   if (values.original && *values.original >= w.next.originals.size())
     return Status(Code::kUsage, "link_values() of block " + in_quotes(w.blocks.name(id)) +
-                                    ": found the number of no original");
+                                    ": the original was not added");
   NMB_ASSIGN(
       LinkedPieces linked,
       LinkedPieces::make(std::move(values), w.committed.superblock.piece_size, w.blocks.name(id)));

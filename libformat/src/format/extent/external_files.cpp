@@ -68,8 +68,7 @@ Result<std::uint64_t> ExternalFiles::place_in_original(std::uint32_t number, std
   NMB_TRY(name_of(number).status());
   NMB_ASSIGN(const std::shared_ptr<const FileTable> files, table());
   if (!files->is_original(number - 1))
-    return Status(Code::kUsage,
-                  joined_text("found file number ", number, ", expected that of an original"));
+    return Status(Code::kUsage, joined_text("file number ", number, " is not that of an original"));
   std::lock_guard lock(mutex_);
   const auto [known, is_new] = original_runs_.try_emplace(number);
   std::vector<Run>& runs = known->second;

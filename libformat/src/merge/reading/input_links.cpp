@@ -23,7 +23,6 @@ class LinkedPieceMaker {
  public:
   LinkedPieceMaker(std::uint32_t piece_size, std::vector<LinkedPiece>* pieces)
       : piece_size_(piece_size), pieces_(*pieces) {}
-  std::uint64_t end() const { return at_; }
   // Adds pieces up to `end`. position: position of the bytes in the file, or nullopt if the file
   // does not store them.
   void add(std::uint64_t end, std::optional<std::uint64_t> position) {
@@ -40,6 +39,7 @@ class LinkedPieceMaker {
       at_ += piece.length;
     }
   }
+  // Adds a hole up to `end`.
   void add_hole(std::uint64_t end) {
     pieces_.emplace_back().length = end - at_;
     at_ = end;
@@ -84,12 +84,11 @@ std::optional<LinkedValues> linked_to_original(ValuesInOriginal places, Source v
   return out;
 }
 
-Result<std::optional<ValuesInOriginal>> values_in_original(const Reader& reader,
-                                                           const BlockEntry& entry) {
+Result<std::optional<ValuesInOriginal>> values_in_original(
+    const Reader& reader, const BlockEntry& entry, const std::set<std::uint32_t>& originals) {
   std::optional<ValuesInOriginal> out;
   if (!entry.has_map()) return out;
   NMB_ASSIGN(const std::vector<ExtentPiece> pieces, extent_pieces(reader, entry));
-  NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
   ValuesInOriginal found;
   for (const ExtentPiece& piece : pieces) {
     if (piece.codec != PieceCodec::kNone) return out;
@@ -98,8 +97,8 @@ Result<std::optional<ValuesInOriginal>> values_in_original(const Reader& reader,
       continue;
     }
     if (piece.file == 0) continue;
-    if (!files[piece.file - 1].is_original || (found.number != 0 && found.number != piece.file))
-      return out;
+    if (!originals.contains(piece.file)) return out;
+    if (found.number != 0 && found.number != piece.file) return out;
     found.number = piece.file;
     std::vector<hdf5::RunInFile>& runs = found.runs;
     if (!runs.empty() && runs.back().offset + runs.back().length == piece.offset &&

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -48,10 +49,11 @@ struct ValuesInOriginal {
 // values takes less space.
 std::optional<LinkedValues> linked_to_original(ValuesInOriginal places, Source values,
                                                std::uint32_t piece_size);
-// Returns which values of a block of an NMB input lie in an original. Returns nullopt if no values
-// lie in one, if a piece is coded, or if values lie in several files. Errors: kDamaged.
-Result<std::optional<ValuesInOriginal>> values_in_original(const Reader& reader,
-                                                           const BlockEntry& entry);
+// Returns which values of a block of an NMB input lie in an original. originals: the file numbers
+// of the originals. Returns nullopt if no values lie in an original, if a piece is coded, or if
+// values lie in several files. Errors: kDamaged.
+Result<std::optional<ValuesInOriginal>> values_in_original(
+    const Reader& reader, const BlockEntry& entry, const std::set<std::uint32_t>& originals);
 
 // The functions return nullopt if no values can be linked. Errors: kUnsupported, kNotFound and kIo
 // as for external_path(). pack() has checked that no input is also the output.

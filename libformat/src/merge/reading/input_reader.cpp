@@ -443,8 +443,9 @@ Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entr
   if (!entry.hole) block->packed.extent = block->values;
   if (options_.origins) block->packed.origin = origin(in.index, sum_of_entry(entry), entry.name);
   if (options_.originals && !placed_.empty()) {
-    NMB_ASSIGN(std::optional<ValuesInOriginal> places, values_in_original(*in.reader, entry));
-    if (places && placed_.contains(places->number))
+    NMB_ASSIGN(std::optional<ValuesInOriginal> places,
+               values_in_original(*in.reader, entry, placed_));
+    if (places)
       block->links = linked_to_original(*std::move(places), block->values, options_.piece_size);
     if (block->links) return {};
   }

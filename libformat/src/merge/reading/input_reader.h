@@ -70,9 +70,8 @@ struct KeptBlock {
   Source values;
   std::vector<ExtentPiece> coded;     // the block's coded pieces, if they were requested
   CodedFiles coded_in;                // the files in which the coded pieces are stored
-  // locations of the block's values if they are linked or lie in an original
-  std::optional<LinkedValues> links;
-  std::vector<InputOriginal> originals{};  // files to store that became this block
+  std::optional<LinkedValues> links;  // locations of the block's values if they are linked or lie
+                                      // in an original
   std::uint64_t load = 0;             // bytes of memory that the block takes while its values are
                                       // moved
   // The lengths of the file's dimensions, if `shared_dimensions` is set; nullptr if blocks share no
@@ -80,6 +79,8 @@ struct KeptBlock {
   std::shared_ptr<const DimensionLengths> lengths{};
   // Reads the block's definitions again.
   std::function<Result<std::shared_ptr<const Dataset>>()> open;
+  // Files to store that became this block.
+  std::vector<InputOriginal> originals{};
 };
 
 // A block while it is visited.
@@ -103,12 +104,11 @@ class InputReader {
     // Which other files that hold values of NMB inputs may be opened.
     ExternalPaths external = ExternalPaths::kBeneath;
     std::optional<InputLinks> links{};  // set if values are linked
-    // Originals are stored. piece_size: of the output.
-    bool originals = false;
-    // Otherwise: which originals of NMB inputs are losses.
+    bool originals = false;             // originals are stored
+    // If originals are not stored: the originals of NMB inputs that are losses.
     enum class LostOriginals : std::uint8_t { kAll, kWithoutBlock, kNone };
     LostOriginals lost_originals = LostOriginals::kAll;
-    std::uint32_t piece_size = 0;
+    std::uint32_t piece_size = 0;  // piece size of the output; used if originals are stored
     bool coded_pieces = false;
     bool origins = false;       // KeptBlock::packed.origin is needed
     bool count_groups = false;  // groups are counted before the first visit; all metadata of an
@@ -170,7 +170,8 @@ class InputReader {
   Status read_provenance(const Reader& reader);
   Status read_rows(const Reader& reader);
   Status find_originals(const NmbInput& in);
-  bool is_lost(std::uint32_t original) const;
+  // Returns whether the original with this file number is a loss.
+  bool is_lost(std::uint32_t number) const;
   Status find_losses(const Reader& reader);
   Status keep_rows(const Block& block, PackedBlock* packed);
   Result<bool> read_entry(const NmbInput& in, const BlockEntry& entry, const Visit& visit);
@@ -224,11 +225,11 @@ class InputReader {
   std::vector<std::string> provenance_;
   InputExtras extras_;
   std::uint64_t whole_files_ = 0;
-  bool becomes_original_ = false;  // the HDF5 input, with its next block
-  // The originals of the input by BlockEntry::order of their blocks, until these are visited; those
-  // whose block is not copied are not among them.
+  bool becomes_original_ = false;  // the HDF5 input is stored with the next block
+  // The originals of an NMB input, by BlockEntry::order of their blocks. An original is removed
+  // when its block is visited. Originals whose block was removed from the input are not contained.
   std::multimap<std::uint64_t, InputOriginal> originals_;
-  std::set<std::uint32_t> placed_;  // their numbers
+  std::set<std::uint32_t> placed_;  // file numbers of the input's originals that have a block
 };
 
 }  // namespace nmb

@@ -135,7 +135,8 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   return {};
 }
 
-// Adds the originals of an input to the writer. They belong to the input's first block with content.
+// Adds the originals of an input to the writer. They belong to the input's first block with
+// content.
 Status WrittenBlocks::place_originals(BlockId id) {
   for (InputOriginal& original : std::exchange(unplaced_, {})) {
     NewOriginal added{.path = std::move(original.path),
