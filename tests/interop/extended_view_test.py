@@ -6,6 +6,7 @@
 Skipped (exit code 77) without h5py and netCDF4-python.
 """
 
+import hashlib
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+REFERENCE = Path(__file__).resolve().parents[2] / "spec" / "reference" / "nmb_reference.py"
 from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
 import compare_files  # noqa: E402
 
@@ -98,6 +100,8 @@ class ViewTest:
 
     def shown(self, source, view):
         self.test.run("nmverify", view)
+        found = subprocess.run([sys.executable, REFERENCE, "--findings", view], capture_output=True, text=True)
+        self.test.check(found.returncode == 0, f"{view.name}: the reference reader: {found.stdout}{found.stderr}")
         self.test.check(self.test.run("nminspect", "view", view) == "", f"{view.name}: something is left out")
         for where, field, a, b in compare_files.compare(source, view).found:
             self.test.check(False, f"{view.name}: {where}: {field}: {a!s:.200} in the source, {b!s:.200} in the view")
@@ -133,6 +137,23 @@ class ViewTest:
             test.check(sorted(file) == ["shown"], f"left_out.nmb shows {sorted(file)}")
         test.run("nmconvert", source, "strict.nmb", "--hdf5-view", "on", "--strict", exit_code=1)
 
+    def originals(self, sources):
+        """A view shows values that lie only in an original, and the original still comes back."""
+        test = self.test
+        for source in sources:
+            views = []
+            for option in ((), ("--no-originals",)):
+                view = test.work / f"{len(option)}_{source.stem}.nmb"
+                test.run("nmcat", source, "-o", view, "--block-name", "", "--hdf5-view", "on", *option)
+                self.shown(source, view)
+                views.append(view)
+            test.run("nmverify", "--originals", views[0])
+            test.run("nmconvert", views[0], "--original", "", "-o", "back", "-f")
+            digests = [hashlib.sha256((test.work / name).read_bytes()).hexdigest() for name in ("back", source)]
+            test.check(digests[0] == digests[1], f"{source.name}: other bytes came back")
+        with h5py.File(views[0]) as file:
+            test.check("big" not in file or (file["big"][...] == numpy.arange(1 << 20)).all(), "other values in an original")
+
     def damage(self):
         whole = (self.test.work / "b.nmb").read_bytes()
         at = whole.rindex(b"\x89NMBVIEW")
@@ -157,6 +178,10 @@ def check(test):
     test.run("nmconvert", "--add-hdf5-view", "later.nmb")
     run.shown(test.work / "a.nc", test.work / "later.nmb")
     run.several(sources)
+    with h5py.File(test.work / "big.h5", "w") as f:
+        f["big"] = numpy.arange(1 << 20)
+        f.create_dataset("chunks", data=numpy.arange(1 << 20), chunks=(1 << 16,), compression="gzip")
+    run.originals([*sources, test.work / "b.h5", test.work / "big.h5"])
     run.omissions()
     run.damage()
 

@@ -73,7 +73,7 @@ class ViewCorpus:
         said = test.run("nminspect", "view", out)
         if test.exit_code != 0:
             return
-        left_out = [dict(zip(("reason", "object", "found"), line.split("\t"))) for line in said.splitlines()]
+        left_out = [dict(zip(("reason", "object", "explanation"), line.split("\t"))) for line in said.splitlines()]
         self.left_out += [(str(name), one["reason"], one["object"]) for one in left_out]
         try:
             count = objects_of(path)
@@ -129,7 +129,7 @@ def check(test):
     for line in found:
         test.check(line in known, f"left out, but not in {LIST.name}: {line}")
     if "NMB_UPDATE" in os.environ:
-        LIST.write_text("# Objects of files in NMB_CORPUS that views leave out: file, reason, object. Only ever remove lines.\n"
+        LIST.write_text("# Objects of files in NMB_CORPUS that views leave out: file, reason, object. Lines may only be removed.\n"
                         + "".join(line + "\n" for line in found))
 
 
