@@ -144,15 +144,13 @@ class ViewTest:
             views = []
             for option in ((), ("--no-originals",)):
                 view = test.work / f"{len(option)}_{source.stem}.nmb"
-                test.run("nmcat", source, "-o", view, "--block-name", "", "--hdf5-view", "on", *option)
+                test.run("nmconvert", source, view, "--hdf5-view", "on", *option)
                 self.shown(source, view)
                 views.append(view)
             test.run("nmverify", "--originals", views[0])
-            test.run("nmconvert", views[0], "--original", "", "-o", "back", "-f")
+            test.run("nmconvert", views[0], "--original", source.name, "-o", "back", "-f")
             digests = [hashlib.sha256((test.work / name).read_bytes()).hexdigest() for name in ("back", source)]
             test.check(digests[0] == digests[1], f"{source.name}: other bytes came back")
-        with h5py.File(views[0]) as file:
-            test.check("big" not in file or (file["big"][...] == numpy.arange(1 << 20)).all(), "other values in an original")
 
     def damage(self):
         whole = (self.test.work / "b.nmb").read_bytes()
