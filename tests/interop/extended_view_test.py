@@ -152,6 +152,38 @@ class ViewTest:
             digests = [hashlib.sha256((test.work / name).read_bytes()).hexdigest() for name in ("back", source)]
             test.check(digests[0] == digests[1], f"{source.name}: other bytes came back")
 
+    def usual(self):
+        """Without --hdf5-view, a file gets a view if the view takes at most 2 % of it."""
+        test, small, large = self.test, self.test.work / "a.nc", self.test.work / "big.h5"
+        note = "no HDF5 view was made: a view would take more than 2 % of the file; nmconvert --add-hdf5-view adds one"
+        has_view = lambda name: (test.work / name).read_bytes()[:8] == b"\x89HDF\r\n\x1a\n"
+        for tool in (("nmcat", "-f", "-o", "usual.nmb"), ("nmconvert", "-f", "-o", "usual.nmb")):
+            test.run(*tool, small, "--strict", says=f"usual.nmb: {note}")
+            test.check(not has_view("usual.nmb"), f"{tool[0]}: a view that takes more than 2 %")
+            test.run(*tool, small, "-q")
+            test.check(test.said == "", f"{tool[0]} -q: {test.said}")
+            test.run(*tool, large)
+            test.check(has_view("usual.nmb") and test.said == "", f"{tool[0]}: no small view: {test.said}")
+            test.run(*tool, large, "--hdf5-view", "off")
+            test.check(not has_view("usual.nmb"), f"{tool[0]}: a view with --hdf5-view off")
+            test.run(*tool, test.work / "texts.h5", "--strict", says="the HDF5 view leaves out 1 object; nminspect view lists")
+            test.check(has_view("usual.nmb"), f"{tool[0]}: no view that leaves out an object")
+        test.run("nmcat", "-f", large, "-o", "usual.nmb")
+        test.run("nmcat", small, "-o", "usual.nmb", "--append")
+        with h5py.File(test.work / "usual.nmb") as file:
+            test.check(sorted(file) == ["a", "big"], f"usual.nmb shows {sorted(file)}")
+        test.run("nmverify", "usual.nmb")
+        test.run("nmconvert", "usual.nmb", "copy.nmb")
+        test.check(has_view("copy.nmb"), "a copy without the view")
+        test.run("nmcat", "-f", large, "-o", "usual.nmb", "--link")
+        test.run("nmcat", "-f", large, "-o", "usual.nmb", "--dry-run")
+        test.run("nmcat", "-f", large, "-o", "usual.nmb", "--hdf5-view", "off")
+        test.run("nmconvert", "-f", "usual.nmb", "copy.nmb")
+        test.check(not has_view("copy.nmb"), "a copy of a file without a view has a view")
+        # A file without a view gets one if the added blocks come from HDF5 and the view is small.
+        test.run("nmcat", test.work / "texts.h5", "-o", "usual.nmb", "--append")
+        test.check(has_view("usual.nmb"), "no view after --append")
+
     def damage(self):
         whole = (self.test.work / "b.nmb").read_bytes()
         at = whole.rindex(b"\x89NMBVIEW")
@@ -180,6 +212,9 @@ def check(test):
         f["big"] = numpy.arange(1 << 20)
         f.create_dataset("chunks", data=numpy.arange(1 << 20), chunks=(1 << 16,), compression="gzip")
     run.originals([*sources, test.work / "b.h5", test.work / "big.h5"])
+    with h5py.File(test.work / "texts.h5", "w") as f:
+        f["texts"], f["values"] = numpy.array(["a", "bc"], object), numpy.arange(1 << 18)
+    run.usual()
     run.omissions()
     run.damage()
 

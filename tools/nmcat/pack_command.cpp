@@ -460,14 +460,16 @@ Status PackCommand::take_io() {
   return {};
 }
 
-// Returns whether to make a view. With --append, a file that has a view gets a new view, unless the
-// user chose otherwise.
+// Returns whether to make a view. Without the option, a file that has a view gets a new view with
+// --append, and another NMB output gets a small one.
 Result<Hdf5View> PackCommand::view_to_make() const {
-  if (hdf5_view_ || !options_.append) return hdf5_view_.value_or(Hdf5View::kOff);
+  if (hdf5_view_) return *hdf5_view_;
+  if (to_ != "nmb" || options_.link) return Hdf5View::kOff;
+  if (!options_.append) return Hdf5View::kSmall;
   const Result<std::unique_ptr<Reader>> reader =
       Reader::open(options_.output, {.external = ExternalPaths::kNone});
   // The merge itself reports a file that cannot be opened.
-  return reader.ok() && (*reader)->has_hdf5_view() ? Hdf5View::kAuto : Hdf5View::kOff;
+  return reader.ok() && (*reader)->has_hdf5_view() ? Hdf5View::kAuto : Hdf5View::kSmall;
 }
 
 Status PackCommand::take_storage() {
@@ -654,6 +656,7 @@ void PackCommand::tell(const PackReport& report) {
       diagnostics.warning("", text);
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
+  if (!report.view_note.empty()) diagnostics.note(options_.output + ": " + report.view_note);
   if (digest_ && report.originals + report.without_original == 0 && report.totals.blocks > 0 &&
       !tool_.options().json && report_path_.empty())
     diagnostics.note(
@@ -703,6 +706,7 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                {"records", totals.records},
                {"samples", totals.samples},
                {"without_statistics", report.without_statistics}});
+  json["view_note"] = report.view_note.empty() ? Json() : Json(json_text(report.view_note));
   if (report.plan) json["plan"] = plan_json(options_, report);
   std::vector<std::string> losses = losses_;
   std::ranges::transform(loss_lines(report), std::inserter(losses, losses.begin()),

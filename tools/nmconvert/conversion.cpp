@@ -140,8 +140,9 @@ class Converter {
     options.refuse_losses = !options_.lossy;
     options.originals = options_.originals ? Originals::kStore : Originals::kDrop;
     options.original_sha256 = options_.digest;
-    options.writer.hdf5_view =
-        has_view ? Hdf5View::kOn : options_.hdf5_view.value_or(Hdf5View::kOff);
+    // A copy of an NMB file without a view gets none either.
+    const Hdf5View usual = kind == FileKind::kNmb ? Hdf5View::kOff : Hdf5View::kSmall;
+    options.writer.hdf5_view = has_view ? Hdf5View::kOn : options_.hdf5_view.value_or(usual);
     options.writer.statistics = statistics_level(record_.of.statistics);
     PackReport report;
     const Status packed = pack(options, &report, ranks_);

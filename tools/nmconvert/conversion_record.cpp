@@ -79,6 +79,7 @@ void visit_results(Record& record, const Visit& visit) {
   visit("without_statistics", record.without_statistics);
   visit("originals", record.originals);
   visit("without_original", record.without_original);
+  visit("view_note", record.view_note);
   visit("warnings", record.warnings);
   visit("conflicts", record.conflicts);
   visit("seconds", record.seconds);
@@ -107,6 +108,7 @@ Json record_json(const ConversionRecord& record) {
   json["without_statistics"] = record.without_statistics;
   json["originals"] = record.originals;
   json["without_original"] = record.without_original;
+  json["view_note"] = text_or_null(json_text(record.view_note));
   json["bytes_in"] = as_json(record.bytes_in);
   json["modified_in"] = as_json(record.modified_in);
   json["bytes_out"] = as_json(record.bytes_out);

@@ -13,8 +13,9 @@ namespace nmb::tools {
 FilesCommand::FilesCommand(Tool& tool)
     : InspectCommand(
           tool, "files",
-          {"Lists originals (input files that are stored whole) and external files with values.",
-           "`nmconvert FILE --original BLOCK -o OUT` writes an original as a file, byte for byte; "
+          {"Lists originals and external files.",
+           "An original is an input file that is stored whole. `nmconvert FILE --original BLOCK -o "
+           "OUT` writes an original as a file, byte for byte; "
            "`nmverify --originals` checks that this is possible. The column digest has the "
            "XXH3-128 of an original, and the column sha256 has its SHA-256 if nmcat or nmconvert "
            "recorded it. An external file contains values that nmcat --link left there.",

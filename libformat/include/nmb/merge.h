@@ -396,6 +396,8 @@ struct PackReport {
   // Number of HDF5 inputs, and of originals of NMB inputs, that are not stored whole although
   // `originals` requests that. Blocks are then divided, or values are compressed.
   std::uint64_t without_original = 0;
+  // With Hdf5View::kSmall: why the output has no view, or how many objects its view leaves out.
+  std::string view_note;
   // Number of variables without statistics although WriterOptions::statistics requests statistics.
   // Their values are neither numbers nor text, or their chunks use filters that are not decoded.
   std::uint64_t without_statistics = 0;

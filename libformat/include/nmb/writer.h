@@ -53,7 +53,10 @@ enum class Io : std::uint8_t {
 };
 
 enum class Hdf5View : std::uint8_t {
-  kOff,   // makes no view; an existing view stays and keeps showing its generation
+  kOff,  // makes no view; an existing view stays and keeps showing its generation
+  // As kAuto if the file has a view. Otherwise makes a view only if this commit writes blocks from
+  // HDF5 or netCDF-4, and if the view takes at most 2 % of the file's bytes.
+  kSmall,
   kAuto,  // makes a view if a view can show the file, within the limits below; otherwise as kOff
   kOn,    // makes a view; close() fails with kUnsupported if a view cannot show the file
 };
@@ -61,6 +64,8 @@ enum class Hdf5View : std::uint8_t {
 // maximum number of records of its variables.
 inline constexpr std::uint64_t kMostAutoViewObjects = 100'000;
 inline constexpr std::uint64_t kMostAutoViewRecords = 1'000'000;
+// Limit of kSmall: a view takes at most this part of the bytes before it.
+inline constexpr std::uint64_t kSmallViewPart = 50;
 
 struct WriterOptions {
   // --- what changes the bytes ---
@@ -129,8 +134,9 @@ struct WriterOptions {
   // Called on rank 0 before a new file gets its name, with the whole file as readers will see it.
   // If the function fails, no file is left.
   std::function<Status(const ByteSource&)> before_publish{};
-  // Called on rank 0 with the reason why the newest generation has no view. With kAuto, this
-  // function is called by close() if no view is made. With kOff, it is called by the first commit
+  // Called on rank 0 with the reason why the newest generation has no view. With kAuto and kSmall,
+  // this function is called by close() if no view is made. With kSmall, it is not called if the
+  // writer adds no blocks from HDF5 or netCDF-4. With kOff, it is called by the first commit
   // that the existing view does not show. If the function fails, the commit fails and does not
   // change the file.
   std::function<Status(const std::string& reason)> on_no_view{};

@@ -24,6 +24,7 @@
 #include "nmb/hdf5_view.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
+#include "wire/joined_text.h"
 #include "wire/memory_room.h"
 #include "wire/read_back_output.h"
 
@@ -291,22 +292,35 @@ class Packer {
 
   WriterOptions writer_options() {
     WriterOptions writer = options_.writer;
+    const bool notes_only = writer.hdf5_view == Hdf5View::kSmall;
+    if (notes_only && writer.dry_run) writer.hdf5_view = Hdf5View::kOff;
     writer.before_commit = [this] { return inputs_.check_unchanged(); };
     writer.on_repair = [this, repaired = writer.on_repair](const std::string& what) {
       report_.warnings.push_back(options_.output + ": " + what);
       if (repaired) repaired(what);
     };
     if (!writer.on_no_view)
-      writer.on_no_view = [this](const std::string& reason) {
+      writer.on_no_view = [this, notes_only](const std::string& reason) -> Status {
+        if (notes_only) {
+          report_.view_note = "no HDF5 view was made: " + reason.substr(reason.find(": ") + 2);
+          return {};
+        }
         report_.warnings.push_back(options_.output + ": without " + reason);
         return verdict(report_, options_);
       };
-    writer.on_lost_records = [this](const LostRecords& lost) {
+    writer.on_lost_records = [this, notes_only](const LostRecords& lost) -> Status {
+      if (notes_only) return {};
       report_.warnings.push_back(options_.output + ": the HDF5 view has no place for " +
                                  lost.text());
       return verdict(report_, options_);
     };
-    writer.on_left_out = [this](const LeftOutList& left_out) {
+    writer.on_left_out = [this, notes_only](const LeftOutList& left_out) -> Status {
+      if (notes_only) {
+        report_.view_note = joined_text("the HDF5 view leaves out ", left_out.count,
+                                        left_out.count == 1 ? " object" : " objects",
+                                        "; nminspect view lists what is left out");
+        return {};
+      }
       for (const std::string& line : left_out.lines())
         report_.warnings.push_back(options_.output + ": " + line);
       return verdict(report_, options_);

@@ -47,10 +47,12 @@ class Commit {
 
   Status run(bool closing) {
     NMB_ASSIGN(has_, w_.ranks.combine(own_work(), [](Work a, Work b) {
-      return Work{a.any || b.any, a.links || b.links, a.rows || b.rows};
+      return Work{a.any || b.any, a.links || b.links, a.rows || b.rows, a.hdf5 || b.hdf5};
     }));
     const Superblock& committed = w_.committed.superblock;
     with_view_ = closing && w_.options.hdf5_view != Hdf5View::kOff;
+    if (w_.options.hdf5_view == Hdf5View::kSmall)
+      with_view_ = with_view_ && (has_.hdf5 || !committed.view.absent());
     const bool view_is_due = with_view_ && !view_is_newest(committed);
     if (!w_.committed.is_none() && !has_.any && !view_is_due) return {};
     // No commit can follow a failed commit, because the failed commit may have counted pages that
@@ -63,6 +65,7 @@ class Commit {
   // The kinds of work in this commit.
   struct Work {
     bool any = false, links = false, rows = false;
+    bool hdf5 = false;  // blocks from HDF5 or netCDF-4
   };
 
   Work own_work() const {
@@ -73,6 +76,7 @@ class Commit {
       work.any = true;
       work.links = work.links || block.values.as<LinkedPieces>() != nullptr;
       work.rows = work.rows || block.keeps_rows();
+      work.hdf5 = work.hdf5 || (!block.is_removed() && block.next.kind == Kind::kExtended);
     }
     return work;
   }

@@ -75,6 +75,7 @@ class ViewPass {
     NMB_TRY(core_.index().for_each({}, [&](const BlockEntry& entry) -> Result<bool> {
       if (how_.cancel && how_.cancel->load()) return Status(Code::kIo, "interrupted");
       NMB_TRY(add_block(entry, shared, extended));
+      NMB_TRY(check_length(out.position() - how_.position));
       return true;
     }));
     if (shared.next_dimension != kinds_.dimensions)
@@ -89,12 +90,19 @@ class ViewPass {
     view.length = out.position() - how_.position;
     NMB_ASSIGN(const std::uint64_t end, heap.finish());
     view.length += end - before_.heap_position();
+    NMB_TRY(check_length(view.length));
     view.lost_records = std::move(lost_);
     return view;
   }
 
  private:
   const OnLeftOut& on_left_out() const { return how_.on_left_out; }
+
+  Status check_length(std::uint64_t length) const {
+    if (length <= how_.most_bytes) return {};
+    return Status(Code::kLimit, joined_text("HDF5 view: a view would take more than ",
+                                            how_.most_bytes, " bytes"));
+  }
 
   Result<std::uint64_t> append_extension(unsigned rank, ViewOutput& out) {
     ObjectHeader header;

@@ -19,6 +19,8 @@ struct ViewEncoding {
   std::uint64_t position = 0;  // position at which the view begins, a multiple of 8
   // The most records of variables that the view may have; more fail with kUnsupported.
   std::uint64_t most_chunks = ~std::uint64_t{0};
+  // The most bytes that the view may have; more fail with kLimit.
+  std::uint64_t most_bytes = ~std::uint64_t{0};
   const std::atomic<bool>* cancel = nullptr;
   // Called for each object that the view leaves out.
   OnLeftOut on_left_out{};
