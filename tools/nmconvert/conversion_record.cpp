@@ -65,6 +65,7 @@ void visit_proof(Record& record, const Visit& visit) {
   visit("statistics", record.of.statistics);
   visit("options", record.of.options);
   visit("losses", record.losses);
+  visit("originals", record.originals);
   visit("bytes_in", record.bytes_in);
   visit("modified_in", record.modified_in);
   visit("bytes_out", record.bytes_out);
@@ -77,7 +78,6 @@ void visit_proof(Record& record, const Visit& visit) {
 template <class Record, class Visit>
 void visit_results(Record& record, const Visit& visit) {
   visit("without_statistics", record.without_statistics);
-  visit("originals", record.originals);
   visit("without_original", record.without_original);
   visit("view_note", record.view_note);
   visit("warnings", record.warnings);

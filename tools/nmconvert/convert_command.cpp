@@ -120,7 +120,8 @@ void ConvertCommand::offer_list(CLI::App& app) {
 
 void ConvertCommand::offer_run(CLI::App& app) {
   offer_choice<bool>(app, "--digest", &digest_, "KIND", {{"sha256", true}},
-                     "sha256: report the SHA-256 of input and output; both are read once more");
+                     "sha256: report the SHA-256 of input and output, and record the SHA-256 of "
+                     "originals in an NMB output; input and output are read once more");
   app.add_flag("--lossy", lossy_,
                "leave out or change content that OUTPUT cannot hold; the number of losses is "
                "printed, and JSON reports list them");

@@ -31,7 +31,7 @@ class ResumeProofs {
 // The result of comparing a record with the files.
 enum class Proof : std::uint8_t {
   kHolds,     // the conversion need not be done again
-  kOutdated,  // the output is unchanged, but the input has changed
+  kOutdated,  // the output is unchanged, but the input or --digest has changed
   kNone,      // the output is missing, or may have another origin
 };
 
@@ -39,8 +39,9 @@ enum class Proof : std::uint8_t {
 // unchanged if it has the recorded length and, if recorded, the SHA-256. The input is unchanged if
 // it has the recorded length and modification time; the recorded SHA-256 may replace the time. For
 // kOutdated, the output is recognized by its SHA-256 or, if none is recorded, by its modification
-// time. If `digest` is true, a record without SHA-256 does not hold. A file that cannot be read
-// proves nothing, and an interrupted check proves nothing.
+// time. If `digest` is true, a record without SHA-256 does not hold. If `digest` is false, a record
+// with SHA-256 does not hold if the output has originals, because the output records the SHA-256 of
+// originals. A file that cannot be read proves nothing, and an interrupted check proves nothing.
 Proof check_proof(const ConversionRecord& done, const Conversion& what, bool digest,
                   const std::atomic<bool>* cancel);
 
