@@ -14,6 +14,16 @@ class LeftOut(Exception):
     """Section 9."""
 
 
+class Source:
+    """Blocks that share a range of numbers of dimensions."""
+
+    def __init__(self, order):
+        self.order, self.numbers, self.unnumbered = order, set(), 0
+
+    def length(self):
+        return max(self.numbers, default=-1) + 1 + self.unnumbered
+
+
 class Known:
     """What a pass knows of objects that are written later."""
 
@@ -23,12 +33,13 @@ class Known:
         self.links, self.absent, self.unlinked, self.chunk_rank = {}, set(), set(), 2
         self.heap_begin, self.heap_objects = None, 0  # of the newest heap
 
-    def add_source(self):
-        self.sources.append([0, 0])  # one more than the largest number; dimensions without a number
+    def add_source(self, order):
+        self.sources.append(Source(order))
         return len(self.sources) - 1
 
     def first(self, source):
-        return sum(map(sum, self.sources[:source]))
+        before = lambda i: (self.sources[i].order, i) < (self.sources[source].order, source)
+        return sum(s.length() for i, s in enumerate(self.sources) if before(i))
 
     def settle(self, heap):
         self.heap = heap
@@ -103,6 +114,7 @@ class Block:
         order = self.get(extended.ORDER) or (0, 0)
         group.extended, (group.link_order, group.attribute_order) = True, order
         self.links = self.get(extended.LINKS) or []
+        self.find_source()
         self.gone = set()  # names of links that are left out
         for link in self.links:
             if link.kind == 2:
@@ -245,15 +257,25 @@ class Block:
         found = self.integers(v, b"_Netcdf4Dimid")
         return found[0][0] if found and len(found[0]) == 1 and found[0][0] >= 0 else None
 
+    def find_source(self):
+        group, now = self.group, self.view.now
+        numbers = [self.number_of(v) for v in self.c.variables if self.is_scale(v)]
+        group.numbers = set(numbers) - {None}
+        group.source = group.above[0].source if group.above else None
+        if group.source is None or group.numbers & now.sources[group.source].numbers:
+            group.source = now.add_source(self.entry["order"])
+        now.sources[group.source].numbers |= group.numbers
+        now.sources[group.source].unnumbered += numbers.count(None)
+
+    def number_in_view(self, number, is_reference=True):
+        """Returns the number of a dimension in the view. A reference leads to the nearest block that has the number."""
+        if number < 0:
+            return number
+        groups = [g for g in [self.group, *self.group.above] if is_reference and number in g.numbers]
+        return number + self.view.before.first((groups or [self.group])[0].source)
+
     def variable(self, v):
         """Whether a link leads to it."""
-        source = self.view.now.sources[self.group.source]
-        if self.is_scale(v):
-            number = self.number_of(v)
-            if number is None:
-                source[1] += 1
-            else:
-                source[0] = max(source[0], number + 1)
         try:
             messages, order = self.data_set(v)
         except LeftOut:
@@ -288,7 +310,7 @@ class Block:
             attribute(b"NAME", string(len(text) + 1), SCALAR, text + b"\0"),
         ]
         if number is not None:
-            number += self.view.before.first(self.group.source)
+            number = self.number_in_view(number, False)
             messages.append(attribute(b"_Netcdf4Dimid", INT32, SCALAR, struct.pack("<I", number)))
         self.place(v, messages, 0)
         return True
@@ -502,10 +524,10 @@ class Block:
             raise LeftOut
         raw = bytes(a.raw)
         if owner != extended.NO_OWNER and has_properties and a.name in (b"_Netcdf4Dimid", b"_Netcdf4Coordinates"):
-            first = self.view.before.first(self.group.source)
             found = self.integers(self.c.variables[owner], a.name)
-            if found and first:
-                raw = struct.pack(f"{found[1]}{a.count}i", *(n + first if n >= 0 else n for n in found[0]))
+            if found and self.view.before.sources:
+                numbers = [self.number_in_view(n, a.name != b"_Netcdf4Dimid") for n in found[0]]
+                raw = struct.pack(f"{found[1]}{a.count}I", *(n % 2**32 for n in numbers))
         values = Converter(self, raw).all(a.type, a.count)
         head = struct.pack("<2B3HB", 3, int(named), len(a.name) + 1, len(type_), len(space), characters)
         data = head + a.name + b"\0" + type_ + space + values

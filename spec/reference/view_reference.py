@@ -152,7 +152,8 @@ class Group:
 
     def __init__(self, name):
         self.name, self.links, self.messages, self.extended = name, [], b"", False
-        self.link_order, self.attribute_order, self.order, self.source = 1, 0, {}, None
+        self.link_order, self.attribute_order, self.order = 1, 0, {}
+        self.source, self.numbers, self.above = None, set(), []  # above: groups of blocks of kind 6, nearest first
 
     def add(self, name, address, characters=None, kind=0, content=b""):
         self.links.append((name, address, is_utf8(name) if characters is None else bool(characters), kind, content))
@@ -203,8 +204,9 @@ class View:
                 groups.setdefault(b"/".join(parts[: i + 1]), Group(b"/".join(parts[: i + 1])))
             group = groups[entry.name]
             if c.kind == 6:
-                above = [g for name, g in groups.items() if g.extended and name != entry.name]
-                group.source = min(above, key=lambda g: len(g.name)).source if above else self.now.add_source()
+                is_above = lambda name: not name or entry.name.startswith(name + b"/")
+                above = [g for name, g in groups.items() if g.extended and name != entry.name and is_above(name)]
+                group.above = sorted(above, key=lambda g: len(g.name), reverse=True)
                 extended_view.Block(self, entry, c, group)
             else:
                 self.block(entry, c, group)
@@ -303,8 +305,8 @@ class View:
         coordinates = {d for d, v in zip(own, c.variables) if d is not None and v.dimensions[:1] == [d]}
         self.first = self.next_dimension
         self.next_dimension += len(c.dimensions)
-        source = self.now.add_source()
-        self.now.sources[source][1] += len(c.dimensions)
+        source = self.now.add_source(entry["order"])
+        self.now.sources[source].unnumbered += len(c.dimensions)
         self.first_number = self.before.first(source) if self.before else self.first
         for i, d in enumerate(c.dimensions):
             if i not in coordinates:

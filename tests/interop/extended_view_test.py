@@ -98,10 +98,13 @@ class ViewTest:
     def __init__(self, test):
         self.test = test
 
-    def shown(self, source, view):
+    def sound(self, view):
         self.test.run("nmverify", view)
         found = subprocess.run([sys.executable, REFERENCE, "--findings", view], capture_output=True, text=True)
         self.test.check(found.returncode == 0, f"{view.name}: the reference reader: {found.stdout}{found.stderr}")
+
+    def shown(self, source, view):
+        self.sound(view)
         self.test.check(self.test.run("nminspect", "view", view) == "", f"{view.name}: something is left out")
         for where, field, a, b in compare_files.compare(source, view).found:
             self.test.check(False, f"{view.name}: {where}: {field}: {a!s:.200} in the source, {b!s:.200} in the view")
@@ -125,6 +128,34 @@ class ViewTest:
                         a.set_auto_mask(False)
                         test.check(a.dimensions == b.dimensions and a.shape == b.shape, f"{name}: {a.dimensions} {a.shape}")
                         test.check(a[...].tobytes() == b[...].tobytes(), f"packed.nmb: other values of {source.stem}/{name}")
+
+    def nested(self):
+        """A file that is added below another file has dimensions of its own, and does not change earlier numbers."""
+        test = self.test
+        for name, lengths in (("upper", (2, 3, 4)), ("lower", (5, 7, 8))):
+            with netCDF4.Dataset(test.work / f"{name}.nc", "w") as d:
+                for dimension, length in zip("abc", lengths):
+                    d.createDimension(dimension, length)
+                d.createVariable("v", "i4", ("a", "b", "c"))[:] = lengths[0]
+                inner = d.createGroup("inner")
+                inner.createDimension("z", lengths[0])
+                inner.createVariable("w", "i4", ("c", "z", "a"))[:] = 1
+        test.run("nmconvert", "upper.nc", "nested.nmb", "--hdf5-view", "on")
+        for block in ("lower", "inner-2", "inner/more"):
+            test.run("nmcat", "lower.nc", "-o", "nested.nmb", "--append", "--block-name", block)
+            self.sound(test.work / "nested.nmb")
+        shapes = {"v": ("a", "b", "c"), "inner/w": ("c", "z", "a")}
+        with netCDF4.Dataset(test.work / "nested.nmb") as file:
+            for prefix, source in (("", "upper"), ("lower/", "lower"), ("inner-2/", "lower"), ("inner/more/", "lower")):
+                with netCDF4.Dataset(test.work / f"{source}.nc") as expected:
+                    for name, dimensions in shapes.items():
+                        shown = file[prefix + name]
+                        lengths = [len(d) for d in shown.get_dims()]
+                        test.check(shown.dimensions == dimensions and lengths == list(expected[name].shape),
+                                   f"{prefix}{name}: dimensions {shown.dimensions} {lengths}")
+        with h5py.File(test.work / "nested.nmb") as file:
+            numbers = [int(file[name].attrs["_Netcdf4Dimid"]) for name in ("a", "b", "c", "inner/z")]
+            test.check(numbers == [0, 1, 2, 3], f"nested.nmb: numbers {numbers}")
 
     def omissions(self):
         test, source, view = self.test, self.test.work / "left_out.h5", self.test.work / "left_out.nmb"
@@ -214,6 +245,7 @@ def check(test):
     run.originals([*sources, test.work / "b.h5", test.work / "big.h5"])
     with h5py.File(test.work / "texts.h5", "w") as f:
         f["texts"], f["values"] = numpy.array(["a", "bc"], object), numpy.arange(1 << 18)
+    run.nested()
     run.usual()
     run.omissions()
     run.damage()

@@ -27,7 +27,8 @@ struct ViewGroup {
   bool is_extended = false;
   unsigned link_order = 1, attribute_order = 0;  // flags of property 3 of spec/hdf5_section.md
   std::vector<LinkList::Name> order;             // names of links in the order of property 4
-  std::size_t source = 0;                        // number of the file that the block came from
+  std::size_t source = 0;                        // see KnownObjects::add_source()
+  std::vector<std::int64_t> numbers;  // numbers of the block's dimension scales, ascending
 };
 
 // Writes a group and returns the address of its object header. Errors: kUnsupported if two links

@@ -2,6 +2,7 @@
 // named datatypes, links and attributes (spec/hdf5_view.md, "Blocks of kind 6").
 #pragma once
 
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -19,16 +20,17 @@ namespace nmb {
 
 class ExtendedEncoder {
  public:
-  // All references must outlive the object. If the block's values cannot be shown in place,
-  // `places` has the reason. `source` is the number of the file that the block came from.
-  ExtendedEncoder(const Block& block, const Result<ValuePlaces>& places, std::size_t source,
-                  ExtendedOutput& shared)
+  // All arguments must outlive the object. If the block's values cannot be shown in place, `places`
+  // has the reason. `scales` are those of the block and of the blocks of kind 6 above it, nearest
+  // first.
+  ExtendedEncoder(const Block& block, const Result<ValuePlaces>& places,
+                  std::span<const ScaleNumbers> scales, ExtendedOutput& shared)
       : block_(block),
         metadata_(block.metadata),
         types_(block.metadata.extension()->types),
-        source_(source),
+        source_(scales.front().source),
         shared_(shared),
-        messages_(block, properties_, source, shared),
+        messages_(block, properties_, scales, shared),
         storage_(block, places, shared, header_) {}
   // Writes the objects of the block. Adds links to them, and the messages of the group, to `group`.
   // Errors: kDamaged; kUnsupported if there are more chunks than allowed.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "hdf5/bytes/global_heap.h"
@@ -27,6 +28,12 @@ struct ExtendedOutput {
   const OnLeftOut& on_left_out;
   std::uint64_t& chunks;  // number of chunks so far
   std::uint64_t most_chunks;
+};
+
+// The numbers of a block's dimension scales, ascending, and the block's source.
+struct ScaleNumbers {
+  std::span<const std::int64_t> numbers;
+  std::size_t source;
 };
 
 // A reason for which an object is left out.

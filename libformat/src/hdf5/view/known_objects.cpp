@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <span>
 #include <string>
 
@@ -39,10 +40,12 @@ void KnownObjects::count_tree(std::uint64_t chunks, std::size_t rank) {
 
 void KnownObjects::count_dimension(std::size_t source, std::optional<std::int64_t> number) {
   Dimensions& dimensions = dimensions_[source];
-  if (number && *number >= 0)
+  if (number && *number >= 0) {
     dimensions.numbered = std::max(dimensions.numbered, static_cast<std::uint64_t>(*number) + 1);
-  else
+    dimensions.numbers.insert(*number);
+  } else {
     ++dimensions.unnumbered;
+  }
 }
 
 bool KnownObjects::settle(std::uint64_t heap_position) {
@@ -58,10 +61,15 @@ bool KnownObjects::settle(std::uint64_t heap_position) {
                               std::inserter(unlinked_types_, unlinked_types_.end()));
   const auto least = std::ranges::min_element(tree_bytes_);
   node_rank_ = kNodeRanks[static_cast<std::size_t>(least - tree_bytes_.begin())];
+  // Numbers in order of creation do not change when blocks are added.
+  std::vector<std::size_t> sources(dimensions_.size());
+  std::iota(sources.begin(), sources.end(), std::size_t{0});
+  std::ranges::stable_sort(sources, {}, [&](std::size_t i) { return dimensions_[i].order; });
+  first_dimensions_.resize(dimensions_.size());
   std::uint64_t next = 0;
-  for (const Dimensions& dimensions : dimensions_) {
-    first_dimensions_.push_back(next);
-    next += dimensions.numbered + dimensions.unnumbered;
+  for (const std::size_t source : sources) {
+    first_dimensions_[source] = next;
+    next += dimensions_[source].numbered + dimensions_[source].unnumbered;
     if (next > kMostDimensions) return false;
   }
   return true;

@@ -4,6 +4,7 @@
 // "Blocks of kind 6").
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "nmb/bytes.h"
@@ -33,10 +35,16 @@ class KnownObjects {
   void use_type(const Digest& type) { used_types_.insert(type); }
   void link_type(const Digest& type) { linked_types_.insert(type); }
   void count_tree(std::uint64_t chunks, std::size_t rank);
-  // Adds a file that blocks came from, and returns its number.
-  std::size_t add_source() {
-    dimensions_.push_back({});
+  // Adds a source, which has its own range of numbers of dimensions, and returns the source's
+  // index. `order` is the order of creation of its first block.
+  std::size_t add_source(std::uint64_t order) {
+    dimensions_.push_back({.order = order});
     return dimensions_.size() - 1;
+  }
+  // Returns whether a dimension scale of the source has one of the numbers.
+  bool has_number(std::size_t source, std::span<const std::int64_t> numbers) const {
+    return std::ranges::any_of(
+        numbers, [&](std::int64_t n) { return dimensions_[source].numbers.contains(n); });
   }
   // Counts a dimension of a source. nullopt: the dimension has no number.
   void count_dimension(std::size_t source, std::optional<std::int64_t> number);
@@ -80,8 +88,10 @@ class KnownObjects {
     std::size_t operator()(const Digest& digest) const { return digest.low; }
   };
   struct Dimensions {
+    std::uint64_t order = 0;       // order of creation of the source's first block
     std::uint64_t numbered = 0;    // one more than the largest number
-    std::uint64_t unnumbered = 0;  // how many have no number
+    std::uint64_t unnumbered = 0;  // number of dimensions without a number
+    std::unordered_set<std::int64_t> numbers{};
   };
   static constexpr std::array<unsigned, 5> kNodeRanks{2, 4, 8, 16, 32};
 

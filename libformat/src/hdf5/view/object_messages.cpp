@@ -1,6 +1,8 @@
 // Adds comments, attributes and named datatypes (see object_messages.h).
 #include "hdf5/view/object_messages.h"
 
+#include <algorithm>
+
 #include "hdf5/bytes/datatype_message.h"
 #include "hdf5/model/memory_layout.h"
 #include "hdf5/model/netcdf_marks.h"
@@ -188,13 +190,13 @@ Status ObjectMessages::add_attribute(const Attribute& attribute, std::uint32_t n
                   joined_text("the attribute has ", values.size(), " bytes"));
 }
 
-// netCDF tells the dimensions of a file apart by their numbers. Each source file of blocks gets a
-// range of numbers, so adds the first number of the range.
+// netCDF tells the dimensions of a file apart by their numbers. Each source of blocks has a range
+// of numbers, so adds the first number of the range. A variable uses dimensions of its block and of
+// blocks above it. The nearest block with a number has the dimension.
 Attribute ObjectMessages::renumbered(VarId owner, const Attribute& attribute,
                                      std::vector<std::byte>* bytes) const {
-  const std::uint64_t first = shared_.before.first_dimension(source_);
-  if (first == 0 || (attribute.name != kDimensionId && attribute.name != kCoordinates))
-    return attribute;
+  const bool is_list = attribute.name == kCoordinates;
+  if (!is_list && attribute.name != kDimensionId) return attribute;
   const std::vector<std::int64_t> numbers = integers(metadata_, owner, attribute.name);
   if (numbers.size() != attribute.count) return attribute;
   Attribute shown = attribute;
@@ -202,7 +204,13 @@ Attribute ObjectMessages::renumbered(VarId owner, const Attribute& attribute,
   bytes->assign(attribute.values.begin(), attribute.values.end());
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (numbers[i] < 0) continue;
-    const auto number = static_cast<std::uint32_t>(static_cast<std::uint64_t>(numbers[i]) + first);
+    const auto found = std::ranges::find_if(scales_, [&](const ScaleNumbers& scales) {
+      return std::ranges::binary_search(scales.numbers, numbers[i]);
+    });
+    const std::size_t source =
+        is_list && found != scales_.end() ? found->source : scales_.front().source;
+    const auto number = static_cast<std::uint32_t>(static_cast<std::uint64_t>(numbers[i]) +
+                                                   shared_.before.first_dimension(source));
     swapped ? store_le(bytes->data() + 4 * i, number) : store_be(bytes->data() + 4 * i, number);
   }
   shown.values = *bytes;

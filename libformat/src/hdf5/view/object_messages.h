@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,15 +21,15 @@ void put_space(const hdf5::Space& space, Hdf5Bytes& out);
 
 class ObjectMessages {
  public:
-  // All references must outlive the object. `source` is the number of the file that the block came
-  // from.
-  ObjectMessages(const Block& block, const hdf5::BlockProperties& properties, std::size_t source,
-                 ExtendedOutput& shared)
+  // All arguments must outlive the object. `scales` are those of the block and of the blocks of
+  // kind 6 above it, nearest first.
+  ObjectMessages(const Block& block, const hdf5::BlockProperties& properties,
+                 std::span<const ScaleNumbers> scales, ExtendedOutput& shared)
       : block_(block),
         metadata_(block.metadata),
         types_(block.metadata.extension()->types),
         properties_(properties),
-        source_(source),
+        scales_(scales),
         shared_(shared),
         values_(types_, shared.before, shared.heap) {}
 
@@ -61,7 +62,7 @@ class ObjectMessages {
   const Metadata& metadata_;
   const TypeTable& types_;
   const hdf5::BlockProperties& properties_;
-  const std::size_t source_;
+  const std::span<const ScaleNumbers> scales_;
   ExtendedOutput& shared_;
   AttributeValues values_;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "format/superblock/view_header.h"
+#include "hdf5/model/netcdf_marks.h"
 #include "hdf5/view/block_encoder.h"
 #include "hdf5/view/extended_encoder.h"
 #include "model/name_rules.h"
@@ -163,19 +164,39 @@ class ViewPass {
                      "a view of a block that uses dimensions of groups above is not supported");
     const Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
     if (!places.ok() && places.status().code() != Code::kUnsupported) return places.status();
-    group->source = source_of(entry.name);
-    const Status status = ExtendedEncoder(*block, places, group->source, extended).encode(group);
+    group->numbers = scale_numbers(block->metadata);
+    const std::vector<ScaleNumbers> scales = scales_of(entry, group);
+    const Status status = ExtendedEncoder(*block, places, scales, extended).encode(group);
     return status.code() == Code::kUnsupported
                ? Status(Code::kUnsupported, "HDF5 view: " + status.message())
                : status;
   }
 
-  // Returns the number of the file that a block came from. The uppermost block of kind 6 at or
-  // above it is that file's root group.
-  std::size_t source_of(const std::string& name) {
-    for (const ViewGroup& group : open_groups_)
-      if (group.is_extended && group.name != name) return group.source;
-    return now_->add_source();
+  // Returns the numbers that the dimension scales of a block have, ascending.
+  static std::vector<std::int64_t> scale_numbers(const Metadata& metadata) {
+    std::vector<std::int64_t> numbers;
+    for (VarId id = 0; id < metadata.variable_count(); ++id) {
+      if (!is_dimension_scale(metadata, id)) continue;
+      const std::vector<std::int64_t> number = integers(metadata, id, kDimensionId, 1);
+      if (!number.empty() && number[0] >= 0) numbers.push_back(number[0]);
+    }
+    std::ranges::sort(numbers);
+    return numbers;
+  }
+
+  // Finds the source of a block, and returns the scales of the block and of the blocks of kind 6
+  // above it, nearest first. The block has the source of the nearest block above it. It is a new
+  // source if a number of its scales occurs in that source, because then it came from another file.
+  std::vector<ScaleNumbers> scales_of(const BlockEntry& entry, ViewGroup* group) {
+    std::vector<ScaleNumbers> scales{{group->numbers, 0}};
+    for (auto above = open_groups_.rbegin(); above != open_groups_.rend(); ++above)
+      if (above->is_extended && &*above != group &&
+          (above->is_root || entry.name.starts_with(above->name + "/")))
+        scales.push_back({above->numbers, above->source});
+    const bool is_new = scales.size() == 1 || now_->has_number(scales[1].source, group->numbers);
+    group->source = is_new ? now_->add_source(entry.order) : scales[1].source;
+    scales[0].source = group->source;
+    return scales;
   }
 
   Status encode_classic(const BlockEntry& entry, DataSetOutput& shared, ViewGroup* group) {
@@ -189,7 +210,7 @@ class ViewPass {
     note_lost_records(entry, header.metadata);
     shared.first_number = shared.next_dimension;
     if (kinds_.has_extended) {
-      const std::size_t source = now_->add_source();
+      const std::size_t source = now_->add_source(entry.order);
       now_->count_dimensions(source, header.metadata.dimension_count());
       shared.first_number = before_.first_dimension(source);
     }
