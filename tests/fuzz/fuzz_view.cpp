@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 std::vector<std::vector<std::byte>> nmb::test::fuzz_seeds() {
   std::vector<std::vector<std::byte>> seeds;
   if (test::vectors().empty()) return seeds;
-  for (const char* name : {"extended_types", "extended_storage", "hdf5_view_extended"})
+  for (const char* name : {"extended_types", "extended_storage", "hdf5_view_extended", "originals"})
     seeds.push_back(test::read_file(test::vectors() / (std::string(name) + ".nmb")));
   return seeds;
 }
