@@ -302,7 +302,9 @@ class Packer {
     if (!writer.on_no_view)
       writer.on_no_view = [this, notes_only](const std::string& reason) -> Status {
         if (notes_only) {
-          report_.view_note = "no HDF5 view was made: " + reason.substr(reason.find(": ") + 2);
+          constexpr std::string_view kAbout = "HDF5 view: ";
+          report_.view_note = "no HDF5 view was made: ";
+          report_.view_note += reason.substr(reason.starts_with(kAbout) ? kAbout.size() : 0);
           return {};
         }
         report_.warnings.push_back(options_.output + ": without " + reason);
