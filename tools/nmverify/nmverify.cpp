@@ -31,7 +31,7 @@ const HelpText kHelp = {
     "Exit codes: 0 all sound; 1 findings; 2 a file could not be verified.",
     "  nmverify run.nmb                       # everything\n"
     "  nmverify --level blocks --json *.nmb   # without reading values\n"
-    "  nmverify --originals all.nmb           # can the packed HDF5 files be written again?\n"
+    "  nmverify --originals all.nmb           # checks the packed HDF5 files\n"
     "  nmverify --rate 50M archive.nmb        # at most 50 MiB a second\n"
     "  find . -name '*.nmb' -print0 | nmverify -q --files-from - -0"};
 
