@@ -5,8 +5,8 @@
 #include <deque>
 #include <utility>
 
+#include "hdf5/model/memory_layout.h"
 #include "hdf5_error.h"
-#include "memory_layout.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 

@@ -71,11 +71,6 @@ Status write(const AttributeOut& out, TypesOut& types, hid_t object,
 
 }  // namespace
 
-CharacterSet usual_character_set(std::string_view name) {
-  const bool ascii = std::ranges::all_of(name, [](char c) { return (c & 0x80) == 0; });
-  return ascii ? CharacterSet::kAscii : CharacterSet::kUtf8;
-}
-
 Result<AttributeOut> attribute_out(const SourceBlock& source, std::uint32_t owner,
                                    std::uint32_t number, const Attribute& attribute) {
   NMB_ASSIGN(Space space, source.space(owner, number, attribute));

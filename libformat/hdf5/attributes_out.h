@@ -19,9 +19,6 @@ struct AttributeOut {
   bool whole_text = false;  // whether the value is one string instead of one string for each byte
 };
 
-// Returns kAscii, or kUtf8 if a byte of the name is above 127.
-CharacterSet usual_character_set(std::string_view name);
-
 // Returns an attribute of a group or variable, with its properties from the hdf5 section. `number`
 // is the index of the attribute.
 Result<AttributeOut> attribute_out(const SourceBlock& source, std::uint32_t owner,

@@ -7,9 +7,11 @@
 
 #include "alike_data_sets.h"
 #include "attributes_out.h"
+#include "chunk_tree_in.h"
 #include "creation_in.h"
 #include "hdf5_error.h"
 #include "nmb/classic.h"
+#include "object_header_in.h"
 #include "resource_limits.h"
 #include "scales_in.h"
 #include "space_in.h"
@@ -63,6 +65,18 @@ Result<std::uint64_t> chunks_present(hid_t data_set, const std::string& object) 
 bool costs_less_to_copy(hid_t data_set, std::uint64_t present) {
   constexpr std::uint64_t kFew = 1024, kBytesAStep = 64;
   return present > kFew && H5Dget_storage_size(data_set) / present / kBytesAStep < present;
+}
+
+// Returns the places of the chunks from the data set's B-tree, or nullopt if the file stores the
+// places in another form.
+std::optional<std::vector<ChunkPlace>> chunk_places(const FileIn& file, hid_t data_set,
+                                                    ChunkShape shape, std::uint64_t present) {
+  if (!file.alike) return std::nullopt;  // sizes and addresses may have other forms
+  H5O_info_t info;
+  if (H5Oget_info2(data_set, &info, H5O_INFO_BASIC) < 0) return std::nullopt;
+  const auto tree = ObjectHeaderIn(file.descriptor, file.size).chunk_tree(info.addr);
+  if (!tree) return std::nullopt;
+  return read_chunk_tree(file.descriptor, file.size, *tree, shape, present);
 }
 
 // Sets the layout of a data set whose values are copied. HDF5 supports only chunks for data sets
@@ -549,8 +563,17 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
     NMB_ASSIGN(present, chunks_present(data_set, object));
   }
   const bool misplaced = has_misplaced_chunks(space);
-  const bool copied = misplaced || costs_less_to_copy(data_set, present);
+  const bool costly = !misplaced && costs_less_to_copy(data_set, present);
   std::uint64_t found = 0;
+  std::optional<std::vector<ChunkPlace>> places;
+  if (costly) places = chunk_places(file_, data_set, {space.lengths, storage.chunk}, present);
+  for (const ChunkPlace& place : places.value_or(std::vector<ChunkPlace>())) {
+    put_row(place.number, end, place.length, place.mask);
+    add_run({begin + end, place.length, place.offset, RunSource::kFile});
+    end += place.length;
+    ++found;
+  }
+  const bool copied = misplaced || (costly && !places);
   for (std::uint64_t n = 0; n < chunks && found < present; ++n) {
     unsigned mask = 0;
     NMB_ASSIGN(Run run, find_chunk(object, data_set, at.data(), copied, &mask));

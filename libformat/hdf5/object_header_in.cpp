@@ -58,21 +58,45 @@ bool ObjectHeaderIn::read_chunk(std::uint64_t offset, std::uint64_t length) {
          static_cast<ssize_t>(length);
 }
 
-bool ObjectHeaderIn::read(std::uint64_t address) {
+void ObjectHeaderIn::clear() {
   bytes_.clear();
   next_.clear();
   pattern_.clear();
   attributes_.clear();
   messages_ = 0;
   seen_ = 0;
+}
+
+bool ObjectHeaderIn::read_messages(std::uint64_t address) {
   if (address >= size_ ||
       !read_chunk(address, std::min<std::uint64_t>(kFirstRead, size_ - address)) ||
       bytes_.size() < 16)
     return false;
   const bool is_version_2 = std::memcmp(bytes_.data(), "OHDR\2", 5) == 0;
-  if (!(is_version_2 ? read_version_2(address) : read_version_1(address))) return false;
+  return is_version_2 ? read_version_2(address) : read_version_1(address);
+}
+
+bool ObjectHeaderIn::read(std::uint64_t address) {
+  clear();
+  finds_tree_ = false;
+  if (!read_messages(address)) return false;
   constexpr unsigned kNeeded = 1u << kDataspace | 1u << kDatatype | 1u << kDataLayout;
   return (seen_ & kNeeded) == kNeeded;
+}
+
+std::optional<std::uint64_t> ObjectHeaderIn::chunk_tree(std::uint64_t address) {
+  clear();
+  finds_tree_ = true;
+  tree_.reset();
+  return read_messages(address) ? tree_ : std::nullopt;
+}
+
+bool ObjectHeaderIn::find_tree(Part content) {
+  constexpr std::byte kVersion{3}, kChunked{2};
+  const std::byte* const from = at(content.begin);
+  if (tree_ || content.length < 11 || from[0] != kVersion || from[1] != kChunked) return false;
+  tree_ = load_le<std::uint64_t>(from + 3);
+  return true;
 }
 
 bool ObjectHeaderIn::read_version_1(std::uint64_t address) {
@@ -156,7 +180,8 @@ bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags)
       length = load_le<std::uint16_t>(from + 1);
       message_flags = std::to_integer<unsigned>(from[3]);
     }
-    if (length > end - position - head || (message_flags & kSharedMessage) != 0) return false;
+    if (length > end - position - head) return false;
+    if ((message_flags & kSharedMessage) != 0 && !finds_tree_) return false;
     message.content = {position + head, length};
     ++messages_;
     if (message.type != kNil && message.type != kContinuation) {
@@ -173,6 +198,8 @@ bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags)
 
 bool ObjectHeaderIn::take(const Message& message) {
   const Part content = message.content;
+  if (finds_tree_ && message.type != kContinuation)
+    return message.type != kDataLayout || find_tree(content);
   switch (message.type) {
     case kNil:
     case kOldTime:

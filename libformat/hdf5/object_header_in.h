@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,11 @@ class ObjectHeaderIn {
   // so, the functions below describe this header until the next call.
   bool read(std::uint64_t address);
 
+  // Returns the address of the B-tree (version 1) that has the places of the chunks. `address` is
+  // that of an object header of any kind. Returns nullopt if the header has no such B-tree, or has
+  // a form that this class does not know.
+  std::optional<std::uint64_t> chunk_tree(std::uint64_t address);
+
   // Returns the header without the parts in which similar data sets differ. These are lengths, the
   // position of the values, the values of attributes, and times.
   const std::string& pattern() const { return pattern_; }
@@ -49,6 +55,8 @@ class ObjectHeaderIn {
     Part content;
   };
 
+  void clear();
+  bool read_messages(std::uint64_t address);
   bool read_chunk(std::uint64_t offset, std::uint64_t length);
   bool read_version_1(std::uint64_t address);
   bool read_version_2(std::uint64_t address);
@@ -56,6 +64,7 @@ class ObjectHeaderIn {
   // Reads the messages of a chunk; adds continuation chunks to next_.
   bool take_messages(Part chunk, std::size_t head, unsigned flags);
   bool take(const Message& message);
+  bool find_tree(Part content);
   bool take_space(Part content);
   bool take_layout(Part content);
   bool take_attribute(Part content);
@@ -78,6 +87,8 @@ class ObjectHeaderIn {
   std::string pattern_;
   Space space_;
   std::uint64_t values_offset_ = 0, values_length_ = 0;
+  bool finds_tree_ = false;  // true in chunk_tree(): only the layout is read
+  std::optional<std::uint64_t> tree_;
   std::vector<AttributeParts> attributes_;
 };
 

@@ -2,14 +2,12 @@
 // definitions, and their properties from the hdf5 section (spec/hdf5_section.md).
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "hdf5/model/hdf5_section.h"
+#include "hdf5/model/block_properties.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/reader.h"
 #include "nmb/values.h"
@@ -46,9 +44,11 @@ class SourceBlock {
   }
   // Returns a property, or nullptr if the property is not set and has its default value.
   const Property* find(Property::Number number, std::uint32_t owner = kGlobal,
-                       std::uint32_t attribute = kNoAttribute) const;
+                       std::uint32_t attribute = kNoAttribute) const {
+    return properties_.find(number, owner, attribute);
+  }
   Order order(std::uint32_t owner) const;
-  const std::vector<Property>& properties() const { return properties_; }
+  const std::vector<Property>& properties() const { return properties_.all(); }
 
   // Return the space of a variable or of an attribute of `owner`.
   Result<Space> space(VarId variable) const;
@@ -63,14 +63,12 @@ class SourceBlock {
       : block_(std::move(block)),
         is_classic_(is_classic_dataset(block_->metadata)),
         types_(types, file, named) {}
-  Status take_properties();
 
   const std::shared_ptr<const Block> block_;
   const bool is_classic_;
   TypesOut types_;
   ClassicStyle classic_style_;
-  std::vector<Property> properties_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint16_t>, std::size_t> places_;
+  BlockProperties properties_;
 };
 
 }  // namespace nmb::hdf5

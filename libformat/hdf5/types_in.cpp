@@ -5,8 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "hdf5/model/memory_layout.h"
 #include "hdf5_error.h"
-#include "memory_layout.h"
 #include "nmb/classic.h"
 #include "nmb/metadata.h"
 #include "types_out.h"

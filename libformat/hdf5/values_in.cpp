@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "memory_layout.h"
+#include "hdf5/model/memory_layout.h"
 #include "wire/endian.h"
 
 namespace nmb::hdf5 {

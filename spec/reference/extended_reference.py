@@ -699,10 +699,24 @@ NO_OWNER = NO_ATTRIBUTE = 2**32 - 1
 REPEATED = (TYPE_ATTRIBUTES, TYPE_COMMENT)
 
 
+class Creation:
+    """Property 2. fill is None if the user set no fill value."""
+
+    def __init__(self):
+        self.layout, self.allocation, self.fill_time, self.state = 1, 2, 2, 1
+        self.fill, self.chunk, self.filters = None, [], []
+
+
+class Link:
+    def __init__(self, kind, character_set, number, name, content):
+        self.kind, self.character_set, self.number = kind, character_set, number
+        self.name, self.content = name, content
+
+
 def read_properties(section):
     """Returns a list of (number, owner, attribute, content) with one item for each property.
 
-    content: the fill value if the number is CREATION, otherwise None.
+    read_property() describes the content.
     """
     wrong = lambda rule, offset, text: BrokenValue(rule, f"hdf5 section at {offset}: {text}")
     items, out, last = Items(section, 0, len(section), "R-H5-1", error=wrong), [], None
@@ -726,37 +740,50 @@ def read_properties(section):
 
 
 def read_property(items, number):
+    """Returns the content of a property, or None.
+
+    SPACE: (class, lengths, maximum lengths). CREATION: a Creation. ORDER: (order of links, order of
+    attributes). LINKS: a list of Link. TYPE_ATTRIBUTES and TYPE_COMMENT: (type, bytes). USER_BLOCK
+    and COMMENT: bytes. Other properties: None.
+    """
     if number == SPACE:
-        items.choice(2, "class")
+        class_ = items.choice(2, "class")
         items.zero(3)
         rank = items.number(4, "rank")
-        items.numbers(2 * rank, 8, "length")
-    elif number == CREATION:
-        for name, last in (("layout", 3), ("allocation", 3), ("fill time", 2), ("fill value", 2)):
-            value = items.choice(last, name)
+        lengths = items.numbers(2 * rank, 8, "length")
+        return class_, lengths[:rank], lengths[rank:]
+    if number == CREATION:
+        c = Creation()
+        c.layout, c.allocation, c.fill_time, c.state = (
+            items.choice(last, name)
+            for name, last in (("layout", 3), ("allocation", 3), ("fill time", 2), ("fill value", 2))
+        )
         fill = items.text("fill value")
+        c.fill = fill if c.state == 2 else None
         items.pad()
         rank, filters = items.number(4, "rank"), items.number(4, "filters")
-        items.numbers(rank, 8, "chunk length")
-        read_filters(items, filters)
-        return fill if value == 2 else None
-    elif number == ORDER:
-        if items.number(4, "order of links") | items.number(4, "order of attributes") > 3:
+        c.chunk = items.numbers(rank, 8, "chunk length")
+        c.filters = read_filters(items, filters)
+        return c
+    if number == ORDER:
+        order = items.number(4, "order of links"), items.number(4, "order of attributes")
+        if order[0] | order[1] > 3:
             items.fail("unknown flags of an order")
-    elif number == LINKS:
+        return order
+    if number == LINKS:
+        out = []
         while items.left():
-            items.choice(6, "kind")
-            items.choice(1, "character set")
+            kind, character_set = items.choice(6, "kind"), items.choice(1, "character set")
             items.zero(2)
-            items.number(4, "number")
+            to = items.number(4, "number")
             lengths = items.number(4, "name length"), items.number(4, "content length")
-            for length in lengths:
-                items.bytes(length, "link")
-    elif number in (TYPE_ATTRIBUTES, TYPE_COMMENT):
-        items.number(4, "type")
+            out.append(Link(kind, character_set, to, *(items.bytes(n, "link") for n in lengths)))
+        return out
+    if number in (TYPE_ATTRIBUTES, TYPE_COMMENT):
+        type_ = items.number(4, "type")
         items.zero(4)
-        items.bytes(items.left(), "bytes")
-    elif number in (EXTERNAL, VIRTUAL):
+        return type_, items.bytes(items.left(), "bytes")
+    if number in (EXTERNAL, VIRTUAL):
         count = items.number(4, "count")
         items.zero(4)
         for _ in range(count):
@@ -766,19 +793,19 @@ def read_property(items, number):
             else:
                 for name in ("file", "data set", "selection here", "selection there"):
                     items.text(name)
-    elif number in (USER_BLOCK, COMMENT):
-        items.bytes(items.left(), "bytes")
-    elif number == CHARACTER_SET:
-        items.choice(1, "character set")
-    elif number == DIMENSIONS_ABOVE:
-        last = -1
-        while items.left():
-            dimension, levels = items.number(4, "dimension"), items.number(4, "groups above")
-            if dimension <= last:
-                items.fail("dimensions that do not ascend")
-            if levels == 0:
-                items.fail("0 groups above, expected at least 1")
-            last = dimension
+        return None
+    if number in (USER_BLOCK, COMMENT):
+        return items.bytes(items.left(), "bytes")
+    if number == CHARACTER_SET:
+        return items.choice(1, "character set")
+    last = -1
+    while items.left():
+        dimension, levels = items.number(4, "dimension"), items.number(4, "groups above")
+        if dimension <= last:
+            items.fail("dimensions that do not ascend")
+        if levels == 0:
+            items.fail("0 groups above, expected at least 1")
+        last = dimension
     return None
 
 

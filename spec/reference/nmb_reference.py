@@ -637,7 +637,7 @@ INDEX_NODE = {1, 5, 6, 9, *range(13, 19), 35}
 MAP_LEAF = {3, 5, 6, 7, 9, 32, 33, 34}
 MAP_NODE = {5, 6, 9, 32}
 DEAD = {5, 6, 9, 34}
-FILES = {1, 5, 6, 8, 9, 19, 20, 21, 34}
+FILES = {1, 5, 6, 8, 9, 19, 20, 21, 31, 34, 53}
 GROWTH = {3, 5, 6, 7, 9, 17, 31, 32, 34}
 TABLE_NODE = {1, 5, 6, 9, 13, 31}
 TAGS_LEAF = {1, 2, 5, 6, 9, 31, 34, 51, 53}
@@ -1860,7 +1860,7 @@ def check_statistics(file, entry, c, told):
     rows, variables = file.statistics.get(entry["order"], {}), {v.name: v for v in c.variables}
     entry.statistics = {}
     properties = read_hdf5_section(file, entry, c) if rows else []
-    fills = {p[1]: p[3] for p in properties if p[0] == extended.CREATION and p[2] == extended.NO_ATTRIBUTE}
+    fills = {p[1]: p[3].fill for p in properties if p[0] == extended.CREATION and p[2] == extended.NO_ATTRIBUTE}
     stray, counted = [], []
     for name, row in rows.items():
         v, what = variables.get(name), f"statistics of {text(entry.name)}: {name!r}"
@@ -2198,7 +2198,8 @@ def region_bytes(file, entry, c, variable, storage, properties):
     if extended.EXTERNAL in mine or extended.VIRTUAL in mine:
         raise extended.Unsupported("values in other files")
     size = c.extension.size_of(variable.type)
-    fill = mine.get(extended.CREATION) or bytes(size)
+    creation = mine.get(extended.CREATION)
+    fill = creation and creation.fill or bytes(size)
     shape = shape_of(entry, c, variable)
     total = size
     for n in shape:
@@ -2254,8 +2255,9 @@ def shape_of(entry, c, variable):
 class ListedFile:
     """A row of the file table."""
 
-    def __init__(self, row):
+    def __init__(self, row, of_row):
         self.row = row
+        self.bytes = of_row
         self.path, self.path_at = row.name, row.name_at
         self.size, self.size_at = row["stored length"], row.at("stored length")
         self.is_original = row["state"] == 2
@@ -2267,7 +2269,7 @@ def read_file_table(file, place, at):
     files = []
     for page in reversed(pages):
         rows = map(page.row, range(page.fields["rows"]))
-        files += [ListedFile(row) for row in rows if row["state"] != 1]
+        files += [ListedFile(row, of_row) for row, of_row in zip(rows, page.bytes) if row["state"] != 1]
     told, before = len(file.findings), set()
     for f in files:
         if f.row["state"] > 2:
@@ -2275,6 +2277,11 @@ def read_file_table(file, place, at):
             continue
         if f.size > LIMIT:
             file.find("R-FT-3", f.size_at, f"file table: size {f.size}")
+        order = f.row["order"]
+        if order >= file.superblock["next order"] if f.is_original else order:
+            file.find("R-FT-8", f.row.at("order"), f"file table: order {order}")
+        if f.bytes and (not f.is_original or len(f.bytes) != 32):
+            file.find("R-FT-9", f.row.at("bytes end"), f"file table: {len(f.bytes)} bytes of a row")
         position, length, sum_ = f.row.place("data map")
         if f.is_original:
             if bool(position and length) != bool(f.size) or not f.size and sum_:
@@ -2307,10 +2314,11 @@ def check_external(file, f, before):
 
 
 def read_original(file, f):
-    """Reads the pieces of an original. Checks R-FT-6 and R-FT-7."""
+    """Reads the pieces of an original. Checks R-FT-6, R-FT-7 and R-FT-9."""
     row, name = f.row, f"original {text(f.path)}"
     file.used_features["compatible features"] |= 8
     told, walk = len(file.findings), MapWalk(name, 0, True)
+    f.pieces = walk.pieces
     if f.size:
         if not walk_map(file, row.place("data map"), row.at("data map position"), None, walk):
             return
@@ -2324,6 +2332,8 @@ def read_original(file, f):
         f.content = content
     if digest128(content) != row["digest"]:
         file.find("R-FT-7", row.at("digest"), f"{name}: the digest is not right")
+    if f.bytes and hashlib.sha256(content).digest() != f.bytes:
+        file.find("R-FT-9", row.at("bytes end"), f"{name}: the SHA-256 is not right")
 
 
 def check_piece_of_an_original(file, row, name):

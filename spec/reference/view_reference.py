@@ -6,10 +6,13 @@ encode(file, position) makes the view. This module shares no code with the libra
 import struct
 
 import classic_reference as classic
+import extended_view_reference as extended_view
+from extended_view_reference import Known
 
 HEADER_LENGTH = 64
 NONE = 2**64 - 1
 COMPACT, LEAF, NODE = 1024, 32, 64  # most links of a compact group, links of a leaf, children of a node
+ORDERED = 16384  # most links of a compact group if a symbol table cannot hold its links as they are
 HEAP, HEAP_OBJECTS = 4096, 170
 ALONE = "This is a netCDF dimension but not a netCDF variable. "
 OWN_NAMES = {b"CLASS", b"NAME", b"DIMENSION_LIST", b"REFERENCE_LIST", b"_Netcdf4Dimid", b"_Netcdf4Coordinates"}
@@ -56,15 +59,15 @@ def superblock(file_length, extension, root):
 # --- 2. Object headers -----------------------------------------------------------------------------
 
 
-def message(type_, body, flags=0):
+def message(type_, body, flags=0, order=None):
     if len(body) > 0xFFFF:
         raise NoView(f"a message of {len(body)} bytes")
-    return struct.pack("<BHB", type_, len(body), flags) + body
+    return struct.pack("<BHB", type_, len(body), flags) + (b"" if order is None else struct.pack("<H", order)) + body
 
 
-def object_header(messages):
+def object_header(messages, attribute_order=0):
     body = b"".join(messages)
-    head = b"OHDR" + bytes([2, 2]) + struct.pack("<I", len(body)) + body
+    head = b"OHDR" + bytes([2, 2 | attribute_order << 2]) + struct.pack("<I", len(body)) + body
     return head + struct.pack("<I", lookup3(head))
 
 
@@ -72,12 +75,17 @@ SCALAR, NULL = bytes([2, 0, 0, 0]), bytes([2, 0, 0, 2])
 
 
 def simple(lengths, grows=False):
+    return simple_of(lengths, [NONE, *lengths[1:]] if grows else lengths)
+
+
+def simple_of(lengths, maximum):
+    grows = list(lengths) != list(maximum)
     out = bytes([2, len(lengths), int(grows), 1]) + struct.pack(f"<{len(lengths)}Q", *lengths)
-    return out + (struct.pack(f"<{len(lengths)}Q", NONE, *lengths[1:]) if grows else b"")
+    return out + (struct.pack(f"<{len(lengths)}Q", *maximum) if grows else b"")
 
 
-def datatype(class_, bits, size, properties=b""):
-    return bytes([0x10 | class_, bits & 255, bits >> 8, 0]) + struct.pack("<I", size) + properties
+def datatype(class_, bits, size, properties=b"", version=1):
+    return bytes([version << 4 | class_, bits & 255, bits >> 8, 0]) + struct.pack("<I", size) + properties
 
 
 def string(length):
@@ -123,6 +131,10 @@ def attribute(name, type_, space, data):
     return message(0x0C, head + name + b"\0" + type_ + space + data)
 
 
+# HDF5 counts the attributes of an object only if it has this message.
+ATTRIBUTE_INFO = message(0x15, struct.pack("<2B2Q", 0, 0, NONE, NONE))
+
+
 def own_attributes(attributes, of_variable):
     out = []
     for a in attributes:
@@ -135,16 +147,31 @@ def own_attributes(attributes, of_variable):
     return b"".join(out)
 
 
+class Group:
+    """A group that is not complete."""
+
+    def __init__(self, name):
+        self.name, self.links, self.messages, self.extended = name, [], b"", False
+        self.link_order, self.attribute_order, self.order = 1, 0, {}
+        self.source, self.numbers, self.above = None, set(), []  # above: groups of blocks of kind 6, nearest first
+
+    def add(self, name, address, characters=None, kind=0, content=b""):
+        self.links.append((name, address, is_utf8(name) if characters is None else bool(characters), kind, content))
+
+
 class View:
-    def __init__(self, file, position):
+    def __init__(self, file, position, before=None):
         self.file, self.start, self.data = file, position, bytearray()
+        self.before, self.now, self.heaps_of_attributes = before, Known(), bytearray()
         sb = file.superblock
         records = min(sb["records"] // sb["blocks"], 64) if sb["blocks"] else 0
         self.chunk_rank = 2
         while self.chunk_rank < 32 and self.chunk_rank * 2 <= records:
             self.chunk_rank *= 2
+        if before:
+            self.chunk_rank = before.chunk_rank
         self.next_dimension = 0
-        self.scales = [0] * sum(len(c.dimensions) for _, _, c in file.blocks)
+        self.scales = [0] * sum(len(c.dimensions) for _, _, c in file.blocks if c.kind != 6)
         self.make()
 
     # --- 1. Order ----------------------------------------------------------------------------------
@@ -166,7 +193,7 @@ class View:
         self.extension = self.append(object_header([message(0x13, ranks), message(0xE0, b"NMB1", 8)]))
         self.heaps = len(self.data)
         self.data += bytes((len(self.scales) + HEAP_OBJECTS - 1) // HEAP_OBJECTS * HEAP)
-        groups = {b"": ([], b"")}  # groups that are not complete, by name: (links, messages of attributes)
+        groups = {b"": Group(b"")}  # groups that are not complete, by name
         for entry, _, c in self.file.blocks:
             for name in sorted((g for g in groups if g and entry.name >= g + b"0"), key=len, reverse=True):
                 self.complete(groups, name)
@@ -174,42 +201,64 @@ class View:
             if len(parts) > 256:
                 raise NoView("a path of more than 256 groups")
             for i in range(len(parts)):
-                groups.setdefault(b"/".join(parts[: i + 1]), ([], b""))
-            links = groups[entry.name][0]
-            self.block(entry, c, links)
-            groups[entry.name] = (links, own_attributes(c.attributes, False))
+                groups.setdefault(b"/".join(parts[: i + 1]), Group(b"/".join(parts[: i + 1])))
+            group = groups[entry.name]
+            if c.kind == 6:
+                is_above = lambda name: not name or entry.name.startswith(name + b"/")
+                above = [g for name, g in groups.items() if g.extended and name != entry.name and is_above(name)]
+                group.above = sorted(above, key=lambda g: len(g.name), reverse=True)
+                extended_view.Block(self, entry, c, group)
+            else:
+                self.block(entry, c, group)
+                group.messages = (ATTRIBUTE_INFO if c.attributes else b"") + own_attributes(c.attributes, False)
         for name in sorted((g for g in groups if g), key=len, reverse=True):
             self.complete(groups, name)
-        self.root = self.group(*groups[b""])
+        self.root = self.group(groups[b""])
         self.fill_heaps()
+        self.now.settle(self.here())
+        extended_view.close_heap(self)
+        self.data += self.heaps_of_attributes
 
     def complete(self, groups, name):
-        address = self.group(*groups.pop(name))
+        address = self.group(groups.pop(name))
         above, _, own = name.rpartition(b"/")
-        groups[above][0].append((own, address))
+        groups[above].add(own, address)
 
     # --- 3. Groups ---------------------------------------------------------------------------------
 
-    def group(self, links, attributes):
-        names = [name for name, _ in links]
+    def group(self, group):
+        links, tracked = group.links, group.link_order & 1
+        if group.extended:
+            links.sort(key=lambda link: group.order.get(link[0], (len(group.order),))[0])
+            links = [link[:2] + (group.order.get(link[0], (0, link[2]))[1],) + link[3:] for link in links]
+            if len(links) > ORDERED:
+                links = [link for link in links if link[3] == 0]
+        names = [link[0] for link in links]
         for name in names:
-            if name in (b"", b".") or b"/" in name or b"\0" in name or len(name) > 255:
+            if name in (b"", b".") or b"/" in name or b"\0" in name or len(name) > (32767 if group.extended else 255):
                 raise NoView(f"name {name[:80]!r}")
         if len(set(names)) < len(names):
             raise NoView("two objects of one name")
-        messages = []
-        if len(links) <= COMPACT:
-            messages.append(message(0x02, struct.pack("<2B3Q", 0, 1, len(links), NONE, NONE)))
-            messages.append(message(0x0A, bytes(2)))
-            for i, (name, address) in enumerate(links):
-                utf8 = is_utf8(name)
-                body = struct.pack("<2BQ", 1, 4 | (16 if utf8 else 0), i) + (b"\1" if utf8 else b"")
-                body += struct.pack("<B", len(name)) + name + struct.pack("<Q", address)
-                messages.append(message(0x06, body))
+        messages, order = [], 0 if group.attribute_order & 1 else None
+        only_messages = group.extended and (tracked or any(link[3] for link in links))
+        if len(links) <= (ORDERED if only_messages else COMPACT):
+            info = struct.pack("<2B", 0, group.link_order) + (struct.pack("<Q", len(links)) if tracked else b"")
+            info += struct.pack("<Q", NONE) * (3 if group.link_order & 2 else 2)
+            messages += [message(0x02, info, order=order), message(0x0A, bytes(2), order=order)]
+            for i, (name, address, utf8, kind, content) in enumerate(links):
+                long = len(name) > 255
+                flags = (1 if long else 0) | (4 if tracked else 0) | (8 if kind else 0) | (16 if utf8 else 0)
+                body = bytes([1, flags]) + (bytes([kind]) if kind else b"")
+                body += (struct.pack("<Q", i) if tracked else b"") + (b"\1" if utf8 else b"")
+                body += struct.pack("<H" if long else "<B", len(name)) + name
+                body += struct.pack("<H", len(content)) + content if kind else struct.pack("<Q", address)
+                messages.append(message(0x06, body, order=order))
         else:
-            names, tree = self.symbols(sorted(links))
-            messages.append(message(0x11, struct.pack("<2Q", tree, names)))
-        return self.append(object_header(messages + [attributes]))
+            names, tree = self.symbols(sorted(link[:2] for link in links))
+            messages.append(message(0x11, struct.pack("<2Q", tree, names), order=order))
+        address = self.append(object_header(messages + [group.messages], group.attribute_order))
+        self.now.addresses[group.name] = address
+        return address
 
     def symbols(self, links):
         heap, offsets = bytearray(8), []
@@ -248,29 +297,30 @@ class View:
 
     # --- 4. Dimensions and variables ---------------------------------------------------------------
 
-    def block(self, entry, c, links):
-        if c.kind == 6:
-            raise NoView("a block of kind 6")
-        if any(p.codec or getattr(p, "file_number", 0) for p in entry.pieces):
-            raise NoView("coded pieces, or pieces in other files")
-        runs = runs_of(entry.pieces)
+    def block(self, entry, c, group):
+        runs = runs_of(entry.pieces, self.file)
         lengths = [entry["records"] if d.is_record else d.length for d in c.dimensions]
         by_name = {d.name: i for i, d in enumerate(c.dimensions)}
         own = [by_name.get(v.name) for v in c.variables]
         coordinates = {d for d, v in zip(own, c.variables) if d is not None and v.dimensions[:1] == [d]}
-        first = self.next_dimension
+        self.first = self.next_dimension
         self.next_dimension += len(c.dimensions)
+        source = self.now.add_source(entry["order"])
+        self.now.sources[source].unnumbered += len(c.dimensions)
+        self.first_number = self.before.first(source) if self.before else self.first
         for i, d in enumerate(c.dimensions):
             if i not in coordinates:
-                links.append((d.name, self.dimension(d.is_record, lengths[i], first + i)))
+                group.add(d.name, self.dimension(d.is_record, lengths[i], i))
         for v, d in zip(c.variables, own):
             is_scale = d is not None and v.dimensions[:1] == [d]
             name = v.name if d is None or is_scale else b"_nc4_non_coord_" + v.name
-            address = self.variable(entry, c, v, runs, lengths, first, d if is_scale else None)
-            links.append((name, address))
+            group.add(name, self.variable(entry, c, v, runs, lengths, d if is_scale else None))
+        for link in group.links:
+            self.now.addresses[b"/".join(p for p in (entry.name, link[0]) if p)] = link[1]
 
     def scale(self, name, number):
         return [
+            ATTRIBUTE_INFO,
             attribute(b"CLASS", string(16), SCALAR, b"DIMENSION_SCALE\0"),
             attribute(b"NAME", string(len(name) + 1), SCALAR, name + b"\0"),
             attribute(b"_Netcdf4Dimid", INT32, SCALAR, struct.pack("<I", number)),
@@ -280,16 +330,19 @@ class View:
         if length > 2**60:
             raise NoView(f"a dimension of length {length}")
         layout = struct.pack("<3BQ2I", 3, 2, 2, NONE, 1, 4) if grows else struct.pack("<2B2Q", 3, 1, NONE, 4 * length)
-        self.scales[number] = self.append(object_header([
+        return self.append_scale(number, [
             message(0x01, simple([length], grows)),
             message(0x03, TYPES[5], 1),
             message(0x05, bytes([3, 11 if grows else 10])),
             message(0x08, layout),
-            *self.scale((ALONE + f"{length:10}").encode(), number),
-        ]))
-        return self.scales[number]
+            *self.scale((ALONE + f"{length:10}").encode(), self.first_number + number),
+        ])
 
-    def variable(self, entry, c, v, runs, lengths, first, dimension):
+    def append_scale(self, number, messages):
+        self.scales[self.first + number] = self.append(object_header(messages))
+        return self.scales[self.first + number]
+
+    def variable(self, entry, c, v, runs, lengths, dimension):
         from nmb_reference import fill_of
 
         if len(v.dimensions) > 31:
@@ -308,22 +361,23 @@ class View:
             message(0x08, layout),
         ]
         rank = len(shape)
+        if dimension is None and (rank or v.attributes):
+            messages.append(ATTRIBUTE_INFO)
         if dimension is not None:
-            messages += self.scale(v.name, first + dimension)
+            messages += self.scale(v.name, self.first_number + dimension)
         if rank > 1 or rank and dimension is None:
-            numbers = [first + d for d in v.dimensions]
+            numbers = [self.first_number + d for d in v.dimensions]
             messages.append(attribute(b"_Netcdf4Coordinates", INT32, simple([rank]), struct.pack(f"<{rank}I", *numbers)))
             if dimension is None:
                 places = b"".join(
                     struct.pack("<IQI", 1, self.start + self.heaps + n // HEAP_OBJECTS * HEAP, n % HEAP_OBJECTS + 1)
-                    for n in numbers
+                    for n in (self.first + d for d in v.dimensions)
                 )
                 messages.append(attribute(b"DIMENSION_LIST", REFERENCES, simple([rank]), places))
         messages.append(own_attributes(v.attributes, True))
-        address = self.append(object_header(messages))
         if dimension is not None:
-            self.scales[first + dimension] = address
-        return address
+            return self.append_scale(dimension, messages)
+        return self.append(object_header(messages))
 
     def chunks(self, entry, c, v, runs, shape):
         if v.slice_bytes >= 2**32:
@@ -353,18 +407,30 @@ class View:
             self.data[at : at + HEAP] = heap.ljust(HEAP, b"\0")
 
 
-def runs_of(pieces):
+def runs_of(pieces, file):
     """Returns [begin, end, position] of each run that is contiguous in extent and file.
 
     Position 0 means that the run is not stored.
     """
     runs = []
     for p in pieces:
-        if runs and p.position == (runs[-1][2] and runs[-1][2] + p.logical - runs[-1][0]):
+        if p.codec:
+            raise NoView("a coded piece")
+        position = place_in_original(file, p) if getattr(p, "file_number", 0) else p.position
+        if runs and runs[-1][1] == p.logical and position == (runs[-1][2] and runs[-1][2] + p.logical - runs[-1][0]):
             runs[-1][1] = p.logical + p.raw
         else:
-            runs.append([p.logical, p.logical + p.raw, p.position])
+            runs.append([p.logical, p.logical + p.raw, position])
     return runs
+
+
+def place_in_original(file, piece):
+    """Returns the position in the file of a piece that lies in an original."""
+    original = file.files[piece.file_number - 1]
+    if not original.is_original:
+        raise NoView("a piece in another file")
+    runs = runs_of([p for p in original.pieces if not p.codec], file)
+    return find(runs, piece.position, piece.raw)
 
 
 def find(runs, start, length):
@@ -379,5 +445,12 @@ def find(runs, start, length):
 
 def encode(file, position):
     """Returns (bytes of the view, the HDF5 superblock) for a file that was read without findings."""
-    view = View(file, position)
+    before = None
+    if any(c.kind == 6 for _, _, c in file.blocks):
+        before, now = Known(), None
+        while now is None or now.sizes() != before.sizes():
+            before = now or before
+            now = View(file, position, before).now
+        before = now
+    view = View(file, position, before)
     return bytes(view.data), superblock(file.superblock["file length"], view.extension, view.root)

@@ -6,6 +6,7 @@
 The program is written only from format.md: it shares no code with the library or the reference reader.
 """
 
+import hashlib
 import os
 import re
 import struct
@@ -1267,11 +1268,11 @@ class Assembler:
             rows.append(row)
             names.append(raw(path))
         columns = ["name end", "position", "stored length", "digest", "sum"]
-        columns += ["data map position", "data map length", "data map sum", "state"]
+        columns += ["data map position", "data map length", "data map sum", "order", "state", "bytes end"]
         position, length, self.file_table_sum, _ = self.page("file table", b"FILE", 0, rows, columns, names)
         self.file_table = (position, length, sum64(self.data[position : position + length]))
 
-    def original(self, number, data, every, codecs):
+    def original(self, number, data, every, codecs, order, of_row):
         """Writes the pieces and the data map of an original, and returns the columns of its row."""
         pieces = []
         for start in range(0, len(data), every or max(1, len(data))):
@@ -1281,7 +1282,7 @@ class Assembler:
             pieces.append(Piece(start, len(part), self.allocate(len(stored))))
             pieces[-1].codec, pieces[-1].stored = codec, len(stored)
             self.write(pieces[-1].position, stored)
-        row = {"state": 2, "stored length": len(data), "digest": digest128(data)}
+        row = {"state": 2, "stored length": len(data), "digest": digest128(data), "order": order, "bytes": of_row}
         if pieces:
             root, _, stored = self.map_pages(f"file {number}", pieces, 0)
             self.originals.append(stored)
@@ -1830,12 +1831,16 @@ def growth_row(line):
 
 
 def original_row(line):
-    """Parses `original NAME [every N] [codecs C ..] with BYTES`."""
+    """Parses `original NAME [order N] [sha256 | bytes N] [every N] [codecs C ..] with BYTES`."""
     head, data = (tokens(part) for part in WITH.match(line).groups())
     every = int(head[head.index("every") + 1]) if "every" in head else 0
     codecs = [int(word) for word in head[head.index("codecs") + 1 :]] if "codecs" in head else []
     content = encode_bytes(data)
-    return head[1], len(content), True, (content, every, codecs)
+    order = int(head[head.index("order") + 1]) if "order" in head else 0
+    of_row = hashlib.sha256(content).digest() if "sha256" in head else b""
+    if "bytes" in head:
+        of_row = bytes(range(1, int(head[head.index("bytes") + 1]) + 1))
+    return head[1], len(content), True, (content, every, codecs, order, of_row)
 
 
 def later_structure(line):

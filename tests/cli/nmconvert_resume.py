@@ -18,8 +18,8 @@ from tool_runs import main  # noqa: E402
 
 FILES = 40
 KEYS = ["schema", "input", "output", "to", "extract", "block_by", "statistics", "options", "status", "exit", "code",
-        "message", "warnings", "losses", "conflicts", "without_statistics", "bytes_in", "modified_in", "bytes_out", "modified_out",
-        "seconds", "sha256_in", "sha256_out"]
+        "message", "warnings", "losses", "conflicts", "without_statistics", "originals", "without_original",
+        "view_note", "bytes_in", "modified_in", "bytes_out", "modified_out", "seconds", "sha256_in", "sha256_out"]
 
 
 def classic(values):
@@ -154,6 +154,20 @@ def test_no_digests(tools):
     batch.resume({"skipped": 5})
 
 
+def test_digests_of_originals(tools):
+    """An output with originals is made again if --digest is added or removed."""
+    batch = Batch(tools, "originals", 3)
+    for path in batch.names:
+        tools.run("nmconvert", path, "made.h5", cwd=batch.folder)
+        (batch.folder / "made.h5").replace(batch.folder / path)
+    for more in ((), ("--digest", "sha256"), ()):
+        lines = batch.resume({"done": 3}, *more)
+        tools.check([line["originals"] for line in lines] == [1] * 3, f"originals {more}: {lines}")
+        batch.resume({"skipped": 3}, *more)
+        digest = tools.run("nminspect", "files", "out/in/f0.nmb", cwd=batch.folder).stdout.decode().split("\t")[4]
+        tools.check((digest == "-") == (not more), f"originals {more}: the SHA-256 is {digest}")
+
+
 def lines_of(path):
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
@@ -259,6 +273,7 @@ def test(tools):
     test_proofs(tools)
     test_proofs(tools, "--digest", "sha256")
     test_no_digests(tools)
+    test_digests_of_originals(tools)
     for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
         test_killed(tools, number)
     test_limits(tools)

@@ -30,8 +30,8 @@ NO_PATHS = set(
 READS, WRITES, IN_PLACE = "reads", "writes", "writes in place"
 PATHS = {
     "nmcat": {"INPUT": READS, "--files-from": READS, "--output": WRITES, "--report": WRITES},
-    "nmconvert": {"INPUT": READS, "--files-from": READS, "OUTPUT": WRITES, "--out-dir": WRITES, "--report": WRITES,
-                  "--add-hdf5-view": IN_PLACE},
+    "nmconvert": {"INPUT": READS, "--files-from": READS, "OUTPUT": WRITES, "--output": WRITES, "--out-dir": WRITES,
+                  "--report": WRITES, "--add-hdf5-view": IN_PLACE},
     "nminspect": {"FILE": READS},
     "nmverify": {"FILE": READS, "--files-from": READS},
 }  # fmt: skip
@@ -254,6 +254,11 @@ def calls():
         for name, input_ in (("b.nc", "view.nmb"), ("raw.bin", "raw.h5"), ("raw.bin", "raw.nmb"),
                              ("src.h5", "virtual.h5"), ("src.h5", "linked.h5")):  # fmt: skip
             yield "nmcat", "--output", name, [input_, "-o", "OUT", "--to", kind, "-f"]
+    # An original, and a block in its place.
+    for force in ([], ["-f"]):
+        for name, input_ in (("p.nmb", "p.nmb"), ("raw.nmb", "raw.nmb"), ("b.nc", "view.nmb"), ("raw.bin", "raw.nmb")):
+            yield "nmconvert", "--output", name, [input_, "--original", "/", "-o", "OUT", *force]
+        yield "nmconvert", "--output", "a.nc", ["a.nc", "-o", "OUT", "--to", "nmb", *force]
     # At several steps.
     for kind in KINDS:
         for name, input_ in DEEP:

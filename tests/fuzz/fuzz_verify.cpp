@@ -34,6 +34,12 @@ static Status read_all(std::shared_ptr<const ByteSource> file) {
     if (first.ok()) first = status;
     return true;
   });
+  NMB_ASSIGN(const std::vector<ExternalFile> files, reader->external_files());
+  for (std::uint32_t number = 1; number <= files.size(); ++number) {
+    if (!files[number - 1].is_original) continue;
+    const Status given = reader->give_back(number, [](auto) { return Status(); });
+    if (first.ok()) first = given;
+  }
   (void)reader->find("a/b");
   (void)reader->totals_of_subtree("a");
   (void)reader->global_id("b");

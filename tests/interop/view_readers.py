@@ -43,7 +43,7 @@ def make(test):
     run("nmconvert", "--add-hdf5-view", "later.nmb")
     for name in ("fresh", "later"):
         shutil.copy(work / f"{name}.nmb", work / f"{name}_appended.nmb")
-        run("nmcat", other, "-o", f"{name}_appended.nmb", "--append", "--block-name", "more")
+        run("nmcat", other, "-o", f"{name}_appended.nmb", "--append", "--hdf5-view", "off", "--block-name", "more")
     run("nmcat", source, other, "-o", "packed.nmb", "--hdf5-view", "on")
     run("nmcat", source, "-o", "packed_appended.nmb", "--hdf5-view", "on")
     run("nmcat", other, "-o", "packed_appended.nmb", "--append", "--hdf5-view", "on")

@@ -126,7 +126,7 @@ class Writers:
         for name in ("fresh", "fresh_packed"):
             stale = name.replace("fresh", "stale") + ".nmb"
             shutil.copy(self.path(name + ".nmb"), self.path(stale))
-            run("nmcat", "more.nc", "-o", stale, "--append", "--block-name", "later")
+            run("nmcat", "more.nc", "-o", stale, "--append", "--hdf5-view", "off", "--block-name", "later")
         for path in sorted(self.test.work.glob("*.nmb")):
             self.unharmed(path)
 

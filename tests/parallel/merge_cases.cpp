@@ -1,5 +1,6 @@
 // Inputs dealt to ranks become the file that one process makes of them, and what does not go
 // together is told as one process tells it.
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -312,6 +313,106 @@ RANK_CASE(ClassicFileThatOneRankCannotWrite) {
       };
       NMB_TRY(ranks.agree(ranks.rank() == 0 ? left() : Status()));
     }
+  }
+  return {};
+}
+
+// Collective. Returns the options of a merge of HDF5 files, which the output stores whole. Each
+// rank gets two files. Returns no inputs if the build has no program for HDF5.
+Result<PackOptions> hdf5_inputs(Communicator& ranks, const RankFolder& folder) {
+  PackOptions options;
+  options.originals = Originals::kStore;
+  options.original_sha256 = true;
+  options.output = folder.file("merged.nmb");
+  options.writer.sync = false;
+  options.writer.piece_size = 65536;
+  for (int i = 0; i < 2 * ranks.size(); ++i)
+    options.inputs.push_back(folder.file("in" + std::to_string(i) + ".h5"));
+  const auto write = [&]() -> Status {
+    PackOptions one;
+    one.inputs = {folder.file("classic.nc")};
+    one.output = options.inputs[0];
+    one.hdf5.emplace();
+    one.writer.sync = false;
+    NMB_TRY(write_input(one.inputs[0], {{"r0e0"}, 200000, ""}));
+    PackReport report;
+    NMB_TRY(pack(one, &report));
+    std::filesystem::remove(one.inputs[0]);
+    for (std::size_t i = 1; i < options.inputs.size(); ++i)
+      std::filesystem::copy_file(options.inputs[0], options.inputs[i]);
+    return {};
+  };
+  const Status written = ranks.agree(ranks.rank() == 0 ? write() : Status());
+  if (written.code() == Code::kUnsupported) {
+    if (ranks.rank() == 0) std::printf("skipped: %s\n", written.text().c_str());
+    options.inputs.clear();
+    return options;
+  }
+  NMB_TRY(written);
+  return options;
+}
+
+// Collective. Returns whether only the inputs, and the output if it was written, are in the folder.
+// Removes the output.
+Status expect_only_inputs(Communicator& ranks, const PackOptions& options, bool is_written) {
+  const auto left = [&]() -> Status {
+    const std::filesystem::path output = options.output;
+    const std::size_t names = test::names_in(output.parent_path()).size();
+    NMB_TRY(expect(names == options.inputs.size() + (is_written ? 1 : 0), "files are left"));
+    std::filesystem::remove(output);
+    return {};
+  };
+  return ranks.agree(ranks.rank() == 0 ? left() : Status());
+}
+
+RANK_CASE(OriginalsThatOneRankCannotWrite) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  NMB_ASSIGN(const PackOptions options, hdf5_inputs(ranks, folder));
+  if (options.inputs.empty()) return {};
+  for (int failing = 0; failing < ranks.size(); ++failing) {
+    bool fails = true;
+    // With more ranks, fewer calls of each rank fail.
+    for (auto call = static_cast<std::uint64_t>(failing); fails;
+         call += static_cast<std::uint64_t>(ranks.size())) {
+      test::Fault fault;
+      fault.call = call;
+      fault.code = Code::kNoSpace;
+      PackOptions faulty = options;
+      if (ranks.rank() == failing) faulty.writer.layer = fault.layer();
+      PackReport report;
+      const Status status = pack(faulty, &report, ranks);
+      NMB_ASSIGN(fails, ranks.broadcast_value(failing, fault.calls > call));
+      if (fails)
+        NMB_TRY(test::expect_failure_of_all(ranks, status, Code::kNoSpace, "made to fail"));
+      NMB_TRY(ranks.agree(expect(status.ok() != fails, status.text())));
+      NMB_TRY(ranks.agree(expect(fails || report.originals == options.inputs.size(),
+                                 "found " + std::to_string(report.originals) + " originals")));
+      NMB_TRY(expect_only_inputs(ranks, options, !fails));
+    }
+  }
+  return {};
+}
+
+RANK_CASE(OriginalsThatOneRankCannotRead) {
+  NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
+  NMB_ASSIGN(const PackOptions options, hdf5_inputs(ranks, folder));
+  if (options.inputs.empty()) return {};
+  for (int failing = 0; failing < ranks.size(); ++failing) {
+    // When the rank has copied a part of its first input, its second input loses its last bytes.
+    const std::string& input = options.inputs[static_cast<std::size_t>(2 * failing + 1)];
+    const std::uint64_t length = std::filesystem::file_size(options.inputs[0]);
+    PackOptions faulty = options;
+    faulty.progress = [&](std::uint64_t, std::uint64_t) {
+      if (ranks.rank() == failing) std::filesystem::resize_file(input, length - 1);
+    };
+    PackReport report;
+    const Status status = pack(faulty, &report, ranks);
+    NMB_TRY(test::expect_failure_of_all(ranks, status, Code::kIo, input));
+    NMB_TRY(expect_only_inputs(ranks, options, false));
+    if (ranks.rank() == 0)
+      std::filesystem::copy_file(options.inputs[0], input,
+                                 std::filesystem::copy_options::overwrite_existing);
+    NMB_TRY(ranks.barrier());
   }
   return {};
 }

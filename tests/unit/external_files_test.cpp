@@ -232,8 +232,7 @@ TEST(FileTable, RowsComeBack) {
   const auto first = *file_table_page(std::span(files).first(2)).encode(superblock.origin(), 0);
   const Place place{0, first.bytes.size(), first.sum};
   const std::uint64_t second_at = first.bytes.size();
-  const auto second =
-      *file_table_page(std::span(files).subspan(2), place).encode(superblock.origin(), second_at);
+  const auto second = *file_table_page(files, 2, {}, place).encode(superblock.origin(), second_at);
   std::vector<std::byte> bytes = first.bytes;
   bytes.insert(bytes.end(), second.bytes.begin(), second.bytes.end());
   superblock.file_table = {second_at, second.bytes.size(), sum_of(second.bytes)};
@@ -258,7 +257,7 @@ TEST(FileTable, HostileRowCountsTakeNoTime) {
   const auto decoded = Page::decode(page.bytes, expect, findings);
   ASSERT_TRUE(decoded.has_value());
   TablePaths paths;
-  check_file_table(*decoded, &paths, findings);
+  check_file_table(*decoded, 1, &paths, findings);
   ASSERT_EQ(findings.list.size(), 1u);
   EXPECT_EQ(findings.list[0].rule, "R-FT-1");
 }

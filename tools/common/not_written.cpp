@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "common/original_files.h"
+
 namespace nmb::tools {
 
 std::string no_place_for_tags(const TagCounts& counts) {
@@ -78,10 +80,11 @@ Result<std::vector<std::string>> not_written_lines(const Reader& reader) {
     NMB_TRY(failed("tags", tags.status()));
   else if (tags->tags > 0)
     lines.push_back(no_place_for_tags(*tags));
-  if (const auto files = reader.external_files(); !files.ok()) {
+  // An original whose block is written is not a loss: the block has the same content.
+  const auto without_block = [](const OriginalFile& original) { return !original.block; };
+  if (const auto files = originals_of(reader); !files.ok()) {
     NMB_TRY(failed("originals", files.status()));
-  } else if (const auto count = std::ranges::count_if(*files, &ExternalFile::is_original);
-             count > 0) {
+  } else if (const auto count = std::ranges::count_if(*files, without_block); count > 0) {
     lines.push_back(
         no_place_for_originals(static_cast<std::uint64_t>(count), reader.file().name()));
   }

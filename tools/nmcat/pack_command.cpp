@@ -19,6 +19,7 @@
 #include "common/json_document.h"
 #include "common/natural_order.h"
 #include "common/not_written.h"
+#include "common/original_files.h"
 #include "common/output_kind.h"
 #include "common/progress.h"
 #include "common/ranks.h"
@@ -150,6 +151,9 @@ void PackCommand::offer_storage(CLI::App& app) {
                "pack: leave values in the inputs; OUT refers to them and has everything else. The "
                "inputs must be in the folder of OUT or below");
   tool_.offer_external(app);
+  app.add_flag("--no-originals", no_originals_,
+               "pack: do not store HDF5 and netCDF-4 inputs, and originals of NMB inputs, byte for "
+               "byte (default: they are stored, and nmconvert --original writes them)");
   offer_hdf5_view(app, &hdf5_view_);
 }
 
@@ -171,8 +175,9 @@ void PackCommand::offer_run(CLI::App& app) {
                  "existing report, but other files only with -f")
       ->type_name("FILE");
   offer_choice<bool>(app, "--digest", &digest_, "WHAT", {{"sha256", true}},
-                     "sha256: add the SHA-256 of all inputs and of OUT to the JSON report; all "
-                     "these files are read once more");
+                     "sha256: record the SHA-256 of the originals in OUT, and add the SHA-256 of "
+                     "all inputs and of OUT to the JSON report; for the report, all these files "
+                     "are read once more");
   app.add_flag("--no-provenance", no_provenance_,
                "do not record the options and the inputs' names and sizes in OUT (see nminspect "
                "provenance)");
@@ -259,7 +264,7 @@ Status PackCommand::take_output() {
   if (to_ == "nmb") return {};
   for (const char* option :
        {"--samples", "--metadata-codec", "--inline", "--aggregators", "--align", "--io", "--hint",
-        "--no-provenance", "--hdf5-view", "--stats"})
+        "--no-provenance", "--no-originals", "--hdf5-view", "--stats"})
     if (tool_.app().count(option) > 0)
       return Status(Code::kUsage,
                     fmt::format("{} needs an output of kind nmb; OUT is {}", option, to_));
@@ -300,7 +305,7 @@ Json PackCommand::decisive_options() const {
   constexpr std::string_view kOthers[] = {
       "-h",     "--help",        "--version",  "-o",        "INPUT",    "--files-from",
       "-0",     "--sort",        "-j",         "-f",        "--resume", "--io",
-      "--hint", "--no-sync",     "--report",   "--digest",  "--strict", "--json",
+      "--hint", "--no-sync",     "--report",   "--no-lock", "--strict", "--json",
       "-q",     "--aggregators", "--color",    "--dry-run", "--mpi",    "--progress",
       "--to",   "--no-progress", "--external", "--mem"};
   Json json = Json::object();
@@ -455,6 +460,18 @@ Status PackCommand::take_io() {
   return {};
 }
 
+// Returns whether to make a view. Without the option, a file that has a view gets a new view with
+// --append, and another NMB output gets a small one.
+Result<Hdf5View> PackCommand::view_to_make() const {
+  if (hdf5_view_) return *hdf5_view_;
+  if (to_ != "nmb" || options_.link) return Hdf5View::kOff;
+  if (!options_.append) return Hdf5View::kSmall;
+  const Result<std::unique_ptr<Reader>> reader =
+      Reader::open(options_.output, {.external = ExternalPaths::kNone});
+  // The merge itself reports a file that cannot be opened.
+  return reader.ok() && (*reader)->has_hdf5_view() ? Hdf5View::kAuto : Hdf5View::kSmall;
+}
+
 Status PackCommand::take_storage() {
   if (!inline_limit_.empty()) {
     NMB_ASSIGN(std::uint64_t limit, parse_bytes(inline_limit_));
@@ -473,7 +490,7 @@ Status PackCommand::take_storage() {
   options_.external = tool_.options().external;
   if (options_.link && tool_.app().count("--inline") > 0)
     return Status(Code::kUsage, "--link and --inline exclude each other");
-  options_.writer.hdf5_view = hdf5_view_.value_or(Hdf5View::kOff);
+  NMB_ASSIGN(options_.writer.hdf5_view, view_to_make());
   return take_io();
 }
 
@@ -487,8 +504,12 @@ Status PackCommand::take_blocks() {
 
 Status PackCommand::take_run() {
   const CommonOptions& common = tool_.options();
-  if (digest_ && !common.json && report_path_.empty())
+  const bool stores = to_ == "nmb" && options_.mode == MergeMode::kPack && !no_originals_ &&
+                      split_names_.empty() && compress_.empty() && !options_.link;
+  if (digest_ && !stores && !common.json && report_path_.empty())
     return Status(Code::kUsage, "--digest needs --json or --report");
+  if (to_ == "nmb") options_.originals = no_originals_ ? Originals::kDrop : Originals::kStore;
+  options_.original_sha256 = digest_;
   if (options_.append)
     // An existing file keeps its limit for inline values.
     for (const char* option : {"-f", "--inline"})
@@ -635,6 +656,16 @@ void PackCommand::tell(const PackReport& report) {
       diagnostics.warning("", text);
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
+  if (!report.view_note.empty()) diagnostics.note(options_.output + ": " + report.view_note);
+  if (digest_ && report.originals + report.without_original == 0 && report.totals.blocks > 0 &&
+      !tool_.options().json && report_path_.empty())
+    diagnostics.note(
+        options_.output +
+        ": --digest recorded nothing, because no input is an HDF5 file; use --json or --report "
+        "for the SHA-256 of all inputs");
+  if (report.without_original > 0)
+    diagnostics.note(without_original_text(options_.output, report.without_original,
+                                           compress_.empty() ? "--split-names" : "--compress"));
   for (const Status& status : report.unreadable) diagnostics.error(status);
   for (const std::string& loss : losses_)
     if (lossy_)
@@ -675,10 +706,18 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                {"records", totals.records},
                {"samples", totals.samples},
                {"without_statistics", report.without_statistics}});
+  json["view_note"] = report.view_note.empty() ? Json() : Json(json_text(report.view_note));
   if (report.plan) json["plan"] = plan_json(options_, report);
   std::vector<std::string> losses = losses_;
   std::ranges::transform(loss_lines(report), std::inserter(losses, losses.begin()),
                          [](const auto& line) { return line.first + ": " + line.second; });
+  Json originals = Json::array();
+  if (status.ok() && report.originals > 0 && !options_.writer.dry_run) {
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader,
+               Reader::open(options_.output, {.external = ExternalPaths::kNone}));
+    NMB_ASSIGN(const std::vector<OriginalFile> files, originals_of(*reader));
+    for (const OriginalFile& original : files) originals.push_back(original_json(original));
+  }
   Json linked = Json::array();
   for (const ExternalFile& file : report.external_files)
     linked.push_back({{"file", json_text(file.path)}, {"bytes", file.size}});
@@ -690,6 +729,7 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                {"widened", conflicts_json(report.widened)},
                {"losses", json_texts(losses)},
                {"linked", std::move(linked)},
+               {"originals", std::move(originals)},
                {"errors", json_texts(report.unreadable, &Status::text)}});
   if (!status.ok() && report.unreadable.empty() && report.conflicts.empty())
     json["errors"].push_back(json_text(status.text()));

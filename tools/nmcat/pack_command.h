@@ -29,6 +29,7 @@ class PackCommand {
   Status take_agreement();
   Status take_output();
   Status take_storage();
+  Result<Hdf5View> view_to_make() const;
   Status take_blocks();
   Status take_run();
   Status accept_losses(const Reader& between, const Hdf5Losses& lost, PackReport* report);
@@ -62,7 +63,7 @@ class PackCommand {
   bool lossy_ = false, digest_ = false;
   std::vector<std::string> losses_;  // messages about content that OUT does not have
   bool no_sync_ = false;
-  bool resume_ = false, no_provenance_ = false, no_lock_ = false;
+  bool resume_ = false, no_provenance_ = false, no_lock_ = false, no_originals_ = false;
   std::unique_ptr<OutputFile> report_file_;  // nullptr if no report is to be written
 };
 

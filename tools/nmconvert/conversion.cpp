@@ -138,8 +138,11 @@ class Converter {
     PackOptions options = pack_options();
     options.keep_statistics = options_.keep_statistics;
     options.refuse_losses = !options_.lossy;
-    options.writer.hdf5_view =
-        has_view ? Hdf5View::kOn : options_.hdf5_view.value_or(Hdf5View::kOff);
+    options.originals = options_.originals ? Originals::kStore : Originals::kDrop;
+    options.original_sha256 = options_.digest;
+    // A copy of an NMB file without a view gets none either.
+    const Hdf5View usual = kind == FileKind::kNmb ? Hdf5View::kOff : Hdf5View::kSmall;
+    options.writer.hdf5_view = has_view ? Hdf5View::kOn : options_.hdf5_view.value_or(usual);
     options.writer.statistics = statistics_level(record_.of.statistics);
     PackReport report;
     const Status packed = pack(options, &report, ranks_);

@@ -30,6 +30,7 @@ struct ConversionOptions {
   BlockRule block_by{};  // parsed from Conversion::block_by
   std::optional<Compression> compression;
   bool materialise = false;  // copies the values that an HDF5 input has in other files
+  bool originals = true;     // an NMB output also stores HDF5 inputs byte for byte
   bool repack = false;       // copies an NMB file into a new NMB file
   ExternalPaths external =
       ExternalPaths::kBeneath;  // for an NMB input: which external files may be opened

@@ -49,6 +49,9 @@ void ConversionNotes::take_report(PackReport* report) {
   });
   record_.warnings.insert(record_.warnings.end(), warnings.begin(), warnings.end());
   record_.without_statistics = report->without_statistics;
+  record_.originals = report->originals;
+  record_.without_original = report->without_original;
+  record_.view_note = report->view_note;
   for (const PackConflict& conflict : std::exchange(report->conflicts, {}))
     record_.conflicts.push_back(conflict.text());
 }

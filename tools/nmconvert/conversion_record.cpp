@@ -65,6 +65,7 @@ void visit_proof(Record& record, const Visit& visit) {
   visit("statistics", record.of.statistics);
   visit("options", record.of.options);
   visit("losses", record.losses);
+  visit("originals", record.originals);
   visit("bytes_in", record.bytes_in);
   visit("modified_in", record.modified_in);
   visit("bytes_out", record.bytes_out);
@@ -77,6 +78,8 @@ void visit_proof(Record& record, const Visit& visit) {
 template <class Record, class Visit>
 void visit_results(Record& record, const Visit& visit) {
   visit("without_statistics", record.without_statistics);
+  visit("without_original", record.without_original);
+  visit("view_note", record.view_note);
   visit("warnings", record.warnings);
   visit("conflicts", record.conflicts);
   visit("seconds", record.seconds);
@@ -103,6 +106,9 @@ Json record_json(const ConversionRecord& record) {
   json["losses"] = json_texts(record.losses);
   json["conflicts"] = json_texts(record.conflicts);
   json["without_statistics"] = record.without_statistics;
+  json["originals"] = record.originals;
+  json["without_original"] = record.without_original;
+  json["view_note"] = text_or_null(json_text(record.view_note));
   json["bytes_in"] = as_json(record.bytes_in);
   json["modified_in"] = as_json(record.modified_in);
   json["bytes_out"] = as_json(record.bytes_out);

@@ -40,6 +40,10 @@ struct ConversionRecord {
       losses;  // content that the target cannot hold, with the names of objects
   std::vector<std::string> conflicts;    // reasons why blocks cannot be made as requested
   std::uint64_t without_statistics = 0;  // number of variables whose values were not counted
+  std::uint64_t originals = 0;           // number of files that the output stores whole
+  std::uint64_t without_original = 0;    // number of HDF5 files that the output does not
+                                         // store whole
+  std::string view_note;                 // PackReport::view_note
   std::optional<std::uint64_t> bytes_in, bytes_out;
   std::optional<std::int64_t> modified_in, modified_out;  // ns since 1970
   double seconds = 0;

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <map>
 #include <string_view>
+#include <utility>
 
+#include "common/original_files.h"
 #include "common/statistics_option.h"
 #include "common/units.h"
 
@@ -69,6 +71,14 @@ void ConversionReport::diagnose(const ConversionRecord& record, bool failure) {
   diagnose_losses(record);
   if (record.without_statistics > 0)
     tool_.diagnostics().note(without_statistics_text(record.of.output, record.without_statistics));
+  if (record.without_original > 0)
+    tool_.diagnostics().note(without_original_text(
+        record.of.output, record.without_original,
+        record.of.block_by.empty() || record.of.block_by == "group" ? "--compress or --chunk"
+                                                                    : "--block-by or --regroup"));
+  // One note is enough for many files.
+  if (!record.view_note.empty() && !std::exchange(noted_view_, true))
+    tool_.diagnostics().note(record.of.output + ": " + record.view_note);
   for (const std::string& conflict : record.conflicts)
     tool_.diagnostics().error(Status(Code::kConflict, conflict));
   if (failure) tool_.diagnostics().error(record.status);

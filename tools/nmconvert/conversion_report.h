@@ -31,6 +31,7 @@ class ConversionReport {
   Tool& tool_;
   const bool digests_;
   std::optional<Table> table_;
+  bool noted_view_ = false;  // whether a note about a view was shown
 };
 
 }  // namespace nmb::tools

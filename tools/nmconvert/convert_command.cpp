@@ -1,13 +1,21 @@
 // Implements nmconvert (see convert_command.h).
 #include "nmconvert/convert_command.h"
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "common/hdf5_view_option.h"
 #include "common/interrupt.h"
+#include "common/original_files.h"
 #include "common/output_kind.h"
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/statistics_option.h"
+#include "nmb/convert.h"
+#include "nmb/files.h"
+#include "nmb/hdf5_view.h"
 #include "nmb/reader.h"
+#include "nmb/text.h"
 #include "nmb/writer.h"
 #include "nmconvert/conversion_report.h"
 
@@ -31,6 +39,8 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
 void ConvertCommand::offer_files(CLI::App& app) {
   app.add_option("INPUT", input_, "the file to convert");
   app.add_option("OUTPUT", output_, "output file");
+  app.add_option("-o,--output", output_option_, "output file, instead of OUTPUT")
+      ->type_name("OUTPUT");
   offer_word(
       app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
       "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of "
@@ -40,6 +50,12 @@ void ConvertCommand::offer_files(CLI::App& app) {
                  "write only this block of an NMB input; --to or the ending of OUTPUT determines "
                  "the kind. .nc without --to means the classic kind of the block, and CDF-5 if the "
                  "block came from HDF5")
+      ->type_name("BLOCK");
+  app.add_option(
+         "--original", original_,
+         "write the file that became this block of an NMB input, byte for byte. HDF5 and netCDF-4 "
+         "files are stored whole by default, and the block of a classic file contains the whole "
+         "file. BLOCK may also be the path of a stored file, as nminspect files shows it")
       ->type_name("BLOCK");
   app.add_option("--block-by", block_by_,
                  "blocks of an NMB output: group (default): one for each file, group or block of "
@@ -83,6 +99,8 @@ void ConvertCommand::offer_storage(CLI::App& app) {
   app.add_flag("--materialise", materialise_,
                "copy the values of external and virtual data sets of an HDF5 input into OUTPUT; "
                "all files that these data sets name are opened");
+  app.add_flag("--no-originals", no_originals_,
+               "NMB outputs: do not store an HDF5 or netCDF-4 input byte for byte");
   tool_.offer_external(app);
 }
 
@@ -102,7 +120,8 @@ void ConvertCommand::offer_list(CLI::App& app) {
 
 void ConvertCommand::offer_run(CLI::App& app) {
   offer_choice<bool>(app, "--digest", &digest_, "KIND", {{"sha256", true}},
-                     "sha256: report the SHA-256 of input and output; both are read once more");
+                     "sha256: report the SHA-256 of input and output, and record the SHA-256 of "
+                     "originals in an NMB output; input and output are read once more");
   app.add_flag("--lossy", lossy_,
                "leave out or change content that OUTPUT cannot hold; the number of losses is "
                "printed, and JSON reports list them");
@@ -168,7 +187,7 @@ Result<std::optional<Compression>> ConvertCommand::compression() const {
 std::string ConvertCommand::deciding_options() const {
   std::string out;
   for (const char* const name : {"--compress", "--shuffle", "--chunk", "--inline", "--hdf5-view",
-                                 "--repack", "--materialise", "--lossy"}) {
+                                 "--repack", "--materialise", "--lossy", "--no-originals"}) {
     const CLI::Option& option = *tool_.app().get_option(name);
     if (option.count() == 0) continue;
     out += (out.empty() ? "" : " ") + std::string(name);
@@ -197,6 +216,11 @@ Status ConvertCommand::add_view() {
   options.on_repair = [this](const std::string& what) {
     tool_.diagnostics().warning(add_hdf5_view_, what);
   };
+  options.on_left_out = [this](const LeftOutList& left_out) {
+    for (const std::string& line : left_out.lines())
+      tool_.diagnostics().warning(add_hdf5_view_, line);
+    return Status();
+  };
   const auto add = [&]() -> Status {
     NMB_TRY(add_hdf5_view(add_hdf5_view_, options));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader,
@@ -211,10 +235,67 @@ Status ConvertCommand::add_view() {
   });
 }
 
+Status ConvertCommand::give_back(const ConversionOptions& options) {
+  for (const CLI::Option* option : tool_.app().get_options())
+    if (option->count() > 0 && std::ranges::none_of(
+                                   std::initializer_list<const char*>{
+                                       "original", "INPUT", "OUTPUT", "output", "force", "no-sync",
+                                       "external", "color", "quiet", "no-progress", "mpi", "mem"},
+                                   [&](const char* name) {
+                                     return option->check_name(name) || option->check_lname(name);
+                                   }))
+      return Status(Code::kUsage, "--original and " + option->get_name() + " exclude each other");
+  if (input_.empty() || output_.empty())
+    return Status(Code::kUsage, "--original needs INPUT and -o OUTPUT");
+  NMB_ASSIGN(const std::shared_ptr<const FileSource> file, FileSource::open(input_));
+  NMB_TRY(options.outputs->check_input(input_, "input"));
+  NMB_ASSIGN(const FileKind kind, kind_of(*file));
+  if (kind != FileKind::kNmb)
+    return Status(Code::kUsage, input_, kNoOffset, "", "--original needs an NMB file as INPUT");
+  NMB_ASSIGN(const std::unique_ptr<Reader> reader,
+             Reader::open(file, {.external = options.external}));
+  NMB_TRY(check_references(*options.outputs, *reader));
+  NMB_ASSIGN(const std::optional<OriginalFile> original, find_original(*reader, *original_));
+  if (!original) return give_back_block(*reader, options);
+  NMB_ASSIGN(const std::unique_ptr<OutputFile> out,
+             create_output(output_, {.overwrite = options.overwrite, .sync = options.sync}));
+  std::uint64_t at = 0;
+  NMB_TRY(reader->give_back(original->number, [&](std::span<const std::byte> bytes) -> Status {
+    if (options.cancel && options.cancel->load()) return Status(Code::kIo, "interrupted");
+    NMB_TRY(out->write_at(at, bytes));
+    at += bytes.size();
+    return {};
+  }));
+  return out->publish();
+}
+
+// Writes a classic file from its block, which contains the whole file.
+Status ConvertCommand::give_back_block(const Reader& reader, const ConversionOptions& options) {
+  NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(*original_));
+  if (!entry)
+    return Status(Code::kNotFound, input_, kNoOffset, "",
+                  "found no original and no block \"" + printable(*original_) +
+                      "\"; nminspect files lists the originals");
+  if (entry->kind == static_cast<std::uint16_t>(Kind::kExtended))
+    return Status(Code::kNotFound, input_, kNoOffset, "",
+                  "found no original of block \"" + printable(*original_) +
+                      "\", which came from HDF5; use --extract to write a new file from the block");
+  Communicator alone;
+  const ConversionRecord record = convert(
+      {input_, output_, "", original_, batch_.block_by, batch_.statistics, {}}, options, alone, 1);
+  for (const std::string& warning : record.warnings) tool_.diagnostics().warning("", warning);
+  return record.status;
+}
+
 Status ConvertCommand::execute() {
+  if (!output_option_.empty()) {
+    if (!output_.empty())
+      return Status(Code::kUsage, "OUTPUT \"" + output_ + "\" and -o exclude each other");
+    output_ = output_option_;
+  }
   if (!add_hdf5_view_.empty()) return add_view();
   if (no_lock_) return Status(Code::kUsage, "--no-lock needs --add-hdf5-view");
-  NMB_TRY(check_arguments());
+  if (!original_) NMB_TRY(check_arguments());
   batch_.block_by = regroup_.empty() ? block_by_ : regroup_;
   batch_.options = deciding_options();
   ConversionOptions options;
@@ -233,6 +314,17 @@ Status ConvertCommand::execute() {
   options.hdf5_view = hdf5_view_;
   options.keep_statistics = tool_.app().count("--stats") == 0;
   options.cancel = catch_interrupts();
+  options.originals = !no_originals_;
+  if (original_) {
+    if (original_->starts_with('/')) original_->erase(0, 1);
+    const auto outputs = std::make_shared<OutputSet>();
+    NMB_TRY(outputs->add_output(output_, false));
+    options.outputs = outputs;
+    return run_on_ranks(tool_, tool_.app(), 1, Needs::kAnyRanks,
+                        [&](Communicator& ranks, unsigned) {
+                          return ranks.first([&] { return give_back(options); });
+                        });
+  }
   return tool_.options().files_from.empty() ? execute_one(options)
                                             : run_batch(tool_, batch_, options);
 }

@@ -26,15 +26,20 @@ class ConvertCommand {
   Result<std::optional<Compression>> compression() const;
   Status execute_one(const ConversionOptions& options);
   Status add_view();
+  // Write the file that --original names. Both work on one rank.
+  Status give_back(const ConversionOptions& options);
+  Status give_back_block(const Reader& reader, const ConversionOptions& options);
   std::string deciding_options() const;
 
   Tool& tool_;
-  std::string input_, output_, compress_, chunk_, block_by_, regroup_, add_hdf5_view_;
+  std::string input_, output_, compress_, chunk_, block_by_, regroup_, add_hdf5_view_,
+      output_option_;
+  std::optional<std::string> original_;
   std::optional<Hdf5View> hdf5_view_;
   BatchArguments batch_;
   std::optional<std::uint32_t> inline_limit_;
   bool shuffle_ = false, materialise_ = false, repack_ = false, force_ = false, no_sync_ = false,
-       no_lock_ = false, no_check_ = false, lossy_ = false, digest_ = false;
+       no_lock_ = false, no_check_ = false, lossy_ = false, digest_ = false, no_originals_ = false;
 };
 
 }  // namespace nmb::tools

@@ -18,8 +18,12 @@ int main(int argc, char** argv) {
        "cdf1, cdf2 or cdf5, or with --extract. Content that a classic file cannot hold is listed, "
        "and nothing is written. With --lossy, content that a classic file cannot hold is left out, "
        "or changed as the list says. The number of losses is then printed, and JSON reports list "
-       "the losses. Tags and originals of an NMB file have no place in netCDF and HDF5 files: a "
-       "warning counts them, and with --strict nothing is written.\n"
+       "the losses. Tags of an NMB file, and originals whose block was removed, have no place in "
+       "netCDF and HDF5 files: a warning counts them, and with --strict nothing is written.\n"
+       "An NMB output also contains HDF5 and netCDF-4 inputs byte for byte. Such a contained file "
+       "is called an original, and --original writes it as a file again. Values that lie in an "
+       "original are stored only there. With --compress, --shuffle, --chunk, --block-by or "
+       "--regroup, no originals are stored, and a note says so.\n"
        "In an NMB output, each file, group or block of INPUT becomes a block by default. With "
        "--block-by prefix:REGEX, variables are divided by the first capture of REGEX in their "
        "names, and the part of a name after the match becomes the name in the new block (like "
@@ -56,7 +60,9 @@ int main(int argc, char** argv) {
        "time. If SHA-256 are recorded, the SHA-256 of the output is computed and compared. The "
        "SHA-256 of the input is compared only if the modification time of the input has changed. "
        "If an input has changed, its output is made again. No -f is needed for this if the output "
-       "is unchanged (by its SHA-256, or by its length and time). If the report proves "
+       "is unchanged (by its SHA-256, or by its length and time). The output is also made again "
+       "if --digest is new, or if --digest is missing now and the output has originals with "
+       "SHA-256. If the report proves "
        "nothing about an existing output, for example after a kill, the output is accepted without "
        "-f if it has exactly the bytes that the conversion makes.\n"
        "With --digest sha256, input and output are read once more, usually from memory. With "
@@ -68,6 +74,7 @@ int main(int argc, char** argv) {
        "checksums\n"
        "  nmconvert out.nmb in.nc                      # the same bytes again\n"
        "  nmconvert all.nmb rank_0007.nc --extract rank_0007\n"
+       "  nmconvert all.nmb --original run3 -o run3.h5 # the packed file, byte for byte\n"
        "  nmconvert in.nc out.nc --to cdf5\n"
        "  nmconvert netcdf4.nc out.nc --to cdf5 --lossy\n"
        "  nmconvert in.nc out.nmb --hdf5-view on       # ncdump -h out.nmb, h5ls -r out.nmb\n"
@@ -79,9 +86,9 @@ int main(int argc, char** argv) {
        "  find . -name '*.nc' -print0 | nmconvert --files-from - -0 --out-dir packed "
        "--report packed.jsonl\n"
        "  nmconvert --files-from list --out-dir packed --report packed.jsonl --resume",
-       {"--to", "--extract", "--block-by", "--compress", "--hdf5-view", "--stats", "--repack",
-        "--files-from", "--out-dir", "--report", "--resume", "--lossy", "-f", "--no-check", "-j",
-        "-q"}});
+       {"--to", "--extract", "--original", "--block-by", "--compress", "--hdf5-view", "--stats",
+        "--repack", "--files-from", "--out-dir", "--report", "--resume", "--lossy", "-f",
+        "--no-check", "-j", "-q"}});
   ConvertCommand command(tool);
   return tool.main(argc, argv, [&] { return command.execute(); });
 }

@@ -24,6 +24,13 @@ bool is_asked_for(const ConversionRecord& done, const Conversion& what) {
          done.of.statistics == what.statistics && done.of.options == json_text(what.options);
 }
 
+// Returns whether a conversion with or without --digest, as `digest` says, would record the same
+// SHA-256 as the earlier conversion. The report and the originals in the output have SHA-256.
+bool records_same_sha256(const ConversionRecord& done, bool digest) {
+  const bool recorded = !done.sha256_in.empty() && !done.sha256_out.empty();
+  return digest ? recorded : !recorded || done.originals == 0;
+}
+
 }  // namespace
 
 Result<ResumeProofs> ResumeProofs::read(const ReportFile& report,
@@ -49,7 +56,7 @@ std::optional<ConversionRecord> ResumeProofs::claimed(const Conversion& what) co
 bool may_be_outdated(const ConversionRecord& done, const Conversion& what, bool digest) {
   const auto input = FileSource::open(what.input);
   return !input.ok() || (*input)->size() != done.bytes_in ||
-         (*input)->stamp().modified_ns != done.modified_in || (digest && done.sha256_in.empty());
+         (*input)->stamp().modified_ns != done.modified_in || !records_same_sha256(done, digest);
 }
 
 Proof check_proof(const ConversionRecord& done, const Conversion& what, bool digest,
@@ -62,7 +69,7 @@ Proof check_proof(const ConversionRecord& done, const Conversion& what, bool dig
   const bool same_input = (*input)->size() == done.bytes_in &&
                           ((*input)->stamp().modified_ns == done.modified_in ||
                            (digests && has_sha256(**input, done.sha256_in, cancel)));
-  if (same_input && (digests || !digest)) return Proof::kHolds;
+  if (same_input && records_same_sha256(done, digest)) return Proof::kHolds;
   return known_again ? Proof::kOutdated : Proof::kNone;
 }
 

@@ -32,7 +32,7 @@ class ResumeProofs {
 // The result of comparing a record with the files.
 enum class Proof : std::uint8_t {
   kHolds,     // the conversion need not be done again
-  kOutdated,  // the output is unchanged, but the input has changed
+  kOutdated,  // the output is unchanged, but the input or --digest has changed
   kNone,      // the output is missing, or may have another origin
 };
 
@@ -42,8 +42,10 @@ enum class Proof : std::uint8_t {
 // modification time differs, the input still counts as unchanged if its length and its SHA-256 are
 // the recorded ones. kOutdated is returned only if the output has the recorded SHA-256 or, if the
 // record has no SHA-256, the recorded modification time. If `digest` is true, kHolds is returned
-// only if the record has the SHA-256 of both files. If a file cannot be read or the check is
-// interrupted, kHolds is not returned.
+// only if the record has the SHA-256 of both files. If `digest` is false, kHolds is not returned
+// for a record that has a SHA-256 and an output that has originals: such an output also has the
+// SHA-256 of its originals. If a file cannot be read or the check is interrupted, kHolds is not
+// returned.
 Proof check_proof(const ConversionRecord& done, const Conversion& what, bool digest,
                   const std::atomic<bool>* cancel);
 

@@ -5,12 +5,14 @@
 
 #include "nminspect/count_command.h"
 #include "nminspect/dump_command.h"
+#include "nminspect/files_command.h"
 #include "nminspect/find_command.h"
 #include "nminspect/header_command.h"
 #include "nminspect/ls_command.h"
 #include "nminspect/provenance_command.h"
 #include "nminspect/stats_command.h"
 #include "nminspect/summary_command.h"
+#include "nminspect/view_command.h"
 
 int main(int argc, char** argv) {
   using namespace nmb::tools;
@@ -34,9 +36,11 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<LsCommand>(tool));
   commands.push_back(std::make_unique<HeaderCommand>(tool));
   commands.push_back(std::make_unique<DumpCommand>(tool));
+  commands.push_back(std::make_unique<FilesCommand>(tool));
   commands.push_back(std::make_unique<ProvenanceCommand>(tool));
   commands.push_back(std::make_unique<StatsCommand>(tool));
   commands.push_back(std::make_unique<FindCommand>(tool));
+  commands.push_back(std::make_unique<ViewCommand>(tool));
   tool.set_default_command("summary");
   return tool.main(argc, argv, [&] {
     const auto chosen =

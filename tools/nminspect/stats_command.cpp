@@ -151,7 +151,7 @@ class StatsListing {
 StatsCommand::StatsCommand(Tool& tool)
     : InspectCommand(
           tool, "stats",
-          {"Shows statistics of variables: counts, minimum, maximum, histogram.",
+          {"Shows statistics of variables, for example minimum and maximum.",
            std::string(
                "Shows the statistics that are stored in an NMB file written with --stats. Values "
                "are not read. The columns for each variable of the selected blocks are: type, "

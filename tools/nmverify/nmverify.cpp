@@ -31,6 +31,7 @@ const HelpText kHelp = {
     "Exit codes: 0 all sound; 1 findings; 2 a file could not be verified.",
     "  nmverify run.nmb                       # everything\n"
     "  nmverify --level blocks --json *.nmb   # without reading values\n"
+    "  nmverify --originals all.nmb           # checks the packed HDF5 files\n"
     "  nmverify --rate 50M archive.nmb        # at most 50 MiB a second\n"
     "  find . -name '*.nmb' -print0 | nmverify -q --files-from - -0"};
 
@@ -97,6 +98,9 @@ int main(int argc, char** argv) {
         return kLevels.contains(level) ? ""
                                        : "found \"" + level + "\", expected index, blocks or data";
       });
+  app.add_flag("--originals", arguments.verify.originals,
+               "check that each input file that is stored whole can be written again: read its "
+               "bytes and compare them with the recorded digests. The default level is then index");
   app.add_option_function<std::string>(
          "--rate",
          [&](const std::string& text) {
@@ -116,6 +120,8 @@ int main(int argc, char** argv) {
   return tool.main(argc, argv, [&]() -> Status {
     const CommonOptions& options = tool.options();
     arguments.verify.external = options.external;
+    if (arguments.verify.originals && app.count("--level") == 0)
+      arguments.verify.level = VerifyLevel::kIndex;
     return run_on_ranks(tool, app, 1, Needs::kAnyRanks, [&](Communicator& ranks, unsigned threads) {
       arguments.verify.threads = threads;
       if (ranks.size() > 1) arguments.verify.ranks = &ranks;
@@ -128,8 +134,10 @@ int main(int argc, char** argv) {
         }
         if (arguments.files.empty())
           return Status(Code::kUsage, "no files; name files or use --files-from");
-        const auto report = options.json ? json_report(tool.out(), options.strict)
-                                         : text_report(tool.out(), options.quiet, options.strict);
+        const auto report =
+            options.json ? json_report(tool.out(), options.strict, arguments.verify.originals)
+                         : text_report(tool.out(), options.quiet, options.strict,
+                                       arguments.verify.originals);
         verify_files(tool, arguments, *report);
         return {};
       }));

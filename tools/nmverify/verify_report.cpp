@@ -19,7 +19,8 @@ std::string counted(std::uint64_t count, const char* what) {
 
 class TextReport final : public VerifyReport {
  public:
-  TextReport(Output& out, bool quiet, bool strict) : out_(out), quiet_(quiet), strict_(strict) {}
+  TextReport(Output& out, bool quiet, bool strict, bool originals)
+      : out_(out), quiet_(quiet), strict_(strict), originals_(originals) {}
 
   void begin(VerifyLevel level) override { level_ = level; }
   void begin_file(const std::string& file) override { file_ = file; }
@@ -45,6 +46,8 @@ class TextReport final : public VerifyReport {
     if (s.kind == "NMB" || s.kind == "HDF5")
       text += fmt::format(", {} of {} blocks sound", s.sound_blocks,
                           std::max(s.recorded_blocks, s.sound_blocks + s.damaged_blocks));
+    if (originals_)
+      text += fmt::format(", {} of {} sound", s.whole_originals, counted(s.originals, "original"));
     text += fmt::format(", {}, {}, level {}, {} read", counted(findings, "finding"),
                         counted(strict_ ? 0 : s.warnings, "warning"), level_name(level_),
                         human_bytes(s.bytes_read));
@@ -63,14 +66,15 @@ class TextReport final : public VerifyReport {
   }
 
   Output& out_;
-  const bool quiet_, strict_;
+  const bool quiet_, strict_, originals_;
   VerifyLevel level_ = VerifyLevel::kData;
   std::string file_;
 };
 
 class JsonReport final : public VerifyReport {
  public:
-  JsonReport(Output& out, bool strict) : out_(out), strict_(strict) {}
+  JsonReport(Output& out, bool strict, bool originals)
+      : out_(out), strict_(strict), originals_(originals) {}
 
   void begin(VerifyLevel level) override {
     write("{\n \"schema\": \"nmb/verify/1\",\n \"level\": \"" + std::string(level_name(level)) +
@@ -107,6 +111,8 @@ class JsonReport final : public VerifyReport {
       json["damaged_blocks"] = damaged_;
       json["finding_count"] = s.findings + (strict_ ? s.warnings : 0);
       json["warning_count"] = strict_ ? 0 : s.warnings;
+      if (originals_)
+        json["originals"] = Json{{"recorded", s.originals}, {"whole", s.whole_originals}};
       json["bytes_read"] = s.bytes_read;
     } else {
       json["kind"] = nullptr;
@@ -137,7 +143,7 @@ class JsonReport final : public VerifyReport {
   void write(const std::string& json) { (void)out_.write(json); }
 
   Output& out_;
-  const bool strict_;
+  const bool strict_, originals_;
   std::uint64_t files_ = 0, findings_ = 0;
   std::vector<std::string> damaged_;
 };
@@ -149,12 +155,12 @@ std::string_view level_name(VerifyLevel level) {
   return names[static_cast<std::size_t>(level)];
 }
 
-std::unique_ptr<VerifyReport> text_report(Output& out, bool quiet, bool strict) {
-  return std::make_unique<TextReport>(out, quiet, strict);
+std::unique_ptr<VerifyReport> text_report(Output& out, bool quiet, bool strict, bool originals) {
+  return std::make_unique<TextReport>(out, quiet, strict, originals);
 }
 
-std::unique_ptr<VerifyReport> json_report(Output& out, bool strict) {
-  return std::make_unique<JsonReport>(out, strict);
+std::unique_ptr<VerifyReport> json_report(Output& out, bool strict, bool originals) {
+  return std::make_unique<JsonReport>(out, strict, originals);
 }
 
 }  // namespace nmb::tools

@@ -37,8 +37,8 @@ std::string_view level_name(VerifyLevel level);
 
 // Returns a report that writes to `out`. If `strict` is true, warnings are findings. If `quiet` is
 // true, the report omits summaries of files without findings, and all warnings except that a
-// generation may be missing (R-SB-13).
-std::unique_ptr<VerifyReport> text_report(Output& out, bool quiet, bool strict);
-std::unique_ptr<VerifyReport> json_report(Output& out, bool strict);
+// generation may be missing (R-SB-13). If `originals` is true, the report counts originals.
+std::unique_ptr<VerifyReport> text_report(Output& out, bool quiet, bool strict, bool originals);
+std::unique_ptr<VerifyReport> json_report(Output& out, bool strict, bool originals);
 
 }  // namespace nmb::tools

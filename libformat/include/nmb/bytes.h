@@ -1,6 +1,7 @@
 // Bytes: sources, ranges and digests.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,9 @@ struct Digest {
   friend auto operator<=>(const Digest&, const Digest&) = default;
   bool is_zero() const { return low == 0 && high == 0; }
 };
+
+// Sha256: the SHA-256 of a file, with its bytes in the usual order.
+using Sha256 = std::array<std::byte, 32>;
 
 // ByteSource: bytes with random access, for example a file, a range of another source, or memory.
 // The library reads all input through this interface, so that tests can count reads and make them

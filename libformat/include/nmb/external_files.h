@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,10 @@ struct ExternalFile {
   // Whether the whole file is stored in the NMB file. Reader::give_back() then returns it.
   bool is_original = false;
   Digest digest{};  // for originals only: XXH3-128 of all bytes
+  // For originals only: BlockEntry::order of the block that the file became, and the SHA-256 of all
+  // bytes, if it was recorded.
+  std::uint64_t order = 0;
+  std::optional<Sha256> sha256{};
   friend bool operator==(const ExternalFile&, const ExternalFile&) = default;
 };
 

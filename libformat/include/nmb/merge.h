@@ -37,6 +37,18 @@ enum class MergeMode : std::uint8_t {
   kTiles,
 };
 
+// What a merge does with whole files. The files are the HDF5 and netCDF-4 inputs, and the originals
+// of NMB inputs.
+enum class Originals : std::uint8_t {
+  // The merge stores no whole files. An original of an NMB input is then a loss, unless the output
+  // is an HDF5 file and has the block that the original became.
+  kNone,
+  // The merge stores the files byte for byte. Values that lie in an original are stored only there.
+  // As kNone if blocks are divided, if values are compressed, or if the output is not an NMB file.
+  kStore,
+  kDrop,  // the merge stores no whole files, and no original is a loss
+};
+
 // An input file that was read.
 struct PackSource {
   std::uint64_t index = 0;  // position in the order in which inputs are merged
@@ -124,6 +136,10 @@ struct PackOptions {
   // another form (tables of chunks, strings) are copied into the output. Fails with kUnsupported if
   // `external` does not allow the path of an input.
   bool link = false;
+  // Whether whole files are stored. Reader::give_back() returns stored files. An absolute path is
+  // recorded without its folders.
+  Originals originals = Originals::kNone;
+  bool original_sha256 = false;  // the output also records the SHA-256 of originals
   // Which external files with values of NMB inputs may be opened. With `link`, also where the
   // inputs may be, relative to the output.
   ExternalPaths external = ExternalPaths::kBeneath;
@@ -376,6 +392,12 @@ struct PackReport {
   std::uint64_t value_bytes = 0;             // bytes of values that were moved
   std::uint64_t linked_bytes = 0;            // bytes of values that stay in other files
   std::vector<ExternalFile> external_files;  // with `link`: the rows of the file table
+  std::uint64_t originals = 0;               // number of files that are stored whole
+  // Number of HDF5 inputs, and of originals of NMB inputs, that are not stored whole although
+  // `originals` requests that. Blocks are then divided, or values are compressed.
+  std::uint64_t without_original = 0;
+  // With Hdf5View::kSmall: why the output has no view, or how many objects its view leaves out.
+  std::string view_note;
   // Number of variables without statistics although WriterOptions::statistics requests statistics.
   // Their values are neither numbers nor text, or their chunks use filters that are not decoded.
   std::uint64_t without_statistics = 0;

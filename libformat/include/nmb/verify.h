@@ -30,6 +30,8 @@ enum class VerifyLevel : std::uint8_t {
 struct VerifyOptions {
   // --- what is checked ---
   VerifyLevel level = VerifyLevel::kData;
+  // Reads each original, at any level, and compares its digests (R-FT-7, R-FT-9).
+  bool originals = false;
   // Which external files with values of an NMB file may be opened. If the file needs an external
   // file that may not be opened, the result is incomplete.
   ExternalPaths external = ExternalPaths::kBeneath;
@@ -59,6 +61,9 @@ struct VerifySummary {
   std::uint64_t findings = 0;
   std::uint64_t warnings = 0;
   std::uint64_t bytes_read = 0;
+  // Number of originals in the file, and of originals with the recorded digests. Counted with
+  // VerifyOptions::originals or at level kData.
+  std::uint64_t originals = 0, whole_originals = 0;
   // The first failure that left something unchecked: a failed read, a limit, or a part that only a
   // later version can read (kUnsupported). The status is ok if everything was checked.
   Status incomplete;

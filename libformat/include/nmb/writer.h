@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,7 @@ namespace nmb {
 
 class KeptRows;
 struct WriterReport;
+struct LeftOutList;  // nmb/hdf5_view.h
 struct LostRecords;  // nmb/reader.h
 // Internal to the library.
 struct LinkedValues;
@@ -51,7 +53,10 @@ enum class Io : std::uint8_t {
 };
 
 enum class Hdf5View : std::uint8_t {
-  kOff,   // makes no view; an existing view stays and keeps showing its generation
+  kOff,  // makes no view; an existing view stays and keeps showing its generation
+  // As kAuto if the file has a view. Otherwise makes a view only if this commit writes blocks from
+  // HDF5 or netCDF-4, and if the view takes at most 2 % of the file's bytes.
+  kSmall,
   kAuto,  // makes a view if a view can show the file, within the limits below; otherwise as kOff
   kOn,    // makes a view; close() fails with kUnsupported if a view cannot show the file
 };
@@ -59,6 +64,8 @@ enum class Hdf5View : std::uint8_t {
 // maximum number of records of its variables.
 inline constexpr std::uint64_t kMostAutoViewObjects = 100'000;
 inline constexpr std::uint64_t kMostAutoViewRecords = 1'000'000;
+// Limit of kSmall: a view takes at most this part of the bytes before it.
+inline constexpr std::uint64_t kSmallViewPart = 50;
 
 struct WriterOptions {
   // --- what changes the bytes ---
@@ -127,14 +134,18 @@ struct WriterOptions {
   // Called on rank 0 before a new file gets its name, with the whole file as readers will see it.
   // If the function fails, no file is left.
   std::function<Status(const ByteSource&)> before_publish{};
-  // Called on rank 0 with the reason why the newest generation has no view. With kAuto, this
-  // function is called by close() if no view is made. With kOff, it is called by the first commit
+  // Called on rank 0 with the reason why the newest generation has no view. With kAuto and kSmall,
+  // this function is called by close() if no view is made. With kSmall, it is not called if the
+  // writer adds no blocks from HDF5 or netCDF-4. With kOff, it is called by the first commit
   // that the existing view does not show. If the function fails, the commit fails and does not
   // change the file.
   std::function<Status(const std::string& reason)> on_no_view{};
   // Called on rank 0 by close() if the new view cannot show some records (lost_records()). If the
   // function fails, the commit fails and does not change the file.
   std::function<Status(const LostRecords&)> on_lost_records{};
+  // Called on rank 0 by close() if the new view leaves out objects. If the function fails, the
+  // commit fails and does not change the file.
+  std::function<Status(const LeftOutList&)> on_left_out{};
   // Called on rank 0 by open(), even if open() fails later, with a sentence for each repair
   // (spec/format.md, section 5.4). Repairs are: accepting a generation whose commit did not finish,
   // abandoning bytes after the newest generation, and restoring a part of the head. If the function
@@ -200,6 +211,16 @@ struct ValueRuns {
 // up to a multiple of 8 bytes.
 inline constexpr std::size_t kMostProvenance = 8 << 20;
 
+// A file that Writer::add_original() stores whole.
+struct NewOriginal {
+  std::string path;   // to record, for people; any bytes
+  BlockId block = 0;  // this rank's block that the file became
+  std::shared_ptr<const ByteSource> file;
+  std::optional<Digest> digest{};  // the digest that the file must have
+  std::optional<Sha256> sha256{};  // the SHA-256 that the file must have
+  bool records_sha256 = false;     // the SHA-256 is recorded even if `sha256` is not given
+};
+
 // Creates a file, or adds a generation to a file. Not thread-safe. After kIo, kNoSpace or kDamaged
 // the file's state is unknown, and every later call returns the same failure.
 // With several ranks, these functions are collective: create, open, redefine, end_define,
@@ -258,6 +279,11 @@ class Writer {
   // blocks that it needs. Collective, and only outside define mode. Errors: kNotFound, on all
   // ranks.
   NMB_EXPORT Result<std::vector<BlockId>> open_blocks(std::span<const std::string_view> names);
+  // Stores a whole file, byte for byte. Reader::give_back() returns the file. Returns the number of
+  // the file among the files that this rank adds before the next commit, counted from 0. Errors:
+  // kUsage outside define mode, or for an unknown block. The commit fails with kDamaged if the file
+  // does not have the given digests.
+  NMB_EXPORT Result<std::uint32_t> add_original(NewOriginal original);
   // Sets the block's number of samples, which is added to the totals; the default is 0. If several
   // ranks define the block, the largest number counts.
   NMB_EXPORT Status set_samples(BlockId block, std::uint64_t samples);

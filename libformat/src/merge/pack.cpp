@@ -84,6 +84,8 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   PackOptions first = options;
   first.output = between;
   first.keep_statistics = false;
+  first.originals = Originals::kNone;
+  first.writer.hdf5_view = Hdf5View::kOff;
   first.provenance = nullptr;
   first.writer.sync = false;
   first.writer.layer = nullptr;

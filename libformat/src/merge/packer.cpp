@@ -21,8 +21,10 @@
 #include "merge/uniting/input_describer.h"
 #include "merge/uniting/sent_values.h"
 #include "model/name_rules.h"
+#include "nmb/hdf5_view.h"
 #include "nmb/reader.h"
 #include "nmb/verify.h"
+#include "wire/joined_text.h"
 #include "wire/memory_room.h"
 #include "wire/read_back_output.h"
 
@@ -109,6 +111,9 @@ class Packer {
     Status planned;
     NMB_TRY(plan_inputs(&planned));
     inputs_.end_planning();
+    if (options_.originals == Originals::kStore && !stores_originals(options_) && blocks_ &&
+        options_.mode == MergeMode::kPack && !options_.link && !options_.hdf5)
+      report_.without_original = inputs_.whole_files();
     if (ranks_.size() > 1) NMB_TRY(names_.compare_with_other_ranks());
     NMB_TRY(gather_report(ranks_, conflicts_.take(), &report_, &planned));
     for (PackSource& source : report_.sources) source.path = options_.inputs[source.index];
@@ -239,12 +244,14 @@ class Packer {
 
   // Collective.
   Status write() {
+    NMB_TRY(ranks_.agree(blocks_->finish_inputs()));
     NMB_TRY(ranks_.agree(blocks_->code_values()));
     NMB_TRY(writer_->end_define());
     NMB_TRY(ranks_.agree(blocks_->take_values()));
     NMB_TRY(ranks_.agree(tell_provenance()));
     NMB_ASSIGN(report_.value_bytes, ranks_.all_reduce(writer_->pending_bytes(), std::plus<>()));
     NMB_ASSIGN(report_.linked_bytes, ranks_.all_reduce(writer_->linked_bytes(), std::plus<>()));
+    NMB_ASSIGN(report_.originals, ranks_.all_reduce(blocks_->originals(), std::plus<>()));
     NMB_TRY(writer_->close());
     if (options_.link) report_.external_files = writer_->external_files();
     NMB_ASSIGN(report_.without_statistics,
@@ -285,19 +292,39 @@ class Packer {
 
   WriterOptions writer_options() {
     WriterOptions writer = options_.writer;
+    const bool notes_only = writer.hdf5_view == Hdf5View::kSmall;
+    if (notes_only && writer.dry_run) writer.hdf5_view = Hdf5View::kOff;
     writer.before_commit = [this] { return inputs_.check_unchanged(); };
     writer.on_repair = [this, repaired = writer.on_repair](const std::string& what) {
       report_.warnings.push_back(options_.output + ": " + what);
       if (repaired) repaired(what);
     };
     if (!writer.on_no_view)
-      writer.on_no_view = [this](const std::string& reason) {
+      writer.on_no_view = [this, notes_only](const std::string& reason) -> Status {
+        if (notes_only) {
+          constexpr std::string_view kAbout = "HDF5 view: ";
+          report_.view_note = "no HDF5 view was made: ";
+          report_.view_note += reason.substr(reason.starts_with(kAbout) ? kAbout.size() : 0);
+          return {};
+        }
         report_.warnings.push_back(options_.output + ": without " + reason);
         return verdict(report_, options_);
       };
-    writer.on_lost_records = [this](const LostRecords& lost) {
+    writer.on_lost_records = [this, notes_only](const LostRecords& lost) -> Status {
+      if (notes_only) return {};
       report_.warnings.push_back(options_.output + ": the HDF5 view has no place for " +
                                  lost.text());
+      return verdict(report_, options_);
+    };
+    writer.on_left_out = [this, notes_only](const LeftOutList& left_out) -> Status {
+      if (notes_only) {
+        report_.view_note = joined_text("the HDF5 view leaves out ", left_out.count,
+                                        left_out.count == 1 ? " object" : " objects",
+                                        "; nminspect view lists what is left out");
+        return {};
+      }
+      for (const std::string& line : left_out.lines())
+        report_.warnings.push_back(options_.output + ": " + line);
       return verdict(report_, options_);
     };
     if (ranks_.size() > 1) {

@@ -202,6 +202,7 @@ void PlannedInputs::tell_losses(std::size_t input, const InputExtras& extras,
 
 void PlannedInputs::end_planning() {
   has_divided_ = planner_->has_divided();
+  whole_files_ = planner_->whole_files();
   largest_load_ = planner_->largest_load();
   planner_.reset();
 }

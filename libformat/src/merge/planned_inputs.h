@@ -67,6 +67,8 @@ class PlannedInputs {
   void end_planning();
   // Returns whether some block was divided. Valid after end_planning().
   bool has_divided() const { return has_divided_; }
+  // Returns InputReader::whole_files(). Valid after end_planning().
+  std::uint64_t whole_files() const { return whole_files_; }
   // Returns how many bytes of memory the largest block takes when it is loaded. Valid after
   // end_planning().
   std::uint64_t largest_load() const { return largest_load_; }
@@ -97,6 +99,7 @@ class PlannedInputs {
   bool is_reading_again_ = false;
   bool has_divided_ = false;
   std::uint64_t largest_load_ = 0;
+  std::uint64_t whole_files_ = 0;
   std::vector<std::shared_ptr<PooledFile>> files_;           // the files that were opened
   std::vector<std::pair<std::size_t, InputExtras>> extras_;  // extras of each NMB input, with the
                                                              // input's index

@@ -23,6 +23,7 @@
 #include "wire/hash.h"
 #include "wire/joined_text.h"
 #include "wire/memory_room.h"
+#include "wire/sha256.h"
 
 namespace nmb {
 
@@ -306,13 +307,22 @@ Status Reader::give_back(std::uint32_t number,
   const std::uint64_t window = piece_size();
   std::vector<std::byte> buffer;
   DigestStream digest;
+  const std::optional<Sha256> recorded = table->sha256(number - 1);
+  std::optional<Sha256Stream> sha256;
+  if (recorded) sha256.emplace();
   for (std::uint64_t at = 0; at < original->size(); at += buffer.size()) {
     buffer.resize(std::min(window, original->size() - at));
     NMB_TRY(original->read_at(at, buffer));
     digest.add(buffer);
+    if (sha256) sha256->add(buffer);
     NMB_TRY(sink(buffer));
   }
-  if (digest.digest() == table->digest(number - 1)) return {};
+  if (digest.digest() == table->digest(number - 1)) {
+    if (!recorded || sha256->digest() == *recorded) return {};
+    return Status(Code::kDamaged, file().name(), table->value_offset(number - 1, kBytesEnd),
+                  "R-FT-9",
+                  "found an original with a wrong SHA-256, expected the recorded SHA-256");
+  }
   return Status(Code::kDamaged, file().name(), table->value_offset(number - 1, kDigest), "R-FT-7",
                 "found an original with a wrong digest, expected the recorded digest");
 }

@@ -9,6 +9,7 @@
 #include "wire/checked.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
+#include "wire/sha256.h"
 #include "wire/zero.h"
 
 namespace nmb {
@@ -72,7 +73,8 @@ void NmbVerifier::check_file_table() {
   TablePaths paths;
   bool whole = true;
   const std::uint64_t findings = summary_.findings;
-  for (const auto& page : *pages) whole = nmb::check_file_table(*page, &paths, findings_) && whole;
+  for (const auto& page : *pages)
+    whole = nmb::check_file_table(*page, s.next_order, &paths, findings_) && whole;
   if (!whole || summary_.findings != findings) {
     all_walked_ = false;  // the places of the originals are unknown
     return;
@@ -85,7 +87,7 @@ void NmbVerifier::check_file_table() {
 // Checks the data map of an original.
 void NmbVerifier::check_original(std::uint32_t row) {
   used_compatible_ |= kFeatureOriginals;
-  if (files_->size(row) == 0 || !at_least(VerifyLevel::kBlocks)) return;
+  if (files_->size(row) == 0 || (!at_least(VerifyLevel::kBlocks) && !options_.originals)) return;
   MapWalk walk;
   walk.object = "data map of an original";
   walk.is_original = true;
@@ -98,18 +100,24 @@ void NmbVerifier::check_original(std::uint32_t row) {
 
 // Checks the digests of originals.
 void NmbVerifier::check_original_digests() {
-  if (!files_ || !at_least(VerifyLevel::kData)) return;
+  if (!files_ || (!at_least(VerifyLevel::kData) && !options_.originals)) return;
   const ReaderCore core(file_, head_, options_.external);
   std::vector<std::byte> buffer;
   for (std::uint32_t row = 0; row < files_->rows(); ++row) {
     if (!files_->is_original(row)) continue;
+    ++summary_.originals;
+    const std::uint64_t findings = summary_.findings;
     DigestStream digest;
+    const std::optional<Sha256> recorded = files_->sha256(row);
+    std::optional<Sha256Stream> sha256;
+    if (recorded) sha256.emplace();
     const auto read = [&]() -> Status {
       NMB_ASSIGN(const std::shared_ptr<const ByteSource> original, core.external().open(row + 1));
       for (std::uint64_t at = 0; at < original->size(); at += buffer.size()) {
         buffer.resize(std::min<std::uint64_t>(superblock().piece_size, original->size() - at));
         NMB_TRY(original->read_at(at, buffer));
         digest.add(buffer);
+        if (sha256) sha256->add(buffer);
       }
       return {};
     };
@@ -122,6 +130,10 @@ void NmbVerifier::check_original_digests() {
     if (other_bytes || digest.digest() != files_->digest(row))
       report("R-FT-7", files_->value_offset(row, kDigest), "file table",
              "an original with another digest", "the recorded digest");
+    if (recorded && (other_bytes || sha256->digest() != *recorded))
+      report("R-FT-9", files_->value_offset(row, kBytesEnd), "file table",
+             "an original with another SHA-256", "the recorded SHA-256");
+    summary_.whole_originals += findings == summary_.findings;
   }
 }
 

@@ -47,10 +47,12 @@ class Commit {
 
   Status run(bool closing) {
     NMB_ASSIGN(has_, w_.ranks.combine(own_work(), [](Work a, Work b) {
-      return Work{a.any || b.any, a.links || b.links, a.rows || b.rows};
+      return Work{a.any || b.any, a.links || b.links, a.rows || b.rows, a.hdf5 || b.hdf5};
     }));
     const Superblock& committed = w_.committed.superblock;
     with_view_ = closing && w_.options.hdf5_view != Hdf5View::kOff;
+    if (w_.options.hdf5_view == Hdf5View::kSmall)
+      with_view_ = with_view_ && (has_.hdf5 || !committed.view.absent());
     const bool view_is_due = with_view_ && !view_is_newest(committed);
     if (!w_.committed.is_none() && !has_.any && !view_is_due) return {};
     // No commit can follow a failed commit, because the failed commit may have counted pages that
@@ -63,15 +65,18 @@ class Commit {
   // The kinds of work in this commit.
   struct Work {
     bool any = false, links = false, rows = false;
+    bool hdf5 = false;  // blocks from HDF5 or netCDF-4
   };
 
   Work own_work() const {
     Work work;
+    work.any = work.links = !w_.next.originals.empty();
     for (const BlockId id : w_.blocks.dirty) {
       const BlockState& block = w_.blocks[id];
       work.any = true;
       work.links = work.links || block.values.as<LinkedPieces>() != nullptr;
       work.rows = work.rows || block.keeps_rows();
+      work.hdf5 = work.hdf5 || (!block.is_removed() && block.next.kind == Kind::kExtended);
     }
     return work;
   }
@@ -120,7 +125,10 @@ class Commit {
     if (w_.next.changes_entries) NMB_TRY(write_entries());
     if (has_.rows) NMB_TRY(in(Phase::kIndex, [&] { return write_tags(w_, blocks_); }));
     const std::uint64_t file_table = w_.next.cursor;
-    if (has_.links) NMB_TRY(write_file_table(w_));
+    if (has_.links) {
+      NMB_TRY(tell_originals(w_));
+      NMB_TRY(write_file_table(w_));
+    }
     w_.next.index_bytes += w_.next.cursor - file_table;
     NMB_TRY(with_view_ ? write_view(w_) : tell_of_old_view(w_));
     NMB_TRY(write_dead_map(w_, blocks_));
@@ -138,7 +146,10 @@ class Commit {
   // growth pages.
   Status write_entries() {
     const std::uint64_t maps = w_.next.cursor;
-    NMB_TRY(in(Phase::kIndex, [&] { return write_maps(w_, blocks_); }));
+    NMB_TRY(in(Phase::kIndex, [&]() -> Status {
+      NMB_TRY(write_maps(w_, blocks_));
+      return has_.links ? write_original_maps(w_) : Status();
+    }));
     w_.next.index_bytes = w_.next.cursor - maps;
     NMB_TRY(in(Phase::kMetadata, [&]() -> Status {
       NMB_TRY(write_blocks(w_, blocks_));

@@ -209,6 +209,10 @@ Status choose_growth(WriterCore& w, std::vector<BlockCommit>& blocks, bool with_
     mine.others = mine.others || !c.grown;
     mine.fold = mine.fold || (!c.grown && block.committed && block.committed->growth != 0);
   }
+  for (const StoredOriginal& original : w.next.originals) {
+    mine.others = true;
+    for (const Piece& piece : original.pieces) mine.sums += piece.sum;
+  }
   for (const BlockId id : w.blocks.dirty) {
     const BlockState& block = w.blocks[id];
     if (!block.is_removed() || !block.committed) continue;

@@ -1,5 +1,6 @@
 // Commits: reads the values that stay in other files once to compute their sums, and lists these
 // files in the file table (spec/format.md, section 10.3).
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -25,12 +26,29 @@ constexpr std::uint64_t kMostPathBytes = std::uint64_t{1} << 31;
 Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   std::vector<std::pair<LinkedPieces*, Move>> links;
   std::uint64_t length = 0;
+  std::map<std::uint32_t, std::vector<LinkedPieces*>> in_originals;
   for (const BlockCommit& c : blocks) {
     auto* const linked = w.blocks[c.id].values.as<LinkedPieces>();
     if (!linked) continue;
+    if (linked->original()) {
+      in_originals[*linked->original()].push_back(linked);
+      continue;
+    }
     links.emplace_back(linked, linked->reading_move());
     links.back().second.position = length;
     length = round_up(length + links.back().second.length, 8);
+  }
+  // The sums of bytes in originals are computed while the originals are copied. If values share
+  // bytes, the values are read separately instead.
+  for (const auto& [number, values] : in_originals) {
+    std::vector<WantedSum> wanted;
+    for (LinkedPieces* const linked : values) linked->want_sums(&wanted);
+    if (w.next.originals[number].digest->want(std::move(wanted))) continue;
+    for (LinkedPieces* const linked : values) {
+      links.emplace_back(linked, linked->reading_move());
+      links.back().second.position = length;
+      length = round_up(length + links.back().second.length, 8);
+    }
   }
   // The positions of these moves are not file positions. The positions continue from rank to rank,
   // so that the moves of all ranks can be divided among the ranks.
@@ -57,18 +75,21 @@ Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 
 namespace {
 
-// A file to which a rank links.
+// A file to which a rank links, or an original.
 struct LinkedFile {
   std::string_view path;
   std::uint64_t size;
+  bool is_original;
 
   void put(MessageWriter& out) const {
     out.put_text(path);
     out.put(size);
+    out.put(is_original);
   }
   static LinkedFile get(MessageReader& in) {
     const std::string_view path = in.get_text();
-    return {path, in.get<std::uint64_t>()};
+    const auto size = in.get<std::uint64_t>();
+    return {path, size, in.get<bool>()};
   }
 };
 
@@ -90,6 +111,11 @@ class FileNumbering {
   }
   Result<std::uint32_t> number_of(const LinkedFile& file) {
     std::vector<ExternalFile>& files = w_.next.files;
+    if (file.is_original) {
+      NMB_TRY(count_path(file.path));
+      files.push_back({std::string(file.path), file.size, true});
+      return static_cast<std::uint32_t>(files.size());
+    }
     const auto [row, is_new] =
         rows_.emplace(std::string(file.path), static_cast<std::uint32_t>(files.size()));
     if (!is_new && files[row->second].size != file.size)
@@ -97,15 +123,18 @@ class FileNumbering {
                     joined_text("found ", file.size, " bytes, expected ", files[row->second].size,
                                 " (from the file table of ", in_quotes(w_.file->name()), ")"));
     if (is_new) {
-      if ((bytes_ += file.path.size() + kRowBytes) > kMostPathBytes)
-        return Status(Code::kLimit, joined_text("the paths of the linked files have more than ",
-                                                kMostPathBytes, " bytes"));
+      NMB_TRY(count_path(file.path));
       files.push_back({std::string(file.path), file.size});
     }
     return row->second + 1;
   }
 
  private:
+  Status count_path(std::string_view path) {
+    if ((bytes_ += path.size() + kRowBytes) <= kMostPathBytes) return {};
+    return Status(Code::kLimit, joined_text("the paths of the linked files have more than ",
+                                            kMostPathBytes, " bytes"));
+  }
   static constexpr std::uint64_t kRowBytes = 32;
   WriterCore& w_;
   std::unordered_map<std::string, std::uint32_t> rows_;
@@ -120,15 +149,19 @@ Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   const auto for_used = [&](auto visit) {
     for (const BlockCommit& c : blocks)
       if (auto* const linked = w.blocks[c.id].values.as<LinkedPieces>())
-        linked->for_each_file(
-            [&](std::size_t i, const ExternalFile& file) { visit(*linked, i, file); });
+        if (!linked->original())
+          linked->for_each_file(
+              [&](std::size_t i, const ExternalFile& file) { visit(*linked, i, file); });
   };
   Outbox<LinkedFile> wanted;
+  for (const StoredOriginal& original : w.next.originals)
+    wanted.add(0, {original.what.path, original.size(), true});
   for_used([&](LinkedPieces&, std::size_t, const ExternalFile& file) {
-    if (numbers.emplace(file.path, 0).second) wanted.add(0, {file.path, file.size});
+    if (numbers.emplace(file.path, 0).second) wanted.add(0, {file.path, file.size, false});
   });
   NMB_ASSIGN(const Inbox<LinkedFile> arrived, w.ranks.exchange(wanted));
   w.next.files.clear();
+  w.next.original_maps.clear();
   Outbox<std::uint32_t> given;
   NMB_TRY(w.ranks.each([&]() -> Status {
     if (arrived.empty()) return {};
@@ -143,6 +176,13 @@ Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   // The numbers arrive in the order in which this rank sent the files.
   NMB_ASSIGN(const Inbox<std::uint32_t> told, w.ranks.exchange(given));
   auto number = told.begin();
+  for (StoredOriginal& original : w.next.originals) {
+    original.number = (*number).what;
+    ++number;
+  }
+  for (const BlockCommit& c : blocks)
+    if (auto* const linked = w.blocks[c.id].values.as<LinkedPieces>(); linked && linked->original())
+      linked->set_number(0, w.next.originals[*linked->original()].number);
   for_used([&](LinkedPieces&, std::size_t, const ExternalFile& file) {
     std::uint32_t& own = numbers.at(file.path);
     if (own != 0) return;
@@ -170,7 +210,7 @@ Status write_file_table_page(WriterCore& w) {
   if (w.next.files.size() <= known) return {};
   std::vector<std::byte> bytes;
   NMB_ASSIGN(const Place place,
-             write_page(w.next, file_table_page(std::span(w.next.files).subspan(known), before),
+             write_page(w.next, file_table_page(w.next.files, known, w.next.original_maps, before),
                         w.new_origin(), 0, &bytes));
   next.file_table = {place.position, place.length, sum_of(bytes)};
   return {};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,17 @@ void put_growth(const WriterCore& w, const std::vector<BlockCommit>& blocks, Mes
 Status write_growth(WriterCore& w, std::span<MessageReader> told);
 
 // --- commit_maps.cpp ---
+// A data map to be written.
+struct MapToWrite {
+  std::uint64_t order;
+  // Writes the pages and returns the place of the root. It may be called several times, and must
+  // write the same pages each time.
+  std::function<Result<Place>(PageSink&)> write;
+  Place* place;  // receives the place of the root
+};
+// Writes the data maps of all ranks by ascending order. maps: this rank's data maps, in ascending
+// order.
+Status write_maps_in_order(WriterCore& w, std::span<const MapToWrite> maps);
 // Writes the pages of data maps in the order in which the blocks were created.
 Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks);
 

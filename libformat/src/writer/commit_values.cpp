@@ -15,10 +15,14 @@
 
 namespace nmb {
 
-// Returns whether a file number refers to an original in the file. Rows that this commit adds to
-// the file table refer to external files.
+// Returns whether a file number refers to an original. Other rows that this commit adds to the file
+// table refer to external files.
 Result<bool> is_original(const WriterCore& w, std::uint32_t number) {
-  if (number == 0 || !w.committed.reader) return false;
+  if (number == 0) return false;
+  // The originals have ascending numbers.
+  if (std::ranges::binary_search(w.next.originals, number, {}, &StoredOriginal::number))
+    return true;
+  if (!w.committed.reader) return false;
   NMB_ASSIGN(const std::shared_ptr<const FileTable> table, w.committed.reader->external().table());
   return number <= table->rows() && table->is_original(number - 1);
 }
@@ -69,17 +73,21 @@ Status move_pending(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   std::vector<Move*> moves;
   bool sparse = false;
   std::uint64_t from = ~std::uint64_t{0}, to = 0;
+  const auto add = [&](Move* move) {
+    moves.push_back(move);
+    from = std::min(from, move->position);
+    to = std::max(to, move->position + move->stored_length());
+    sparse = sparse || move->source->may_be_sparse();
+  };
   for (const BlockCommit& commitment : blocks) {
     BlockState& block = w.blocks[commitment.id];
     if (w.options.statistics != StatisticsLevel::kNone)
       block.values.tap([&w, id = commitment.id] { return counter_of(w, id); });
     Move* const move = block.values.move();
     if (!move || w.blocks[commitment.id].inline_run) continue;
-    moves.push_back(move);
-    from = std::min(from, move->position);
-    to = std::max(to, move->position + move->stored_length());
-    sparse = sparse || move->source->may_be_sparse();
+    add(move);
   }
+  for (StoredOriginal& original : w.next.originals) add(&original.move);
   std::ranges::sort(moves, {}, &Move::position);
   if (w.options.dry_run) {
     for (Move* move : moves)
@@ -141,6 +149,9 @@ Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks) {
         if (!piece.hole && piece.file == 0)
           used = std::max(used, piece.position + piece.stored_length());
     }
+    finish_originals(w);
+    for (const StoredOriginal& original : w.next.originals)
+      used = std::max(used, original.move.position + original.size());
     // After this step, a rank may write to gaps between the bytes of another rank, so the buffers
     // are flushed.
     return !w.ranks.is_alone() ? w.buffer.flush() : Status();

@@ -25,7 +25,7 @@ Status encode_view_of(WriterCore& w) {
   ViewEncoding how;
   how.position = round_up(w.next.cursor, 8);
   how.cancel = w.options.cancel;
-  if (w.options.hdf5_view == Hdf5View::kAuto) {
+  if (w.options.hdf5_view != Hdf5View::kOn) {
     const std::uint64_t objects = next.totals.dimensions + next.totals.variables;
     if (objects > kMostAutoViewObjects)
       return Status(
@@ -34,7 +34,14 @@ Status encode_view_of(WriterCore& w) {
                       " dimensions and variables; a view is made automatically for at most ",
                       kMostAutoViewObjects));
     how.most_chunks = kMostAutoViewRecords;
+    if (w.options.hdf5_view == Hdf5View::kSmall && w.committed.superblock.view.absent())
+      how.most_bytes = how.position / kSmallViewPart;
   }
+  LeftOutList left_out;
+  how.on_left_out = [&](const LeftOut& object) {
+    left_out.add(object);
+    return Status();
+  };
   Head head;
   head.superblock = next;
   head.superblock.file_length = how.position;
@@ -42,9 +49,16 @@ Status encode_view_of(WriterCore& w) {
   const OutputSource source(*w.file, how.position);
   const ReaderCore core(source, std::move(head));
   FileSink sink(*w.file);
-  NMB_ASSIGN(const EncodedView view, encode_view(core, how, sink));
+  const Result<EncodedView> encoded = encode_view(core, how, sink);
+  if (encoded.status().code() == Code::kLimit)
+    return Status(Code::kUnsupported,
+                  joined_text("HDF5 view: a view would take more than ", 100 / kSmallViewPart,
+                              " % of the file; nmconvert --add-hdf5-view adds one"));
+  NMB_TRY(encoded.status());
+  const EncodedView& view = *encoded;
   if (view.lost_records.blocks > 0 && w.options.on_lost_records)
     NMB_TRY(w.options.on_lost_records(view.lost_records));
+  if (left_out.count > 0 && w.options.on_left_out) NMB_TRY(w.options.on_left_out(left_out));
   if (const Place& old = w.committed.superblock.view; !old.absent())
     w.next.dead.push_back({old.position, round_up(old.length, 8), 0, false});
   next.view = {how.position, view.length, 0};
@@ -81,8 +95,7 @@ Status write_view(WriterCore& w) {
     const Status status = encode_view_of(w);
     if (status.ok()) return {};
     const Status cut = w.file->truncate(w.next.cursor);
-    if (status.code() != Code::kUnsupported || w.options.hdf5_view != Hdf5View::kAuto)
-      return status;
+    if (status.code() != Code::kUnsupported || w.options.hdf5_view == Hdf5View::kOn) return status;
     if (w.options.on_no_view) NMB_TRY(w.options.on_no_view(status.message()));
     return cut;
   };

@@ -208,10 +208,10 @@ Status EndDefine::run() {
   const PhaseClock::Span create(w_.clock, Phase::kCreate);
   NMB_TRY(w_.ranks.agree(for_all(
       [&](BlockId id) { return bodies.lay_out_definitions(id).in_file(w_.file->name()); })));
-  bool any_shared = false;
+  bool any_shared = false, any_originals = !w_.next.originals.empty();
   if (!w_.ranks.is_alone()) {
     const PhaseClock::Span check(w_.clock, Phase::kCheck);
-    NMB_TRY(shared.match_definitions(ids, &any_shared));
+    NMB_TRY(shared.match_definitions(ids, &any_shared, &any_originals));
     if (any_shared) NMB_TRY(shared.unite(ids));
   }
   std::vector<BlockId> kept;
@@ -235,6 +235,7 @@ Status EndDefine::run() {
   if (!w_.committed.has_file_id) NMB_TRY(choose_file_id(kept));
   NMB_TRY(w_.ranks.agree(w_.keep(keep_extents(kept))));
   NMB_TRY(w_.ranks.agree(w_.keep(place(kept))));
+  if (any_originals) NMB_TRY(w_.ranks.agree(w_.keep(place_originals(w_))));
   if (any_shared) {
     const PhaseClock::Span check(w_.clock, Phase::kCheck);
     NMB_TRY(shared.tell_sharers(ids));

@@ -10,6 +10,7 @@ Status add_hdf5_view(const std::string& path, const WriterOptions& options) {
   of_view.cancel = options.cancel;
   of_view.layer = options.layer;
   of_view.on_repair = options.on_repair;
+  of_view.on_left_out = options.on_left_out;
   of_view.hdf5_view = Hdf5View::kOn;
   NMB_ASSIGN(const std::unique_ptr<Writer> writer, Writer::open(path, of_view));
   return writer->close();

@@ -1,6 +1,8 @@
 // Values that stay in other files (spec/format.md, section 10.3).
 #include "writer/linked_pieces.h"
 
+#include <algorithm>
+
 #include "format/extent/external_path.h"
 #include "model/name_rules.h"
 #include "wire/checked.h"
@@ -23,7 +25,7 @@ Result<LinkedPieces> LinkedPieces::make(LinkedValues values, std::uint32_t piece
     return Status(Code::kUsage, "found " + found + " for block " + in_quotes(block));
   };
   for (const ExternalFile& file : values.files)
-    if (const char* error = external_path_error(file.path))
+    if (const char* error = values.original ? nullptr : external_path_error(file.path))
       return wrong(joined_text("a path of a linked file with ", error));
   LinkedPieces out;
   out.used_.resize(values.files.size());
@@ -74,9 +76,15 @@ Move LinkedPieces::reading_move() const {
   return out;
 }
 
-Status LinkedPieces::take_sums(std::vector<std::uint64_t> sums, bool are_known) {
-  sums_ = std::move(sums);
-  if (!are_known) return {};
+void LinkedPieces::want_sums(std::vector<WantedSum>* wanted) {
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(values_.pieces, is_linked));
+  sums_.assign(count, kWidestSum);
+  auto sum = sums_.begin();
+  for (const LinkedPiece& piece : values_.pieces)
+    if (is_linked(piece)) wanted->push_back({piece.position, piece.stored_length, &*sum++});
+}
+
+Status LinkedPieces::check_sums() const {
   auto sum = sums_.begin();
   for (const LinkedPiece& piece : values_.pieces) {
     if (!is_linked(piece)) continue;
@@ -90,7 +98,13 @@ Status LinkedPieces::take_sums(std::vector<std::uint64_t> sums, bool are_known) 
   return {};
 }
 
+Status LinkedPieces::take_sums(std::vector<std::uint64_t> sums, bool are_known) {
+  sums_ = std::move(sums);
+  return are_known ? check_sums() : Status();
+}
+
 Result<FinishedExtent> LinkedPieces::finish(const FinishContext& context) {
+  if (values_.original && !context.dry_run) NMB_TRY(check_sums());
   FinishedExtent out;
   std::uint64_t at = 0, position = context.run_position;
   auto sum = sums_.begin();

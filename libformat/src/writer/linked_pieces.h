@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "writer/ordered_digest.h"
 #include "writer/ready_pieces.h"
 #include "writer/stored_values.h"
 
@@ -31,6 +32,9 @@ class LinkedPieces : public OriginSteps {
   std::uint64_t linked_bytes() const { return linked_bytes_; }
   // Returns a move that reads the bytes that stay in other files, to compute their sums.
   Move reading_move() const;
+  // Adds the pieces in an original to `wanted`: their sums are computed while the original is
+  // copied. take_sums() is then not called.
+  void want_sums(std::vector<WantedSum>* wanted);
   // Takes the sums that the reading move has computed. Errors: kDamaged if a sum differs from the
   // sum given for its piece.
   Status take_sums(std::vector<std::uint64_t> sums, bool are_known);
@@ -40,6 +44,8 @@ class LinkedPieces : public OriginSteps {
     for (std::size_t i = 0; i < used_.size(); ++i)
       if (used_[i]) visit(i, values_.files[i]);
   }
+  // Returns LinkedValues::original.
+  std::optional<std::uint32_t> original() const { return values_.original; }
   // Sets the number of file i in the file table. Numbers count from 1.
   void set_number(std::size_t i, std::uint32_t number) {
     numbers_.resize(used_.size());
@@ -47,6 +53,9 @@ class LinkedPieces : public OriginSteps {
   }
 
  private:
+  // Compares sums with the sums given for their pieces. Errors: kDamaged if a sum differs.
+  Status check_sums() const;
+
   LinkedValues values_;
   std::uint64_t length_ = 0;  // length of the extent
   std::uint64_t linked_bytes_ = 0;

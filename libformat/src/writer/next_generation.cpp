@@ -32,6 +32,7 @@ void NextGeneration::dropped(const Place& place) {
 
 void NextGeneration::begin_next() {
   dead.clear();
+  originals.clear();
   view.reset();
   staying_growth.clear();
   slot_begun = false;

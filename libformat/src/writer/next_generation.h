@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "format/superblock/superblock.h"
 #include "hdf5/view/view_encoder.h"
 #include "writer/extent_state.h"
+#include "writer/originals.h"
 #include "writer/stripe_writer.h"
 
 namespace nmb {
@@ -41,6 +43,7 @@ class NextGeneration final : public DeadPieces, public PageSink {
   std::uint64_t order = 0;            // order of the next block that is created
   std::vector<DeadRange> dead;
   std::vector<std::string> provenance;
+  std::vector<StoredOriginal> originals;  // the originals that this rank stores
 
   // --- set by the commit ---
   Superblock superblock;
@@ -50,6 +53,8 @@ class NextGeneration final : public DeadPieces, public PageSink {
   bool changes_entries = false;     // true if the commit changes more than growth pages
   std::optional<EncodedView> view;  // on rank 0
   std::vector<ExternalFile> files;  // rows of the file table if the table changes; only on rank 0
+  // Data maps of new originals, by row of `files`; only on rank 0.
+  std::map<std::size_t, Place> original_maps;
   std::vector<StayingGrowth> staying_growth;
   std::uint64_t index_bytes = 0;
   // True after the write of the slot has begun. Then the file must not be truncated.

@@ -30,7 +30,8 @@ void SharedBlocks::take_match(BlockId id, NameMatch match) {
 }
 
 // Determines for each block whether it is shared, its keeper, and BlockState::names_ahead.
-Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* any_shared) {
+Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* any_shared,
+                                       bool* any_originals) {
   constexpr BlockId kNoBlock = ~BlockId{0};
   std::vector<NameRecord> records;
   records.reserve(ids.size());
@@ -48,11 +49,12 @@ Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* an
   NMB_ASSIGN(std::vector<NameMatch> matches,
              match_names(w_.ranks.communicator(), records, &w_.names.slices, &w_.names.owned));
   struct Found {
-    bool shared, names_move;
+    bool shared, names_move, originals;
   };
-  Found mine{false, std::ranges::any_of(records, [](const NameRecord& record) {
-               return record.claim != Claim::kChange;
-             })};
+  Found mine{false,
+             std::ranges::any_of(
+                 records, [](const NameRecord& record) { return record.claim != Claim::kChange; }),
+             *any_originals};
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (records[i].id == kNoBlock) continue;
     w_.blocks[records[i].id].names_ahead = matches[i].change;
@@ -60,9 +62,10 @@ Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* an
     take_match(records[i].id, std::move(matches[i]));
   }
   NMB_ASSIGN(const Found all, w_.ranks.combine(mine, [](Found a, Found b) {
-    return Found{a.shared || b.shared, a.names_move || b.names_move};
+    return Found{a.shared || b.shared, a.names_move || b.names_move, a.originals || b.originals};
   }));
   *any_shared = all.shared;
+  *any_originals = all.originals;
   w_.names.move = all.names_move;
   return {};
 }

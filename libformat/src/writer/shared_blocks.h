@@ -17,7 +17,9 @@ class SharedBlocks {
   explicit SharedBlocks(WriterCore& writer) : w_(writer) {}
 
   // Determines for each block whether it is shared, its keeper, and BlockState::names_ahead.
-  Status match_definitions(const std::vector<BlockId>& ids, bool* any_shared);
+  // Call with *any_originals true if this rank stores originals; afterwards it is true if any rank
+  // does.
+  Status match_definitions(const std::vector<BlockId>& ids, bool* any_shared, bool* any_originals);
   // Unites the definitions of all ranks on the keepers of the blocks. Errors: kConflict if
   // definitions contradict each other.
   Status unite(const std::vector<BlockId>& ids);

@@ -30,6 +30,9 @@ struct LinkedValues {
   std::vector<LinkedPiece> pieces;  // all pieces of the extent, in order
   // Source of the stored bytes. The commit reads the stored bytes once to compute their sums.
   std::shared_ptr<const ByteSource> source;
+  // The number of an original of this writer (Writer::add_original()). The original is then the
+  // only file, and the pieces lie in it.
+  std::optional<std::uint32_t> original{};
   // Description with which WriterOptions::open_values opens `source`. Allowed only if `source` is
   // the extent itself and the pieces are its windows of the piece size. Empty if there is none.
   std::string origin{};

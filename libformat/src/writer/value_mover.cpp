@@ -96,7 +96,8 @@ std::uint64_t source_of(const Move& move, std::uint64_t offset) {
 }
 
 // Moves a window that is larger than the buffer of a job, in several parts.
-Status move_large(const Part& part, OutputFile& file, CopyBuffer& buffer) {
+Status move_large(const Part& part, OutputFile& file, CopyBuffer& buffer,
+                  const std::atomic<bool>& stop) {
   SumStream stream;
   for (std::uint64_t at = part.from; at < part.to;) {
     const std::uint64_t position = part.position + (at - part.from);
@@ -107,6 +108,7 @@ Status move_large(const Part& part, OutputFile& file, CopyBuffer& buffer) {
     if (!is_there) NMB_TRY(read_moved(*part.move, at, bytes, &stored));
     if (part.move->summed) stream.add(bytes);
     if (part.move->tap) NMB_TRY(part.move->tap->take(at, bytes));
+    if (part.move->digest) part.move->digest->add(at, bytes, stop);
     if (stored) NMB_TRY(file.write_at(position, bytes));
     at += bytes.size();
   }
@@ -114,8 +116,9 @@ Status move_large(const Part& part, OutputFile& file, CopyBuffer& buffer) {
   return {};
 }
 
-Status run_job(const Job& job, OutputFile& file, CopyBuffer& buffer) {
-  if (job.length > kJobBytes) return move_large(job.parts[0], file, buffer);
+Status run_job(const Job& job, OutputFile& file, CopyBuffer& buffer,
+               const std::atomic<bool>& stop) {
+  if (job.length > kJobBytes) return move_large(job.parts[0], file, buffer, stop);
   const auto largest =
       std::ranges::max_element(job.parts, {}, [](const Part& part) { return part.to - part.from; });
   const auto room = buffer.room(
@@ -133,6 +136,7 @@ Status run_job(const Job& job, OutputFile& file, CopyBuffer& buffer) {
     }
     if (part.move->summed) part.keep_sum(sum_of(bytes));
     if (part.move->tap) NMB_TRY(part.move->tap->take(part.from, bytes));
+    if (part.move->digest) part.move->digest->add(part.from, bytes, stop);
     filled = at + bytes.size();
   }
   if (!stored) return {};
@@ -215,7 +219,7 @@ Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t pi
     while (!stop.load(std::memory_order_relaxed) && queue.next(&job)) {
       if (options.cancel && options.cancel->load(std::memory_order_relaxed))
         return Status(Code::kIo, "interrupted");
-      NMB_TRY(run_job(job, file, buffer));
+      NMB_TRY(run_job(job, file, buffer, stop));
       if (options.progress) {
         std::lock_guard lock(mutex);
         options.progress(done += job.length, total);

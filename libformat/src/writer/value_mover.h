@@ -13,6 +13,7 @@
 #include "nmb/bytes.h"
 #include "nmb/files.h"
 #include "nmb/writer.h"
+#include "writer/ordered_digest.h"
 
 namespace nmb {
 
@@ -46,6 +47,8 @@ struct Move {
   // an origin.
   std::vector<std::uint64_t> ends{};
   ValueTap* tap = nullptr;  // not called for parts that another rank moves
+  // Receives all bytes. Must be nullptr if there are holes, ends or an origin.
+  OrderedDigest* digest = nullptr;
   bool summed = true;
   // Filled by move_values() if `summed` is set: one sum for each window that is not a hole.
   std::vector<std::uint64_t> sums{};

@@ -97,6 +97,9 @@ Status link_values(WriterCore& w, BlockId id, LinkedValues values) {
   if (!w.define_mode || block.is_laid_out())
     return Status(Code::kUsage, "link_values() of block " + in_quotes(w.blocks.name(id)) +
                                     " needs define mode and a new block");
+  if (values.original && *values.original >= w.next.originals.size())
+    return Status(Code::kUsage, "link_values() of block " + in_quotes(w.blocks.name(id)) +
+                                    ": the original was not added");
   NMB_ASSIGN(
       LinkedPieces linked,
       LinkedPieces::make(std::move(values), w.committed.superblock.piece_size, w.blocks.name(id)));
@@ -107,13 +110,15 @@ Status link_values(WriterCore& w, BlockId id, LinkedValues values) {
 std::uint64_t pending_bytes(const WriterCore& w) {
   std::uint64_t bytes = 0;
   for (BlockId id = 0; id < w.blocks.size(); ++id) bytes += w.blocks[id].values.moved_bytes();
+  for (const StoredOriginal& original : w.next.originals) bytes += original.size();
   return bytes;
 }
 
 std::uint64_t linked_bytes(const WriterCore& w) {
   std::uint64_t bytes = 0;
   for (BlockId id = 0; id < w.blocks.size(); ++id)
-    if (const auto* const linked = w.blocks[id].values.as<LinkedPieces>())
+    if (const auto* const linked = w.blocks[id].values.as<LinkedPieces>();
+        linked && !linked->original())
       bytes += linked->linked_bytes();
   return bytes;
 }

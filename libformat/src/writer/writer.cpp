@@ -383,6 +383,9 @@ Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> piece
                    std::shared_ptr<const ByteSource> stored) {
   return take_pieces(*writer.impl_, block, std::move(pieces), std::move(stored));
 }
+Result<std::uint32_t> Writer::add_original(NewOriginal original) {
+  return nmb::add_original(*impl_, std::move(original));
+}
 Status link_values(Writer& writer, BlockId block, LinkedValues values) {
   return link_values(*writer.impl_, block, std::move(values));
 }

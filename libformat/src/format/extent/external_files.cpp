@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "format/extent/data_map.h"
 #include "format/extent/extent_source.h"
 #include "format/extent/external_path.h"
 #include "format/extent/open_external.h"
@@ -60,6 +61,37 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::open(std::uint32_t numb
   }
   std::lock_guard lock(mutex_);
   return opened_.emplace(number, source).first->second;
+}
+
+Result<std::uint64_t> ExternalFiles::place_in_original(std::uint32_t number, std::uint64_t position,
+                                                       std::uint64_t length) const {
+  NMB_TRY(name_of(number).status());
+  NMB_ASSIGN(const std::shared_ptr<const FileTable> files, table());
+  if (!files->is_original(number - 1))
+    return Status(Code::kUsage, joined_text("file number ", number, " is not that of an original"));
+  std::lock_guard lock(mutex_);
+  const auto [known, is_new] = original_runs_.try_emplace(number);
+  std::vector<Run>& runs = known->second;
+  if (is_new) {
+    const std::uint64_t size = files->size(number - 1);
+    const DataMap map(file_, nullptr, superblock_, 0, files->map(number - 1), size);
+    const Status read = map.for_each(0, size, [&](const Piece& piece) -> Status {
+      if (!piece.is_plain()) return {};
+      if (!runs.empty() && runs.back().end == piece.logical &&
+          runs.back().position + (piece.logical - runs.back().begin) == piece.position)
+        runs.back().end = piece.end();
+      else
+        runs.push_back({piece.logical, piece.end(), piece.position});
+      return {};
+    });
+    if (!read.ok()) {
+      original_runs_.erase(known);
+      return read;
+    }
+  }
+  const auto run = std::ranges::upper_bound(runs, position, {}, &Run::end);
+  if (run == runs.end() || position < run->begin || length > run->end - position) return 0;
+  return run->position + (position - run->begin);
 }
 
 Result<std::shared_ptr<const ByteSource>> ExternalFiles::beside(const ExternalFile& row,

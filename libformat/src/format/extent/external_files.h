@@ -30,6 +30,11 @@ class ExternalFiles {
   // row. Errors: kDamaged (R-EX-8, R-FT-4, R-FT-5); kUnsupported (R-FT-4) if external files are not
   // allowed or the NMB file has no path; kIo.
   Result<std::shared_ptr<const ByteSource>> open(std::uint32_t number) const;
+  // Returns the position in this file of a range of bytes of an original. Returns 0 if the bytes
+  // lie in several places, or are compressed. Errors: kDamaged (R-EX-8, rules of data maps); kUsage
+  // for a file that is not an original.
+  Result<std::uint64_t> place_in_original(std::uint32_t number, std::uint64_t position,
+                                          std::uint64_t length) const;
   // Returns the file's name for messages.
   Result<std::string> name_of(std::uint32_t number) const;
 
@@ -45,6 +50,12 @@ class ExternalFiles {
   mutable std::mutex mutex_;  // protects the mutable members
   mutable std::shared_ptr<const FileTable> table_;
   mutable std::unordered_map<std::uint32_t, std::shared_ptr<const ByteSource>> opened_;
+  // Bytes of an original that are adjacent in this file.
+  struct Run {
+    std::uint64_t begin, end;  // offsets in the original
+    std::uint64_t position;    // position of `begin` in this file
+  };
+  mutable std::unordered_map<std::uint32_t, std::vector<Run>> original_runs_;
 };
 
 }  // namespace nmb

@@ -45,7 +45,11 @@ ExternalFile FileTable::row(std::uint32_t row) const {
   const auto [page, at] = find(row);
   ExternalFile file{std::string(page->name(at)), size(row)};
   file.is_original = is_original(row);
-  if (file.is_original) file.digest = page->digest(at);
+  if (file.is_original) {
+    file.digest = page->digest(at);
+    file.order = page->value(at, kOrder);
+    file.sha256 = sha256(row);
+  }
   return file;
 }
 
@@ -59,7 +63,17 @@ std::uint64_t FileTable::value_offset(std::uint32_t row, Column column) const {
   return page->value_offset(at, column);
 }
 
-bool check_file_table(const Page& page, TablePaths* paths, Findings& findings) {
+std::optional<Sha256> FileTable::sha256(std::uint32_t row) const {
+  const auto [page, at] = find(row);
+  const std::span<const std::byte> bytes = page->row_bytes(at);
+  Sha256 out;
+  if (bytes.size() != out.size()) return std::nullopt;
+  std::ranges::copy(bytes, out.begin());
+  return out;
+}
+
+bool check_file_table(const Page& page, std::uint64_t next_order, TablePaths* paths,
+                      Findings& findings) {
   const auto report = [&](const char* rule, std::uint64_t offset, std::string found,
                           std::string expected) {
     findings.report({rule, offset, "file table", std::move(found), std::move(expected)});
@@ -93,6 +107,15 @@ bool check_file_table(const Page& page, TablePaths* paths, Findings& findings) {
     else if (original && !map.absent() && (map.position == 0 || map.length == 0))
       report("R-FT-6", page.value_offset(row, kMapPosition), "an incomplete place of a data map",
              "a position and a length");
+    const std::uint64_t order = page.value(row, kOrder);
+    if (original ? order >= next_order : order != 0)
+      report("R-FT-8", page.value_offset(row, kOrder), joined_text("order ", order),
+             original ? joined_text("less than ", next_order) : "0 for an external file");
+    const std::size_t length = page.row_bytes(row).size();
+    if (length != 0 && (!original || length != std::tuple_size_v<Sha256>))
+      report("R-FT-9", page.value_offset(row, kBytesEnd),
+             joined_text(length, length == 1 ? " byte" : " bytes", " in the row"),
+             original ? "0 bytes, or the 32 bytes of a SHA-256" : "0 bytes for an external file");
     if (original) continue;
     const std::string_view path = page.name(row);
     if (const char* error = external_path_error(path))
@@ -113,13 +136,14 @@ Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file,
   FirstFinding first;
   TablePaths paths;
   for (const auto& page : pages) {
-    check_file_table(*page, &paths, first);
+    check_file_table(*page, superblock.next_order, &paths, first);
     NMB_TRY(first.status(file.name()));
   }
   return std::make_shared<const FileTable>(std::move(pages));
 }
 
-PageBuilder file_table_page(std::span<const ExternalFile> files, const Place& before) {
+PageBuilder file_table_page(std::span<const ExternalFile> files, std::size_t first,
+                            const std::map<std::size_t, Place>& maps, const Place& before) {
   PageBuilder page(PageUse::kFileTable, 0);
   if (!before.absent()) {
     page.add_row();
@@ -128,9 +152,20 @@ PageBuilder file_table_page(std::span<const ExternalFile> files, const Place& be
     page.set(kStoredLength, before.length);
     page.set(kSum, before.sum);
   }
-  for (const ExternalFile& file : files) {
+  for (std::size_t i = first; i < files.size(); ++i) {
+    const ExternalFile& file = files[i];
     page.add_row(file.path);
     page.set(kStoredLength, file.size);
+    if (!file.is_original) continue;
+    page.set(kState, FileTable::kOriginal);
+    page.set_digest(file.digest);
+    page.set(kOrder, file.order);
+    if (file.sha256) page.set_bytes(*file.sha256);
+    if (const auto map = maps.find(i); map != maps.end()) {
+      page.set(kMapPosition, map->second.position);
+      page.set(kMapLength, map->second.length);
+      page.set(kMapSum, map->second.sum);
+    }
   }
   return page;
 }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -35,6 +37,9 @@ class FileTable {
     return {value(row, kMapPosition), value(row, kMapLength), value(row, kMapSum)};
   }
   Digest digest(std::uint32_t row) const;
+  // Returns the SHA-256 of an original, or nullopt if the row has none.
+  std::optional<Sha256> sha256(std::uint32_t row) const;
+
   // The pages, with the oldest first.
   std::span<const std::shared_ptr<const Page>> pages() const { return pages_; }
   // Returns the place of the newest page, with the page's `sum` field as the sum. The place is
@@ -59,19 +64,24 @@ class FileTable {
 // Paths of external files in the pages that were checked so far.
 using TablePaths = std::unordered_set<std::string>;
 
-// Checks R-FT-1 to R-FT-3 for the rows of a page, and R-FT-6 without reading data maps. Call this
-// function with the oldest page first. Returns false if the rows of the page cannot be read.
+// Checks R-FT-1 to R-FT-3 for the rows of a page, R-FT-6 without reading data maps, R-FT-8, and the
+// length in R-FT-9. Call this function with the oldest page first. next_order: the superblock's
+// next order. Returns false if the rows of the page cannot be read.
 // Memory: a few bytes for each row.
-bool check_file_table(const Page& page, TablePaths* paths, Findings& findings);
+bool check_file_table(const Page& page, std::uint64_t next_order, TablePaths* paths,
+                      Findings& findings);
 
 // Reads and checks the file table to which the superblock leads. The result has no rows if there is
 // no table. Errors: kDamaged, kIo.
 Result<std::shared_ptr<const FileTable>> read_file_table(const ByteSource& file,
                                                          const Superblock& superblock);
 
-// Returns a page with a row for each file; none may be an original. `before` is the place of the
-// page that this page continues, with that page's `sum` field as the sum. If this page continues no
-// other, `before` is absent.
-PageBuilder file_table_page(std::span<const ExternalFile> files, const Place& before = {});
+// Returns a page with a row for each file from files[first] on. `maps` has the places of the data
+// maps of originals, by index in `files`. `before` is the place of the page that this page
+// continues, with that page's `sum` field as the sum. If this page continues no other, `before` is
+// absent.
+PageBuilder file_table_page(std::span<const ExternalFile> files, std::size_t first = 0,
+                            const std::map<std::size_t, Place>& maps = {},
+                            const Place& before = {});
 
 }  // namespace nmb

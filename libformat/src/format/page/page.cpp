@@ -51,7 +51,8 @@ bool defined(PageUse use, bool leaf, std::uint16_t id) {
       return id == kPosition || id == kStoredLength || id == kSum || id == kState;
     case PageUse::kFileTable:
       return id == kNameEnd || id == kPosition || id == kStoredLength || id == kDigest ||
-             id == kSum || (id >= kMapPosition && id <= kMapSum) || id == kState;
+             id == kSum || (id >= kMapPosition && id <= kMapSum) || id == kOrder || id == kState ||
+             id == kBytesEnd;
     case PageUse::kGrowth:
       return id == kCodec || (id >= kPosition && id <= kRawLength) || id == kSum ||
              id == kRecords || id == kOrder || id == kLogicalOffset || id == kState;

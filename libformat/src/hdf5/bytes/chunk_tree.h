@@ -1,9 +1,9 @@
-// Writes the tree of a record variable's chunks. Each record is a chunk (spec/hdf5_view.md,
-// "Variables").
+// Writes the tree of a data set's chunks (spec/hdf5_view.md, "Trees").
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "hdf5/bytes/tree_level.h"
@@ -12,12 +12,27 @@
 
 namespace nmb {
 
-// Returns the tree's address, or kUndefinedAddress if there are no chunks. `chunks` has the number
-// and the address of each stored record, by ascending number. `rank` is the variable's rank.
-// `chunk_bytes` is the size of one record. `node_rank` is half the number of children for which a
-// node has space.
-Result<std::uint64_t> append_chunk_tree(std::vector<TreeChild> chunks, std::size_t rank,
-                                        std::uint64_t chunk_bytes, unsigned node_rank,
-                                        ViewOutput& out);
+// A stored chunk.
+struct ViewChunk {
+  std::uint64_t number = 0;  // in row-major order, from 0
+  std::uint64_t address = 0;
+  std::uint32_t bytes = 0;        // size of the stored chunk
+  std::uint32_t filter_mask = 0;  // bit n: filter n was skipped
+};
+
+// The chunks of a data set, stored or not. The members have an item for each dimension, slowest
+// first.
+struct ChunkGrid {
+  std::vector<std::uint64_t> chunk;   // lengths of a chunk
+  std::vector<std::uint64_t> counts;  // numbers of chunks
+};
+
+// Returns the size of a tree in bytes. `chunks` is the number of chunks.
+std::uint64_t chunk_tree_bytes(std::uint64_t chunks, std::size_t rank, unsigned node_rank);
+
+// Returns the tree's address, or kUndefinedAddress if there are no chunks. `chunks` are in the
+// order of their numbers. `node_rank` is half the number of children for which a node has space.
+Result<std::uint64_t> append_chunk_tree(std::span<const ViewChunk> chunks, const ChunkGrid& grid,
+                                        unsigned node_rank, ViewOutput& out);
 
 }  // namespace nmb

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "hdf5/bytes/global_heap.h"
+
 namespace nmb {
 
 Status DimensionReferences::write(ViewSink& sink) const {
@@ -10,21 +12,13 @@ Status DimensionReferences::write(ViewSink& sink) const {
   Hdf5Bytes heap;
   for (std::size_t first = 0; first < addresses_.size(); first += kInHeap) {
     const std::size_t count = std::min<std::size_t>(kInHeap, addresses_.size() - first);
-    heap.clear();
-    heap.put("GCOL");
-    heap.put32(1);  // version
-    heap.put64(kHeapBytes);
+    start_global_heap(heap, kHeapBytes);
     for (std::size_t i = 0; i < count; ++i) {
-      heap.put16(i + 1);
-      heap.zeros(6);
-      heap.put64(8);
-      heap.put64(addresses_[first + i]);
+      std::byte address[8];
+      store_le(address, addresses_[first + i]);
+      put_heap_object(heap, static_cast<std::uint32_t>(i + 1), address);
     }
-    if (heap.size() < kHeapBytes) {  // object 0: free space
-      heap.zeros(8);
-      heap.put64(kHeapBytes - heap.size() + 8);
-      heap.zeros_to(kHeapBytes);
-    }
+    end_global_heap(heap, kHeapBytes);
     NMB_TRY(out.append(heap.bytes()).status());
   }
   return out.flush();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hdf5/bytes/global_heap.h"
 #include "hdf5/bytes/hdf5_bytes.h"
 #include "hdf5/bytes/view_output.h"
 #include "nmb/status.h"
@@ -39,8 +40,9 @@ class DimensionReferences {
   Status write(ViewSink& sink) const;
 
  private:
-  // Readers expect at least this size, in which 170 objects fit.
-  static constexpr std::uint64_t kHeapBytes = 4096, kObject = 24, kInHeap = (kHeapBytes - 16) / 24;
+  // 170 objects fit in a heap.
+  static constexpr std::uint64_t kHeapBytes = kGlobalHeapBytes, kObject = 24,
+                                 kInHeap = (kHeapBytes - 16) / 24;
   std::uint64_t position_;
   std::uint64_t count_;
   std::vector<std::uint64_t> addresses_;

@@ -15,6 +15,9 @@ namespace nmb {
 
 namespace {
 
+// The longest name of a link that is written with a length of 2 bytes in a message of 64 KiB.
+constexpr std::size_t kMostHdf5Name = 32767;
+
 Status refused(const ViewGroup& group, std::string_view link, const std::string& found,
                const std::string& expected) {
   const std::string name = joined_text(group.is_root ? "" : group.name + "/", link);
@@ -26,9 +29,10 @@ Status check_name(const ViewGroup& group, std::string_view name) {
   if (name.empty() || name == "." || name.find('/') != name.npos || name.find('\0') != name.npos)
     return refused(group, name, "a name that HDF5 cannot hold",
                    "one without / and NUL, other than \".\"");
-  if (name.size() > kMostNetcdfName)
+  const std::size_t most = group.is_extended ? kMostHdf5Name : kMostNetcdfName;
+  if (name.size() > most)
     return refused(group, name.substr(0, 80), joined_text("a name of ", name.size(), " bytes"),
-                   joined_text("at most ", kMostNetcdfName));
+                   joined_text("at most ", most));
   return {};
 }
 
@@ -47,32 +51,45 @@ Status check_names(const ViewGroup& group, std::span<const std::uint32_t> order)
   return {};
 }
 
-// Writes a message for each link, in the order in which the links were added.
-void add_links(const LinkList& links, ObjectHeader& header) {
+// Writes a message for each link, in the order of the list.
+void add_links(const ViewGroup& group, ObjectHeader& header) {
+  const LinkList& links = group.links;
   Hdf5Bytes& out = header.bytes();
-  constexpr unsigned kOrderTracked = 1;
+  constexpr unsigned kOrderTracked = 1, kOrderIndexed = 2;
+  const bool tracked = (group.link_order & kOrderTracked) != 0;
   header.begin(HeaderMessage::kLinkInfo);
   out.put8(0);
-  out.put8(kOrderTracked);
-  out.put64(links.size());
+  out.put8(group.link_order);
+  if (tracked) out.put64(links.size());
   out.put64(kUndefinedAddress);
   out.put64(kUndefinedAddress);
+  if (group.link_order & kOrderIndexed) out.put64(kUndefinedAddress);
   (void)header.end();
   header.begin(HeaderMessage::kGroupInfo);
   out.zeros(2);
   (void)header.end();
+  constexpr unsigned kLongName = 1, kHasOrder = 4, kHasKind = 8, kHasCharacters = 16;
   for (std::size_t i = 0; i < links.size(); ++i) {
     const std::string_view name = links.name(i);
-    const bool utf8 = is_utf8_beyond_ascii(name);
+    const bool utf8 = links.characters(i) ? *links.characters(i) == CharacterSet::kUtf8
+                                          : is_utf8_beyond_ascii(name);
+    const bool is_hard = links.kind(i) == kHardLink, is_long = name.size() > 0xFF;
     header.begin(HeaderMessage::kLink);
     out.put8(1);
-    out.put8(4 | (utf8 ? 16 : 0));  // creation order and character set
-    out.put64(i);
+    out.put8((is_long ? kLongName : 0) | (tracked ? kHasOrder : 0) | (is_hard ? 0 : kHasKind) |
+             (utf8 ? kHasCharacters : 0));
+    if (!is_hard) out.put8(links.kind(i));
+    if (tracked) out.put64(i);
     if (utf8) out.put8(1);
-    out.put8(static_cast<unsigned>(name.size()));
+    is_long ? out.put16(name.size()) : out.put8(static_cast<unsigned>(name.size()));
     out.put(name);
-    out.put64(links.address(i));
-    (void)header.end();  // fits, because the length of the name was checked
+    if (is_hard) {
+      out.put64(links.address(i));
+    } else {
+      out.put16(links.content(i).size());
+      out.put(links.content(i));
+    }
+    (void)header.end();  // fits, because the length of the name and content was checked
   }
 }
 
@@ -139,8 +156,11 @@ Result<std::uint64_t> encode_group(const ViewGroup& group, ViewOutput& out) {
             [&](std::uint32_t a, std::uint32_t b) { return links.name(a) < links.name(b); });
   NMB_TRY(check_names(group, order));
   ObjectHeader header;
-  if (links.size() <= kMostCompactLinks) {
-    add_links(links, header);
+  header.start(group.attribute_order);
+  const bool only_messages =
+      group.is_extended && ((group.link_order & 1) != 0 || !links.are_all_hard());
+  if (links.size() <= (only_messages ? kMostOrderedLinks : kMostCompactLinks)) {
+    add_links(group, header);
   } else {
     std::vector<std::uint64_t> offsets;
     NMB_ASSIGN(const std::uint64_t names, append_names(links, order, &offsets, out));
@@ -150,7 +170,7 @@ Result<std::uint64_t> encode_group(const ViewGroup& group, ViewOutput& out) {
     header.bytes().put64(names);
     (void)header.end();
   }
-  header.bytes().put(group.attributes);
+  header.bytes().put(group.messages);
   return out.append(header.finish());
 }
 

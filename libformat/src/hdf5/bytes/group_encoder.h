@@ -12,16 +12,23 @@
 
 namespace nmb {
 
-// Most links of a group that has no symbol table.
-inline constexpr std::size_t kMostCompactLinks = 1024;
+// Most links of a group that has no symbol table. The second limit is for groups whose links a
+// symbol table cannot hold as they are, because their order is tracked or some links are not hard.
+inline constexpr std::size_t kMostCompactLinks = 1024, kMostOrderedLinks = 16384;
 // Half the largest number of entries in a leaf, and in a node, of a symbol table.
 inline constexpr unsigned kLeafRank = 16, kNodeRank = 32;
 
 struct ViewGroup {
   std::string name;  // name of the block, for messages
   LinkList links;
-  std::vector<std::byte> attributes;  // encoded attribute messages
+  std::vector<std::byte> messages;  // encoded messages: comment, number of links, attributes
   bool is_root = false;
+  // The following members are for a group that is a block of kind 6.
+  bool is_extended = false;
+  unsigned link_order = 1, attribute_order = 0;  // flags of property 3 of spec/hdf5_section.md
+  std::vector<LinkList::Name> order;             // names of links in the order of property 4
+  std::size_t source = 0;                        // see KnownObjects::add_source()
+  std::vector<std::int64_t> numbers;  // numbers of the block's dimension scales, ascending
 };
 
 // Writes a group and returns the address of its object header. Errors: kUnsupported if two links

@@ -34,6 +34,7 @@ class Hdf5Bytes {
   void set32(std::size_t at, std::size_t value) {
     store_le(&bytes_[at], static_cast<std::uint32_t>(value));
   }
+  void cut(std::size_t size) { bytes_.resize(size); }
   std::size_t size() const { return bytes_.size(); }
   void clear() { bytes_.clear(); }
   std::span<const std::byte> bytes() const { return bytes_; }

@@ -7,23 +7,26 @@
 
 namespace nmb {
 
-void ObjectHeader::start() {
+void ObjectHeader::start(unsigned attribute_order) {
+  constexpr unsigned kSizeOf4Bytes = 2;  // of the chunk
+  tracks_order_ = (attribute_order & 1) != 0;
   bytes_.clear();
   bytes_.put("OHDR");
-  bytes_.put8(2);   // version
-  bytes_.put8(2);   // flags: the size of the chunk is stored in 4 bytes
+  bytes_.put8(2);  // version
+  bytes_.put8(kSizeOf4Bytes | attribute_order << 2);
   bytes_.put32(0);  // size of the chunk, set at the end
 }
 
-void ObjectHeader::begin(HeaderMessage type, unsigned flags) {
+void ObjectHeader::begin(HeaderMessage type, unsigned flags, std::uint64_t number) {
   message_ = bytes_.size();
   bytes_.put8(static_cast<unsigned>(type));
   bytes_.put16(0);
   bytes_.put8(flags);
+  if (tracks_order_) bytes_.put16(number);
 }
 
 bool ObjectHeader::end() {
-  const std::size_t size = bytes_.size() - message_ - kMessagePrefix;
+  const std::size_t size = bytes_.size() - message_ - message_prefix();
   bytes_.set16(message_ + 1, size);
   return size <= 0xFFFF;
 }
@@ -46,11 +49,8 @@ void put_space_prefix(Hdf5Bytes& out, std::size_t rank, unsigned flags, SpaceCla
   out.put8(static_cast<unsigned>(kind));
 }
 
-// Writes the beginning of a datatype message of version 1: the class, three bytes whose meaning
-// depends on the class, and the size of a value.
 void put_type_prefix(Hdf5Bytes& out, unsigned type_class, unsigned bits, std::uint64_t size) {
-  out.put32((std::uint64_t{bits} << 8) | 0x10 | type_class);
-  out.put32(size);
+  put_datatype_prefix(out, 1, type_class, bits, size);
 }
 
 constexpr unsigned kBigEndian = 1, kSigned = 8, kImpliedBit = 0x20;
@@ -64,15 +64,28 @@ void put_integer_type(Hdf5Bytes& out, unsigned bits, std::size_t size) {
 
 }  // namespace
 
+void put_datatype_prefix(Hdf5Bytes& out, unsigned version, unsigned type_class, unsigned bits,
+                         std::uint64_t size) {
+  out.put32((std::uint64_t{bits} << 8) | version << 4 | type_class);
+  out.put32(size);
+}
+
 void put_scalar_space(Hdf5Bytes& out) { put_space_prefix(out, 0, 0, SpaceClass::kScalar); }
 void put_null_space(Hdf5Bytes& out) { put_space_prefix(out, 0, 0, SpaceClass::kNull); }
 
 void put_simple_space(Hdf5Bytes& out, std::span<const std::uint64_t> lengths, bool grows) {
-  put_space_prefix(out, lengths.size(), grows ? 1 : 0, SpaceClass::kSimple);
+  std::vector<std::uint64_t> maximum(lengths.begin(), lengths.end());
+  if (grows) maximum[0] = ~std::uint64_t{0};
+  put_simple_space(out, lengths, maximum);
+}
+
+void put_simple_space(Hdf5Bytes& out, std::span<const std::uint64_t> lengths,
+                      std::span<const std::uint64_t> maximum) {
+  const bool differ = !std::ranges::equal(lengths, maximum);
+  put_space_prefix(out, lengths.size(), differ ? 1 : 0, SpaceClass::kSimple);
   for (const std::uint64_t length : lengths) out.put64(length);
-  if (!grows) return;
-  out.put64(~std::uint64_t{0});
-  for (const std::uint64_t length : lengths.subspan(1)) out.put64(length);
+  if (!differ) return;
+  for (const std::uint64_t length : maximum) out.put64(length);
 }
 
 void put_text_type(Hdf5Bytes& out, std::uint64_t bytes) {
@@ -122,14 +135,34 @@ bool is_utf8_beyond_ascii(std::string_view text) {
 
 void put_attribute_prefix(Hdf5Bytes& out, std::string_view name, std::size_t type_bytes,
                           std::size_t space_bytes) {
+  put_attribute_prefix(out, name, type_bytes, space_bytes, is_utf8_beyond_ascii(name), false);
+}
+
+void put_attribute_prefix(Hdf5Bytes& out, std::string_view name, std::size_t type_bytes,
+                          std::size_t space_bytes, bool is_utf8, bool type_is_named) {
   out.put8(3);
-  out.put8(0);
+  out.put8(type_is_named ? 1 : 0);
   out.put16(name.size() + 1);
   out.put16(type_bytes);
   out.put16(space_bytes);
-  out.put8(is_utf8_beyond_ascii(name) ? 1 : 0);
+  out.put8(is_utf8 ? 1 : 0);
   out.put(name);
   out.put8(0);
+}
+
+void add_attribute_info(ObjectHeader& to, std::uint64_t count, unsigned order) {
+  constexpr unsigned kTracked = 1, kIndexed = 2;
+  constexpr std::uint64_t kMost = 0xFFFF;
+  if (count == 0) return;
+  to.begin(HeaderMessage::kAttributeInfo);
+  Hdf5Bytes& out = to.bytes();
+  out.put8(0);
+  out.put8(order);
+  if (order & kTracked) out.put16(std::min(count, kMost));
+  out.put64(kUndefinedAddress);
+  out.put64(kUndefinedAddress);
+  if (order & kIndexed) out.put64(kUndefinedAddress);
+  (void)to.end();
 }
 
 bool add_text_attribute(ObjectHeader& to, std::string_view name, std::string_view text,

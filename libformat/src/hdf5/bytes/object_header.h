@@ -20,11 +20,16 @@ enum class HeaderMessage : std::uint8_t {
   kDatatype = 0x03,
   kFillValue = 0x05,
   kLink = 0x06,
+  kExternalFiles = 0x07,
   kLayout = 0x08,
   kGroupInfo = 0x0A,
+  kFilters = 0x0B,
   kAttribute = 0x0C,
+  kComment = 0x0D,
   kSymbolTable = 0x11,
   kTreeRanks = 0x13,
+  kAttributeInfo = 0x15,
+  kLinkCount = 0x16,
   // A number that HDF5 does not use. HDF5 does not open a file for writing if it does not know this
   // message.
   kReadOnly = 0xE0,
@@ -33,10 +38,14 @@ enum class HeaderMessage : std::uint8_t {
 class ObjectHeader {
  public:
   ObjectHeader() { start(); }
-  // Starts an empty header.
-  void start();
-  // Begins a message. Append the message's contents to bytes() before end() is called.
-  void begin(HeaderMessage type, unsigned flags = 0);
+  // Starts an empty header. `attribute_order`: bit 0 if the order of the attributes' creation is
+  // tracked, bit 1 if it is indexed.
+  void start(unsigned attribute_order = 0);
+  // Begins a message. Append the message's contents to bytes() before end() is called. `number` is
+  // the number of an attribute among the attributes of the object.
+  void begin(HeaderMessage type, unsigned flags = 0, std::uint64_t number = 0);
+  // Removes the message that was begun last.
+  void drop() { bytes_.cut(message_); }
   // Ends a message. Returns false if the message is longer than 65,535 bytes, the most that HDF5
   // allows.
   [[nodiscard]] bool end();
@@ -45,8 +54,10 @@ class ObjectHeader {
   std::span<const std::byte> finish();
 
  private:
-  static constexpr std::size_t kPrefix = 10, kMessagePrefix = 4;
+  static constexpr std::size_t kPrefix = 10;
+  std::size_t message_prefix() const { return tracks_order_ ? 6 : 4; }
   Hdf5Bytes bytes_;
+  bool tracks_order_ = false;
   std::size_t message_ = 0;
 };
 
@@ -54,6 +65,13 @@ class ObjectHeader {
 void put_scalar_space(Hdf5Bytes& out);
 void put_null_space(Hdf5Bytes& out);
 void put_simple_space(Hdf5Bytes& out, std::span<const std::uint64_t> lengths, bool grows = false);
+// Writes a simple space with lengths and maximum lengths. All bits of an unlimited length are set.
+void put_simple_space(Hdf5Bytes& out, std::span<const std::uint64_t> lengths,
+                      std::span<const std::uint64_t> maximum);
+// Writes the beginning of a datatype: its version and class, 24 bits whose meaning depends on the
+// class, and the size of a value.
+void put_datatype_prefix(Hdf5Bytes& out, unsigned version, unsigned type_class, unsigned bits,
+                         std::uint64_t size);
 void put_text_type(Hdf5Bytes& out, std::uint64_t bytes);
 // Writes the datatype of a number in external form, or of one character.
 void put_type(Hdf5Bytes& out, Type type);
@@ -63,6 +81,14 @@ void put_reference_list_type(Hdf5Bytes& out);  // sequences of references to obj
 // `space_bytes` are the lengths of the encoded type and space.
 void put_attribute_prefix(Hdf5Bytes& out, std::string_view name, std::size_t type_bytes,
                           std::size_t space_bytes);
+// Does the same for an attribute with any character set, whose type may be a named datatype.
+void put_attribute_prefix(Hdf5Bytes& out, std::string_view name, std::size_t type_bytes,
+                          std::size_t space_bytes, bool is_utf8, bool type_is_named);
+
+// Adds the message without which HDF5 counts no attributes of an object. `count` is the number of
+// the object's attributes; the function adds nothing for 0. `order` has the same meaning as for
+// ObjectHeader::start().
+void add_attribute_info(ObjectHeader& to, std::uint64_t count, unsigned order = 0);
 
 // The next functions add whole messages. The functions return false if the message is too long,
 // like ObjectHeader::end().

@@ -17,6 +17,7 @@ namespace nmb {
 
 inline constexpr std::string_view kDimensionId = "_Netcdf4Dimid",
                                   kCoordinates = "_Netcdf4Coordinates", kList = "DIMENSION_LIST";
+inline constexpr std::string_view kScaleClass = "CLASS", kScaleName = "NAME";
 inline constexpr std::string_view kNotAVariable =
     "This is a netCDF dimension but not a netCDF variable";
 // The prefix of a data set's name if the variable has the name of a dimension but is not the

@@ -5,6 +5,8 @@
 #include <array>
 
 #include "hdf5/bytes/chunk_tree.h"
+#include "hdf5/bytes/dimension_messages.h"
+#include "hdf5/model/netcdf_marks.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "nmb/text.h"
@@ -16,15 +18,8 @@ namespace nmb {
 namespace {
 
 // Attributes in which netCDF-4 stores metadata that classic netCDF stores in the header.
-constexpr std::string_view kScaleClass = "CLASS", kScaleName = "NAME",
-                           kDimensionList = "DIMENSION_LIST", kDimensionId = "_Netcdf4Dimid",
-                           kCoordinates = "_Netcdf4Coordinates";
-constexpr std::array<std::string_view, 6> kReserved{kScaleClass,      kScaleName,   kDimensionList,
+constexpr std::array<std::string_view, 6> kReserved{kScaleClass,      kScaleName,   kList,
                                                     "REFERENCE_LIST", kDimensionId, kCoordinates};
-constexpr std::string_view kNonCoordinate = "_nc4_non_coord_";
-constexpr std::string_view kDimensionAlone =
-    "This is a netCDF dimension but not a netCDF variable. ";
-
 constexpr unsigned kConstant = 1;  // flag of a message
 constexpr unsigned kLayoutVersion = 3, kContiguous = 1, kChunked = 2;
 constexpr unsigned kFillVersion = 3, kFillDefined = 0x20, kWriteIfSet = 2 << 2;
@@ -74,9 +69,10 @@ Status BlockEncoder::encode(ViewGroup* group) {
     NMB_TRY(encode_variable(id, &group->links));
   ObjectHeader attributes;
   const std::size_t empty = attributes.bytes().size();
+  add_attribute_info(attributes, metadata_.attribute_count(kGlobal));
   NMB_TRY(add_attributes(kGlobal, attributes));
   const auto messages = attributes.bytes().bytes().subspan(empty);
-  group->attributes.assign(messages.begin(), messages.end());
+  group->messages.assign(messages.begin(), messages.end());
   shared_.next_dimension += dimensions;
   return {};
 }
@@ -90,33 +86,8 @@ Status BlockEncoder::encode_dimension(DimId id, LinkList* links) {
   if (count > kMostLength)
     return refused(what(), joined_text("length ", count), joined_text("at most ", kMostLength));
   header_.start();
-  Hdf5Bytes& out = header_.bytes();
-  const bool grows = dimension.is_record();
-  header_.begin(HeaderMessage::kDataspace);
-  put_simple_space(out, std::span(&count, 1), grows);
-  (void)header_.end();
-  header_.begin(HeaderMessage::kDatatype, kConstant);
-  put_type(out, Type::kFloat);
-  (void)header_.end();
-  header_.begin(HeaderMessage::kFillValue);
-  out.put8(kFillVersion);
-  out.put8(kWriteIfSet | (grows ? kAllocateByChunk : kAllocateLate));
-  (void)header_.end();
-  header_.begin(HeaderMessage::kLayout);
-  out.put8(kLayoutVersion);
-  out.put8(grows ? kChunked : kContiguous);
-  if (grows) out.put8(2);
-  out.put64(kUndefinedAddress);
-  if (grows) {
-    out.put32(1);
-    out.put32(4);
-  } else {
-    out.put64(count * 4);
-  }
-  (void)header_.end();
-  std::string text = std::to_string(count);
-  text.insert(0, text.size() < 10 ? 10 - text.size() : 0, ' ');
-  text.insert(0, kDimensionAlone);
+  add_dimension_messages(header_, count, dimension.is_record());
+  const std::string text = text_of_dimension(count);
   NMB_TRY(add_scale(text, text.size() + 1, id));
   NMB_ASSIGN(const std::uint64_t address, shared_.out.append(header_.finish()));
   shared_.references.set(shared_.next_dimension + id, address);
@@ -125,17 +96,8 @@ Status BlockEncoder::encode_dimension(DimId id, LinkList* links) {
 }
 
 Status BlockEncoder::add_scale(std::string_view name, std::uint64_t text_bytes, DimId id) {
-  constexpr std::string_view kScale = "DIMENSION_SCALE";
-  bool fits = add_text_attribute(header_, kScaleClass, kScale, kScale.size() + 1);
-  fits &= add_text_attribute(header_, kScaleName, name, text_bytes);
-  header_.begin(HeaderMessage::kAttribute);
-  Hdf5Bytes& out = header_.bytes();
-  put_attribute_prefix(out, kDimensionId, 12, 4);
-  put_int32_type(out);
-  put_scalar_space(out);
-  out.put32(shared_.next_dimension + id);
-  fits &= header_.end();
-  return fits ? Status() : too_long(object("dimension", metadata_.dimension(id).name));
+  if (add_scale_attributes(header_, name, text_bytes, shared_.first_number + id)) return {};
+  return too_long(object("dimension", metadata_.dimension(id).name));
 }
 
 Status BlockEncoder::encode_variable(VarId id, LinkList* links) {
@@ -167,6 +129,7 @@ Status BlockEncoder::encode_variable(VarId id, LinkList* links) {
   std::string longer;
   const std::optional<DimId> dimension = metadata_.find_dimension(variable.name);
   const bool is_scale = dimension && coordinates_[*dimension] == id;
+  if (!is_scale) add_attribute_info(header_, lengths.size() + metadata_.attribute_count(id));
   if (is_scale) {
     NMB_TRY(add_scale(name, name.size() + 1, *dimension));
   } else if (dimension) {
@@ -221,7 +184,7 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
   if (record_bytes > ~std::uint32_t{0})
     return refused(what(), joined_text("records of ", record_bytes, " bytes"), "fewer than 2^32");
   constexpr std::size_t kMostRecords = 1 << 24;  // limited, because the tree is made in memory
-  std::vector<TreeChild> chunks;
+  std::vector<ViewChunk> chunks;
   const std::uint64_t first = variable.begin - layout_.header_length;
   for (std::uint64_t record = 0; record < entry_.records && record_bytes != 0; ++record) {
     const std::uint64_t offset = first + record * layout_.record_size;
@@ -240,19 +203,23 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
                      " records of variables, which is too many for a view");
     if (chunks.size() == kMostRecords)
       return refused(what(), joined_text("more than ", kMostRecords, " records"), "fewer");
-    chunks.push_back({record, *found});
+    chunks.push_back({record, *found, static_cast<std::uint32_t>(record_bytes)});
   }
   const std::size_t rank = variable.dimensions.size();
-  NMB_ASSIGN(const std::uint64_t tree, append_chunk_tree(std::move(chunks), rank, record_bytes,
-                                                         shared_.node_rank, shared_.out));
+  ChunkGrid grid{{1}, {std::max<std::uint64_t>(entry_.records, 1)}};
+  for (const DimId dimension : variable.dimensions.subspan(1)) {
+    grid.chunk.push_back(length(dimension));
+    grid.counts.push_back(1);
+  }
+  NMB_ASSIGN(const std::uint64_t tree,
+             append_chunk_tree(chunks, grid, shared_.node_rank, shared_.out));
   header_.begin(HeaderMessage::kLayout);
   Hdf5Bytes& out = header_.bytes();
   out.put8(kLayoutVersion);
   out.put8(kChunked);
   out.put8(static_cast<unsigned>(rank + 1));
   out.put64(tree);
-  out.put32(1);
-  for (const DimId dimension : variable.dimensions.subspan(1)) out.put32(length(dimension));
+  for (const std::uint64_t length : grid.chunk) out.put32(length);
   out.put32(type_size(variable.type));
   (void)header_.end();
   return {};
@@ -265,14 +232,14 @@ Status BlockEncoder::add_coordinates(const Variable& variable) {
   put_int32_type(out);
   const std::uint64_t rank = variable.dimensions.size();
   put_simple_space(out, std::span(&rank, 1));
-  for (const DimId dimension : variable.dimensions) out.put32(shared_.next_dimension + dimension);
+  for (const DimId dimension : variable.dimensions) out.put32(shared_.first_number + dimension);
   return header_.end() ? Status() : too_long(object("variable", variable.name));
 }
 
 Status BlockEncoder::add_dimension_list(const Variable& variable) {
   header_.begin(HeaderMessage::kAttribute);
   Hdf5Bytes& out = header_.bytes();
-  put_attribute_prefix(out, kDimensionList, 16, 12);
+  put_attribute_prefix(out, kList, 16, 12);
   put_reference_list_type(out);
   const std::uint64_t rank = variable.dimensions.size();
   put_simple_space(out, std::span(&rank, 1));

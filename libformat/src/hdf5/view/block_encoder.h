@@ -21,7 +21,8 @@ struct DataSetOutput {
   ViewOutput& out;
   DimensionReferences& references;
   unsigned node_rank;                // half the number of children of a node in trees of chunks
-  std::uint64_t next_dimension = 0;  // number of the next block's first dimension
+  std::uint64_t next_dimension = 0;  // number among all references of the next block's first one
+  std::uint64_t first_number = 0;    // number for netCDF of the next block's first dimension
   std::uint64_t chunks = 0;          // number of chunks so far
   std::uint64_t most_chunks;
 };

@@ -16,11 +16,17 @@ Result<ValuePlaces> ValuePlaces::of(const ReaderCore& core, const BlockEntry& en
     return places;
   }
   NMB_TRY(core.for_each_piece(entry, [&](const Piece& piece) -> Status {
-    if (!piece.hole && piece.file != 0)
-      return Status(Code::kUnsupported, "a view cannot show values in other files");
-    if (!piece.hole && !piece.is_plain())
+    if (!piece.hole && piece.codec != PieceCodec::kNone)
       return Status(Code::kUnsupported, "a view needs uncompressed values");
-    const std::uint64_t position = piece.hole ? 0 : piece.position;
+    std::uint64_t position = piece.hole ? 0 : piece.position;
+    if (!piece.hole && piece.file != 0) {
+      NMB_ASSIGN(const std::shared_ptr<const FileTable> files, core.external().table());
+      if (piece.file > files->rows() || !files->is_original(piece.file - 1))
+        return Status(Code::kUnsupported, "a view cannot show values in other files");
+      NMB_ASSIGN(position,
+                 core.external().place_in_original(piece.file, piece.position, piece.length));
+      if (position == 0) return Status(Code::kUnsupported, "a view needs uncompressed values");
+    }
     if (!places.runs_.empty()) {
       Run& last = places.runs_.back();
       const std::uint64_t next =

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "format/superblock/view_header.h"
+#include "hdf5/model/netcdf_marks.h"
 #include "hdf5/view/block_encoder.h"
+#include "hdf5/view/extended_encoder.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "netcdf/shared_dimensions.h"
@@ -29,49 +31,80 @@ unsigned chunk_rank(const Totals& totals) {
       std::bit_ceil(std::min<std::uint64_t>(average, 64) / 2 + 1), 2, 32));
 }
 
-class ViewEncoder {
+// Discards the bytes of passes that only compute addresses.
+class NoSink final : public ViewSink {
  public:
-  ViewEncoder(const ReaderCore& core, const ViewEncoding& how, ViewSink& sink)
-      : core_(core), how_(how), sink_(sink) {}
+  Status write_at(std::uint64_t, std::span<const std::byte>) override { return {}; }
+};
 
-  Result<EncodedView> encode() {
-    const Superblock& superblock = core_.head().superblock;
-    const unsigned rank = chunk_rank(superblock.totals);
-    const std::uint64_t dimensions = superblock.totals.dimensions;
-    constexpr std::uint64_t kMostDimensions = 0x7FFFFFFF;
-    if (dimensions > kMostDimensions)
-      return failure(Code::kUnsupported, "HDF5 view: found ", dimensions,
-                     " dimensions, expected fewer than 2^31");
+// Facts about the blocks, from the index.
+struct BlockKinds {
+  std::uint64_t dimensions = 0;  // of blocks of the classic kinds
+  bool has_extended = false;     // blocks of kind 6
+};
+
+bool is_extended(const BlockEntry& entry) {
+  return entry.kind == static_cast<std::uint16_t>(Kind::kExtended);
+}
+
+// Encodes the blocks once.
+class ViewPass {
+ public:
+  ViewPass(const ReaderCore& core, const ViewEncoding& how, const BlockKinds& kinds,
+           const KnownObjects& before, ViewSink& sink)
+      : core_(core), how_(how), kinds_(kinds), before_(before), sink_(sink) {}
+
+  // Stores in *now what the next pass needs.
+  Result<EncodedView> encode(KnownObjects* now) {
+    now_ = now;
+    const unsigned rank = before_.node_rank();
     ViewOutput head(sink_, how_.position);
+    const Superblock& superblock = core_.head().superblock;
     const ViewHeader header{superblock.file_id, how_.position, superblock.generation};
     NMB_TRY(head.append(header.encode()).status());
     EncodedView view;
     NMB_ASSIGN(view.extension, append_extension(rank, head));
     NMB_TRY(head.flush());
-    DimensionReferences references(head.position(), dimensions);
-    ViewOutput out(sink_, head.position() + DimensionReferences::bytes_for(dimensions));
-    DataSetOutput shared{out, references, rank, 0, 0, how_.most_chunks};
+    DimensionReferences references(head.position(), kinds_.dimensions);
+    ViewOutput out(sink_, head.position() + DimensionReferences::bytes_for(kinds_.dimensions));
+    GlobalHeap heap(sink_, before_.heap_position());
+    DataSetOutput shared{out, references, rank, 0, 0, 0, how_.most_chunks};
+    ExtendedOutput extended{out,           heap,          before_,         *now_,
+                            on_left_out(), shared.chunks, how_.most_chunks};
     open_groups_.push_back({});
     open_groups_.back().is_root = true;
-    lost_ = {};
     NMB_TRY(core_.index().for_each({}, [&](const BlockEntry& entry) -> Result<bool> {
       if (how_.cancel && how_.cancel->load()) return Status(Code::kIo, "interrupted");
-      NMB_TRY(add_block(entry, shared));
+      NMB_TRY(add_block(entry, shared, extended));
+      NMB_TRY(check_length(out.position() - how_.position));
       return true;
     }));
-    if (shared.next_dimension != dimensions)
+    if (shared.next_dimension != kinds_.dimensions)
       return Status(Code::kDamaged, core_.file().name(), kNoOffset, "R-SB-8",
-                    "found fewer dimensions than the superblock's totals say");
+                    "found fewer dimensions than the index says");
     while (open_groups_.size() > 1) NMB_TRY(close_newest(out));
-    NMB_ASSIGN(view.root, encode_group(open_groups_.back(), out));
+    NMB_ASSIGN(view.root, close(open_groups_.back(), out));
     NMB_TRY(out.flush());
     NMB_TRY(references.write(sink_));
+    if (!now_->settle(out.position()))
+      return failure(Code::kUnsupported, "HDF5 view: the file has 2^31 dimensions or more");
     view.length = out.position() - how_.position;
+    NMB_ASSIGN(const std::uint64_t end, heap.finish());
+    view.length += end - before_.heap_position();
+    NMB_TRY(check_length(view.length));
     view.lost_records = std::move(lost_);
     return view;
   }
 
  private:
+  const OnLeftOut& on_left_out() const { return how_.on_left_out; }
+
+  Status check_length(std::uint64_t length) const {
+    if (length <= how_.most_bytes) return {};
+    return Status(Code::kLimit, joined_text("HDF5 view: a view would take more than ",
+                                            how_.most_bytes, " bytes"));
+  }
+
   Result<std::uint64_t> append_extension(unsigned rank, ViewOutput& out) {
     ObjectHeader header;
     header.begin(HeaderMessage::kTreeRanks);
@@ -90,7 +123,7 @@ class ViewEncoder {
   // Adds a block. Blocks come in the order of their names. A group is therefore complete when the
   // next name is greater than all names that begin with the group's name and a slash. The name of
   // the next open group begins with the name of the open group before it.
-  Status add_block(const BlockEntry& entry, DataSetOutput& shared) {
+  Status add_block(const BlockEntry& entry, DataSetOutput& shared, ExtendedOutput& extended) {
     const std::string& name = entry.name;
     while (open_groups_.size() > 1 && name.compare(open_groups_.back().name + "0") >= 0)
       NMB_TRY(close_newest(shared.out));
@@ -102,7 +135,10 @@ class ViewEncoder {
     for (std::size_t slash = name.find('/'); slash != name.npos; slash = name.find('/', slash + 1))
       open(name.substr(0, slash));
     if (!name.empty()) open(name);
-    return encode(entry, shared, &open_groups_.back()).in_file(core_.file().name());
+    ViewGroup* const group = &open_groups_.back();
+    return (is_extended(entry) ? encode_extended(entry, extended, group)
+                               : encode_classic(entry, shared, group))
+        .in_file(core_.file().name());
   }
 
   void open(std::string name) {
@@ -115,30 +151,75 @@ class ViewEncoder {
     open_groups_.insert(longer, std::move(group));
   }
 
-  Status encode(const BlockEntry& entry, DataSetOutput& shared, ViewGroup* group) {
-    const auto refused = [&](const std::string& why) {
-      return Status(Code::kUnsupported,
-                    "HDF5 view: block \"" + printable(entry.name) + "\": " + why);
-    };
-    if (entry.kind == static_cast<std::uint16_t>(Kind::kExtended)) {
-      NMB_ASSIGN(StoredBlock extended, core_.load(entry, true));
-      NMB_ASSIGN(const std::shared_ptr<const Block> block,
-                 core_.decode(entry, extended, nullptr, false));
-      return is_classic_dataset(block->metadata)
-                 ? refused(
-                       "a view of a block that uses dimensions of groups above is not supported")
-                 : refused("a view of a block from HDF5 or netCDF-4 is not supported");
+  static Status refused(const BlockEntry& entry, const std::string& why) {
+    return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(entry.name) + "\": " + why);
+  }
+
+  Status encode_extended(const BlockEntry& entry, ExtendedOutput& extended, ViewGroup* group) {
+    NMB_ASSIGN(StoredBlock stored, core_.load(entry, true));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block,
+               core_.decode(entry, stored, nullptr, false));
+    if (is_classic_dataset(block->metadata))
+      return refused(entry,
+                     "a view of a block that uses dimensions of groups above is not supported");
+    const Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
+    if (!places.ok() && places.status().code() != Code::kUnsupported) return places.status();
+    group->numbers = scale_numbers(block->metadata);
+    const std::vector<ScaleNumbers> scales = scales_of(entry, group);
+    const Status status = ExtendedEncoder(*block, places, scales, extended).encode(group);
+    return status.code() == Code::kUnsupported
+               ? Status(Code::kUnsupported, "HDF5 view: " + status.message())
+               : status;
+  }
+
+  // Returns the numbers that the dimension scales of a block have, ascending.
+  static std::vector<std::int64_t> scale_numbers(const Metadata& metadata) {
+    std::vector<std::int64_t> numbers;
+    for (VarId id = 0; id < metadata.variable_count(); ++id) {
+      if (!is_dimension_scale(metadata, id)) continue;
+      const std::vector<std::int64_t> number = integers(metadata, id, kDimensionId, 1);
+      if (!number.empty() && number[0] >= 0) numbers.push_back(number[0]);
     }
-    Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
+    std::ranges::sort(numbers);
+    return numbers;
+  }
+
+  // Finds the source of a block, and returns the scales of the block and of the blocks of kind 6
+  // above it, nearest first. The block has the source of the nearest block above it. It is a new
+  // source if a number of its scales occurs in that source, because then it came from another file.
+  std::vector<ScaleNumbers> scales_of(const BlockEntry& entry, ViewGroup* group) {
+    std::vector<ScaleNumbers> scales{{group->numbers, 0}};
+    for (auto above = open_groups_.rbegin(); above != open_groups_.rend(); ++above)
+      if (above->is_extended && &*above != group &&
+          (above->is_root || entry.name.starts_with(above->name + "/")))
+        scales.push_back({above->numbers, above->source});
+    const bool is_new = scales.size() == 1 || now_->has_number(scales[1].source, group->numbers);
+    group->source = is_new ? now_->add_source(entry.order) : scales[1].source;
+    scales[0].source = group->source;
+    return scales;
+  }
+
+  Status encode_classic(const BlockEntry& entry, DataSetOutput& shared, ViewGroup* group) {
+    const Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
     if (!places.ok() && places.status().code() == Code::kUnsupported)
-      return Status(Code::kUnsupported, "HDF5 view: block \"" + printable(entry.name) +
-                                            "\": " + places.status().message());
+      return refused(entry, places.status().message());
     NMB_TRY(places.status());
     NMB_ASSIGN(const StoredBlock stored, core_.load(entry, false));
     NMB_ASSIGN(const ClassicHeader header,
                decode_body(entry, stored.header.records, stored.body, core_.file()));
     note_lost_records(entry, header.metadata);
-    return BlockEncoder(entry, header, *places, shared).encode(group);
+    shared.first_number = shared.next_dimension;
+    if (kinds_.has_extended) {
+      const std::size_t source = now_->add_source(entry.order);
+      now_->count_dimensions(source, header.metadata.dimension_count());
+      shared.first_number = before_.first_dimension(source);
+    }
+    NMB_TRY(BlockEncoder(entry, header, *places, shared).encode(group));
+    if (!kinds_.has_extended) return {};
+    for (std::size_t i = 0; i < group->links.size(); ++i)
+      now_->place(KnownObjects::key_of_path(joined_path(entry.name, group->links.name(i))),
+                  group->links.address(i));
+    return {};
   }
 
   // Counts lost records like lost_records(), but for one block. No group of a view uses dimensions
@@ -155,9 +236,9 @@ class ViewEncoder {
   }
 
   Status close_newest(ViewOutput& out) {
-    const ViewGroup group = std::move(open_groups_.back());
+    ViewGroup group = std::move(open_groups_.back());
     open_groups_.pop_back();
-    NMB_ASSIGN(const std::uint64_t address, encode_group(group, out));
+    NMB_ASSIGN(const std::uint64_t address, close(group, out));
     const auto [parent, own] = split_path(group.name);
     for (auto at = open_groups_.rbegin(); at != open_groups_.rend(); ++at)
       if (at->is_root ? parent.empty() : at->name == parent) {
@@ -168,9 +249,33 @@ class ViewEncoder {
                   "found block \"" + printable(group.name) + "\" without a group above it");
   }
 
+  // Puts the links of a complete group in their order, and writes it.
+  Result<std::uint64_t> close(ViewGroup& group, ViewOutput& out) {
+    if (group.is_extended) {
+      for (const std::string& missing : group.links.arrange(group.order))
+        NMB_TRY(leave_out_link(group, missing, "the view does not show the object of the link"));
+      if (group.links.size() > kMostOrderedLinks)
+        for (const std::string& dropped : group.links.keep_hard())
+          NMB_TRY(leave_out_link(group, dropped,
+                                 "the link is not hard, and its group has too many links"));
+    }
+    NMB_ASSIGN(const std::uint64_t address, encode_group(group, out));
+    if (kinds_.has_extended) now_->place(KnownObjects::key_of_path(group.name), address);
+    return address;
+  }
+
+  Status leave_out_link(const ViewGroup& group, const std::string& name, const char* why) {
+    if (!how_.on_left_out) return {};
+    return how_.on_left_out({joined_text("link \"", printable(joined_path(group.name, name)), "\""),
+                             LeftOutReason::kLink, why});
+  }
+
   const ReaderCore& core_;
   const ViewEncoding& how_;
+  const BlockKinds& kinds_;
+  const KnownObjects& before_;
   ViewSink& sink_;
+  KnownObjects* now_ = nullptr;
   LostRecords lost_;
   std::vector<ViewGroup>
       open_groups_;  // the root group, then all others by the length of their names
@@ -196,7 +301,80 @@ std::array<std::byte, kHdf5Size> EncodedView::superblock(std::uint64_t file_leng
 }
 
 Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how, ViewSink& sink) {
-  return ViewEncoder(core, how, sink).encode();
+  const Totals& totals = core.head().superblock.totals;
+  constexpr std::uint64_t kMostDimensions = 0x7FFFFFFF;
+  if (totals.dimensions > kMostDimensions)
+    return failure(Code::kUnsupported, "HDF5 view: found ", totals.dimensions,
+                   " dimensions, expected fewer than 2^31");
+  BlockKinds kinds;
+  NMB_TRY(core.index().for_each({}, [&](const BlockEntry& entry) -> Result<bool> {
+    kinds.has_extended = kinds.has_extended || is_extended(entry);
+    if (!is_extended(entry)) kinds.dimensions += entry.dimensions;
+    return true;
+  }));
+  if (kinds.dimensions > totals.dimensions)
+    return Status(Code::kDamaged, core.file().name(), kNoOffset, "R-SB-8",
+                  "found more dimensions than the superblock's totals say");
+  KnownObjects known;
+  if (!kinds.has_extended) {
+    known.set_node_rank(chunk_rank(totals));
+    KnownObjects unused;
+    return ViewPass(core, how, kinds, known, sink).encode(&unused);
+  }
+  ViewEncoding quiet = how;
+  quiet.on_left_out = nullptr;
+  NoSink none;
+  bool settled = false;
+  // The first pass lacks facts on which sizes depend, and later passes have them.
+  for (int pass = 0; pass < 3 && !settled; ++pass) {
+    KnownObjects now;
+    NMB_TRY(ViewPass(core, quiet, kinds, known, none).encode(&now).status());
+    settled = now.same_sizes(known);
+    known = std::move(now);
+  }
+  if (!settled)
+    return failure(Code::kUnsupported,
+                   "HDF5 view: the sizes of objects still change after three passes");
+  KnownObjects unused;
+  return ViewPass(core, how, kinds, known, sink).encode(&unused);
+}
+
+std::string_view left_out_word(LeftOutReason reason) {
+  constexpr std::array<std::string_view, kLeftOutReasons> kWords{"variable length",
+                                                                 "virtual data set",
+                                                                 "values elsewhere",
+                                                                 "pieces",
+                                                                 "unwritten values",
+                                                                 "too large",
+                                                                 "datatype",
+                                                                 "name",
+                                                                 "link",
+                                                                 "user block"};
+  return kWords[static_cast<std::size_t>(reason)];
+}
+
+std::vector<std::string> LeftOutList::lines() const {
+  std::vector<std::string> lines;
+  for (const LeftOut& object : first)
+    lines.push_back(joined_text("the HDF5 view leaves out ", object.object, " (",
+                                left_out_word(object.reason), "): ", object.why));
+  if (count > first.size())
+    lines.push_back(joined_text("the HDF5 view leaves out ", count - first.size(),
+                                " more objects; nminspect view lists all"));
+  return lines;
+}
+
+Status for_each_left_out(const ByteSource& file, const OnLeftOut& visit) {
+  class NoFindings final : public Findings {
+    void report(Finding) override {}
+  };
+  NoFindings findings;
+  NMB_ASSIGN(Head head, read_head(file, findings));
+  ViewEncoding how;
+  how.position = round_up(head.superblock.file_length, 8);
+  how.on_left_out = visit;
+  NoSink none;
+  return encode_view(ReaderCore(file, std::move(head)), how, none).status();
 }
 
 }  // namespace nmb

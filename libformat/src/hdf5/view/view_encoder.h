@@ -8,6 +8,7 @@
 
 #include "format/superblock/superblock.h"
 #include "hdf5/bytes/view_output.h"
+#include "nmb/hdf5_view.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
 #include "reader/reader_core.h"
@@ -18,7 +19,11 @@ struct ViewEncoding {
   std::uint64_t position = 0;  // position at which the view begins, a multiple of 8
   // The most records of variables that the view may have; more fail with kUnsupported.
   std::uint64_t most_chunks = ~std::uint64_t{0};
+  // The most bytes that the view may have; more fail with kLimit.
+  std::uint64_t most_bytes = ~std::uint64_t{0};
   const std::atomic<bool>* cancel = nullptr;
+  // Called for each object that the view leaves out.
+  OnLeftOut on_left_out{};
 };
 
 struct EncodedView {
@@ -29,10 +34,12 @@ struct EncodedView {
   std::array<std::byte, kHdf5Size> superblock(std::uint64_t file_length) const;
 };
 
-// Encodes a view. Reads blocks through `core`, one at a time. Memory: the children of open groups,
-// and an address for each dimension. Errors: kUnsupported, with the name of the object that a view
-// cannot show; kDamaged; kIo, also if the caller cancelled the work. After a failure, the sink may
-// have received some bytes.
+// Encodes a view. Reads blocks through `core`, one at a time. If there are blocks of kind 6, all
+// blocks are read two or three times, because objects refer to objects that are written later; only
+// the last pass writes to `sink`. Memory: the children of open groups, an address for each
+// dimension and, with blocks of kind 6, for each object; 40 bytes for each chunk of one data set.
+// Errors: kUnsupported, with the name of the object that a view cannot show; kDamaged; kIo, also if
+// the caller cancelled the work. After a failure, the sink may have received some bytes.
 Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how, ViewSink& sink);
 
 }  // namespace nmb

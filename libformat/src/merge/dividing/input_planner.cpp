@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hdf5/model/netcdf_marks.h"
+#include "merge/reporting/pack_report.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
 
@@ -68,6 +69,13 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   read.only_block = options_.only_block;
   if (options_.link)
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
+  read.originals = stores_originals(options_);
+  using Lost = InputReader::Options::LostOriginals;
+  read.lost_originals = options_.originals == Originals::kDrop ? Lost::kNone
+                        : options_.originals == Originals::kStore || options_.hdf5
+                            ? Lost::kWithoutBlock
+                            : Lost::kAll;
+  read.piece_size = options_.writer.piece_size;
   read.origins = ranks.size() > 1;
   read.provenance = options_.provenance != nullptr;
   read.statistics =

@@ -52,6 +52,8 @@ class InputPlanner {
   // Returns the contents of the input that was planned last, other than its blocks.
   InputExtras take_extras() { return reader_->take_extras(); }
 
+  // Returns InputReader::whole_files().
+  std::uint64_t whole_files() const { return reader_->whole_files(); }
   // Returns whether a block was divided.
   bool has_divided() const { return has_divided_; }
   // Returns how many bytes of memory the largest block takes when it is loaded.

@@ -12,6 +12,107 @@
 
 namespace nmb {
 
+namespace {
+
+// The smallest length of a run, and of all runs together, for which pieces in an original take less
+// space than a copy of the bytes.
+constexpr std::uint64_t kLeastRun = 64, kLeastLinked = 512;
+
+// Makes the pieces of an extent, in order. Each piece that is not a hole lies within one window.
+class LinkedPieceMaker {
+ public:
+  LinkedPieceMaker(std::uint32_t piece_size, std::vector<LinkedPiece>* pieces)
+      : piece_size_(piece_size), pieces_(*pieces) {}
+  // Adds pieces up to `end`. position: position of the bytes in the file, or nullopt if the file
+  // does not store them.
+  void add(std::uint64_t end, std::optional<std::uint64_t> position) {
+    while (at_ < end) {
+      LinkedPiece& piece = pieces_.emplace_back();
+      piece.length = piece.stored_length =
+          std::min(end, (at_ / piece_size_ + 1) * piece_size_) - at_;
+      piece.source_offset = at_;
+      piece.file = position ? 0 : LinkedPiece::kCopied;
+      if (position) {
+        piece.position = *position;
+        *position += piece.length;
+      }
+      at_ += piece.length;
+    }
+  }
+  // Adds a hole up to `end`.
+  void add_hole(std::uint64_t end) {
+    pieces_.emplace_back().length = end - at_;
+    at_ = end;
+  }
+
+ private:
+  const std::uint32_t piece_size_;
+  std::vector<LinkedPiece>& pieces_;
+  std::uint64_t at_ = 0;
+};
+
+}  // namespace
+
+std::string original_path(const std::string& input) {
+  return input.starts_with('/') ? input.substr(input.rfind('/') + 1) : input;
+}
+
+std::optional<LinkedValues> linked_to_original(ValuesInOriginal places, Source values,
+                                               std::uint32_t piece_size) {
+  std::erase_if(places.runs, [](const hdf5::RunInFile& run) { return run.length < kLeastRun; });
+  std::uint64_t linked = 0;
+  for (const hdf5::RunInFile& run : places.runs) linked += run.length;
+  if (linked < kLeastLinked) return std::nullopt;
+  LinkedValues out;
+  out.files.push_back({places.file->name(), places.file->size()});
+  out.original = places.number;
+  LinkedPieceMaker maker(piece_size, &out.pieces);
+  auto hole = places.holes.begin();
+  const auto copy_to = [&](std::uint64_t end) {
+    for (; hole != places.holes.end() && hole->begin < end; ++hole) {
+      maker.add(hole->begin, std::nullopt);
+      maker.add_hole(hole->end);
+    }
+    maker.add(end, std::nullopt);
+  };
+  for (const hdf5::RunInFile& run : places.runs) {
+    copy_to(run.offset);
+    maker.add(run.offset + run.length, run.position);
+  }
+  copy_to(values->size());
+  out.source = std::move(values);
+  return out;
+}
+
+Result<std::optional<ValuesInOriginal>> values_in_original(
+    const Reader& reader, const BlockEntry& entry, const std::set<std::uint32_t>& originals) {
+  std::optional<ValuesInOriginal> out;
+  if (!entry.has_map()) return out;
+  NMB_ASSIGN(const std::vector<ExtentPiece> pieces, extent_pieces(reader, entry));
+  ValuesInOriginal found;
+  for (const ExtentPiece& piece : pieces) {
+    if (piece.codec != PieceCodec::kNone) return out;
+    if (piece.stored_length == 0) {
+      found.holes.push_back({piece.offset, piece.offset + piece.length});
+      continue;
+    }
+    if (piece.file == 0) continue;
+    if (!originals.contains(piece.file)) return out;
+    if (found.number != 0 && found.number != piece.file) return out;
+    found.number = piece.file;
+    std::vector<hdf5::RunInFile>& runs = found.runs;
+    if (!runs.empty() && runs.back().offset + runs.back().length == piece.offset &&
+        runs.back().position + runs.back().length == piece.position)
+      runs.back().length += piece.length;
+    else
+      runs.push_back({piece.offset, piece.length, piece.position});
+  }
+  if (found.number == 0) return out;
+  NMB_ASSIGN(found.file, reader.open_external(found.number));
+  out = std::move(found);
+  return out;
+}
+
 Result<ExternalFile> InputLinks::named(const ByteSource& file) {
   auto known = paths_.find(file.name());
   if (known == paths_.end()) {
@@ -46,27 +147,12 @@ Result<std::optional<LinkedValues>> InputLinks::in_runs(const Source& file,
   LinkedValues out;
   NMB_ASSIGN(ExternalFile row, named(*file));
   out.files.push_back(std::move(row));
-  std::uint64_t at = 0;
-  // Adds pieces up to `end`; each piece lies within one window. position: position of the bytes in
-  // the file, or nullopt if the file does not store them.
-  const auto add = [&](std::uint64_t end, std::optional<std::uint64_t> position) {
-    while (at < end) {
-      LinkedPiece& piece = out.pieces.emplace_back();
-      piece.length = piece.stored_length = std::min(end, (at / piece_size_ + 1) * piece_size_) - at;
-      piece.source_offset = at;
-      piece.file = position ? 0 : LinkedPiece::kCopied;
-      if (position) {
-        piece.position = *position;
-        *position += piece.length;
-      }
-      at += piece.length;
-    }
-  };
+  LinkedPieceMaker maker(piece_size_, &out.pieces);
   for (const hdf5::RunInFile& run : runs) {
-    add(run.offset, std::nullopt);
-    add(run.offset + run.length, run.position);
+    maker.add(run.offset, std::nullopt);
+    maker.add(run.offset + run.length, run.position);
   }
-  add(values->size(), std::nullopt);
+  maker.add(values->size(), std::nullopt);
   out.source = std::move(values);
   return std::optional<LinkedValues>(std::move(out));
 }

@@ -6,9 +6,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "hdf5/client/hdf5_file.h"
 #include "nmb/block_entry.h"
@@ -21,6 +23,37 @@ namespace nmb {
 
 // The files of coded pieces, by their file numbers.
 using CodedFiles = std::map<std::uint32_t, Source>;
+
+// A file that the output stores whole.
+struct InputOriginal {
+  std::uint32_t number = 0;  // file number in an NMB input; 0 means the input itself
+  std::string path;          // the path to record
+  Source file;
+  std::optional<Digest> digest{};
+  std::optional<Sha256> sha256{};
+};
+
+// Returns the path that is recorded for an original: that of the input, but without folders if the
+// path is absolute.
+std::string original_path(const std::string& input);
+
+// The bytes of an extent that lie in an original.
+struct ValuesInOriginal {
+  std::uint32_t number = 0;  // InputOriginal::number
+  Source file;
+  std::vector<hdf5::RunInFile> runs{};  // ascending
+  std::vector<ByteRange> holes{};       // ascending; no run overlaps a hole
+};
+// Returns values of which the given runs lie in an original; all other values are copied.
+// LinkedValues::original is set to the file number in the input. Returns nullopt if copying all
+// values takes less space.
+std::optional<LinkedValues> linked_to_original(ValuesInOriginal places, Source values,
+                                               std::uint32_t piece_size);
+// Returns which values of a block of an NMB input lie in an original. originals: the file numbers
+// of the originals. Returns nullopt if no values lie in an original, if a piece is coded, or if
+// values lie in several files. Errors: kDamaged.
+Result<std::optional<ValuesInOriginal>> values_in_original(
+    const Reader& reader, const BlockEntry& entry, const std::set<std::uint32_t>& originals);
 
 // The functions return nullopt if no values can be linked. Errors: kUnsupported, kNotFound and kIo
 // as for external_path(). pack() has checked that no input is also the output.

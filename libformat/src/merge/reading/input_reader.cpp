@@ -129,8 +129,11 @@ Status InputReader::read_classic(std::size_t index, Source file, const Visit& vi
 Status InputReader::read_nmb(std::size_t index, Source file, const Visit& visit) {
   NMB_ASSIGN(std::shared_ptr<const Reader> reader, open_nmb(file));
   const NmbInput in{index, std::move(file), std::move(reader)};
+  originals_.clear();
+  placed_.clear();
   if (options_.only_block) return read_only_block(in, visit);
   if (options_.shared_dimensions) NMB_TRY(note_lengths(*in.reader));
+  NMB_TRY(find_originals(in));
   dimensions_.reset();
   if (options_.made_up_names) dimensions_.emplace(file_blocks(in.reader));
   if (options_.survey) NMB_TRY(survey(in));
@@ -213,11 +216,40 @@ Status InputReader::read_rows(const Reader& reader) {
   return {};
 }
 
+// Finds the originals of an NMB input. An original is stored with the block that it became.
+Status InputReader::find_originals(const NmbInput& in) {
+  NMB_ASSIGN(const std::vector<ExternalFile> files, in.reader->external_files());
+  std::multimap<std::uint64_t, std::uint32_t> numbers;  // by order
+  for (std::uint32_t i = 0; i < files.size(); ++i)
+    if (files[i].is_original) numbers.emplace(files[i].order, i + 1);
+  if (numbers.empty()) return {};
+  return in.reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    const auto [begin, end] = numbers.equal_range(entry.order);
+    for (auto at = begin; at != end; ++at) {
+      const ExternalFile& file = files[at->second - 1];
+      placed_.insert(at->second);
+      ++whole_files_;
+      if (!options_.originals) continue;
+      NMB_ASSIGN(Source bytes, in.reader->open_external(at->second));
+      originals_.emplace(entry.order, InputOriginal{at->second, file.path, std::move(bytes),
+                                                    file.digest, file.sha256});
+    }
+    return true;
+  });
+}
+
+bool InputReader::is_lost(std::uint32_t number) const {
+  using Lost = Options::LostOriginals;
+  if (placed_.contains(number)) return !options_.originals && options_.lost_originals == Lost::kAll;
+  return options_.lost_originals != Lost::kNone;
+}
+
 // Finds contents outside the blocks that a copy of the file would lose.
 Status InputReader::find_losses(const Reader& reader) {
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
+  std::uint32_t number = 0;
   for (const ExternalFile& file : files)
-    if (file.is_original)
+    if (++number; file.is_original && is_lost(number))
       extras_.losses.push_back(
           {0,
            {},
@@ -344,6 +376,11 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
   InputBlock block(*loaded);
   NMB_TRY(describe(in, *source, &block));
   block.is_placed = moves || is_surveyed_;
+  for (auto at = originals_.find(entry.order); at != originals_.end();
+       at = originals_.find(entry.order)) {
+    block.originals.push_back(std::move(at->second));
+    originals_.erase(at);
+  }
   count_objects(*loaded, &block.packed);
   block.packed.body = std::move(body);
   block.values = values;
@@ -405,6 +442,13 @@ Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entr
   NMB_ASSIGN(block->packed.holes, in.reader->holes(entry));
   if (!entry.hole) block->packed.extent = block->values;
   if (options_.origins) block->packed.origin = origin(in.index, sum_of_entry(entry), entry.name);
+  if (options_.originals && !placed_.empty()) {
+    NMB_ASSIGN(std::optional<ValuesInOriginal> places,
+               values_in_original(*in.reader, entry, placed_));
+    if (places)
+      block->links = linked_to_original(*std::move(places), block->values, options_.piece_size);
+    if (block->links) return {};
+  }
   if (options_.coded_pieces) {
     NMB_ASSIGN(block->coded, coded_pieces(*in.reader, entry));
     for (const ExtentPiece& piece : block->coded) {
@@ -486,6 +530,8 @@ Status InputReader::read_hdf5(std::size_t index, Source file, const Visit& visit
     if (next.ok()) started_ = std::move(*next);
     started_index_ = index + 1;
   }
+  ++whole_files_;
+  becomes_original_ = options_.originals;
   is_placed_ = options_.move && !options_.move(index, "").is_none();
   placed_below_ = is_placed_ ? options_.move(index, "").to : std::string();
   std::vector<hdf5::GroupBlock> groups;
@@ -570,6 +616,10 @@ Result<bool> InputReader::read_group(const Source& source, hdf5::GroupBlock grou
   block.packed.body = body;
   block.packed.extent_length = group.extent_length;
   block.packed.extent = block.values = group.extent;
+  if (std::exchange(becomes_original_, false))
+    block.originals.push_back({0, original_path(file), source});
+  if (options_.originals && group.extent)
+    block.links = linked_to_original({0, source, group.in_file}, group.extent, options_.piece_size);
   if (options_.links && group.extent) {
     NMB_ASSIGN(block.links, options_.links->in_runs(source, group.in_file, group.extent));
   }

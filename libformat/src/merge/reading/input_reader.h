@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,7 +70,8 @@ struct KeptBlock {
   Source values;
   std::vector<ExtentPiece> coded;     // the block's coded pieces, if they were requested
   CodedFiles coded_in;                // the files in which the coded pieces are stored
-  std::optional<LinkedValues> links;  // locations of the block's values if they are linked
+  std::optional<LinkedValues> links;  // locations of the block's values if they are linked or lie
+                                      // in an original
   std::uint64_t load = 0;             // bytes of memory that the block takes while its values are
                                       // moved
   // The lengths of the file's dimensions, if `shared_dimensions` is set; nullptr if blocks share no
@@ -76,6 +79,8 @@ struct KeptBlock {
   std::shared_ptr<const DimensionLengths> lengths{};
   // Reads the block's definitions again.
   std::function<Result<std::shared_ptr<const Dataset>>()> open;
+  // Files to store that became this block.
+  std::vector<InputOriginal> originals{};
 };
 
 // A block while it is visited.
@@ -99,6 +104,11 @@ class InputReader {
     // Which other files that hold values of NMB inputs may be opened.
     ExternalPaths external = ExternalPaths::kBeneath;
     std::optional<InputLinks> links{};  // set if values are linked
+    bool originals = false;             // originals are stored
+    // If originals are not stored: the originals of NMB inputs that are losses.
+    enum class LostOriginals : std::uint8_t { kAll, kWithoutBlock, kNone };
+    LostOriginals lost_originals = LostOriginals::kAll;
+    std::uint32_t piece_size = 0;  // piece size of the output; used if originals are stored
     bool coded_pieces = false;
     bool origins = false;       // KeptBlock::packed.origin is needed
     bool count_groups = false;  // groups are counted before the first visit; all metadata of an
@@ -139,6 +149,9 @@ class InputReader {
   // Sets the position in the list of inputs from which inputs are not started early.
   void set_end(std::size_t end) { end_ = end; }
 
+  // Returns how many HDF5 inputs, and originals of NMB inputs, have become blocks.
+  std::uint64_t whole_files() const { return whole_files_; }
+
   // Returns the provenance of the input that was read last, if it is an NMB file.
   std::vector<std::string> take_provenance() { return std::exchange(provenance_, {}); }
   InputExtras take_extras() { return std::exchange(extras_, {}); }
@@ -156,6 +169,9 @@ class InputReader {
   Status survey(const NmbInput& in);
   Status read_provenance(const Reader& reader);
   Status read_rows(const Reader& reader);
+  Status find_originals(const NmbInput& in);
+  // Returns whether the original with this file number is a loss.
+  bool is_lost(std::uint32_t number) const;
   Status find_losses(const Reader& reader);
   Status keep_rows(const Block& block, PackedBlock* packed);
   Result<bool> read_entry(const NmbInput& in, const BlockEntry& entry, const Visit& visit);
@@ -208,6 +224,12 @@ class InputReader {
   bool only_is_group_ = false;
   std::vector<std::string> provenance_;
   InputExtras extras_;
+  std::uint64_t whole_files_ = 0;
+  bool becomes_original_ = false;  // the HDF5 input is stored with the next block
+  // The originals of an NMB input, by BlockEntry::order of their blocks. An original is removed
+  // when its block is visited. Originals whose block was removed from the input are not contained.
+  std::multimap<std::uint64_t, InputOriginal> originals_;
+  std::set<std::uint32_t> placed_;  // file numbers of the input's originals that have a block
 };
 
 }  // namespace nmb

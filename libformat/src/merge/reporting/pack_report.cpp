@@ -22,8 +22,8 @@ void fields(Fields& all, PackSource& source) {
 
 template <class Fields>
 void fields(Fields& all, PackReport& report) {
-  all(report.inputs, report.bytes_in, report.unreadable, report.sources, report.losses,
-      report.warnings);
+  all(report.inputs, report.bytes_in, report.without_original, report.unreadable, report.sources,
+      report.losses, report.warnings);
 }
 
 namespace {
@@ -52,6 +52,7 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
     PackReport more = in.next<PackReport>();
     report->inputs += more.inputs;
     report->bytes_in += more.bytes_in;
+    report->without_original += more.without_original;
     append(&report->unreadable, std::move(more.unreadable));
     append(&report->sources, std::move(more.sources));
     append(&report->losses, std::move(more.losses));
@@ -63,6 +64,12 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
   std::ranges::stable_sort(report->losses, {}, &PackLoss::input);
   for (FoundConflict& found : conflicts) report->conflicts.push_back(std::move(found.conflict));
   return {};
+}
+
+bool stores_originals(const PackOptions& options) {
+  return options.originals == Originals::kStore && options.mode == MergeMode::kPack &&
+         options.block_by.by == BlockRule::By::kGroup && !options.compression && !options.link &&
+         !options.classic && !options.hdf5;
 }
 
 Status verdict(const PackReport& report, const PackOptions& options) {

@@ -35,6 +35,9 @@ void fields(Fields& all, PackLoss& loss) {
 Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, PackReport* report,
                      Status* failure);
 
+// Returns whether a merge with these options stores whole files in the output.
+bool stores_originals(const PackOptions& options);
+
 // Returns an error if the planned inputs cannot be merged under the options output, strict and
 // refuse_losses.
 Status verdict(const PackReport& report, const PackOptions& options);

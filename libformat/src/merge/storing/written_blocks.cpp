@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "convert/moved_paths.h"
@@ -88,6 +89,7 @@ Result<bool> is_empty(const InputBlock& block) {
 // Takes an empty block. Several inputs may share such a block, for example a group that only
 // contains groups.
 Status WrittenBlocks::take_empty(const BlockName& name) {
+  empty_ = name.name;
   if (const Result<BlockId> known = writer_.find_block(name.name);
       known.ok() && is_of_output(*known))
     return {};
@@ -98,6 +100,7 @@ Status WrittenBlocks::take_empty(const BlockName& name) {
 }
 
 Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
+  std::ranges::move(block.originals, std::back_inserter(unplaced_));
   if (shares_empty_ && !name.has_input_name) {
     NMB_ASSIGN(const bool empty, is_empty(block));
     if (empty) return take_empty(name);
@@ -125,8 +128,57 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
     kept.tagged += rows->count(PageUse::kTags, order) > 0;
     kept.counted += rows->count(PageUse::kStatistics, order) > 0;
   }
+  NMB_TRY(place_originals(*id));
+  if (block.links && block.links->original) return link_to_original(*id, *std::move(block.links));
   if (block.links) return link_values(writer_, *id, std::move(*block.links));
   storage_.note(*id, std::move(values));
+  return {};
+}
+
+// Adds the originals of an input to the writer. They belong to the input's first block with
+// content.
+Status WrittenBlocks::place_originals(BlockId id) {
+  for (InputOriginal& original : std::exchange(unplaced_, {})) {
+    NewOriginal added{.path = std::move(original.path),
+                      .block = id,
+                      .file = std::move(original.file),
+                      .digest = original.digest,
+                      .sha256 = original.sha256,
+                      .records_sha256 = records_sha256_};
+    NMB_ASSIGN(const std::uint32_t number, writer_.add_original(std::move(added)));
+    numbers_.emplace(original.number, number);
+    ++originals_;
+  }
+  for (auto& [block, values] : std::exchange(unlinked_, {}))
+    NMB_TRY(link_to_original(block, std::move(values)));
+  return {};
+}
+
+Status WrittenBlocks::link_to_original(BlockId id, LinkedValues values) {
+  const auto number = numbers_.find(*values.original);
+  if (number == numbers_.end()) {
+    unlinked_.emplace_back(id, std::move(values));
+    return {};
+  }
+  values.original = number->second;
+  return link_values(writer_, id, std::move(values));
+}
+
+void WrittenBlocks::begin_input(Source file) {
+  if (failed_.ok()) failed_ = finish_input();
+  storage_.begin_input(std::move(file));
+}
+
+Status WrittenBlocks::finish_input() {
+  NMB_TRY(failed_);
+  // If no block of the input has content, the originals belong to its last block.
+  if (!unplaced_.empty())
+    if (const Result<BlockId> known = writer_.find_block(empty_); known.ok())
+      NMB_TRY(place_originals(*known));
+  unplaced_.clear();
+  numbers_.clear();
+  unlinked_.clear();
+  empty_.clear();
   return {};
 }
 

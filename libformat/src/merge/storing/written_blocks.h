@@ -31,12 +31,17 @@ class WrittenBlocks final : public BlockSink {
         names_(names),
         shares_empty_(options.mode == MergeMode::kPack &&
                       (options.inputs.size() > 1 || options.append)),
-        storage_(options, &report.warnings) {}
+        storage_(options, &report.warnings),
+        records_sha256_(options.original_sha256) {}
 
-  void begin_input(Source file) override { storage_.begin_input(std::move(file)); }
+  void begin_input(Source file) override;
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
 
+  // Call this after the last input.
+  Status finish_inputs() { return finish_input(); }
+  // Returns how many originals are stored.
+  std::uint64_t originals() const { return originals_; }
   // Encodes values; call this before end_define().
   Status code_values() { return storage_.code_all(writer_, parts_, sources_); }
   // Passes the values of all parts to the writer. Call this after end_define().
@@ -72,6 +77,9 @@ class WrittenBlocks final : public BlockSink {
   Result<std::uint64_t> samples_of(const BlockName& name, const SampleCounts& counts,
                                    std::optional<std::uint64_t> recorded);
   Status take_empty(const BlockName& name);
+  Status place_originals(BlockId id);
+  Status link_to_original(BlockId id, LinkedValues values);
+  Status finish_input();
   bool is_of_output(BlockId id) const { return id >= inputs_.size() || inputs_[id] == kOfOutput; }
   Result<bool> keeps_paths(const BlockName& name, const InputBlock& block);
   std::string origin_of(Source values);
@@ -92,6 +100,16 @@ class WrittenBlocks final : public BlockSink {
   std::vector<PartBlock> parts_;
   std::vector<PartSource> sources_;
   std::vector<Source> sent_;  // sources, by the number in their origin
+  // --- originals ---
+  const bool records_sha256_;
+  std::uint64_t originals_ = 0;
+  Status failed_;  // failure of finish_input()
+  // State of the current input: originals that have no block yet, the writer's numbers of originals
+  // by InputOriginal::number, and values in originals that have no number yet.
+  std::vector<InputOriginal> unplaced_;
+  std::unordered_map<std::uint32_t, std::uint32_t> numbers_;
+  std::vector<std::pair<BlockId, LinkedValues>> unlinked_;
+  std::string empty_;  // the name of the input's last block without content
 };
 
 }  // namespace nmb

@@ -3,7 +3,8 @@
 // reference has 8 or 12 bytes. In a block, a string of variable length, a sequence or a reference
 // takes 16 bytes (spec/format.md, section 15.1). The padding of fields in a compound is the same in
 // memory and in a block. The offset of a field in memory differs from its offset in a block,
-// because the fields before it have other sizes.
+// because the fields before it have other sizes. In an HDF5 file, values have the same sizes as in
+// memory, except that a string of variable length takes 16 bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +13,29 @@
 
 namespace nmb::hdf5 {
 
+// Bytes of a string of variable length, in memory and in an HDF5 file.
+inline constexpr std::uint64_t kStringInMemory = sizeof(char*), kStringInFile = 16;
+
 // Returns the size of a value of `type` in the memory of the HDF5 library (H5Tget_size of a type in
-// memory).
-inline std::uint64_t memory_size(const TypeTable& types, Type type) {
+// memory), or in an HDF5 file if `string` is kStringInFile.
+inline std::uint64_t memory_size(const TypeTable& types, Type type,
+                                 std::uint64_t string = kStringInMemory) {
   if (!TypeTable::is_extended(type) || !types.needs_heap(type)) return types.value_size(type);
   const ExtendedType& t = types.at(type);
   switch (t.type_class) {
     case TypeClass::kReference:
       return t.reference == ReferenceKind::kObject ? 8 : 12;
     case TypeClass::kString:
-      return sizeof(char*);
+      return string;
     case TypeClass::kArray: {
-      std::uint64_t size = memory_size(types, t.base);
+      std::uint64_t size = memory_size(types, t.base, string);
       for (const std::uint64_t length : t.lengths) size *= length;
       return size;
     }
     case TypeClass::kCompound: {
       std::uint64_t more = 0;
       for (const ExtendedType::Field& field : t.fields)
-        more += types.value_size(field.type) - memory_size(types, field.type);
+        more += types.value_size(field.type) - memory_size(types, field.type, string);
       return t.size - more;
     }
     default:
@@ -38,13 +43,15 @@ inline std::uint64_t memory_size(const TypeTable& types, Type type) {
   }
 }
 
-// Returns the offset of a field in the memory of the HDF5 library.
+// Returns the offset of a field in the memory of the HDF5 library, or in an HDF5 file if `string`
+// is kStringInFile.
 inline std::uint64_t memory_offset(const TypeTable& types, const ExtendedType& compound,
-                                   const ExtendedType::Field& field) {
+                                   const ExtendedType::Field& field,
+                                   std::uint64_t string = kStringInMemory) {
   std::uint64_t more = 0;
   for (const ExtendedType::Field& before : compound.fields)
-    if (before.offset < field.offset)
-      more += types.value_size(before.type) - memory_size(types, before.type);
+    if (before.offset < field.offset && TypeTable::is_extended(before.type))
+      more += types.value_size(before.type) - memory_size(types, before.type, string);
   return field.offset - more;
 }
 

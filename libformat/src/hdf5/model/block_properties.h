@@ -1,0 +1,51 @@
+// BlockProperties finds the properties of a block's objects in its hdf5 section, and the defaults
+// of properties that are missing (spec/hdf5_section.md).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "hdf5/model/hdf5_section.h"
+#include "nmb/metadata.h"
+#include "nmb/status.h"
+
+namespace nmb::hdf5 {
+
+class BlockProperties {
+ public:
+  // Makes the properties of a block that has none.
+  BlockProperties() = default;
+  // Decodes the hdf5 section of a block of kind 6. Errors: kDamaged if the section breaks R-H5-1,
+  // has a property of an object that does not exist, or has a property twice.
+  NMB_EXPORT static Result<BlockProperties> of(const Metadata& metadata);
+
+  // Returns a property, or nullptr if the property is not set and has its default value.
+  NMB_EXPORT const Property* find(Property::Number number, std::uint32_t owner = kGlobal,
+                                  std::uint32_t attribute = kNoAttribute) const;
+  const std::vector<Property>& all() const { return properties_; }
+  NMB_EXPORT Order order(std::uint32_t owner) const;
+  // Returns the space of a variable. `records` is the length of the record dimension. Errors:
+  // kDamaged if the property contradicts the variable's dimensions.
+  NMB_EXPORT Result<Space> space(const Metadata& metadata, std::uint64_t records,
+                                 VarId variable) const;
+  // Returns the space of an attribute. `number` is the attribute's number among those of its owner.
+  // Errors: kDamaged if the property contradicts the number of values.
+  NMB_EXPORT Result<Space> space(std::uint32_t owner, std::uint32_t number,
+                                 const Attribute& attribute) const;
+
+ private:
+  Status index(const Metadata& metadata);
+
+  std::vector<Property> properties_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint16_t>, std::size_t> places_;
+};
+
+// Returns the space of an attribute without a property for the space.
+NMB_EXPORT Space usual_space(const Attribute& attribute);
+// Returns the character set of a name without a property for it: kAscii, or kUtf8 if a byte of the
+// name is above 127.
+NMB_EXPORT CharacterSet usual_character_set(std::string_view name);
+
+}  // namespace nmb::hdf5

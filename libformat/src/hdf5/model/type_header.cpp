@@ -1,0 +1,47 @@
+// Decodes attributes of named datatypes (see type_header.h).
+#include "hdf5/model/type_header.h"
+
+#include <memory>
+#include <vector>
+
+#include "wire/checked.h"
+#include "wire/endian.h"
+#include "wire/joined_text.h"
+
+namespace nmb::hdf5 {
+
+namespace {
+
+constexpr std::size_t kLengthField = 12;  // offset of the header's length, after magic and numrecs
+
+Result<std::size_t> header_length(std::span<const std::byte> header) {
+  if (header.size() >= kLengthField + 8) {
+    const auto length = load_be<std::uint64_t>(header.data() + kLengthField);
+    if (length >= kLengthField + 8 && length <= header.size()) return length;
+  }
+  return failure(Code::kDamaged, "found no valid header of attributes in ", header.size(),
+                 " bytes");
+}
+
+}  // namespace
+
+// Makes a body from the header and the sections of a block that has only the types.
+Result<ClassicHeader> decode_type_attributes(std::span<const std::byte> header,
+                                             const TypeTable& types) {
+  auto extension = std::make_shared<Extension>();
+  extension->types = types;
+  Metadata nothing;
+  nothing.set_extension(std::move(extension));
+  NMB_ASSIGN(const std::vector<std::byte> other, encode_extended_body(nothing, 0));
+  NMB_ASSIGN(const std::size_t own, header_length(other));
+  NMB_ASSIGN(const std::size_t length, header_length(header));
+  std::vector<std::byte> body(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(length));
+  body.resize(round_up(length, 8));
+  body.insert(body.end(), other.begin() + static_cast<std::ptrdiff_t>(round_up(own, 8)),
+              other.end());
+  DecodeOptions options;
+  options.values_follow = false;
+  return decode_classic_header(MemorySource(body), options);
+}
+
+}  // namespace nmb::hdf5

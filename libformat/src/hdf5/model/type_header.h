@@ -1,0 +1,18 @@
+// Decodes the attributes of a named datatype (spec/hdf5_section.md, property 5).
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "nmb/classic.h"
+#include "nmb/extension.h"
+#include "nmb/status.h"
+
+namespace nmb::hdf5 {
+
+// Decodes the bytes of the property. The block attributes of the result are the attributes of the
+// named datatype. `types` are the types of the block. Errors: kDamaged.
+NMB_EXPORT Result<ClassicHeader> decode_type_attributes(std::span<const std::byte> header,
+                                                        const TypeTable& types);
+
+}  // namespace nmb::hdf5

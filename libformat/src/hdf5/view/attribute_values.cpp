@@ -1,0 +1,145 @@
+// Converts attributes' values (see attribute_values.h).
+#include "hdf5/view/attribute_values.h"
+
+#include <algorithm>
+
+#include "hdf5/model/memory_layout.h"
+#include "model/heap_value.h"
+#include "wire/checked.h"
+#include "wire/items.h"
+#include "wire/joined_text.h"
+
+namespace nmb {
+
+namespace {
+
+std::uint64_t size_in_file(const TypeTable& types, Type type) {
+  return hdf5::memory_size(types, type, hdf5::kStringInFile);
+}
+
+}  // namespace
+
+Status AttributeValues::put(const Attribute& attribute, Hdf5Bytes& out) {
+  if (!types_.needs_heap(attribute.type)) {
+    out.put(attribute.values);
+    return {};
+  }
+  // Values that all refer to the same bytes would make a view that is longer than the file.
+  constexpr std::uint64_t kMostTimes = 16;
+  reason_ = LeftOutReason::kTooLarge;
+  region_ = attribute.values;
+  left_ = kMostTimes * region_.size();
+  const std::uint64_t step = types_.value_size(attribute.type);
+  std::vector<std::byte> value(size_in_file(types_, attribute.type));
+  for (std::uint64_t i = 0; i < attribute.count; ++i) {
+    std::ranges::fill(value, std::byte{0});
+    NMB_TRY(convert(attribute.type, attribute.values.data() + i * step, value));
+    out.put(value);
+  }
+  return {};
+}
+
+Status AttributeValues::convert(Type type, const std::byte* value, std::span<std::byte> out) {
+  if (!types_.needs_heap(type)) {
+    std::copy_n(value, types_.value_size(type), out.data());
+    return {};
+  }
+  const ExtendedType& t = types_.at(type);
+  switch (t.type_class) {
+    case TypeClass::kArray: {
+      const std::uint64_t from = types_.value_size(t.base), to = size_in_file(types_, t.base);
+      for (std::uint64_t i = 0; i < t.size / from; ++i)
+        NMB_TRY(convert(t.base, value + i * from, out.subspan(i * to, to)));
+      return {};
+    }
+    case TypeClass::kCompound:
+      for (const ExtendedType::Field& field : t.fields)
+        NMB_TRY(convert(field.type, value + field.offset,
+                        out.subspan(hdf5::memory_offset(types_, t, field, hdf5::kStringInFile),
+                                    size_in_file(types_, field.type))));
+      return {};
+    case TypeClass::kString: {
+      if (HeapValue::load(value).is_null()) return {};
+      NMB_ASSIGN(const std::vector<std::byte> text, bytes_of(value, 1));
+      store_le(out.data(), static_cast<std::uint32_t>(text.size()));
+      return add_to_heap(text, out.data() + 4);
+    }
+    case TypeClass::kVlen:
+      return convert_list(value, t.base, out);
+    case TypeClass::kReference: {
+      NMB_ASSIGN(const std::vector<std::byte> reference, bytes_of(value, 1));
+      if (reference.empty()) return {};
+      if (t.reference == ReferenceKind::kRegion) return convert_region(reference, out);
+      const std::string_view path(reinterpret_cast<const char*>(reference.data()),
+                                  reference.size());
+      store_le(out.data(), objects_.address(KnownObjects::key_of_path(path)));
+      return {};
+    }
+    default:
+      return failure(Code::kUnsupported, "the values have no form of HDF5");
+  }
+}
+
+Result<std::vector<std::byte>> AttributeValues::bytes_of(const std::byte* value,
+                                                         std::uint64_t size) {
+  const HeapValue found = HeapValue::load(value);
+  std::uint64_t bytes = 0;
+  if (!checked_mul(found.count, size, &bytes) || bytes > region_.size())
+    return Status(Code::kDamaged, "", kNoOffset, "R-XV-1",
+                  joined_text("found a value of ", found.count, " elements, expected at most ",
+                              region_.size(), " bytes"));
+  if (bytes > left_)
+    return failure(Code::kUnsupported, "the values refer to the same bytes too often");
+  left_ -= bytes;
+  return found.read(MemorySource(region_), size);
+}
+
+Status AttributeValues::convert_list(const std::byte* value, Type base, std::span<std::byte> out) {
+  const std::uint64_t from = types_.value_size(base), to = size_in_file(types_, base);
+  NMB_ASSIGN(std::vector<std::byte> elements, bytes_of(value, from));
+  if (elements.empty()) return {};
+  const std::uint64_t count = elements.size() / from;
+  if (types_.needs_heap(base)) {
+    std::vector<std::byte> converted(count * to);
+    for (std::uint64_t i = 0; i < count; ++i)
+      NMB_TRY(convert(base, elements.data() + i * from, std::span(converted).subspan(i * to, to)));
+    elements = std::move(converted);
+  }
+  store_le(out.data(), static_cast<std::uint32_t>(count));
+  return add_to_heap(elements, out.data() + 4);
+}
+
+// A reference to a region: the object's path, then a selection as H5Sencode writes it. HDF5 stores
+// the object's address and the selection without the space before it.
+Status AttributeValues::convert_region(std::span<const std::byte> reference,
+                                       std::span<std::byte> out) {
+  constexpr const char* kRule = "R-XT-1";
+  ItemsIn in(reference, 0);
+  const std::string path = in.text(kRule);
+  constexpr std::size_t kPrefix = 3;  // id, version, size of lengths
+  (void)in.take(kPrefix, kRule);
+  (void)in.take(in.number<std::uint32_t>(kRule), kRule);
+  const std::span<const std::byte> selection = in.take(in.remaining(), kRule);
+  if (!in.ok()) {
+    reason_ = LeftOutReason::kType;
+    return failure(Code::kUnsupported,
+                   "a reference to a region has another form than that of HDF5");
+  }
+  const std::uint64_t address = objects_.address(KnownObjects::key_of_path(path));
+  std::vector<std::byte> object(8);
+  store_le(object.data(), address);
+  object.insert(object.end(), selection.begin(), selection.end());
+  std::vector<std::byte> place(12);
+  NMB_TRY(add_to_heap(object, place.data()));
+  if (address != 0) std::ranges::copy(place, out.begin());
+  return {};
+}
+
+Status AttributeValues::add_to_heap(std::span<const std::byte> object, std::byte* out) {
+  NMB_ASSIGN(const GlobalHeap::Place place, heap_.add(object));
+  store_le(out, place.heap);
+  store_le(out + 8, place.index);
+  return {};
+}
+
+}  // namespace nmb

@@ -1,0 +1,256 @@
+// Writes the objects of a block from HDF5 (see extended_encoder.h).
+#include "hdf5/view/extended_encoder.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "hdf5/bytes/datatype_message.h"
+#include "hdf5/bytes/dimension_messages.h"
+#include "hdf5/model/netcdf_marks.h"
+#include "wire/joined_text.h"
+
+namespace nmb {
+
+namespace {
+
+using hdf5::Creation;
+using hdf5::Layout;
+using hdf5::Link;
+using hdf5::LinkKind;
+using hdf5::Property;
+using hdf5::Space;
+using hdf5::SpaceClass;
+using Number = Property::Number;
+
+}  // namespace
+
+Status ExtendedEncoder::encode(ViewGroup* group) {
+  const std::string text = messages_.object("block", "");
+  const auto of_block = [&](const Status& status) {
+    return Status(status.code(), status.file(), kNoOffset, status.rule(),
+                  text + ": " + status.message());
+  };
+  Result<hdf5::BlockProperties> properties = hdf5::BlockProperties::of(metadata_);
+  if (!properties.ok()) return of_block(properties.status());
+  properties_ = std::move(*properties);
+  const hdf5::Order order = properties_.order(kGlobal);
+  if (const Property* p = properties_.find(Number::kUserBlock))
+    NMB_TRY(messages_.leave_out("user block of " + text, LeftOutReason::kUserBlock,
+                                joined_text("the user block has ", p->bytes.size(), " bytes")));
+  group->is_extended = true;
+  group->link_order = order.links;
+  group->attribute_order = order.attributes;
+  NMB_TRY(encode_types(&group->links));
+  is_shown_.assign(metadata_.variable_count(), false);
+  for (VarId id = 0; id < metadata_.variable_count(); ++id) {
+    const Status status = encode_variable(id, &group->links);
+    if (!status.ok())
+      return Status(
+          status.code(), status.file(), status.offset(), status.rule(),
+          messages_.object("variable", metadata_.variable(id).name) + ": " + status.message());
+  }
+  NMB_TRY(arrange_links(group));
+  header_.start(order.attributes);
+  const std::size_t empty = header_.bytes().size();
+  NMB_TRY(messages_.add_shared_messages(kGlobal, KnownObjects::key_of_path(block_.name), header_));
+  if (const Status status = messages_.add_attributes(metadata_, kGlobal, text, true, header_);
+      !status.ok())
+    return of_block(status);
+  const auto messages = header_.bytes().bytes().subspan(empty);
+  group->messages.assign(messages.begin(), messages.end());
+  return {};
+}
+
+// Encodes the named datatypes whose first link is in this group.
+Status ExtendedEncoder::encode_types(LinkList* links) {
+  const Property* const p = properties_.find(Number::kLinks);
+  if (!p) return {};
+  for (const Link& link : p->links) {
+    if (link.kind != LinkKind::kType) continue;
+    const auto type = static_cast<Type>(link.number);
+    if (link.number > 0xFFFF || !TypeTable::is_extended(type) || !types_.has(type) ||
+        types_.at(type).name.empty())
+      return failure(Code::kDamaged, messages_.object("group", ""), ": found a link to type ",
+                     link.number, ", which is not a named type");
+    Hdf5Bytes message;
+    if (const Status status = put_datatype(types_, type, message); !status.ok()) {
+      if (status.code() != Code::kUnsupported) return status;
+      left_out_links_.insert(link.name);
+      NMB_TRY(messages_.leave_out(messages_.object("named datatype", link.name),
+                                  LeftOutReason::kType, status.message()));
+      continue;
+    }
+    const Digest key = KnownObjects::key_of_type(types_.at(type).name, message.bytes());
+    shared_.now.link_type(key);
+    const Property* attributes = nullptr;
+    for (const Property& property : properties_.all())
+      if (property.number == Number::kTypeAttributes && property.type == type)
+        attributes = &property;
+    std::uint64_t address = shared_.now.address(key);
+    if (address == 0) NMB_TRY(messages_.encode_type(type, attributes, &address));
+    shared_.now.place(KnownObjects::key_of_path(messages_.path_of(link.name)), address);
+    links->add(link.name, address, link.character_set);
+  }
+  return {};
+}
+
+Creation ExtendedEncoder::creation_of(VarId id) const {
+  Creation creation;
+  const Storage* const storage = metadata_.extension()->storage_of(id);
+  const bool has_chunks = storage && storage->kind == StorageKind::kChunked;
+  if (const Property* p = properties_.find(Number::kCreation, id)) {
+    creation = p->creation;
+  } else if (has_chunks) {
+    creation.layout = Layout::kChunked;
+    creation.allocation = hdf5::Allocation::kIncremental;
+  }
+  if (has_chunks) {
+    creation.chunk = storage->chunk;
+    creation.filters = storage->filters;
+  }
+  return creation;
+}
+
+Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
+  const Variable variable = metadata_.variable(id);
+  NMB_ASSIGN(const Space space, properties_.space(metadata_, block_.records, id));
+  if (is_dimension_scale(metadata_, id)) {
+    const std::vector<std::int64_t> number = integers(metadata_, id, kDimensionId, 1);
+    shared_.now.count_dimension(
+        source_, number.empty() ? std::nullopt : std::optional<std::int64_t>(number[0]));
+  }
+  const auto left_out = [&](LeftOutReason reason, std::string why) -> Status {
+    NMB_TRY(
+        messages_.leave_out(messages_.object("variable", variable.name), reason, std::move(why)));
+    return is_dimension_scale(metadata_, id) ? encode_dimension(id, space, links) : Status();
+  };
+  if (types_.needs_heap(variable.type))
+    return left_out(LeftOutReason::kVariableLength,
+                    joined_text("the values have type ", types_.text(variable.type)));
+  if (properties_.find(Number::kVirtual, id))
+    return left_out(LeftOutReason::kVirtual, "the values are in other data sets");
+  if (properties_.find(Number::kExternalFiles, id))
+    return left_out(LeftOutReason::kElsewhere, "the values are in external files of HDF5");
+  if (space.lengths.size() > kMostRank)
+    return left_out(LeftOutReason::kTooLarge,
+                    joined_text("the variable has ", space.lengths.size(), " dimensions"));
+  const Creation creation = creation_of(id);
+  // A named datatype may have to be written first.
+  Hdf5Bytes type;
+  const Result<bool> is_named = messages_.put_named_or_plain(variable.type, type);
+  if (!is_named.ok()) {
+    if (is_named.status().code() != Code::kUnsupported) return is_named.status();
+    return left_out(LeftOutReason::kType, is_named.status().message());
+  }
+  header_.start(properties_.order(id).attributes);
+  header_.begin(HeaderMessage::kDataspace);
+  put_space(space, header_.bytes());
+  (void)header_.end();
+  header_.begin(HeaderMessage::kDatatype, kConstantMessage | (*is_named ? kSharedMessage : 0));
+  header_.bytes().put(type.bytes());
+  (void)header_.end();
+  Refused refused = storage_.add_fill_value(creation);
+  if (!refused) {
+    NMB_ASSIGN(refused, storage_.add_layout(id, space, creation));
+  }
+  if (!refused && creation.layout == Layout::kChunked && space.space_class == SpaceClass::kSimple)
+    refused = storage_.add_filters(creation.filters);
+  if (refused) return left_out(refused->reason, std::move(refused->why));
+  const Digest key = KnownObjects::key_of_path(messages_.path_of(variable.name));
+  NMB_TRY(messages_.add_shared_messages(id, key, header_));
+  NMB_TRY(messages_.add_attributes(metadata_, id, messages_.object("variable", variable.name), true,
+                                   header_));
+  NMB_ASSIGN(const std::uint64_t address, shared_.out.append(header_.finish()));
+  shared_.now.place(key, address);
+  links->add(variable.name, address);
+  is_shown_[id] = true;
+  return {};
+}
+
+// Encodes the dimension of a scale that is left out. Other variables use the dimension.
+Status ExtendedEncoder::encode_dimension(VarId id, const Space& space, LinkList* links) {
+  constexpr std::uint64_t kMostLength = std::uint64_t{1} << 60;
+  if (space.lengths.empty() || space.lengths[0] > kMostLength) return {};
+  const std::vector<std::int64_t> number = integers(metadata_, id, kDimensionId, 1);
+  std::optional<std::uint64_t> shown;
+  if (!number.empty() && number[0] >= 0)
+    shown = static_cast<std::uint64_t>(number[0]) + shared_.before.first_dimension(source_);
+  const std::string text = text_of_dimension(space.lengths[0]);
+  const std::string_view name = metadata_.variable(id).name;
+  const Digest key = KnownObjects::key_of_path(messages_.path_of(name));
+  header_.start();
+  add_dimension_messages(header_, space.lengths[0], space.maximum[0] == hdf5::kUnlimitedLength);
+  messages_.add_link_count(key, header_);
+  (void)add_scale_attributes(header_, text, text.size() + 1, shown);
+  NMB_ASSIGN(const std::uint64_t address, shared_.out.append(header_.finish()));
+  shared_.now.place(key, address);
+  links->add(name, address);
+  is_shown_[id] = true;
+  return {};
+}
+
+// Adds the links that lead to no new object, and notes the order of all links of the group.
+Status ExtendedEncoder::arrange_links(ViewGroup* group) {
+  const Property* const p = properties_.find(Number::kLinks);
+  if (!p) return {};
+  for (const Link& link : p->links) {
+    if (link.kind == LinkKind::kVariable) {
+      if (link.number >= metadata_.variable_count())
+        return failure(Code::kDamaged, messages_.object("group", ""), ": found a link to variable ",
+                       link.number, ", but the block has only ", metadata_.variable_count(),
+                       " variables");
+      if (is_shown_[link.number])
+        group->order.push_back(
+            {std::string(metadata_.variable(link.number).name), link.character_set});
+      continue;
+    }
+    NMB_TRY(add_link(link, group));
+    if (!left_out_links_.contains(link.name))
+      group->order.push_back({link.name, link.character_set});
+  }
+  return {};
+}
+
+Status ExtendedEncoder::add_link(const Link& link, ViewGroup* group) {
+  const auto left_out = [&](LeftOutReason reason, std::string why) {
+    left_out_links_.insert(link.name);
+    return messages_.leave_out(messages_.object("link", link.name), reason, std::move(why));
+  };
+  if (link.content.size() + link.name.size() > kMostMessage / 2)
+    return left_out(LeftOutReason::kTooLarge,
+                    joined_text("the link has ", link.content.size(), " bytes"));
+  switch (link.kind) {
+    case LinkKind::kVariable:
+    case LinkKind::kGroup:
+    case LinkKind::kType:
+      return {};
+    case LinkKind::kSoft:
+      group->links.add(link.name, kSoftLink, link.content, link.character_set);
+      return {};
+    case LinkKind::kExternal: {
+      std::string content(1, static_cast<char>(link.number & 0xF));
+      content += link.content;
+      content += '\0';
+      group->links.add(link.name, kExternalLink, content, link.character_set);
+      return {};
+    }
+    case LinkKind::kHard: {
+      const Digest target = KnownObjects::key_of_path(link.content);
+      shared_.now.count_hard_link(target);
+      if (shared_.before.is_absent(target))
+        return left_out(LeftOutReason::kLink, "the view leaves out the object of the link");
+      group->links.add(link.name, shared_.before.address(target), link.character_set);
+      return {};
+    }
+    case LinkKind::kUserDefined:
+      if (link.number < kExternalLink + 1 || link.number > 255)
+        return failure(Code::kDamaged, messages_.object("link", link.name), ": found link class ",
+                       link.number, ", expected 65 to 255");
+      group->links.add(link.name, static_cast<std::uint8_t>(link.number), link.content,
+                       link.character_set);
+      return {};
+  }
+  return {};
+}
+
+}  // namespace nmb

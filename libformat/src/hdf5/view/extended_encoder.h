@@ -1,0 +1,60 @@
+// ExtendedEncoder writes a block that came from HDF5 or netCDF-4 as an HDF5 group: its data sets,
+// named datatypes, links and attributes (spec/hdf5_view.md, "Blocks of kind 6").
+#pragma once
+
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "hdf5/bytes/group_encoder.h"
+#include "hdf5/bytes/object_header.h"
+#include "hdf5/model/block_properties.h"
+#include "hdf5/view/extended_output.h"
+#include "hdf5/view/object_messages.h"
+#include "hdf5/view/storage_encoder.h"
+#include "hdf5/view/value_places.h"
+#include "nmb/reader.h"
+
+namespace nmb {
+
+class ExtendedEncoder {
+ public:
+  // All arguments must outlive the object. If the block's values cannot be shown in place, `places`
+  // has the reason. `scales` are those of the block and of the blocks of kind 6 above it, nearest
+  // first.
+  ExtendedEncoder(const Block& block, const Result<ValuePlaces>& places,
+                  std::span<const ScaleNumbers> scales, ExtendedOutput& shared)
+      : block_(block),
+        metadata_(block.metadata),
+        types_(block.metadata.extension()->types),
+        source_(scales.front().source),
+        shared_(shared),
+        messages_(block, properties_, scales, shared),
+        storage_(block, places, shared, header_) {}
+  // Writes the objects of the block. Adds links to them, and the messages of the group, to `group`.
+  // Errors: kDamaged; kUnsupported if there are more chunks than allowed.
+  Status encode(ViewGroup* group);
+
+ private:
+  Status encode_types(LinkList* links);
+  Status encode_variable(VarId id, LinkList* links);
+  Status encode_dimension(VarId id, const hdf5::Space& space, LinkList* links);
+  hdf5::Creation creation_of(VarId id) const;
+  Status arrange_links(ViewGroup* group);
+  Status add_link(const hdf5::Link& link, ViewGroup* group);
+
+  const Block& block_;
+  const Metadata& metadata_;
+  const TypeTable& types_;
+  const std::size_t source_;
+  ExtendedOutput& shared_;
+  hdf5::BlockProperties properties_;
+  ObjectHeader header_;
+  ObjectMessages messages_;
+  StorageEncoder storage_;
+  std::vector<bool> is_shown_;  // by variable
+  std::unordered_set<std::string> left_out_links_;
+};
+
+}  // namespace nmb

@@ -1,0 +1,47 @@
+// ExtendedOutput is the state that the encoders of blocks of kind 6 share, and Refused says why an
+// object is left out (spec/hdf5_view.md, "Blocks of kind 6").
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "hdf5/bytes/global_heap.h"
+#include "hdf5/bytes/view_output.h"
+#include "hdf5/view/known_objects.h"
+#include "nmb/hdf5_view.h"
+
+namespace nmb {
+
+// Flags of a message.
+inline constexpr unsigned kConstantMessage = 1, kSharedMessage = 2;
+// Most bytes of a message, and most dimensions of a data set or attribute.
+inline constexpr std::size_t kMostMessage = 0xFFFF, kMostRank = 32;
+
+struct ExtendedOutput {
+  ViewOutput& out;
+  GlobalHeap& heap;
+  const KnownObjects& before;  // from the previous pass
+  KnownObjects& now;
+  const OnLeftOut& on_left_out;
+  std::uint64_t& chunks;  // number of chunks so far
+  std::uint64_t most_chunks;
+};
+
+// The numbers of a block's dimension scales, ascending, and the block's source.
+struct ScaleNumbers {
+  std::span<const std::int64_t> numbers;
+  std::size_t source;
+};
+
+// A reason for which an object is left out.
+struct Refusal {
+  LeftOutReason reason;
+  std::string why;
+};
+// nullopt: the object is shown.
+using Refused = std::optional<Refusal>;
+
+}  // namespace nmb

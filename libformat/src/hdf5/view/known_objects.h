@@ -1,0 +1,111 @@
+// KnownObjects keeps facts about the objects of an HDF5 view. Objects refer to objects that are
+// written later, and the sizes of some messages depend on these objects. So the blocks are encoded
+// several times, and each pass collects the facts that the next pass needs (spec/hdf5_view.md,
+// "Blocks of kind 6").
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "nmb/bytes.h"
+
+namespace nmb {
+
+class KnownObjects {
+ public:
+  // Identifies an object by its path in the file. Slashes at the beginning of the path are ignored.
+  static Digest key_of_path(std::string_view path);
+  // Identifies a named datatype by its path and its message. Named datatypes of several files may
+  // have the same path.
+  static Digest key_of_type(std::string_view path, std::span<const std::byte> message);
+
+  // --- a pass calls these functions to collect facts ---
+  void place(const Digest& key, std::uint64_t address) { addresses_[key] = address; }
+  void count_hard_link(const Digest& target) { ++hard_links_[target]; }
+  void use_type(const Digest& type) { used_types_.insert(type); }
+  void link_type(const Digest& type) { linked_types_.insert(type); }
+  void count_tree(std::uint64_t chunks, std::size_t rank);
+  // Adds a source, which has its own range of numbers of dimensions, and returns the source's
+  // index. `order` is the order of creation of its first block.
+  std::size_t add_source(std::uint64_t order) {
+    dimensions_.push_back({.order = order});
+    return dimensions_.size() - 1;
+  }
+  // Returns whether a dimension scale of the source has one of the numbers.
+  bool has_number(std::size_t source, std::span<const std::int64_t> numbers) const {
+    return std::ranges::any_of(
+        numbers, [&](std::int64_t n) { return dimensions_[source].numbers.contains(n); });
+  }
+  // Counts a dimension of a source. nullopt: the dimension has no number.
+  void count_dimension(std::size_t source, std::optional<std::int64_t> number);
+  void count_dimensions(std::size_t source, std::uint64_t count) {
+    dimensions_[source].unnumbered += count;
+  }
+  // Called after the pass, with the position after the view's other structures. Returns false if
+  // there are 2^31 dimensions or more.
+  [[nodiscard]] bool settle(std::uint64_t heap_position);
+
+  // --- the next pass calls these functions ---
+  // Returns whether the next pass writes objects of the same sizes as the pass that used `before`.
+  bool same_sizes(const KnownObjects& before) const {
+    return node_rank_ == before.node_rank_ && links_ == before.links_ &&
+           absent_ == before.absent_ && unlinked_types_ == before.unlinked_types_;
+  }
+  // Returns 0 for an object that the view does not show.
+  std::uint64_t address(const Digest& key) const {
+    const auto found = addresses_.find(key);
+    return found == addresses_.end() ? 0 : found->second;
+  }
+  bool is_placed(const Digest& key) const { return addresses_.contains(key); }
+  // Returns whether a hard link leads to an object that the view does not show.
+  bool is_absent(const Digest& target) const { return absent_.contains(target); }
+  // Returns the number of hard links to an object.
+  std::uint32_t links(const Digest& key) const {
+    const auto found = links_.find(key);
+    return found == links_.end() ? 1 : found->second;
+  }
+  bool is_unlinked_type(const Digest& type) const { return unlinked_types_.contains(type); }
+  unsigned node_rank() const { return node_rank_; }
+  void set_node_rank(unsigned rank) { node_rank_ = rank; }
+  std::uint64_t heap_position() const { return heap_position_; }
+  // Returns the number of a source's first dimension.
+  std::uint64_t first_dimension(std::size_t source) const {
+    return source < first_dimensions_.size() ? first_dimensions_[source] : 0;
+  }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Digest& digest) const { return digest.low; }
+  };
+  struct Dimensions {
+    std::uint64_t order = 0;       // order of creation of the source's first block
+    std::uint64_t numbered = 0;    // one more than the largest number
+    std::uint64_t unnumbered = 0;  // number of dimensions without a number
+    std::unordered_set<std::int64_t> numbers{};
+  };
+  static constexpr std::array<unsigned, 5> kNodeRanks{2, 4, 8, 16, 32};
+
+  std::unordered_map<Digest, std::uint64_t, Hash> addresses_;
+  std::map<Digest, std::uint32_t> hard_links_;
+  std::set<Digest> used_types_, linked_types_;
+  std::vector<Dimensions> dimensions_;
+  std::array<std::uint64_t, kNodeRanks.size()> tree_bytes_{};
+  // settle() sets the following members.
+  unsigned node_rank_ = 2;
+  std::map<Digest, std::uint32_t> links_;
+  std::set<Digest> absent_, unlinked_types_;
+  std::vector<std::uint64_t> first_dimensions_;
+  std::uint64_t heap_position_ = 0;
+};
+
+}  // namespace nmb

@@ -1,0 +1,131 @@
+// Stores whole files (see writer/originals.h).
+#include "writer/originals.h"
+
+#include <algorithm>
+
+#include "format/superblock/features.h"
+#include "model/name_rules.h"
+#include "wire/checked.h"
+#include "writer/commit_steps.h"
+#include "writer/file_space.h"
+#include "writer/placement.h"
+#include "writer/stored_blocks.h"
+
+namespace nmb {
+
+Result<std::uint32_t> add_original(WriterCore& w, NewOriginal original) {
+  NMB_TRY(w.failure);
+  NMB_TRY(check_id(w, original.block));
+  if (!w.define_mode) return Status(Code::kUsage, "add_original() needs define mode");
+  const std::uint64_t size = original.file->size();
+  StoredOriginal added;
+  added.digest =
+      std::make_unique<OrderedDigest>(size, original.records_sha256 || original.sha256.has_value());
+  added.move.source = std::move(original.file);
+  added.what = std::move(original);
+  added.move.length = size;
+  if (size > 0) added.move.runs = {{0, 0, 0, 0, size, 1}};
+  added.move.digest = added.digest.get();
+  w.next.originals.push_back(std::move(added));
+  return static_cast<std::uint32_t>(w.next.originals.size() - 1);
+}
+
+Status place_originals(WriterCore& w) {
+  const auto alignment = [&](const StoredOriginal& original) {
+    return extent_alignment(original.size(), w.options.alignment);
+  };
+  Placement own;
+  for (const StoredOriginal& original : w.next.originals)
+    if (original.move.position == 0 && original.size() > 0)
+      own = own.then(Placement::of(original.size(), alignment(original)));
+  NMB_ASSIGN(std::uint64_t at, take_space(w, own));
+  for (StoredOriginal& original : w.next.originals) {
+    if (original.move.position != 0 || original.size() == 0) continue;
+    if (at >= Placement::kLimit || original.size() >= Placement::kLimit - at)
+      return Status(Code::kLimit, "original " + in_quotes(original.what.path) +
+                                      " would end after byte 2^62 of the file");
+    original.move.position = round_up(at, alignment(original));
+    at = round_up(original.move.position + original.size(), 8);
+  }
+  return {};
+}
+
+void finish_originals(WriterCore& w) {
+  const std::uint64_t piece_size = w.committed.superblock.piece_size;
+  for (StoredOriginal& original : w.next.originals) {
+    original.pieces.clear();
+    for (std::uint64_t at = 0; at < original.size(); at += piece_size)
+      original.pieces.push_back({at, std::min(piece_size, original.size() - at), false,
+                                 original.move.position + at, original.move.sums[at / piece_size]});
+  }
+}
+
+Status write_original_maps(WriterCore& w) {
+  std::vector<MapToWrite> maps;
+  for (StoredOriginal& original : w.next.originals) {
+    if (original.pieces.empty()) continue;
+    maps.push_back({original.number,
+                    [&w, &original](PageSink& sink) {
+                      return write_data_map(original.pieces, nullptr,
+                                            w.committed.superblock.map_rows, sink, w.new_origin(),
+                                            0);
+                    },
+                    &original.map});
+  }
+  return write_maps_in_order(w, maps);
+}
+
+namespace {
+
+// A message to the first rank: a row of the file table.
+struct OriginalRow {
+  std::uint32_t number;
+  Place map;
+  Digest digest;
+  std::uint64_t order;
+  bool has_sha256;
+  Sha256 sha256;
+};
+
+Status check_digests(const StoredOriginal& original, const OriginalRow& row) {
+  const NewOriginal& wanted = original.what;
+  const bool same = !wanted.digest || *wanted.digest == row.digest;
+  if (same && (!wanted.sha256 || *wanted.sha256 == row.sha256)) return {};
+  return Status(Code::kDamaged, original.move.source->name(), kNoOffset, same ? "R-FT-9" : "R-FT-7",
+                "original " + in_quotes(wanted.path) + " does not have the recorded " +
+                    (same ? "SHA-256" : "digest"));
+}
+
+}  // namespace
+
+Status tell_originals(WriterCore& w) {
+  Outbox<OriginalRow> own;
+  const auto collect = [&]() -> Status {
+    for (StoredOriginal& original : w.next.originals) {
+      OriginalRow row{
+          original.number, original.map, {}, w.blocks[original.what.block].next.order, false, {}};
+      row.has_sha256 = original.digest->has_sha256();
+      if (!w.options.dry_run) {
+        row.digest = original.digest->digest();
+        if (row.has_sha256) row.sha256 = original.digest->sha256();
+        NMB_TRY(check_digests(original, row));
+      }
+      own.add(0, row);
+    }
+    return {};
+  };
+  NMB_TRY(w.ranks.agree(collect()));
+  NMB_ASSIGN(const Inbox<OriginalRow> arrived, w.ranks.exchange(own));
+  for (const auto& [rank, row] : arrived) {
+    ExternalFile& file = w.next.files[row.number - 1];
+    file.digest = row.digest;
+    file.order = row.order;
+    if (row.has_sha256) file.sha256 = row.sha256;
+    w.next.original_maps[row.number - 1] = row.map;
+  }
+  NMB_ASSIGN(const bool any, w.ranks.any(!w.next.originals.empty()));
+  if (any) w.next.superblock.compatible |= kFeatureOriginals;
+  return {};
+}
+
+}  // namespace nmb

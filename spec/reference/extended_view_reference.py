@@ -1,0 +1,730 @@
+"""Sections 8 and 9 of hdf5_view.md: what an HDF5 view shows of blocks of kind 6. view_reference.py calls it."""
+
+import struct
+
+import extended_reference as extended
+
+NONE = 2**64 - 1
+HEAP = 4096
+MOST_CHUNK, MOST_CHUNKS, MOST_PARTS, MOST_MESSAGE, MOST_RANK = 2**32 - 1, 2**24, 65536, 0xFFFF, 32
+RANKS = (2, 4, 8, 16, 32)
+
+
+class LeftOut(Exception):
+    """Section 9."""
+
+
+class Source:
+    """Blocks that share a range of numbers of dimensions."""
+
+    def __init__(self, order):
+        self.order, self.numbers, self.unnumbered = order, set(), 0
+
+    def length(self):
+        return max(self.numbers, default=-1) + 1 + self.unnumbered
+
+
+class Known:
+    """What a pass knows of objects that are written later."""
+
+    def __init__(self):
+        self.addresses, self.targets, self.used, self.linked = {}, {}, set(), set()
+        self.sources, self.trees, self.heap = [], [], 0
+        self.links, self.absent, self.unlinked, self.chunk_rank = {}, set(), set(), 2
+        self.heap_begin, self.heap_objects = None, 0  # of the newest heap
+
+    def add_source(self, order):
+        self.sources.append(Source(order))
+        return len(self.sources) - 1
+
+    def first(self, source):
+        before = lambda i: (self.sources[i].order, i) < (self.sources[source].order, source)
+        return sum(s.length() for i, s in enumerate(self.sources) if before(i))
+
+    def settle(self, heap):
+        self.heap = heap
+        for target, count in self.targets.items():
+            if target in self.addresses:
+                self.links[target] = count + 1
+            else:
+                self.absent.add(target)
+        self.unlinked = self.used - self.linked
+        self.chunk_rank = min(RANKS, key=lambda k: sum(tree_bytes(n, rank, k) for n, rank in self.trees))
+
+    def sizes(self):
+        return self.links, self.absent, self.unlinked, self.chunk_rank
+
+
+def tree_bytes(chunks, rank, k):
+    nodes = 0
+    while chunks:
+        chunks = -(-chunks // (2 * k))
+        nodes += chunks
+        if chunks == 1:
+            break
+    return nodes * ((24 + (2 * k + 1) * (16 + 8 * rank) + 16 * k + 7) // 8 * 8)
+
+
+# --- 8.5 Values of variable length -----------------------------------------------------------------
+
+
+def close_heap(view):
+    heap = view.heaps_of_attributes
+    if view.now.heap_begin is not None:
+        length = max(len(heap) - view.now.heap_begin, HEAP)
+        heap[view.now.heap_begin + 8 : view.now.heap_begin + 16] = struct.pack("<Q", length)
+        free = length - (len(heap) - view.now.heap_begin)
+        heap += struct.pack("<2Q", 0, free).ljust(free, b"\0") if free >= 16 else bytes(free)
+        view.now.heap_begin = None
+
+
+def add_to_heap(view, data):
+    """(address, number) of the object."""
+    heap, now = view.heaps_of_attributes, view.now
+    needed = 16 + extended.up(len(data))
+    begin = now.heap_begin
+    if begin is not None and (needed > max(HEAP - (len(heap) - begin), 0) or now.heap_objects == 0xFFFF):
+        close_heap(view)
+        begin = None
+    if begin is None:
+        now.heap_begin, now.heap_objects = len(heap), 0
+        heap += b"GCOL" + struct.pack("<IQ", 1, 0)
+    now.heap_objects += 1
+    heap += struct.pack("<2HIQ", now.heap_objects, 0, 0, len(data)) + data + bytes(-len(data) % 8)
+    return struct.pack("<QI", view.before.heap + now.heap_begin, now.heap_objects)
+
+
+class Block:
+    def __init__(self, view, entry, c, group):
+        from view_reference import NoView, runs_of
+
+        self.view, self.entry, self.c, self.types, self.group = view, entry, c, c.extension.types, group
+        try:
+            properties = extended.read_properties(c.extension.hdf5)
+        except extended.BrokenValue as broken:
+            raise NoView(str(broken)) from broken
+        self.properties = properties
+        if any(p[0] == extended.DIMENSIONS_ABOVE for p in properties):
+            raise NoView("a classic dataset with dimensions above")
+        self.by_place = {p[:3]: p[3] for p in properties}
+        try:
+            self.runs = runs_of(entry.pieces, view.file)
+        except NoView:
+            self.runs = None
+        order = self.get(extended.ORDER) or (0, 0)
+        group.extended, (group.link_order, group.attribute_order) = True, order
+        self.links = self.get(extended.LINKS) or []
+        self.find_source()
+        self.gone = set()  # names of links that are left out
+        for link in self.links:
+            if link.kind == 2:
+                self.named_type(link)
+        self.shown = [self.variable(v) for v in c.variables]
+        self.arrange()
+        track = 0 if order[1] & 1 else None
+        messages = self.shared_messages(extended.NO_OWNER, entry.name, track)
+        messages += self.attributes(c.attributes, extended.NO_OWNER, order[1], True)
+        group.messages = b"".join(messages)
+
+    def get(self, number, owner=extended.NO_OWNER, attribute=extended.NO_ATTRIBUTE):
+        return self.by_place.get((number, owner, attribute))
+
+    def path(self, name):
+        return b"/".join(p for p in (self.entry.name, name) if p)
+
+    # --- 8.1 Object headers ------------------------------------------------------------------------
+
+    def comment(self, text, order):
+        from view_reference import message
+
+        return [message(0x0D, text + b"\0", order=order)] if text is not None and len(text) < MOST_MESSAGE else []
+
+    def link_count(self, path, order):
+        from view_reference import message
+
+        links = self.view.before.links.get(path, 1)
+        return [message(0x16, struct.pack("<BI", 0, links), order=order)] if links > 1 else []
+
+    def shared_messages(self, owner, path, order):
+        return self.comment(self.get(extended.COMMENT, owner), order) + self.link_count(path, order)
+
+    # --- 8.2 Groups --------------------------------------------------------------------------------
+
+    def arrange(self):
+        names = []
+        for link in self.links:
+            if link.kind == 0:
+                if self.shown[link.number]:
+                    names.append((self.c.variables[link.number].name, link.character_set))
+                continue
+            self.link(link)
+            if link.name not in self.gone:
+                names.append((link.name, link.character_set))
+        for name, characters in names:
+            self.group.order.setdefault(name, (len(self.group.order), bool(characters)))
+
+    def link(self, link):
+        before, now = self.view.before, self.view.now
+        if len(link.content) + len(link.name) > MOST_MESSAGE // 2:
+            self.gone.add(link.name)
+        elif link.kind == 3:
+            self.group.add(link.name, 0, link.character_set, 1, link.content)
+        elif link.kind == 4:
+            self.group.add(link.name, 0, link.character_set, 64, bytes([link.number & 15]) + link.content + b"\0")
+        elif link.kind == 5:
+            target = link.content.lstrip(b"/")
+            now.targets[target] = now.targets.get(target, 0) + 1
+            if target in before.absent:
+                self.gone.add(link.name)
+            else:
+                self.group.add(link.name, before.addresses.get(target, 0), link.character_set)
+        elif link.kind == 6:
+            self.group.add(link.name, 0, link.character_set, link.number, link.content)
+
+    def named_type(self, link):
+        try:
+            key = self.type_key(link.number)
+        except LeftOut:
+            self.gone.add(link.name)
+            return
+        self.view.now.linked.add(key)
+        address = self.view.now.addresses.get(key)
+        if address is None:
+            attributes = [p[3][1] for p in self.properties if p[0] == extended.TYPE_ATTRIBUTES and p[3][0] == link.number]
+            address = self.write_type(link.number, key, attributes[-1] if attributes else None)
+        self.view.now.addresses[self.path(link.name)] = address
+        self.group.add(link.name, address, link.character_set)
+
+    def type_key(self, type_):
+        return self.types[type_ - extended.FIRST_TYPE].name, self.datatype(type_)
+
+    def write_type(self, type_, key, attributes):
+        from view_reference import message, object_header
+
+        messages = [message(0x03, key[1], 1)]
+        for p in self.properties:
+            if p[0] == extended.TYPE_COMMENT and p[3][0] == type_:
+                messages += self.comment(p[3][1], None)
+        messages += self.link_count(key[0].lstrip(b"/"), None)
+        if attributes is not None:
+            header = TypeAttributes(attributes, self.types).decode(values_follow=False)
+            messages += self.attributes(header.attributes, extended.NO_OWNER, 0, False)
+        self.view.now.addresses[key] = self.view.append(object_header(messages))
+        return self.view.now.addresses[key]
+
+    # --- 8.3 Data sets -----------------------------------------------------------------------------
+
+    def space(self, v):
+        told = self.get(extended.SPACE, v.number)
+        if told:
+            return told
+        lengths, maximum = [], []
+        for d in v.dimensions:
+            dimension = self.c.dimensions[d]
+            lengths.append(self.entry["records"] if dimension.is_record else dimension.length)
+            maximum.append(NONE if dimension.is_record or d in self.c.extension.unlimited else lengths[-1])
+        return (1 if lengths else 0), lengths, maximum
+
+    def space_bytes(self, space):
+        from view_reference import NULL, SCALAR, simple_of
+
+        return simple_of(space[1], space[2]) if space[0] == 1 else SCALAR if space[0] == 0 else NULL
+
+    def integers(self, v, name):
+        """The values of an attribute of 32-bit integers, and their byte order; None: it is none."""
+        a = next((a for a in v.attributes if a.name == name), None)
+        if a is None:
+            return None
+        order = ">"
+        if a.type >= extended.FIRST_TYPE:
+            t = self.types[a.type - extended.FIRST_TYPE]
+            plain = t.class_ == extended.INTEGER and t.size == 4 and t["precision"] == 32 and t["bit offset"] == 0
+            if not plain or not t["signed"] or t["byte order"] > 1 or t["low padding"] or t["high padding"]:
+                return None
+            order = "<>"[t["byte order"]]
+        elif a.type != 4:
+            return None
+        return list(struct.unpack(f"{order}{a.count}i", a.raw[: 4 * a.count])), order
+
+    def is_scale(self, v):
+        a = next((a for a in v.attributes if a.name == b"CLASS"), None)
+        if a is None or a.type < extended.FIRST_TYPE or a.count != 1:
+            return False
+        t = self.types[a.type - extended.FIRST_TYPE]
+        return t.class_ == extended.STRING and not t["variable length"] and bytes(a.raw).split(b"\0")[0] == b"DIMENSION_SCALE"
+
+    def number_of(self, v):
+        found = self.integers(v, b"_Netcdf4Dimid")
+        return found[0][0] if found and len(found[0]) == 1 and found[0][0] >= 0 else None
+
+    def find_source(self):
+        group, now = self.group, self.view.now
+        numbers = [self.number_of(v) for v in self.c.variables if self.is_scale(v)]
+        group.numbers = set(numbers) - {None}
+        group.source = group.above[0].source if group.above else None
+        if group.source is None or group.numbers & now.sources[group.source].numbers:
+            group.source = now.add_source(self.entry["order"])
+        now.sources[group.source].numbers |= group.numbers
+        now.sources[group.source].unnumbered += numbers.count(None)
+
+    def number_in_view(self, number, is_reference=True):
+        """Returns the number of a dimension in the view. A reference leads to the nearest block that has the number."""
+        if number < 0:
+            return number
+        groups = [g for g in [self.group, *self.group.above] if is_reference and number in g.numbers]
+        return number + self.view.before.first((groups or [self.group])[0].source)
+
+    def variable(self, v):
+        """Whether a link leads to it."""
+        try:
+            messages, order = self.data_set(v)
+        except LeftOut:
+            return self.is_scale(v) and self.dimension(v)
+        self.place(v, messages, order)
+        return True
+
+    def place(self, v, messages, order):
+        from view_reference import object_header
+
+        path = self.path(v.name)
+        self.view.now.addresses[path] = self.view.append(object_header(messages, order))
+        self.group.add(v.name, self.view.now.addresses[path])
+
+    def dimension(self, v):
+        from view_reference import ALONE, INT32, SCALAR, TYPES, attribute, message, simple, string
+
+        _, lengths, maximum = self.space(v)
+        if not lengths or lengths[0] > 2**60:
+            return False
+        length, grows, number = lengths[0], maximum[0] == NONE, self.number_of(v)
+        text = (ALONE + f"{length:10}").encode()
+        layout = struct.pack("<3BQ2I", 3, 2, 2, NONE, 1, 4) if grows else struct.pack("<2B2Q", 3, 1, NONE, 4 * length)
+        messages = [
+            message(0x01, simple([length], grows)),
+            message(0x03, TYPES[5], 1),
+            message(0x05, bytes([3, 11 if grows else 10])),
+            message(0x08, layout),
+            *self.link_count(self.path(v.name), None),
+            message(0x15, struct.pack("<2B2Q", 0, 0, NONE, NONE)),
+            attribute(b"CLASS", string(16), SCALAR, b"DIMENSION_SCALE\0"),
+            attribute(b"NAME", string(len(text) + 1), SCALAR, text + b"\0"),
+        ]
+        if number is not None:
+            number = self.number_in_view(number, False)
+            messages.append(attribute(b"_Netcdf4Dimid", INT32, SCALAR, struct.pack("<I", number)))
+        self.place(v, messages, 0)
+        return True
+
+    def creation(self, v, storage):
+        told = self.get(extended.CREATION, v.number)
+        c = extended.Creation()
+        chunks = storage and storage.kind == extended.CHUNKS
+        if told:
+            c.__dict__.update(told.__dict__)
+        elif chunks:
+            c.layout, c.allocation = 2, 3
+        if chunks:
+            c.chunk, c.filters = storage.chunk, storage.filters
+        return c
+
+    def data_set(self, v):
+        from view_reference import message
+
+        space, storage = self.space(v), self.c.extension.storage.get(v.number)
+        if self.c.extension.is_heap(v.type) or {extended.VIRTUAL, extended.EXTERNAL} & {
+            p[0] for p in self.properties if p[1] == v.number
+        }:
+            raise LeftOut
+        if len(space[1]) > MOST_RANK:
+            raise LeftOut
+        creation = self.creation(v, storage)
+        type_, named = self.stored_type(v.type)
+        flags = (self.get(extended.ORDER, v.number) or (0, 0))[1]
+        order = 0 if flags & 1 else None
+        state = {0: 16, 1: 0, 2: 32}[creation.state] | creation.allocation | creation.fill_time << 2
+        fill = bytes([3, state])
+        if creation.fill is not None:
+            fill += struct.pack("<I", len(creation.fill)) + creation.fill
+        if len(fill) > MOST_MESSAGE:
+            raise LeftOut
+        messages = [
+            message(0x01, self.space_bytes(space), order=order),
+            message(0x03, type_, 3 if named else 1, order),
+            message(0x05, fill, order=order),
+            message(0x08, self.layout(v, space, storage, creation), order=order),
+        ]
+        if creation.layout == 2 and space[0] == 1 and creation.filters:
+            messages.append(message(0x0B, self.filters(creation.filters), order=order))
+        messages += self.shared_messages(v.number, self.path(v.name), order)
+        messages += self.attributes(v.attributes, v.number, flags, True)
+        return messages, flags
+
+    def layout(self, v, space, storage, creation):
+        from view_reference import NoView
+        import nmb_reference as nmb
+
+        size = self.c.extension.size_of(v.type)
+        total = 0 if space[0] == 2 else size
+        for n in space[1]:
+            total *= n
+        if total >= 2**64:
+            raise LeftOut
+        chunked, grows = creation.layout == 2 and space[0] == 1, list(space[1]) != list(space[2])
+        if storage and storage.kind == extended.CHUNKS:
+            return self.stored_chunks(v, space, storage, size)
+        stored = total > 0 and not storage
+        if stored and self.runs is None:
+            raise LeftOut
+        if stored and (chunked or grows):
+            return self.rows(v, space, creation, size)
+        if chunked or grows:
+            return self.chunked(v, [], creation.chunk if chunked else [1] * len(space[1]), None, size)
+        if creation.layout == 0 and (stored or total == 0):
+            if total + 4 > MOST_MESSAGE:
+                raise LeftOut
+            fill = nmb.fill_of(self.c, v)
+            data = nmb.stretch(self.view.file, self.entry, v.begin, v.begin + total, fill) if total else b""
+            return struct.pack("<2BH", 3, 0, total) + bytes(data)
+        at = self.find(v, creation, v.begin, total, NoView) if stored else NONE
+        return struct.pack("<2B2Q", 3, 1, at, total)
+
+    def find(self, v, creation, begin, length, no_view):
+        from view_reference import find
+
+        try:
+            at = find(self.runs, begin, length)
+        except no_view as why:
+            raise LeftOut from why
+        if at:
+            return at
+        if v.type < extended.FIRST_TYPE or (creation.fill or b"").strip(b"\0"):
+            raise LeftOut
+        return NONE
+
+    def rows(self, v, space, creation, size):
+        from view_reference import NoView
+
+        rows, row = space[1][0], size
+        for n in space[1][1:]:
+            row *= n
+        if row > MOST_CHUNK:
+            raise LeftOut
+        parts = rows if v.is_record else -(-rows // (MOST_CHUNK // row))
+        while parts <= MOST_PARTS and rows % parts:
+            parts += 1
+        if parts > (MOST_CHUNKS if v.is_record else MOST_PARTS):
+            raise LeftOut
+        length = rows // parts * row
+        step = self.c.record_size if v.is_record else length
+        mask = (1 << (len(creation.filters) if creation.layout == 2 else 0)) - 1
+        chunks = []
+        for n in range(parts):
+            at = self.find(v, creation, v.begin + n * step, length, NoView)
+            if at != NONE:
+                chunks.append((n, at, length, mask))
+        return self.chunked(v, chunks, [rows // parts, *space[1][1:]], [parts] + [1] * (len(space[1]) - 1), size)
+
+    def stored_chunks(self, v, space, storage, size):
+        from view_reference import NoView, find
+        import nmb_reference as nmb
+
+        counts, count = [-(-n // c) for n, c in zip(space[1], storage.chunk)], 1
+        for n in counts:
+            count *= n
+        table = nmb.stretch(self.view.file, self.entry, v.begin, v.begin + 24 * count, b"\0") if count else b""
+        chunks = []
+        for n in range(count):
+            offset, stored, mask = struct.unpack_from("<QQI", table, 24 * n)
+            if not stored:
+                continue
+            if offset + stored > storage.region_length:
+                raise NoView(f"chunk {n} outside of its region")
+            if self.runs is None or stored > MOST_CHUNK or len(chunks) == MOST_CHUNKS:
+                raise LeftOut
+            try:
+                at = find(self.runs, v.begin + offset, stored)
+            except NoView as why:
+                raise LeftOut from why
+            if not at:
+                raise LeftOut
+            chunks.append((n, at, stored, mask))
+        return self.chunked(v, chunks, storage.chunk, counts, size)
+
+    # --- 8.6 Trees ---------------------------------------------------------------------------------
+
+    def chunked(self, v, chunks, lengths, counts, size):
+        total = size
+        for n in lengths:
+            total *= n
+        if total > MOST_CHUNK:
+            raise LeftOut
+        self.view.now.trees.append((len(chunks), len(lengths)))
+
+        def key_bytes(i, last):
+            n, _, stored, mask = chunks[-1 if last else i]
+            first = []
+            for count, length in zip(reversed(counts), reversed(lengths)):
+                first.insert(0, n % count * length)
+                n //= count
+            if last:
+                first = [first[0] + lengths[0]] + [0] * (len(first) - 1)
+            return struct.pack("<2I", 0 if last else stored, 0 if last else mask) + struct.pack(f"<{len(first)}Q", *first) + bytes(8)
+
+        children = [(i, chunk[1]) for i, chunk in enumerate(chunks)]
+        tree = self.view.tree(1, children, len(chunks), 2 * self.view.chunk_rank, key_bytes) if chunks else NONE
+        lengths = [max(n, 1) for n in lengths]
+        return struct.pack(f"<3BQ{len(lengths) + 1}I", 3, 2, len(lengths) + 1, tree, *lengths, size)
+
+    def filters(self, filters):
+        out = bytes([2, len(filters)])
+        for f in filters:
+            name = f.name.split(b"\0")[0]
+            if f.id > MOST_MESSAGE or len(f.parameters) > MOST_MESSAGE or len(name) >= MOST_MESSAGE:
+                raise LeftOut
+            name = name + b"\0" if f.id >= 256 and f.name else b""
+            out += struct.pack("<H", f.id) + (struct.pack("<H", len(name)) if f.id >= 256 else b"")
+            out += struct.pack("<2H", f.flags & 0xFFFF, len(f.parameters)) + name
+            out += struct.pack(f"<{len(f.parameters)}I", *f.parameters)
+        if len(out) > MOST_MESSAGE:
+            raise LeftOut
+        return out
+
+    # --- 8.4 Attributes ----------------------------------------------------------------------------
+
+    def attributes(self, attributes, owner, flags, has_properties):
+        from view_reference import message
+
+        order = 0 if flags & 1 else None
+        out = []
+        if attributes:
+            info = bytes([0, flags]) + (struct.pack("<H", min(len(attributes), MOST_MESSAGE)) if flags & 1 else b"")
+            out.append(message(0x15, info + struct.pack("<Q", NONE) * (3 if flags & 2 else 2), order=order))
+        for number, a in enumerate(attributes):
+            try:
+                data = self.attribute(a, owner, number, has_properties)
+            except LeftOut:
+                continue
+            out.append(message(0x0C, data, order=None if order is None else number))
+        return out
+
+    def attribute(self, a, owner, number, has_properties):
+        space = self.get(extended.SPACE, owner, number) if has_properties else None
+        if not space:
+            space = (0, [], []) if a.count == 1 else (1, [a.count], [a.count])
+        characters = self.get(extended.CHARACTER_SET, owner, number) if has_properties else None
+        if characters is None:
+            characters = int(max(a.name, default=0) > 127)
+        if not a.name or b"\0" in a.name or len(a.name) >= MOST_MESSAGE or len(a.raw) > 16 * MOST_MESSAGE:
+            raise LeftOut
+        if number > MOST_MESSAGE or len(space[1]) > MOST_RANK:
+            raise LeftOut
+        type_, named = self.stored_type(a.type)
+        space = self.space_bytes(space)
+        if a.count * self.size_in_file(a.type) > MOST_MESSAGE:
+            raise LeftOut
+        raw = bytes(a.raw)
+        if owner != extended.NO_OWNER and has_properties and a.name in (b"_Netcdf4Dimid", b"_Netcdf4Coordinates"):
+            found = self.integers(self.c.variables[owner], a.name)
+            if found and self.view.before.sources:
+                numbers = [self.number_in_view(n, a.name != b"_Netcdf4Dimid") for n in found[0]]
+                raw = struct.pack(f"{found[1]}{a.count}I", *(n % 2**32 for n in numbers))
+        values = Converter(self, raw).all(a.type, a.count)
+        head = struct.pack("<2B3HB", 3, int(named), len(a.name) + 1, len(type_), len(space), characters)
+        data = head + a.name + b"\0" + type_ + space + values
+        if len(data) > MOST_MESSAGE:
+            raise LeftOut
+        return data
+
+    # --- 8.7 Datatypes -----------------------------------------------------------------------------
+
+    def stored_type(self, type_):
+        """(bytes, whether they refer to a named datatype)."""
+        if type_ < extended.FIRST_TYPE or not self.types[type_ - extended.FIRST_TYPE].name:
+            return self.datatype(type_), False
+        key, view = self.type_key(type_), self.view
+        view.now.used.add(key)
+        if key in view.before.unlinked and key not in view.now.addresses:
+            self.write_type(type_, key, None)
+        return struct.pack("<2BQ", 3, 2, view.before.addresses.get(key, 0)), True
+
+    def size_in_file(self, type_):
+        """References to objects have 8 bytes, to regions 12."""
+        if not self.c.extension.is_heap(type_):
+            return self.c.extension.size_of(type_)
+        t = self.types[type_ - extended.FIRST_TYPE]
+        if t.class_ == extended.REFERENCE:
+            return 12 if t["to a region"] else 8
+        if t.class_ == extended.ARRAY:
+            size = self.size_in_file(t["base"])
+            for n in t["lengths"]:
+                size *= n
+            return size
+        if t.class_ == extended.COMPOUND:
+            return t.size - sum(self.less(f[0]) for f in t["fields"])
+        return t.size
+
+    def less(self, type_):
+        return self.c.extension.size_of(type_) - self.size_in_file(type_)
+
+    def offset_in_file(self, t, offset):
+        return offset - sum(self.less(f[0]) for f in t["fields"] if f[1] < offset)
+
+    def datatype(self, type_):
+        out = self.any_datatype(type_)
+        if len(out) > MOST_MESSAGE:
+            raise LeftOut
+        return out
+
+    def any_datatype(self, type_):
+        from view_reference import TYPES, datatype, integer
+
+        if type_ < extended.FIRST_TYPE:
+            return integer(1, type_ == 1, True) if type_ in (1, 7) else TYPES[type_]
+        t = self.types[type_ - extended.FIRST_TYPE]
+        size = self.size_in_file(type_)
+        if t.class_ in extended.BIT_CLASSES:
+            return self.number_type(t)
+        if t.class_ == extended.STRING:
+            if not t["variable length"]:
+                return datatype(3, t["padding"] | t["character set"] << 4, size)
+            return datatype(9, 1 | t["padding"] << 4 | t["character set"] << 8, 16, TYPES[7])
+        if t.class_ == extended.OPAQUE:
+            tag = t["tag"]
+            if len(tag) > 248 or b"\0" in tag:
+                raise LeftOut
+            length = extended.up(len(tag))
+            return datatype(5, length, size, tag.ljust(length, b"\0"))
+        if t.class_ == extended.REFERENCE:
+            return datatype(7, t["to a region"], size)
+        if t.class_ == extended.SEQUENCE:
+            return datatype(9, 0, size, self.any_datatype(t["base"]))
+        if t.class_ == extended.ARRAY:
+            if len(t["lengths"]) > MOST_RANK:
+                raise LeftOut
+            lengths = struct.pack(f"<B{len(t['lengths'])}I", len(t["lengths"]), *t["lengths"])
+            return datatype(10, 0, size, lengths + self.any_datatype(t["base"]), 3)
+        names = t["names"] if t.class_ == extended.ENUM else [f[2] for f in t["fields"]]
+        if len(names) > MOST_MESSAGE or any(b"\0" in name for name in names):
+            raise LeftOut
+        if t.class_ == extended.ENUM:
+            members = b"".join(name + b"\0" for name in names) + b"".join(t["values"])
+            return datatype(8, len(names), size, self.any_datatype(t["base"]) + members, 3)
+        if t.heap:
+            end = 0
+            for begin, type_ in sorted((f[1], f[0]) for f in t["fields"]):
+                if begin < end:
+                    raise LeftOut
+                end = begin + self.c.extension.size_of(type_)
+        out, width = b"", max((size.bit_length() + 7) // 8, 1)
+        for base, offset, name in t["fields"]:
+            out += name + b"\0" + self.offset_in_file(t, offset).to_bytes(width, "little") + self.any_datatype(base)
+            if len(out) > MOST_MESSAGE:
+                raise LeftOut
+        return datatype(6, len(names), size, out, 3)
+
+    def number_type(self, t):
+        from view_reference import datatype
+
+        is_float, vax = t.class_ == extended.FLOAT, t["byte order"] == 2
+        if max(t["bit offset"], t["precision"]) > 0xFFFF or 2 in (t["low padding"], t["high padding"]) or vax and not is_float:
+            raise LeftOut
+        bits = (t["byte order"] == 1) | t["low padding"] << 1 | t["high padding"] << 2
+        body = struct.pack("<2H", t["bit offset"], t["precision"])
+        if is_float:
+            parts = [t[name] for name in extended.FLOAT_PARTS]
+            if max(parts) > 255 or t["exponent bias"] >= 2**32 or t["inner padding"] == 2:
+                raise LeftOut
+            bits |= (0x41 if vax else 0) | t["inner padding"] << 3 | t["normalization"] << 4 | parts[0] << 8
+            return datatype(1, bits, t.size, body + bytes(parts[1:]) + struct.pack("<I", t["exponent bias"]), 3 if vax else 1)
+        if t.class_ == extended.TIME:
+            if t["bit offset"]:
+                raise LeftOut
+            return datatype(2, bits & 1, t.size, struct.pack("<H", t["precision"]))
+        if t.class_ == extended.INTEGER:
+            bits |= t["signed"] << 3
+        return datatype(t.class_, bits, t.size, body)
+
+
+class TypeAttributes(extended.ExtendedDecoder):
+    """Property 5: a header without sections."""
+
+    def __init__(self, data, types):
+        super().__init__(data, None)
+        self.types = types
+
+    def sections(self):
+        self.out.extension = extended.Extension()
+        self.out.extension.types = self.types
+        self.length_at = self.at
+        self.told_length = self.count("header_length")
+
+
+class Converter:
+    """The values of an attribute as they are in an HDF5 file."""
+
+    def __init__(self, block, region):
+        self.block, self.view, self.extension = block, block.view, block.c.extension
+        self.region, self.left = region, 16 * len(region)
+
+    def all(self, type_, count):
+        if not self.extension.is_heap(type_):
+            return self.region
+        size = self.extension.size_of(type_)
+        return b"".join(self.one(type_, self.region[i * size : i * size + size]) for i in range(count))
+
+    def content(self, raw, size):
+        from view_reference import NoView
+
+        count, offset = struct.unpack("<QQ", raw)
+        if count * size > len(self.region):
+            raise NoView("a value of variable length without its bytes")
+        if count * size > self.left:
+            raise LeftOut
+        self.left -= count * size
+        if offset == 0:
+            return b""
+        if offset + count * size > len(self.region):
+            raise NoView("a value of variable length without its bytes")
+        return self.region[offset : offset + count * size]
+
+    def one(self, type_, raw):
+        if not self.extension.is_heap(type_):
+            return raw
+        block, t = self.block, self.extension.types[type_ - extended.FIRST_TYPE]
+        if t.class_ == extended.ARRAY:
+            size = self.extension.size_of(t["base"])
+            return b"".join(self.one(t["base"], raw[i : i + size]) for i in range(0, t.size, size))
+        if t.class_ == extended.COMPOUND:
+            out = bytearray(block.size_in_file(type_))
+            for base, offset, _ in t["fields"]:
+                value = self.one(base, raw[offset : offset + self.extension.size_of(base)])
+                at = block.offset_in_file(t, offset)
+                out[at : at + len(value)] = value
+            return bytes(out)
+        if t.class_ == extended.STRING:
+            if raw[8:] == bytes(8):
+                return bytes(16)
+            text = self.content(raw, 1)
+            return struct.pack("<I", len(text)) + add_to_heap(self.view, text)
+        if t.class_ == extended.SEQUENCE:
+            size = self.extension.size_of(t["base"])
+            elements = self.content(raw, size)
+            if not elements:
+                return bytes(16)
+            count = len(elements) // size
+            elements = b"".join(self.one(t["base"], elements[i : i + size]) for i in range(0, len(elements), size))
+            return struct.pack("<I", count) + add_to_heap(self.view, elements)
+        content = self.content(raw, 1)
+        if not t["to a region"]:
+            return struct.pack("<Q", self.view.before.addresses.get(content.lstrip(b"/"), 0) if content else 0)
+        return self.region_reference(content) if content else bytes(12)
+
+    def region_reference(self, content):
+        length = int.from_bytes(content[:4], "little")
+        path, rest = content[4 : 4 + length].lstrip(b"/"), content[4 + length :]
+        if len(content) < 4 + length + 7 or len(rest) < 7 + int.from_bytes(rest[3:7], "little"):
+            raise LeftOut
+        selection = rest[7 + int.from_bytes(rest[3:7], "little") :]
+        address = self.view.before.addresses.get(path, 0)
+        place = add_to_heap(self.view, struct.pack("<Q", address) + selection)
+        return place if address else bytes(12)

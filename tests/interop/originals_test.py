@@ -1,0 +1,208 @@
+#!/usr/bin/python3
+"""Checks that HDF5 and netCDF-4 files come back from NMB files byte for byte, and that values in originals are right.
+
+    originals_test.py --tools FOLDER
+
+Packs files one by one and together, with and without --no-originals. Compares the SHA-256 of the files that --original
+writes, and the HDF5 files that are made from the blocks of both. With NMB_CORPUS, also tests a fifth of the HDF5 and
+netCDF-4 files in that folder; with NMB_ALL, all of them.
+"""
+
+import csv
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import tool_runs  # noqa: E402
+
+import h5py  # noqa: E402
+import netCDF4  # noqa: E402
+import numpy as np  # noqa: E402
+
+USER_BLOCK = 65536  # length of a user block, in bytes
+CLASSIC = ("CDF-1", "CDF-2", "CDF-5")
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def contiguous(file):
+    file["v"] = np.arange(700001, dtype="f4")
+    file["sub/small"] = np.arange(100, dtype="i2")
+    file["sub/w"] = np.arange(300, dtype=">i8")
+
+
+def chunked(file):
+    values = np.random.default_rng(1).integers(0, 1000, (900, 700))
+    file.create_dataset("v", data=values, chunks=(100, 70), compression="gzip", shuffle=True, fletcher32=True)
+    file.create_dataset("w", data=values.astype("f8"), chunks=(90, 700), maxshape=(None, 700))
+    file.create_dataset("never", (1000, 1000), "f8", chunks=(100, 100))
+
+
+def texts(file):
+    file.create_dataset("v", data=["x" * n for n in range(500)], dtype=h5py.string_dtype())
+    file["refs"] = np.array([file["v"].ref] * 100, dtype=h5py.ref_dtype)
+    file["numbers"] = np.arange(10000)
+    file.attrs["text"] = "of variable length"
+
+
+def nothing(file):
+    pass
+
+
+def groups(file):
+    for n in range(50):
+        file[f"g{n}/v"] = np.arange(n * 40)
+        file[f"g{n}"].attrs["number"] = n
+
+
+def make_hdf5(path, fill, **options):
+    with h5py.File(path, "w", **options) as file:
+        fill(file)
+
+
+def make_netcdf4(path):
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 500)
+        v = file.createVariable("v", "f8", ("time", "x"), zlib=True)
+        v[:] = np.arange(60 * 500).reshape(60, 500)
+        v.units = "K"
+        inner = file.createGroup("inner")
+        inner.createVariable("w", "i4", ("x",))[:] = np.arange(500)
+
+
+def make_all(test):
+    for fill in (contiguous, chunked, texts, nothing, groups):
+        make_hdf5(test.work / f"{fill.__name__}.h5", fill)
+    make_hdf5(test.work / "late.h5", contiguous, libver="latest")
+    make_hdf5(test.work / "user.h5", chunked, userblock_size=USER_BLOCK)
+    make_netcdf4(test.work / "model.nc")
+    return sorted(path.name for path in test.work.iterdir())
+
+
+def expect_back(test, packed, block, source, what):
+    back = test.work / "back"
+    back.unlink(missing_ok=True)
+    test.run("nmconvert", packed, "--no-sync", "--original", block, "-o", "back")
+    test.check(back.exists() and digest(back) == digest(source), f"{what}: other bytes came back")
+
+
+def check_one(test, path):
+    """Packs one file, and checks its bytes and its blocks. Returns the length of the output, or None if it is refused."""
+    test.run("nmcat", "-f", "--no-sync", path, "--digest", "sha256", "-o", "one.nmb", exit_code=None)
+    if test.exit_code:
+        return None  # refused, with or without originals
+    test.run("nmcat", "-f", "--no-sync", path, "--no-originals", "-o", "without.nmb")
+    said = test.run("nmverify", "--level", "data", "--originals", "one.nmb")
+    test.check("1 of 1 original sound" in said, f"{path}: {said}")
+    expect_back(test, "one.nmb", path.stem, path, path)
+    files = test.run("nminspect", "files", "one.nmb").split("\t")
+    test.check(files[4] == digest(path), f"{path}: {files}")
+    # The blocks are the same, whether their values lie in the original or not.
+    made = []
+    for packed in ("one.nmb", "without.nmb"):
+        test.run("nmconvert", "-f", "--no-sync", "--no-check", packed, "made.h5", exit_code=None)
+        made.append((test.exit_code, digest(test.work / "made.h5") if test.exit_code == 0 else test.said))
+        made[-1] = (made[-1][0], made[-1][1].replace(packed, ""))
+    test.check(made[0] == made[1], f"{path}: the blocks differ: {made}")
+    return (test.work / "one.nmb").stat().st_size
+
+
+def check_together(test, names):
+    test.run("nmcat", "--no-sync", *names, "-j1", "-o", "all.nmb")
+    test.run("nmcat", "--no-sync", *names, "-j3", "-o", "threads.nmb")
+    test.check(digest(test.work / "all.nmb") == digest(test.work / "threads.nmb"), "-j3 makes another file")
+    test.run("nmverify", "-q", "all.nmb")
+    for name in names:
+        expect_back(test, "all.nmb", name.split(".")[0], test.work / name, f"{name} of all")
+    # An original is also found by its path. Files that are made from this file contain its originals.
+    expect_back(test, "all.nmb", names[0], test.work / names[0], "by its path")
+    test.run("nmcat", "--no-sync", "all.nmb", "-o", "nested.nmb")
+    test.run("nmconvert", "--no-sync", "--repack", "all.nmb", "repacked.nmb")
+    for name in names:
+        stem = name.split(".")[0]
+        expect_back(test, "nested.nmb", f"all/{stem}", test.work / name, f"{name} of nested")
+        expect_back(test, "repacked.nmb", stem, test.work / name, f"{name} of repacked")
+    sizes = {name: (test.work / name).stat().st_size for name in ("all.nmb", "nested.nmb", "repacked.nmb")}
+    test.check(max(sizes.values()) < 1.02 * sizes["all.nmb"], f"values are stored twice: {sizes}")
+    for packed in ("nested.nmb", "repacked.nmb"):
+        test.run("nmverify", "-q", packed)
+
+
+def check_appended(test, names):
+    test.run("nmcat", "--no-sync", names[0], "-o", "grown.nmb")
+    for name in names[1:]:
+        test.run("nmcat", "--no-sync", name, "--append", "-o", "grown.nmb")
+    test.run("nmverify", "-q", "grown.nmb")
+    for name in names:
+        expect_back(test, "grown.nmb", name.split(".")[0], test.work / name, f"{name} of grown")
+
+
+def check_groups_without_file_names(test):
+    """Packs inputs that share an empty root group. Each original then belongs to the first group with content."""
+    for run in ("r1", "r2"):
+        make_hdf5(test.work / f"{run}.h5", lambda file, run=run: file.create_dataset(f"{run}/v", data=np.arange(900)))
+    test.run("nmcat", "--no-sync", "r1.h5", "r2.h5", "--block-name", "{group}", "-o", "shared.nmb")
+    for run in ("r1", "r2"):
+        expect_back(test, "shared.nmb", run, test.work / f"{run}.h5", f"{run} of shared groups")
+
+
+def check_size(test):
+    rng = np.random.default_rng(2)
+    with h5py.File(test.work / "large.h5", "w") as file:
+        file["v"] = rng.standard_normal(500000)
+        file.create_dataset("w", data=rng.standard_normal((2000, 500)), chunks=(50, 100), compression="gzip")
+    size = check_one(test, test.work / "large.h5")
+    test.check(size <= 1.01 * (test.work / "large.h5").stat().st_size, f"large.h5 became {size} bytes")
+
+
+def check_many_chunks(test):
+    """Packs so many chunks that their places are read from the B-tree. The chunks have gaps and any order in the file."""
+    rng = np.random.default_rng(3)
+    for name, options, most in (("tree", {}, 1.15), ("latest", {"libver": "latest"}, 2.1)):
+        path = test.work / f"{name}.h5"
+        with h5py.File(path, "w", **options) as file:
+            v = file.create_dataset("v", (333, 70, 41), "i2", chunks=(10, 7, 10), compression="gzip", shuffle=True,
+                                    maxshape=(None, 70, 41), fillvalue=7)
+            places = [(z, y) for z in range(0, 333, 10) for y in range(0, 70, 7)]
+            rng.shuffle(places)
+            for z, y in places[: len(places) * 9 // 10]:
+                shape = v[z : z + 10, y : y + 7].shape
+                v[z : z + 10, y : y + 7] = rng.integers(-30000, 30000, shape)
+            wanted = v[:]
+            file.create_dataset("w", data=rng.integers(0, 256, 4000000).astype("u1"), chunks=(1024,))
+        size = check_one(test, path)
+        test.check(size <= most * path.stat().st_size, f"{name}.h5 became {size} bytes")
+        test.run("nmconvert", "-f", "one.nmb", "made.h5")
+        with h5py.File(test.work / "made.h5") as made, h5py.File(path) as file:
+            test.check((made[f"{name}/v"][:] == wanted).all(), f"{name}.h5: other values of v")
+            test.check((made[f"{name}/w"][:] == file["w"][:]).all(), f"{name}.h5: other values of w")
+
+
+def check_corpus(test, corpus):
+    with open(os.path.join(corpus, "INDEX.tsv"), encoding="utf-8") as index:
+        rows = [row for row in csv.DictReader(index, delimiter="\t") if row["kind"] not in CLASSIC]
+    paths = [Path(corpus, row["path"]) for row in rows[:: 1 if tool_runs.ALL else 5]]
+    packed = [path for path in paths if path.exists() and check_one(test, path)]
+    test.check(packed, "no file of the collection was packed")
+
+
+def check(test):
+    names = make_all(test)
+    for name in names:
+        check_one(test, test.work / name)
+    check_together(test, names)
+    check_appended(test, names)
+    check_groups_without_file_names(test)
+    check_size(test)
+    check_many_chunks(test)
+    if corpus := os.environ.get("NMB_CORPUS"):
+        check_corpus(test, corpus)
+
+
+if __name__ == "__main__":
+    sys.exit(tool_runs.main(__doc__, check))

@@ -1,0 +1,117 @@
+// Finds and describes originals of an NMB file (see original_files.h).
+#include "common/original_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "nmb/text.h"
+
+namespace nmb::tools {
+
+namespace {
+
+// Originals by the order of their blocks.
+using ByOrder = std::multimap<std::uint64_t, OriginalFile>;
+
+Result<ByOrder> by_order(const Reader& reader) {
+  ByOrder out;
+  NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
+  for (std::uint32_t i = 0; i < files.size(); ++i)
+    if (files[i].is_original)
+      out.emplace(files[i].order, OriginalFile{i + 1, files[i], std::nullopt});
+  return out;
+}
+
+// Returns the original if exactly one was found. Errors: kConflict if several were found. where:
+// how the originals are related to `name`.
+Result<std::optional<OriginalFile>> only_one(const Reader& reader, const std::string& name,
+                                             const std::vector<OriginalFile>& found,
+                                             const char* where, bool by_path) {
+  if (found.empty()) return std::optional<OriginalFile>();
+  if (found.size() == 1) return std::optional(found.front());
+  constexpr std::size_t kMostNamed = 5;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(found.size(), kMostNamed); ++i)
+    list += fmt::format("{}\"{}\"", i > 0 ? ", " : "",
+                        printable(by_path ? found[i].file.path : *found[i].block));
+  return Status(Code::kConflict, reader.file().name(), kNoOffset, "",
+                fmt::format("{} originals {} \"{}\" ({}{}); use the {} of one original",
+                            found.size(), where, printable(name), list,
+                            found.size() > kMostNamed ? ", ..." : "", by_path ? "path" : "block"));
+}
+
+}  // namespace
+
+Result<std::vector<OriginalFile>> originals_of(const Reader& reader) {
+  NMB_ASSIGN(ByOrder known, by_order(reader));
+  std::vector<OriginalFile> out;
+  if (known.empty()) return out;
+  NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    const auto [begin, end] = known.equal_range(entry.order);
+    for (auto at = begin; at != end; ++at) at->second.block = entry.name;
+    return true;
+  }));
+  for (auto& [order, original] : known) out.push_back(std::move(original));
+  std::ranges::sort(out, {}, &OriginalFile::number);
+  return out;
+}
+
+Result<std::optional<OriginalFile>> find_original(const Reader& reader, const std::string& name) {
+  NMB_ASSIGN(const ByOrder known, by_order(reader));
+  if (known.empty()) return std::optional<OriginalFile>();
+  std::vector<OriginalFile> found;
+  const auto take = [&](const BlockEntry& entry) -> Result<bool> {
+    const auto [begin, end] = known.equal_range(entry.order);
+    for (auto at = begin; at != end; ++at) {
+      found.push_back(at->second);
+      found.back().block = entry.name;
+    }
+    return true;
+  };
+  NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(name));
+  if (entry) NMB_TRY(take(*entry).status());
+  if (!found.empty()) return only_one(reader, name, found, "became block", true);
+  NMB_TRY(reader.for_each_entry(name.empty() ? "" : name + "/", take));
+  if (!found.empty()) return only_one(reader, name, found, "became blocks below", false);
+  for (const auto& [order, original] : known)
+    if (original.file.path == name) found.push_back(original);
+  if (found.size() > 1)
+    return Status(Code::kConflict, reader.file().name(), kNoOffset, "",
+                  fmt::format("{} originals have the path \"{}\"; use the block of one original",
+                              found.size(), printable(name)));
+  return found.empty() ? std::optional<OriginalFile>() : std::optional(found.front());
+}
+
+std::string hexadecimal(const Sha256& digest) {
+  std::string out;
+  for (const std::byte byte : digest) out += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  return out;
+}
+
+std::string hexadecimal(const Digest& digest) {
+  return fmt::format("{:016x}{:016x}", digest.high, digest.low);
+}
+
+std::string without_original_text(const std::string& output, std::uint64_t count,
+                                  const std::string& option) {
+  return fmt::format(
+      "{}: stores no {} of {} HDF5 {}, because {} changes how values are stored; nmconvert "
+      "--original cannot write {}",
+      output, count == 1 ? "original" : "originals", count, count == 1 ? "file" : "files", option,
+      count == 1 ? "this file" : "these files");
+}
+
+Json original_json(const OriginalFile& original) {
+  Json json{{"file", json_text(original.file.path)},
+            {"bytes", original.file.size},
+            {"block", nullptr},
+            {"xxh3_128", hexadecimal(original.file.digest)},
+            {"sha256", nullptr}};
+  if (original.block) json["block"] = json_text(*original.block);
+  if (original.file.sha256) json["sha256"] = hexadecimal(*original.file.sha256);
+  return json;
+}
+
+}  // namespace nmb::tools

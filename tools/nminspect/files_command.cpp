@@ -1,0 +1,65 @@
+// nminspect files (see files_command.h).
+#include "nminspect/files_command.h"
+
+#include "common/json_document.h"
+#include "common/original_files.h"
+#include "common/table.h"
+#include "common/units.h"
+#include "nmb/text.h"
+#include "nminspect/block_name.h"
+
+namespace nmb::tools {
+
+FilesCommand::FilesCommand(Tool& tool)
+    : InspectCommand(
+          tool, "files",
+          {"Lists originals and external files.",
+           "An original is an input file that is stored whole. `nmconvert FILE --original BLOCK -o "
+           "OUT` writes an original as a file, byte for byte; "
+           "`nmverify --originals` checks that this is possible. The column digest has the "
+           "XXH3-128 of an original, and the column sha256 has its SHA-256 if nmcat or nmconvert "
+           "recorded it. An external file contains values that nmcat --link left there.",
+           "  nminspect files all.nmb\n  nminspect files --json all.nmb"}) {
+  tool.offer_json(command_);
+  tool.offer_bytes(command_);
+}
+
+Status FilesCommand::run(const InspectedFile& file) {
+  std::vector<ExternalFile> files;
+  std::vector<OriginalFile> originals;
+  if (const Reader* const reader = file.reader()) {
+    NMB_ASSIGN(files, reader->external_files());
+    NMB_ASSIGN(originals, originals_of(*reader));
+  }
+  if (tool_.options().json) {
+    Json json = json_document("files");
+    json["file"] = json_text(file.file().name());
+    json["originals"] = Json::array();
+    for (const OriginalFile& original : originals)
+      json["originals"].push_back(original_json(original));
+    json["external"] = Json::array();
+    for (const ExternalFile& row : files)
+      if (!row.is_original)
+        json["external"].push_back({{"file", json_text(row.path)}, {"bytes", row.size}});
+    return write_json(tool_.out(), json);
+  }
+  Table table(
+      tool_.out(),
+      {{"kind"}, {"bytes", Table::Align::kRight}, {"block"}, {"digest"}, {"sha256"}, {"file"}});
+  auto original = originals.begin();
+  for (std::uint32_t i = 0; i < files.size(); ++i) {
+    const std::string bytes = bytes_text(files[i].size, tool_.options().bytes);
+    if (!files[i].is_original) {
+      NMB_TRY(table.row({"external", bytes, "-", "-", "-", files[i].path}));
+      continue;
+    }
+    NMB_TRY(table.row({"original", bytes,
+                       original->block ? std::string(name_for_user(*original->block)) : "-",
+                       hexadecimal(files[i].digest),
+                       files[i].sha256 ? hexadecimal(*files[i].sha256) : "-", files[i].path}));
+    ++original;
+  }
+  return table.finish();
+}
+
+}  // namespace nmb::tools

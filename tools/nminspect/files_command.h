@@ -1,0 +1,16 @@
+// nminspect files: lists the originals of an NMB file, and external files with values.
+#pragma once
+
+#include "nminspect/inspect_command.h"
+
+namespace nmb::tools {
+
+class FilesCommand final : public InspectCommand {
+ public:
+  explicit FilesCommand(Tool& tool);
+
+ private:
+  Status run(const InspectedFile& file) override;
+};
+
+}  // namespace nmb::tools

@@ -1,0 +1,40 @@
+// nminspect view (see view_command.h).
+#include "nminspect/view_command.h"
+
+#include "common/json_document.h"
+#include "common/table.h"
+#include "nmb/hdf5_view.h"
+#include "nmb/reader.h"
+
+namespace nmb::tools {
+
+ViewCommand::ViewCommand(Tool& tool)
+    : InspectCommand(
+          tool, "view",
+          {"Lists the objects that the HDF5 view of an NMB file leaves out.",
+           "Each line has a reason, an object that HDF5 programs do not see, and an explanation. "
+           "The list is for the newest generation, even if the file has no view. If the list is "
+           "empty, a view shows all objects. If no view is possible, the exit code is 2, and the "
+           "message has the reason.",
+           "  nminspect view run.nmb"}) {
+  tool.offer_json(command_);
+}
+
+Status ViewCommand::run(const InspectedFile& file) {
+  if (!file.reader()) return refused_kind(file.file(), file.file().kind());
+  Json json = json_document("view");
+  json["file"] = json_text(file.file().name());
+  Json& objects = json["left_out"] = Json::array();
+  Table table(tool_.out(), {{"reason"}, {"object"}, {"explanation"}});
+  NMB_TRY(for_each_left_out(file.reader()->file(), [&](const LeftOut& left_out) -> Status {
+    const std::string reason(left_out_word(left_out.reason));
+    if (!tool_.options().json) return table.row({reason, left_out.object, left_out.why});
+    objects.push_back({{"reason", reason},
+                       {"object", json_text(left_out.object)},
+                       {"explanation", json_text(left_out.why)}});
+    return {};
+  }));
+  return tool_.options().json ? write_json(tool_.out(), json) : table.finish();
+}
+
+}  // namespace nmb::tools
