@@ -55,7 +55,7 @@ void set_classic_chunk(const SourceBlock& source, VarId variable, const Space& s
   if (space.space_class != SpaceClass::kSimple) return;
   const Variable v = source.metadata().variable(variable);
   for (std::size_t i = 0; i < v.dimensions.size(); ++i)
-    for (const Compression::ChunkLength& asked : source.classic_style().chunk) {
+    for (const Compression::ChunkLength& asked : source.style().chunk) {
       if (asked.dimension != source.metadata().dimension(v.dimensions[i]).name) continue;
       if (creation->layout != Layout::kChunked)
         set_chunked(usual_chunk(space, source.metadata().value_size(v.type)), creation);
@@ -68,7 +68,7 @@ void add_classic_filters(const SourceBlock& source, VarId variable, const Space&
                          Creation* creation) {
   constexpr std::uint64_t kSmall = 64 << 10;  // bytes
   constexpr std::uint32_t kOptional = 1;
-  const ClassicStyle& wanted = source.classic_style();
+  const WriteStyle& wanted = source.style();
   if (wanted.deflate == 0 || space.space_class != SpaceClass::kSimple || space.lengths.empty())
     return;
   const std::uint64_t size = value_size(source, variable);
@@ -81,6 +81,21 @@ void add_classic_filters(const SourceBlock& source, VarId variable, const Space&
         {H5Z_FILTER_SHUFFLE, kOptional, "shuffle", {static_cast<std::uint32_t>(size)}});
   creation->filters.push_back(
       {H5Z_FILTER_DEFLATE, kOptional, "deflate", {static_cast<std::uint32_t>(wanted.deflate)}});
+}
+
+// Sets the chunks of the requested layout. Space is allocated when values are written, which is
+// after all metadata.
+void set_new_layout(const SourceBlock& source, VarId variable, Creation* creation) {
+  if (std::optional<ChunkLayout> layout = source.new_chunks(variable)) {
+    set_chunked(std::move(layout->chunk), creation);
+    creation->filters = std::move(layout->filters);
+  }
+  if (creation->layout == Layout::kContiguous) creation->allocation = Allocation::kLate;
+  if (creation->layout != Layout::kChunked) return;
+  creation->allocation = Allocation::kIncremental;
+  // HDF5 writes chunks of another length than that of their values only with a filter.
+  if (source.style().relayout->is_rehearsal && creation->filters.empty())
+    creation->filters.push_back({H5Z_FILTER_DEFLATE, 0, "deflate", {1}});
 }
 
 Status set_external(const Property& p, hid_t dcpl) {
@@ -254,6 +269,7 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
     creation.chunk = storage->chunk;
     creation.filters = storage->filters;
   }
+  if (source.style().relayout) set_new_layout(source, variable, &creation);
   return creation;
 }
 

@@ -61,7 +61,7 @@ DimensionScales::DimensionScales(const SourceBlock& source, hid_t group, const D
                         !metadata.variable(*variable).dimensions.empty() &&
                         metadata.variable(*variable).dimensions[0] == d;
     scales_.push_back(is_own ? *variable : kGlobal);
-    has_scale_.push_back(is_own || above_[d] || !source.classic_style().plain ||
+    has_scale_.push_back(is_own || above_[d] || !source.style().plain ||
                          !is_made_up(metadata.dimension(d).name));
   }
   // A scale of several dimensions names them by number.

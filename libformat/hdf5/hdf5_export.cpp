@@ -3,6 +3,7 @@
 #include "hdf5_export.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -32,25 +33,29 @@ constexpr std::size_t kMostColumns = 64;  // data sets that are written together
 
 class Hdf5Export {
  public:
-  Hdf5Export(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style)
-      : reader_(reader), form_(form), maker_(reader, form, file, std::move(style)) {}
+  Hdf5Export(const NamedBlocks& blocks, const Hdf5Form& form, hid_t file, WriteStyle style)
+      : blocks_(blocks), form_(form), maker_(blocks, form, file, std::move(style)) {}
 
   Status write() {
-    NMB_TRY(reader_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_TRY(blocks_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
       NMB_TRY(define(entry));
       return true;
     }));
     NMB_TRY(link_types());
     NMB_TRY(DimensionScales::tell_shared(maker_.file(), shared_uses_));
-    for (const Later& later : later_) NMB_TRY(write_later(later));
+    // All attributes come before the first value.
+    for (const Later& later : later_) NMB_TRY(write_attributes_later(later));
+    for (const Later& later : later_) NMB_TRY(write_values_later(later));
     return {};
   }
 
  private:
-  // Values of a block that refer to objects: of an attribute or of a variable.
+  // Values of a block, of an attribute or of a variable, that refer to objects. With
+  // WriteStyle::relayout, also all other values of variables.
   struct LaterItem {
     std::uint32_t owner = kGlobal;
     std::uint32_t attribute = kNoAttribute;  // kNoAttribute: the variable's values
+    haddr_t address = HADDR_UNDEF;           // of the data set, for its values
   };
   struct Later {
     std::string block;
@@ -155,7 +160,7 @@ class Hdf5Export {
       if (make) NMB_TRY(make_attribute(out, source.types(), object));
       if (!source.types().has_reference(attribute.type))
         return write_attribute(out, source.types(), object, maker_.find_object());
-      later->items.push_back({owner, n});
+      later->items.push_back({owner, n, HADDR_UNDEF});
       return {};
     };
     if (status.ok()) status = source.metadata().try_each_attribute(owner, define);
@@ -165,8 +170,11 @@ class Hdf5Export {
 
   Status define_values(SourceBlock& source, VarId variable, hid_t data_set, Later* later) {
     NMB_TRY(define_attributes(source, variable, data_set, later, false));
-    if (source.types().has_reference(source.metadata().variable(variable).type)) {
-      later->items.push_back({variable, kNoAttribute});
+    if (source.style().relayout ||
+        source.types().has_reference(source.metadata().variable(variable).type)) {
+      H5O_info_t info;
+      NMB_TRY(check_hdf5(H5Oget_info2(data_set, &info, H5O_INFO_BASIC), source.text(variable)));
+      later->items.push_back({variable, kNoAttribute, info.addr});
       return {};
     }
     if (!is_column(source, variable))
@@ -209,7 +217,7 @@ class Hdf5Export {
     return {};
   }
 
-  Status write_later(const Later& later) {
+  Status write_attributes_later(const Later& later) {
     NMB_ASSIGN(const std::shared_ptr<SourceBlock> source, maker_.block(later.block));
     if (later.type_attributes)
       for (const Property& p : source->properties())
@@ -218,14 +226,24 @@ class Hdf5Export {
     std::uint32_t owner = 0;
     Handle object;
     for (const LaterItem& item : later.items) {
+      if (item.attribute == kNoAttribute) continue;
       if (!object.ok() || owner != item.owner) {
         owner = item.owner;
         NMB_ASSIGN(object,
                    maker_.object_at(owner == kGlobal ? source->name() : source->path(owner)));
       }
-      NMB_TRY(item.attribute == kNoAttribute
-                  ? write_values(*source, owner, object.get(), maker_.find_object())
-                  : write_attribute_later(*source, item, object.get()));
+      NMB_TRY(write_attribute_later(*source, item, object.get()));
+    }
+    return {};
+  }
+
+  Status write_values_later(const Later& later) {
+    NMB_ASSIGN(const std::shared_ptr<SourceBlock> source, maker_.block(later.block));
+    for (const LaterItem& item : later.items) {
+      if (item.attribute != kNoAttribute) continue;
+      NMB_ASSIGN(const Handle object, check_handle(H5Oopen_by_addr(maker_.file(), item.address),
+                                                   source->text(item.owner)));
+      NMB_TRY(write_values(*source, item.owner, object.get(), maker_.find_object()));
     }
     return {};
   }
@@ -241,7 +259,7 @@ class Hdf5Export {
         });
   }
 
-  const Reader& reader_;
+  const NamedBlocks blocks_;
   const Hdf5Form& form_;
   ObjectMaker maker_;
   std::vector<Later> later_;
@@ -256,14 +274,17 @@ Result<Handle> creation_properties(const SourceBlock* root, std::size_t user_blo
   return fcpl;
 }
 
-// Uses the format of old programs, unless the file needs a newer one.
-Result<Handle> access_properties(bool new_headers) {
+// Uses the format of old programs, unless the file needs a newer one. metadata_room: if not 0, the
+// file's metadata get so many bytes at its beginning, and values come after them.
+Result<Handle> access_properties(bool new_headers, std::uint64_t metadata_room) {
   NMB_ASSIGN(Handle fapl, check_handle(H5Pcreate(H5P_FILE_ACCESS), "properties"));
   NMB_TRY(check_hdf5(
       H5Pset_libver_bounds(fapl.get(), new_headers ? H5F_LIBVER_V18 : H5F_LIBVER_EARLIEST,
                            H5F_LIBVER_LATEST),
       "version of headers"));
   NMB_TRY(check_hdf5(H5Pset_fclose_degree(fapl.get(), H5F_CLOSE_STRONG), "properties"));
+  if (metadata_room > 0)
+    NMB_TRY(check_hdf5(H5Pset_meta_block_size(fapl.get(), metadata_room), "properties"));
   return fapl;
 }
 
@@ -283,50 +304,80 @@ Status write_user_block(const std::string& path, std::span<const std::byte> byte
                 joined_text("user block: ", std::strerror(error)));
 }
 
-Status write_file(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style) {
-  Status status = Hdf5Export(reader, form, file, std::move(style)).write();
+Status write_file(const NamedBlocks& blocks, const Hdf5Form& form, hid_t file, WriteStyle style) {
+  Status status = Hdf5Export(blocks, form, file, std::move(style)).write();
   if (status.ok()) status = check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush");
   return status;
 }
 
-Result<std::shared_ptr<SourceBlock>> root_of(const Reader& reader, NamedTypes& named) {
-  NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(""));
+Result<std::shared_ptr<SourceBlock>> root_of(const NamedBlocks& blocks, NamedTypes& named) {
+  NMB_ASSIGN(const std::optional<BlockEntry> entry, blocks.find(""));
   if (!entry) return std::shared_ptr<SourceBlock>();
-  NMB_ASSIGN(std::shared_ptr<const Block> block, reader.block(*entry));
+  NMB_ASSIGN(std::shared_ptr<const Block> block, blocks.block(*entry));
   return SourceBlock::make(std::move(block), H5I_INVALID_HID, named);
 }
 
-// Makes the file `path`. kExists: there is one. After any other failure there is none.
-Status export_to(const std::string& path, const Reader& reader, ClassicStyle style) {
-  silence_hdf5();
-  NMB_TRY(forbid_leaving());
+// Makes a file, and removes it again after a failure. metadata_room: see access_properties().
+Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle style,
+                 std::uint64_t metadata_room) {
   NamedTypes none;
-  NMB_ASSIGN(const std::shared_ptr<SourceBlock> root, root_of(reader, none));
-  NMB_ASSIGN(const Hdf5Form form, Hdf5Form::of(reader));
+  NMB_ASSIGN(const std::shared_ptr<SourceBlock> root, root_of(blocks, none));
+  NMB_ASSIGN(const Hdf5Form form, Hdf5Form::of(blocks));
   std::vector<std::byte> before;
   if (form.user_block_of()) {
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(*form.user_block_of()));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(*form.user_block_of()));
     NMB_ASSIGN(before, user_block(*block));
   }
   NMB_ASSIGN(const Handle fcpl, creation_properties(root.get(), before.size()));
-  NMB_ASSIGN(const Handle fapl,
-             access_properties(root && has_large_attribute(root->metadata(), kGlobal)));
+  NMB_ASSIGN(
+      const Handle fapl,
+      access_properties(root && has_large_attribute(root->metadata(), kGlobal), metadata_room));
+  hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl.get());
+  Status status = file < 0 ? hdf5_failure("creation").in_file(path)
+                           : write_file(blocks, form, file, std::move(style));
+  if (file >= 0 && H5Fclose(file) < 0 && status.ok()) status = hdf5_failure("close");
+  if (status.ok() && !before.empty()) status = write_user_block(path, before);
+  return status;
+}
+
+// Returns the number of bytes that the metadata of a file take, from its beginning on. Writes the
+// metadata to a file in memory for this.
+Result<std::uint64_t> metadata_bytes(const NamedBlocks& blocks, WriteStyle style) {
+  constexpr std::uint64_t kEnough = std::uint64_t{1} << 40;  // the file is sparse
+  style.relayout->is_rehearsal = true;
+  const int file = memfd_create("nmb-hdf5", MFD_CLOEXEC);
+  if (file < 0) return Status(Code::kIo, joined_text("a file in memory: ", std::strerror(errno)));
+  const Status written =
+      write_new(joined_text("/proc/self/fd/", file), blocks, std::move(style), kEnough);
+  off_t end = 0;
+  for (off_t at = 0; written.ok() && (at = lseek(file, at, SEEK_DATA)) >= 0 &&
+                     static_cast<std::uint64_t>(at) < kEnough;)
+    end = at = lseek(file, at, SEEK_HOLE);
+  ::close(file);
+  NMB_TRY(written);
+  return static_cast<std::uint64_t>(end);
+}
+
+// Makes the file `path`. kExists: there is one. After any other failure there is none.
+Status export_to(const std::string& path, const NamedBlocks& blocks, WriteStyle style) {
+  silence_hdf5();
+  NMB_TRY(forbid_leaving());
+  std::uint64_t metadata_room = 0;
+  if (style.relayout) {
+    NMB_ASSIGN(metadata_room, metadata_bytes(blocks, style));
+  }
   // Create the file here first: HDF5 does not report why it could not create it.
   const int taken = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (taken < 0)
     return Status(errno == EEXIST ? Code::kExists : Code::kIo, path, kNoOffset, {},
                   std::strerror(errno));
   ::close(taken);
-  hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl.get());
-  Status status = file < 0 ? hdf5_failure("creation").in_file(path)
-                           : write_file(reader, form, file, std::move(style));
-  if (file >= 0 && H5Fclose(file) < 0 && status.ok()) status = hdf5_failure("close");
-  if (status.ok() && !before.empty()) status = write_user_block(path, before);
+  Status status = write_new(path, blocks, std::move(style), metadata_room);
   if (!status.ok()) ::unlink(path.c_str());
   return status;
 }
 
-Status convert_file(const std::string& input, const std::string& output, ClassicStyle style,
+Status convert_file(const std::string& input, const std::string& output, WriteStyle style,
                     std::string_view chunk) {
   if (!chunk.empty()) {
     Compression asked;
@@ -337,17 +388,36 @@ Status convert_file(const std::string& input, const std::string& output, Classic
   return export_to(output, *reader, std::move(style)).in_file(input);
 }
 
-}  // namespace
+Status relay_file(const std::string& input, const std::string& output, unsigned threads) {
+  NMB_ASSIGN(std::shared_ptr<const FileSource> file, FileSource::open(input));
+  NMB_ASSIGN(const NamedBlocks blocks, NamedBlocks::open(std::move(file)));
+  WriteStyle style;
+  style.relayout = Relayout{threads};
+  return export_to(output, blocks, std::move(style)).in_file(input);
+}
 
-int export_file(const std::string& input, const std::string& output, ClassicStyle style,
-                std::string_view chunk) {
+// Sends the outcome of work().
+template <class Work>
+int send_outcome(const std::string& input, const Work& work) {
   // All is closed by the end of this; HDF5 would try again then what has failed.
   H5dont_atexit();
   try {
-    return send_end(convert_file(input, output, std::move(style), chunk));
+    return send_end(work());
   } catch (const std::bad_alloc&) {
     return send_end(Status(Code::kLimit, input, kNoOffset, {}, "out of memory"));
   }
+}
+
+}  // namespace
+
+int export_file(const std::string& input, const std::string& output, WriteStyle style,
+                std::string_view chunk) {
+  return send_outcome(
+      input, [&] { return convert_file(input, output, std::move(style), chunk); });
+}
+
+int relayout_file(const std::string& input, const std::string& output, unsigned threads) {
+  return send_outcome(input, [&] { return relay_file(input, output, threads); });
 }
 
 }  // namespace nmb::hdf5

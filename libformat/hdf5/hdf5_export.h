@@ -11,7 +11,11 @@ namespace nmb::hdf5 {
 
 // Sends Message::kDone or kFailure (kExists: `output` exists) and returns the exit code: 0, or 1 if
 // it made no `output`. chunk: style.chunk as Compression::set_chunk() takes it; empty: none.
-int export_file(const std::string& input, const std::string& output, ClassicStyle style,
+int export_file(const std::string& input, const std::string& output, WriteStyle style,
                 std::string_view chunk);
+
+// The command `nmb-hdf5 relayout INPUT OUTPUT THREADS`: writes an HDF5 or classic file as HDF5 with
+// the layout of CMIP7. Sends messages and returns the exit code as export_file() does.
+int relayout_file(const std::string& input, const std::string& output, unsigned threads);
 
 }  // namespace nmb::hdf5

@@ -29,6 +29,10 @@ constexpr Command kCommands[] = {
        return nmb::hdf5::export_file(a[0], a[1],
                                      {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5]);
      }},
+    {"relayout", 3,
+     [](char** a) {
+       return nmb::hdf5::relayout_file(a[0], a[1], static_cast<unsigned>(number(a[2])));
+     }},
     {"import", 3,
      [](char** a) {
        nmb::hdf5::limit_resources(a[0]);

@@ -51,6 +51,18 @@ Status SourceBlock::take_properties() {
   return {};
 }
 
+Status SourceBlock::set_style(WriteStyle style) {
+  style_ = std::move(style);
+  if (!style_.relayout) return {};
+  NMB_ASSIGN(layout_, Cmip7Layout::of(*block_));
+  return {};
+}
+
+std::optional<ChunkLayout> SourceBlock::new_chunks(VarId variable) const {
+  std::string why;
+  return layout_ ? layout_->chunks(*block_, variable, properties_, &why) : std::nullopt;
+}
+
 const Property* SourceBlock::find(Property::Number number, std::uint32_t owner,
                                   std::uint32_t attribute) const {
   const auto place = places_.find({owner, attribute, static_cast<std::uint16_t>(number)});

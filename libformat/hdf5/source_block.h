@@ -4,11 +4,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "hdf5/client/cmip7_layout.h"
 #include "hdf5/model/hdf5_section.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/reader.h"
@@ -17,12 +19,21 @@
 
 namespace nmb::hdf5 {
 
-// How classic blocks are written.
-struct ClassicStyle {
+// The layout of CMIP7 (hdf5/client/cmip7_layout.h): all metadata are written first, then the values.
+struct Relayout {
+  unsigned threads = 1;
+  // Writes no values: each chunk is one byte, and no other values are written. The metadata take as
+  // many bytes as in the real file, or a few more.
+  bool is_rehearsal = false;
+};
+
+// How blocks are written. All but `relayout` is for classic blocks.
+struct WriteStyle {
   int deflate = 0;  // level for values, 1 to 9; 0: none
   bool shuffle = false;
   bool plain = false;  // without scales for dimensions that netCDF made up
   std::vector<Compression::ChunkLength> chunk{};  // for data sets with these dimensions
+  std::optional<Relayout> relayout{};
 };
 
 class SourceBlock {
@@ -37,8 +48,11 @@ class SourceBlock {
   const Metadata& metadata() const { return block_->metadata; }
   // Returns whether it is a classic dataset, which is written like netCDF-4 does.
   bool is_classic() const { return is_classic_; }
-  void set_classic_style(ClassicStyle style) { classic_style_ = std::move(style); }
-  const ClassicStyle& classic_style() const { return classic_style_; }
+  // Errors: kDamaged.
+  Status set_style(WriteStyle style);
+  const WriteStyle& style() const { return style_; }
+  // Returns the chunks that a variable gets by WriteStyle::relayout; nullopt: none.
+  std::optional<ChunkLayout> new_chunks(VarId variable) const;
   TypesOut& types() { return types_; }
   const Storage* storage_of(VarId variable) const {
     return metadata().extension() ? metadata().extension()->storage_of(variable) : nullptr;
@@ -67,7 +81,8 @@ class SourceBlock {
   const std::shared_ptr<const Block> block_;
   const bool is_classic_;
   TypesOut types_;
-  ClassicStyle classic_style_;
+  WriteStyle style_;
+  std::optional<Cmip7Layout> layout_;
   std::vector<Property> properties_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint16_t>, std::size_t> places_;
 };

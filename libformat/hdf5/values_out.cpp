@@ -11,6 +11,7 @@
 #include "data_set_out.h"
 #include "filters_out.h"
 #include "hdf5_error.h"
+#include "values/chunk_coding.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
@@ -87,7 +88,14 @@ class ValuesOut {
     if (storage && storage->kind == StorageKind::kNone) return {};
     NMB_TRY(prepare());
     if (space_.space_class == SpaceClass::kNull) return {};
-    if (storage && storage->kind == StorageKind::kChunked) return write_chunks(*storage);
+    const bool has_chunks = storage && storage->kind == StorageKind::kChunked;
+    if (const auto& relayout = source_.style().relayout) {
+      if (relayout->is_rehearsal) return write_placeholders();
+      const bool keeps_chunks = has_chunks && storage->chunk == creation_.chunk &&
+                                storage->filters == creation_.filters;
+      if (!keeps_chunks && source_.new_chunks(id_)) return write_coded(relayout->threads);
+    }
+    if (has_chunks) return write_chunks(*storage);
     NMB_TRY(use_filters(creation_.filters, FilterUse::kRun, data_set_));
     return storage ? write_heap() : write_array();
   }
@@ -187,6 +195,57 @@ class ValuesOut {
     });
   }
 
+  // Writes the array in new chunks.
+  Status write_coded(unsigned threads) {
+    NMB_ASSIGN(const RechunkedArray array,
+               RechunkedArray::open(source_.block(), id_, source_.properties(), creation_.chunk,
+                                    kCodedAtOnce));
+    return code_chunks(array, creation_.filters, threads, nullptr,
+                       [&](std::uint64_t first, std::span<const CodedChunk> chunks) -> Status {
+                         for (const CodedChunk& chunk : chunks) {
+                           const std::vector<std::uint64_t> at = array.start(first++);
+                           if (chunk.bytes.empty()) continue;
+                           NMB_TRY(put_chunk({at.begin(), at.end()}, chunk.mask, chunk.bytes));
+                         }
+                         return {};
+                       });
+  }
+
+  // Writes one byte in place of each chunk that is stored.
+  Status write_placeholders() {
+    if (creation_.layout != Layout::kChunked) return {};
+    const Storage* const storage = source_.storage_of(id_);
+    const bool keeps_chunks = storage && storage->kind == StorageKind::kChunked &&
+                              storage->chunk == creation_.chunk;
+    constexpr std::byte kByte{0};
+    std::vector<std::uint64_t> counts;
+    std::uint64_t chunks = 1;
+    for (std::size_t i = 0; i < space_.lengths.size(); ++i) {
+      counts.push_back(chunks_along(space_.lengths[i], creation_.chunk[i]));
+      if (!checked_mul(chunks, counts.back(), &chunks)) return damaged("found more than 2^64 chunks");
+    }
+    if (keeps_chunks)
+      return for_each_chunk(*storage, [&](const ChunkRow& row, std::vector<hsize_t> start) {
+        return row.stored_length == 0 ? Status() : put_chunk(start, 0, {&kByte, 1});
+      });
+    std::vector<hsize_t> place(counts.size(), 0), start(place);
+    for (; chunks > 0; --chunks) {
+      for (std::size_t i = 0; i < place.size(); ++i) start[i] = place[i] * creation_.chunk[i];
+      NMB_TRY(put_chunk(start, 0, {&kByte, 1}));
+      for (std::size_t i = place.size(); i-- > 0 && ++place[i] == counts[i];) place[i] = 0;
+    }
+    return {};
+  }
+
+  Status put_chunk(const std::vector<hsize_t>& start, std::uint32_t mask,
+                   std::span<const std::byte> bytes) {
+    if (bytes.size() > kMostChunk)
+      return failure(Code::kLimit, "a chunk of ", bytes.size(), " bytes is too long for HDF5");
+    return check_hdf5(H5Dwrite_chunk(data_set_, H5P_DEFAULT, mask, start.data(), bytes.size(),
+                                     bytes.data()),
+                      "a chunk");
+  }
+
   Status write_heap() {
     NMB_TRY(source_.types().plain(variable_.type).status());
     const RangeSource region(source_.block().extent, begin_, region_);
@@ -223,6 +282,16 @@ class ValuesOut {
 
   Status write_chunks(const Storage& storage) {
     NMB_TRY(use_filters(storage.filters, FilterUse::kKeep, data_set_));
+    std::vector<std::byte> bytes;
+    return for_each_chunk(storage, [&](const ChunkRow& row, const std::vector<hsize_t>& start) {
+      return write_chunk(row, storage, start, &bytes);
+    });
+  }
+
+  // Calls visit(row, start) for the chunks of the table, in order. `start` is the index of the first
+  // value.
+  template <class Visit>
+  Status for_each_chunk(const Storage& storage, const Visit& visit) {
     const std::size_t rank = storage.chunk.size();
     if (rank != space_.lengths.size()) return damaged("found chunks of another rank");
     std::uint64_t chunks = 1, chunk_bytes = value_size_;
@@ -239,24 +308,25 @@ class ValuesOut {
       return damaged("found a table of ", chunks, " chunks in ", region_, " bytes");
     constexpr std::uint64_t kRows = 4096;  // rows at once
     const ByteSource& extent = *source_.block().extent;
-    std::vector<std::byte> rows, bytes;
-    std::vector<hsize_t> place(rank, 0);  // counted in chunks
+    std::vector<std::byte> rows;
+    std::vector<hsize_t> place(rank, 0), start(rank);  // `place` counts chunks
     for (std::uint64_t n = 0; n < chunks; ++n) {
       if (n % kRows == 0) {
         rows.resize(std::min(kRows, chunks - n) * ChunkRow::kLength);
         NMB_TRY(extent.read_at(begin_ + n * ChunkRow::kLength, rows));
       }
       const std::byte* const row = rows.data() + n % kRows * ChunkRow::kLength;
-      NMB_TRY(write_chunk({load_le<std::uint64_t>(row), load_le<std::uint64_t>(row + 8),
-                           load_le<std::uint32_t>(row + 16)},
-                          storage, chunk_bytes, place, &bytes));
+      for (std::size_t i = 0; i < rank; ++i) start[i] = place[i] * storage.chunk[i];
+      NMB_TRY(visit(ChunkRow{load_le<std::uint64_t>(row), load_le<std::uint64_t>(row + 8),
+                             load_le<std::uint32_t>(row + 16)},
+                    std::as_const(start)));
       for (std::size_t i = rank; i-- > 0 && ++place[i] == counts[i];) place[i] = 0;
     }
     return {};
   }
 
-  Status write_chunk(const ChunkRow& row, const Storage& storage, std::uint64_t chunk_bytes,
-                     const std::vector<hsize_t>& place, std::vector<std::byte>* bytes) {
+  Status write_chunk(const ChunkRow& row, const Storage& storage, const std::vector<hsize_t>& start,
+                     std::vector<std::byte>* bytes) {
     if (row.stored_length == 0) return {};
     if (row.offset > region_ || row.stored_length > region_ - row.offset ||
         row.stored_length > kMostChunk)
@@ -266,18 +336,16 @@ class ValuesOut {
     if (filters < 32 && row.filter_mask >> filters)
       return damaged("found filter mask ", row.filter_mask, " of ", filters, " filters");
     const bool is_raw = filters == 0 || row.filter_mask == ~std::uint32_t{0} >> (32 - filters);
+    std::uint64_t chunk_bytes = value_size_;
+    for (const std::uint64_t length : storage.chunk) chunk_bytes *= length;
     if (is_raw && row.stored_length != chunk_bytes)
       return damaged("found an unfiltered chunk of ", row.stored_length, " bytes, expected ",
                      chunk_bytes);
     bytes->resize(row.stored_length);
     NMB_TRY(source_.block().extent->read_at(begin_ + row.offset, *bytes));
-    std::vector<hsize_t> start(place);
-    for (std::size_t i = 0; i < start.size(); ++i) start[i] *= storage.chunk[i];
     if (filters > 0 && creation_.allocation != Allocation::kIncremental)
       NMB_TRY(forget_mask(start, bytes->size()));
-    return check_hdf5(H5Dwrite_chunk(data_set_, H5P_DEFAULT, row.filter_mask, start.data(),
-                                     bytes->size(), bytes->data()),
-                      "a chunk");
+    return put_chunk(start, row.filter_mask, *bytes);
   }
 
   // HDF5 keeps the filter mask of an allocated chunk that is overwritten with a chunk of the same

@@ -54,7 +54,7 @@ class Converter {
     NMB_TRY(options_.outputs->check_input(what.input, "input"));
     NMB_ASSIGN(const FileKind kind, kind_of(*file_));
     if (kind == FileKind::kUnknown) return refused_kind(*file_, kind);
-    if (kind == FileKind::kHdf5 && what.to.empty())
+    if (kind == FileKind::kHdf5 && what.to.empty() && !options_.cmip7)
       return Status(Code::kUsage, file_->name(), kNoOffset, "",
                     "the ending of OUTPUT does not determine its kind for an HDF5 input; use --to "
                     "with nc4, hdf5, cdf1, cdf2 or cdf5");
@@ -65,6 +65,7 @@ class Converter {
     std::error_code none;
     compare_ = options_.accept_equal && !options_.overwrite &&
                fs::is_regular_file(fs::symlink_status(what.output, none));
+    if (options_.cmip7) return to_cmip7();
     if (what.to == "nmb") return to_nmb(kind);
     if (kind == FileKind::kNmb) return from_nmb();
     if (what.block)
@@ -102,6 +103,8 @@ class Converter {
     };
     if (options_.repack && (kind != FileKind::kNmb || to != "nmb"))
       return usage("--repack", " needs an NMB input and an NMB output");
+    if (options_.cmip7 && (kind == FileKind::kNmb || (!to.empty() && to != "nc4")))
+      return usage("--layout", " needs a netCDF or HDF5 input and a netCDF-4 output");
     if (options_.materialise && kind != FileKind::kHdf5)
       return usage("--materialise", " needs an HDF5 input");
     if (options_.compression && to != "nmb" && to != "hdf5" && to != "nc4")
@@ -180,6 +183,15 @@ class Converter {
                       "\" cannot be written alone: " + written.message() +
                       "; if it refers to objects of other blocks, extract a block above all of "
                       "them, or convert the whole file");
+  }
+
+  Status to_cmip7() {
+    NMB_TRY(ranks_.first([&] { return check_references(*options_.outputs, file_); }));
+    return write_cmip7(file_, record_.of.output, extract_options(), ranks_,
+                       [this](const std::vector<std::string>& left) {
+                         for (const std::string& line : left) notes_.warn(line);
+                         return notes_.check_warnings();
+                       });
   }
 
   Status to_hdf5(const Reader& reader) {

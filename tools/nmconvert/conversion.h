@@ -29,6 +29,7 @@ struct ConversionOptions {
   bool accept_equal = false;
   BlockRule block_by{};  // of what Conversion::block_by is the text
   std::optional<Compression> compression;
+  bool cmip7 = false;        // gives a netCDF-4 output the chunks and filters of CMIP7
   bool materialise = false;  // copies values that an HDF5 input has in other files
   bool repack = false;       // converts an NMB file to another
   ExternalPaths external = ExternalPaths::kBeneath;  // for an NMB input: which files may be opened

@@ -30,7 +30,7 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
 
 void ConvertCommand::offer_files(CLI::App& app) {
   app.add_option("INPUT", input_, "the file to convert");
-  app.add_option("OUTPUT", output_, "output file");
+  app.add_option("OUTPUT,-o,--output", output_, "output file")->type_name("OUTPUT");
   offer_word(
       app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
       "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending and, for .nc, "
@@ -66,6 +66,10 @@ void ConvertCommand::offer_storage(CLI::App& app) {
                  "to 65536 (default: 4096)")
       ->type_name("BYTES")
       ->check(CLI::Range(0, 65536).description(""));
+  offer_word(
+      app, "--layout", &layout_, "LAYOUT", {"cmip7"},
+      "netCDF or HDF5 inputs, netCDF-4 outputs: cmip7: metadata in one run at the beginning, time "
+      "in one chunk, other chunks of at least 4 MiB, with shuffle, deflate and fletcher32");
   offer_hdf5_view(app, &hdf5_view_);
   app.add_option("--add-hdf5-view", add_hdf5_view_,
                  "add an HDF5 view to FILE, an NMB file, in place; nothing else changes")
@@ -112,6 +116,7 @@ Status ConvertCommand::check_arguments() const {
   const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
   const CommonOptions& common = tool_.options();
   NMB_TRY(check_block_by());
+  NMB_TRY(check_layout());
   if (common.json && common.jsonl) return usage("--json and --jsonl exclude each other");
   if (batch_.block && batch_.to == "nmb")
     return usage("--extract writes a classic, netCDF-4 or HDF5 file; OUTPUT is an NMB file");
@@ -127,6 +132,16 @@ Status ConvertCommand::check_arguments() const {
   if (batch_.folder.empty()) return usage("--files-from needs --out-dir");
   if (common.json) return usage("--json and --files-from exclude each other; use --jsonl");
   if (batch_.resume && batch_.report.empty()) return usage("--resume needs --report");
+  return {};
+}
+
+Status ConvertCommand::check_layout() const {
+  if (layout_.empty()) return {};
+  for (const char* option :
+       {"--extract", "--block-by", "--regroup", "--compress", "--shuffle", "--chunk", "--inline",
+        "--hdf5-view", "--stats", "--repack", "--materialise", "--lossy"})
+    if (tool_.app().count(option) > 0)
+      return Status(Code::kUsage, "--layout and " + std::string(option) + " exclude each other");
   return {};
 }
 
@@ -164,7 +179,7 @@ Result<std::optional<Compression>> ConvertCommand::compression() const {
 
 std::string ConvertCommand::deciding_options() const {
   std::string out;
-  for (const char* const name : {"--compress", "--shuffle", "--chunk", "--inline", "--hdf5-view",
+  for (const char* const name : {"--layout", "--compress", "--shuffle", "--chunk", "--inline", "--hdf5-view",
                                  "--repack", "--materialise", "--lossy"}) {
     const CLI::Option& option = *tool_.app().get_option(name);
     if (option.count() == 0) continue;
@@ -223,6 +238,7 @@ Status ConvertCommand::execute() {
   options.lossy = lossy_;
   options.digest = digest_;
   NMB_ASSIGN(options.compression, compression());
+  options.cmip7 = layout_ == "cmip7";
   options.materialise = materialise_;
   options.repack = repack_;
   options.external = tool_.options().external;

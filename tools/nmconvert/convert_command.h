@@ -22,6 +22,7 @@ class ConvertCommand {
   void offer_run(CLI::App& app);
   Status check_arguments() const;
   Status check_block_by() const;
+  Status check_layout() const;
   // --compress, --shuffle, --chunk.
   Result<std::optional<Compression>> compression() const;
   Status execute_one(const ConversionOptions& options);
@@ -29,7 +30,7 @@ class ConvertCommand {
   std::string deciding_options() const;
 
   Tool& tool_;
-  std::string input_, output_, compress_, chunk_, block_by_, regroup_, add_hdf5_view_;
+  std::string input_, output_, layout_, compress_, chunk_, block_by_, regroup_, add_hdf5_view_;
   std::optional<Hdf5View> hdf5_view_;
   BatchArguments batch_;
   std::optional<std::uint32_t> inline_limit_;

@@ -103,6 +103,21 @@ NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
                              const std::string& path, const ConvertOptions& options,
                              Communicator& ranks);
 
+// Writes a netCDF-4, HDF5 or classic file as a netCDF-4 file with the layout of CMIP7. Time
+// coordinates and their bounds have one chunk each or are contiguous; other variables have chunks
+// of at least 4 MiB of values along their first dimension, or one chunk; values of more than 64 KiB
+// are stored with shuffle, deflate of level 4 and fletcher32. All metadata are in one run at the
+// beginning of the file. Chunks that are right already are copied. Collective: rank 0 does the
+// work; all ranks get the outcome. Uses overwrite, sync, check, threads, cancel and layer of
+// `options`; options.check compares all values, attributes and types. on_left: called on rank 0
+// before anything is written, with a line for each variable whose chunks stay as they are although
+// they are not right; if it fails, so does the call. Errors: those of write_hdf5(); kUnknownKind
+// for other files.
+NMB_EXPORT Status write_cmip7(const std::shared_ptr<const FileSource>& file,
+                              const std::string& path, const ConvertOptions& options,
+                              Communicator& ranks,
+                              const std::function<Status(std::vector<std::string>)>& on_left);
+
 // --- files that an input refers to, which no output may replace ---
 
 // These functions follow references to any depth. Virtual data sets and external links of a

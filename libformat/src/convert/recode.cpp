@@ -8,13 +8,11 @@
 #include "convert/asked_chunks.h"
 #include "hdf5/model/hdf5_section.h"
 #include "nmb/classic.h"
-#include "parallel/workers.h"
+#include "values/chunk_coding.h"
 #include "values/chunk_filters.h"
-#include "values/chunk_table.h"
-#include "values/open_array.h"
+#include "values/rechunked_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
-#include "wire/memory_room.h"
 #include "wire/spliced_source.h"
 
 namespace nmb {
@@ -23,80 +21,9 @@ namespace {
 
 // Arrays of at most this many bytes are not divided into chunks.
 constexpr std::uint64_t kSmallArray = 64 << 10;
-// `kUsualChunk` is the approximate size in bytes of a chunk whose shape is chosen here.
-// `kCodedAtOnce` is the most bytes of all chunks that are encoded at the same time.
-constexpr std::uint64_t kUsualChunk = 1 << 20, kCodedAtOnce = 64 << 20;
+// The approximate size in bytes of a chunk whose shape is chosen here.
+constexpr std::uint64_t kUsualChunk = 1 << 20;
 constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
-
-std::uint64_t chunks_along(std::uint64_t length, std::uint64_t chunk) {
-  return length / chunk + (length % chunk != 0);
-}
-
-// Copies chunks out of an array and applies no filters. `lengths` are the lengths of the array's
-// dimensions.
-class ChunkCutter {
- public:
-  // `fill` is one fill value.
-  ChunkCutter(const ByteSource& array, const std::vector<std::uint64_t>& lengths,
-              const std::vector<std::uint64_t>& chunk, std::vector<std::byte> fill)
-      : array_(array),
-        lengths_(lengths),
-        chunk_(chunk),
-        fill_(std::move(fill)),
-        value_size_(fill_.size()) {
-    // A chunk has the whole length of all dimensions from here on, so their elements are one run of
-    // bytes.
-    first_whole_ = lengths_.size();
-    while (first_whole_ > 1 && chunk_[first_whole_ - 1] == lengths_[first_whole_ - 1])
-      --first_whole_;
-    chunk_bytes_ = value_size_;
-    for (const std::uint64_t n : chunk_) chunk_bytes_ *= n;
-  }
-
-  // Copies chunk `number` to *out. Elements outside the array get the fill value, which HDF5 shows
-  // there when the array grows.
-  Status cut(std::uint64_t number, std::vector<std::byte>* out) const {
-    out->resize(chunk_bytes_);
-    const std::size_t rank = lengths_.size();
-    std::vector<std::uint64_t> first(rank), count(rank), at(rank, 0);
-    for (std::size_t i = rank; i-- > 0;) {
-      const std::uint64_t chunks = chunks_along(lengths_[i], chunk_[i]);
-      first[i] = number % chunks * chunk_[i];
-      number /= chunks;
-      count[i] = std::min(chunk_[i], lengths_[i] - first[i]);
-    }
-    if (count != chunk_)
-      for (std::uint64_t byte = 0; byte < chunk_bytes_; byte += value_size_)
-        std::ranges::copy(fill_, out->begin() + static_cast<std::ptrdiff_t>(byte));
-    // The slowest-varying dimension within a run.
-    const std::size_t last = first_whole_ - 1;
-    std::uint64_t run = count[last] * value_size_;
-    for (std::size_t i = first_whole_; i < rank; ++i) run *= lengths_[i];
-    for (;;) {
-      std::uint64_t from = 0, to = 0;
-      for (std::size_t i = 0; i < rank; ++i) {
-        from = from * lengths_[i] + first[i] + at[i];
-        to = to * chunk_[i] + at[i];
-      }
-      NMB_TRY(array_.read_at(from * value_size_, std::span(*out).subspan(to * value_size_, run)));
-      std::size_t i = last;
-      while (i-- > 0) {
-        if (++at[i] < count[i]) break;
-        at[i] = 0;
-      }
-      if (i == static_cast<std::size_t>(-1)) return {};
-    }
-  }
-
- private:
-  const ByteSource& array_;
-  const std::vector<std::uint64_t>& lengths_;
-  const std::vector<std::uint64_t>& chunk_;
-  const std::vector<std::byte> fill_;
-  const std::uint64_t value_size_;
-  std::size_t first_whole_;
-  std::uint64_t chunk_bytes_;
-};
 
 class Recoder {
  public:
@@ -138,7 +65,7 @@ class Recoder {
         any = true;
         has_zstd_ = has_zstd_ ||
                     std::ranges::find(coded->filters, kZstd, &Filter::id) != coded->filters.end();
-        NMB_TRY(code(v, storage, &*coded, begin));
+        NMB_TRY(code(v, &*coded, begin));
         extension.storage.push_back(std::move(*coded));
         metadata.set_begin(v, begin);
         continue;
@@ -344,87 +271,40 @@ class Recoder {
 
   // Appends the chunk table and the chunks to the spool. Table and chunks become a region that
   // begins at `begin` in the extent.
-  Status code(VarId variable, const Storage* now, Storage* storage, std::uint64_t begin) {
-    const Status status = code_chunks(variable, now, storage, begin);
+  Status code(VarId variable, Storage* storage, std::uint64_t begin) {
+    const Status status = recode_chunks(variable, storage, begin);
     return status.ok() || status.code() == Code::kNoSpace ? status : of_variable(variable, status);
   }
 
-  Status code_chunks(VarId variable, const Storage* now, Storage* storage, std::uint64_t begin) {
+  Status recode_chunks(VarId variable, Storage* storage, std::uint64_t begin) {
     if (block_.metadata.array_bytes(variable).value_or(0) == 0) {
       end_ = begin;
       return {};
     }
-    NMB_ASSIGN(const ValueArray array,
-               stored_array(block_.metadata, block_.layout, block_.records, variable, block_.extent,
-                            properties_, std::make_shared<ChunkCache>(kCodedAtOnce)));
-    const std::uint64_t size = array.shape.element_size;
-    std::uint64_t chunks = 1, chunk_bytes = size;
-    for (std::size_t i = 0; i < storage->chunk.size(); ++i) {
-      chunks *= chunks_along(array.shape.lengths[i], storage->chunk[i]);
-      chunk_bytes *= storage->chunk[i];
-    }
-    // If the shape of chunks does not change, each chunk is taken whole from the old chunk table.
-    const bool is_hole = now && now->kind == StorageKind::kNone;
-    std::optional<ChunkTable> same;
-    if (is_chunked(now) && now->chunk == storage->chunk)
-      same.emplace(std::make_shared<RangeSource>(block_.extent, block_.metadata.begin(variable),
-                                                 now->region_length),
-                   *now, size);
-    const RangeSource plain(array.source, array.shape.begin,
-                            array.source->size() - array.shape.begin);
-    const ChunkCutter cutter(plain, array.shape.lengths, storage->chunk,
-                             unstored_value(properties_, variable, size));
-
-    const std::uint64_t spooled = spool_->size(), table_bytes = chunks * ChunkRow::kLength;
-    std::uint64_t end = table_bytes;
-    const auto window = static_cast<std::size_t>(std::min(
-        chunks,
-        std::max<std::uint64_t>(options_.threads, memory_room(kCodedAtOnce) / chunk_bytes)));
-    struct Coded {
-      std::vector<std::byte> bytes;
-      std::uint32_t mask = 0;
-    };
-    std::vector<Coded> coded(window);
-    const auto code_one = [&](std::uint64_t number, Coded* out) -> Status {
-      std::vector<std::byte> chunk;
-      if (same) {
-        NMB_ASSIGN(chunk, same->load(number));
-      } else if (!is_hole) {
-        NMB_TRY(cutter.cut(number, &chunk));
-      }
-      *out = {};
-      // A chunk that was never written is not written here either.
-      if (!chunk.empty())
-        out->bytes = encode_chunk(storage->filters, std::move(chunk), size, &out->mask);
-      return {};
-    };
+    NMB_ASSIGN(const RechunkedArray array,
+               RechunkedArray::open(block_, variable, properties_, storage->chunk, kCodedAtOnce));
+    const std::uint64_t spooled = spool_->size();
+    std::uint64_t end = array.chunks() * ChunkRow::kLength;
     std::vector<std::byte> rows, stored;
-    for (std::uint64_t first = 0; first < chunks; first += window) {
-      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(window, chunks - first));
-      std::atomic<std::size_t> next{0};
-      NMB_TRY(share_work(std::min<std::size_t>(options_.threads, count),
-                         [&](const std::atomic<bool>& stop) -> Status {
-                           for (std::size_t i; !stop && (i = next++) < count;) {
-                             if (options_.cancel && options_.cancel->load())
-                               return Status(Code::kIo, "interrupted");
-                             NMB_TRY(code_one(first + i, &coded[i]));
-                           }
-                           return {};
-                         }));
-      rows.assign(count * ChunkRow::kLength, std::byte{0});
-      stored.clear();
-      for (std::size_t i = 0; i < count; ++i) {
-        if (coded[i].bytes.empty()) continue;
-        std::byte* const row = rows.data() + i * ChunkRow::kLength;
-        store_le(row, end + stored.size());
-        store_le(row + 8, std::uint64_t{coded[i].bytes.size()});
-        store_le(row + 16, coded[i].mask);
-        stored.insert(stored.end(), coded[i].bytes.begin(), coded[i].bytes.end());
-      }
-      NMB_TRY(spool_->write_at(spooled + first * ChunkRow::kLength, rows));
-      NMB_TRY(spool_->write_at(spooled + end, stored));
-      end += stored.size();
-    }
+    NMB_TRY(code_chunks(
+        array, storage->filters, options_.threads, options_.cancel,
+        [&](std::uint64_t first, std::span<const CodedChunk> chunks) -> Status {
+          rows.assign(chunks.size() * ChunkRow::kLength, std::byte{0});
+          stored.clear();
+          for (std::size_t i = 0; i < chunks.size(); ++i) {
+            // A chunk that was never written is not written here either.
+            if (chunks[i].bytes.empty()) continue;
+            std::byte* const row = rows.data() + i * ChunkRow::kLength;
+            store_le(row, end + stored.size());
+            store_le(row + 8, std::uint64_t{chunks[i].bytes.size()});
+            store_le(row + 16, chunks[i].mask);
+            stored.insert(stored.end(), chunks[i].bytes.begin(), chunks[i].bytes.end());
+          }
+          NMB_TRY(spool_->write_at(spooled + first * ChunkRow::kLength, rows));
+          NMB_TRY(spool_->write_at(spooled + end, stored));
+          end += stored.size();
+          return {};
+        }));
     storage->region_length = end;
     add_run({begin, end, spooled, 1});
     return {};

@@ -20,14 +20,14 @@ namespace {
 // Returns the names of all blocks. Each block comes before the blocks below it. The groups in a
 // group are in the order of their links if HDF5 tracks that order, otherwise in the order of their
 // names. Reads the hdf5 sections of all blocks of kind 6. Errors: kDamaged, kIo.
-Result<std::vector<std::string>> group_order(const Reader& reader) {
+Result<std::vector<std::string>> group_order(const NamedBlocks& blocks) {
   GroupTree tree;
-  NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+  NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) {
       tree.add_classic(entry.name);
       return true;
     }
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
     NMB_TRY(tree.add(*block));
     return true;
   }));
@@ -56,8 +56,8 @@ std::vector<std::byte> as_stored(const Metadata& metadata, const Attribute& attr
 
 }  // namespace
 
-Result<DimensionIds> DimensionIds::plan(const Reader& reader) {
-  DimensionIds ids(reader);
+Result<DimensionIds> DimensionIds::plan(const NamedBlocks& blocks) {
+  DimensionIds ids(blocks);
   NMB_TRY(ids.gather());
   NMB_TRY(ids.count_own());
   NMB_TRY(ids.order_blocks());
@@ -69,7 +69,7 @@ Result<DimensionIds> DimensionIds::plan(const Reader& reader) {
 }
 
 Status DimensionIds::gather() {
-  return reader_->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+  return source_blocks_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) {
       if (entry.dimensions == 0) return true;
       Scales& scales = blocks_[entry.name];
@@ -78,7 +78,7 @@ Status DimensionIds::gather() {
           std::min<std::uint64_t>(entry.dimensions, static_cast<std::uint64_t>(kMostDimensions)));
       return true;
     }
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, source_blocks_.block(entry));
     const Metadata& metadata = block->metadata;
     if (std::vector<std::uint32_t> levels = levels_above(metadata); !levels.empty()) {
       Scales& scales = blocks_[entry.name];
@@ -137,7 +137,7 @@ void DimensionIds::take_counted(const Block& block) {
 Status DimensionIds::find_shared() {
   for (const auto& [name, scales] : blocks_) {
     if (scales.levels.empty()) continue;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(name));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, source_blocks_.block(name));
     NMB_ASSIGN(const auto above, dimensions_above(*block));
     for (const std::optional<Dimension>& dimension : above)
       if (dimension) shared_.insert(dimension->path);
@@ -150,7 +150,7 @@ Status DimensionIds::find_shared() {
 Status DimensionIds::count_own() {
   for (auto& [name, scales] : blocks_) {
     if (scales.levels.empty()) continue;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(name));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, source_blocks_.block(name));
     NMB_ASSIGN(const auto above, dimensions_above(*block));
     for (std::size_t d = 0; d < above.size(); ++d)
       if (!above[d]) scales.numbers = static_cast<std::int64_t>(d) + 1;
@@ -302,7 +302,7 @@ std::string DimensionIds::source_of(const std::string& block) const {
   std::string root = block;
   for (std::string above = block; !above.empty();) {
     above.resize(parent_of(above).size());
-    const Result<std::optional<BlockEntry>> entry = reader_->find(above);
+    const Result<std::optional<BlockEntry>> entry = source_blocks_.find(above);
     if (entry.ok() && *entry && (*entry)->kind == static_cast<std::uint16_t>(Kind::kExtended) &&
         !is_classic(above))
       root = above;
@@ -358,7 +358,7 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string
   }
   if (known->second.classic_count == 0) return kNone;
   if (!classic_ || classic_->name != block) {
-    NMB_ASSIGN(classic_, reader_->block(block));
+    NMB_ASSIGN(classic_, source_blocks_.block(block));
   }
   const std::optional<DimId> id = classic_->metadata.find_dimension(name);
   if (!id || (*id < known->second.levels.size() && known->second.levels[*id] > 0)) return kNone;
