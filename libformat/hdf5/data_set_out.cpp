@@ -88,8 +88,9 @@ void add_classic_filters(const SourceBlock& source, VarId variable, const Space&
 void set_new_layout(const SourceBlock& source, VarId variable, Creation* creation) {
   if (std::optional<ChunkLayout> layout = source.new_chunks(variable)) {
     set_chunked(std::move(layout->chunk), creation);
-    creation->filters = std::move(layout->filters);
+    if (source.style().deflate == 0) creation->filters = std::move(layout->filters);
   }
+  if (!source.style().relayout) return;
   if (creation->layout == Layout::kContiguous) creation->allocation = Allocation::kLate;
   if (creation->layout != Layout::kChunked) return;
   creation->allocation = Allocation::kIncremental;
@@ -269,7 +270,7 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
     creation.chunk = storage->chunk;
     creation.filters = storage->filters;
   }
-  if (source.style().relayout) set_new_layout(source, variable, &creation);
+  if (source.style().relayout || source.style().like) set_new_layout(source, variable, &creation);
   return creation;
 }
 

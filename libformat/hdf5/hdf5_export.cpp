@@ -177,7 +177,7 @@ class Hdf5Export {
       later->items.push_back({variable, kNoAttribute, info.addr});
       return {};
     }
-    if (!is_column(source, variable))
+    if (source.style().like || !is_column(source, variable))
       return write_values(source, variable, data_set, maker_.find_object());
     NMB_TRY(check_hdf5(H5Iinc_ref(data_set), "a data set"));
     columns_.emplace_back(variable, Handle(data_set));
@@ -377,15 +377,30 @@ Status export_to(const std::string& path, const NamedBlocks& blocks, WriteStyle 
   return status;
 }
 
+Status set_chunk(std::string_view chunk, WriteStyle* style) {
+  if (chunk.empty()) return {};
+  Compression asked;
+  NMB_TRY(asked.set_chunk(chunk));
+  style->chunk = std::move(asked.chunk);
+  return {};
+}
+
 Status convert_file(const std::string& input, const std::string& output, WriteStyle style,
                     std::string_view chunk) {
-  if (!chunk.empty()) {
-    Compression asked;
-    NMB_TRY(asked.set_chunk(chunk));
-    style.chunk = std::move(asked.chunk);
-  }
+  NMB_TRY(set_chunk(chunk, &style));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input));
   return export_to(output, *reader, std::move(style)).in_file(input);
+}
+
+Status convert_like(const std::string& input, const std::string& output, WriteStyle style,
+                    std::string_view chunk, const std::string& like) {
+  NMB_TRY(set_chunk(chunk, &style));
+  NMB_ASSIGN(std::shared_ptr<const FileSource> file, FileSource::open(input));
+  NMB_ASSIGN(const NamedBlocks blocks, NamedBlocks::open(std::move(file)));
+  NMB_ASSIGN(std::shared_ptr<const FileSource> model, FileSource::open(like));
+  NMB_ASSIGN(const NamedBlocks groups, NamedBlocks::open(std::move(model)));
+  NMB_ASSIGN(style.like, groups.block(""));
+  return export_to(output, blocks, std::move(style)).in_file(input);
 }
 
 Status relay_file(const std::string& input, const std::string& output, unsigned threads) {
@@ -414,6 +429,12 @@ int export_file(const std::string& input, const std::string& output, WriteStyle 
                 std::string_view chunk) {
   return send_outcome(
       input, [&] { return convert_file(input, output, std::move(style), chunk); });
+}
+
+int export_like(const std::string& input, const std::string& output, WriteStyle style,
+                std::string_view chunk, const std::string& like) {
+  return send_outcome(
+      input, [&] { return convert_like(input, output, std::move(style), chunk, like); });
 }
 
 int relayout_file(const std::string& input, const std::string& output, unsigned threads) {

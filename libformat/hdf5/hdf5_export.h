@@ -14,6 +14,11 @@ namespace nmb::hdf5 {
 int export_file(const std::string& input, const std::string& output, WriteStyle style,
                 std::string_view chunk);
 
+// The command `nmb-hdf5 export_like INPUT OUTPUT ... LIKE THREADS`: the same for a classic INPUT,
+// with the chunks and filters of the file LIKE.
+int export_like(const std::string& input, const std::string& output, WriteStyle style,
+                std::string_view chunk, const std::string& like);
+
 // The command `nmb-hdf5 relayout INPUT OUTPUT THREADS`: writes an HDF5 or classic file as HDF5 with
 // the layout of CMIP7. Sends messages and returns the exit code as export_file() does.
 int relayout_file(const std::string& input, const std::string& output, unsigned threads);

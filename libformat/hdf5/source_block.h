@@ -34,6 +34,10 @@ struct WriteStyle {
   bool plain = false;  // without scales for dimensions that netCDF made up
   std::vector<Compression::ChunkLength> chunk{};  // for data sets with these dimensions
   std::optional<Relayout> relayout{};
+  // Data sets get the chunks and filters of data sets of the same name in this group, coded on
+  // `threads`.
+  std::shared_ptr<const Block> like{};
+  unsigned threads = 1;
 };
 
 class SourceBlock {
@@ -77,6 +81,7 @@ class SourceBlock {
         is_classic_(is_classic_dataset(block_->metadata)),
         types_(types, file, named) {}
   Status take_properties();
+  std::optional<ChunkLayout> chunks_like(VarId variable) const;
 
   const std::shared_ptr<const Block> block_;
   const bool is_classic_;

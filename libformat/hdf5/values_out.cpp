@@ -95,6 +95,9 @@ class ValuesOut {
                                 storage->filters == creation_.filters;
       if (!keeps_chunks && source_.new_chunks(id_)) return write_coded(relayout->threads);
     }
+    if (source_.style().like && creation_.layout == Layout::kChunked &&
+        !unknown_filter(creation_.filters))
+      return write_coded(source_.style().threads);
     if (has_chunks) return write_chunks(*storage);
     NMB_TRY(use_filters(creation_.filters, FilterUse::kRun, data_set_));
     return storage ? write_heap() : write_array();

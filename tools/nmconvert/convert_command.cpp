@@ -10,6 +10,7 @@
 #include "nmb/reader.h"
 #include "nmb/writer.h"
 #include "nmconvert/conversion_report.h"
+#include "nmconvert/series_command.h"
 
 namespace nmb::tools {
 
@@ -93,6 +94,13 @@ void ConvertCommand::offer_list(CLI::App& app) {
   app.add_option("--out-dir", batch_.folder,
                  "folder for the outputs of a list: sub/a.nc becomes DIR/sub/a.nmb")
       ->type_name("DIR");
+  app.add_flag("--one-file-per-variable", by_variable_,
+               "join the files of the list along their record dimension, and write each variable "
+               "to a file of its own, with its coordinates, below --out-dir");
+  app.add_option("--name", series_name_,
+                 "with --one-file-per-variable: name of an output; {first} and {last} are the first "
+                 "and the last time (default: {variable}_{first}-{last}.nc)")
+      ->type_name("TEMPLATE");
   offer_word(app, "--sort", &batch_.sort, "ORDER", {"given", "name"},
              "order of the list: given (default) or name (natural numeric order)");
   app.add_option("--report", batch_.report,
@@ -120,6 +128,9 @@ Status ConvertCommand::check_arguments() const {
   if (common.json && common.jsonl) return usage("--json and --jsonl exclude each other");
   if (batch_.block && batch_.to == "nmb")
     return usage("--extract writes a classic, netCDF-4 or HDF5 file; OUTPUT is an NMB file");
+  if (!series_name_.empty() && !by_variable_)
+    return usage("--name needs --one-file-per-variable");
+  if (by_variable_) NMB_TRY(check_series());
   if (common.files_from.empty()) {
     if (output_.empty())
       return usage(std::string(input_.empty() ? "INPUT" : "OUTPUT") +
@@ -132,6 +143,20 @@ Status ConvertCommand::check_arguments() const {
   if (batch_.folder.empty()) return usage("--files-from needs --out-dir");
   if (common.json) return usage("--json and --files-from exclude each other; use --jsonl");
   if (batch_.resume && batch_.report.empty()) return usage("--resume needs --report");
+  return {};
+}
+
+Status ConvertCommand::check_series() const {
+  const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
+  if (tool_.options().files_from.empty())
+    return usage("--one-file-per-variable needs --files-from");
+  if (batch_.to == "nmb" || batch_.to == "hdf5")
+    return usage("--one-file-per-variable writes netCDF files; use --to cdf1, cdf2, cdf5 or nc4");
+  for (const char* option :
+       {"--layout", "--extract", "--block-by", "--regroup", "--chunk", "--inline", "--hdf5-view",
+        "--stats", "--repack", "--materialise", "--lossy", "--report", "--resume", "--digest"})
+    if (tool_.app().count(option) > 0)
+      return usage("--one-file-per-variable and " + std::string(option) + " exclude each other");
   return {};
 }
 
@@ -246,6 +271,8 @@ Status ConvertCommand::execute() {
   options.hdf5_view = hdf5_view_;
   options.keep_statistics = tool_.app().count("--stats") == 0;
   options.cancel = catch_interrupts();
+  if (by_variable_)
+    return run_series(tool_, {batch_.folder, batch_.to, batch_.sort, series_name_}, options);
   return tool_.options().files_from.empty() ? execute_one(options)
                                             : run_batch(tool_, batch_, options);
 }

@@ -23,6 +23,7 @@ class ConvertCommand {
   Status check_arguments() const;
   Status check_block_by() const;
   Status check_layout() const;
+  Status check_series() const;
   // --compress, --shuffle, --chunk.
   Result<std::optional<Compression>> compression() const;
   Status execute_one(const ConversionOptions& options);
@@ -30,11 +31,12 @@ class ConvertCommand {
   std::string deciding_options() const;
 
   Tool& tool_;
-  std::string input_, output_, layout_, compress_, chunk_, block_by_, regroup_, add_hdf5_view_;
+  std::string input_, output_, layout_, compress_, chunk_, block_by_, regroup_, add_hdf5_view_,
+      series_name_;
   std::optional<Hdf5View> hdf5_view_;
   BatchArguments batch_;
   std::optional<std::uint32_t> inline_limit_;
-  bool shuffle_ = false, materialise_ = false, repack_ = false, force_ = false, no_sync_ = false,
+  bool by_variable_ = false, shuffle_ = false, materialise_ = false, repack_ = false, force_ = false, no_sync_ = false,
        no_lock_ = false, no_check_ = false, lossy_ = false, digest_ = false;
 };
 

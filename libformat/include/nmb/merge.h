@@ -23,6 +23,7 @@
 namespace nmb {
 
 class Reader;
+struct Dataset;  // nmb/dataset.h
 struct Hdf5Losses;  // nmb/convert.h
 
 // How blocks of the same name in several inputs are merged.
@@ -197,6 +198,12 @@ struct PackOptions {
   // NMB outputs: returns the provenance to record (Writer::add_provenance). `sources`: all inputs
   // in their order. Called on rank 0 after planning.
   std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};
+  // With `classic`: called on rank 0 with the result, a dataset of kind CDF-5, in place of writing
+  // `output`. Its values are read from the inputs. Call check_inputs() before a file that was made
+  // from them gets its name.
+  std::function<Status(const std::shared_ptr<const Dataset>& dataset,
+                       const std::function<Status()>& check_inputs)>
+      on_dataset{};
   // Called from time to time from one thread, with bytes of values moved.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };

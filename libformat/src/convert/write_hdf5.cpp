@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "convert/hdf5_like.h"
 #include "hdf5/client/cmip7_layout.h"
 #include "hdf5/client/group_block.h"
 #include "hdf5/client/hdf5_file.h"
@@ -619,6 +620,22 @@ Status add_left(const hdf5::NamedBlocks& blocks, std::vector<std::string>* left)
   });
 }
 
+Status like_alone(const std::string& input, const std::string& path, const std::string& like,
+                  const ConvertOptions& options) {
+  NMB_TRY(check_ranges(options));
+  NMB_ASSIGN(std::shared_ptr<const FileSource> file, FileSource::open(input));
+  NMB_ASSIGN(const hdf5::NamedBlocks blocks, hdf5::NamedBlocks::open(std::move(file)));
+  NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(blocks));
+  NMB_TRY(hdf5::check_netcdf_names(blocks).in_file(input));
+  ResultCheck check(blocks, form, options, ResultCheck::Layout::kNew);
+  std::vector<std::string> arguments = export_arguments(options);
+  arguments.push_back(like);
+  arguments.push_back(std::to_string(options.threads));
+  return make_output(path, options, check, [&](const std::string& hidden) {
+    return run_worker("export_like", input, hidden, path, arguments, options);
+  });
+}
+
 Status relayout_alone(const std::shared_ptr<const FileSource>& file, const std::string& path,
                       const ConvertOptions& options,
                       const std::function<Status(std::vector<std::string>)>& on_left) {
@@ -641,6 +658,11 @@ Status relayout_alone(const std::shared_ptr<const FileSource>& file, const std::
 Status write_hdf5(const Reader& reader, const std::string& input, const std::string& path,
                   const ConvertOptions& options, Communicator& ranks) {
   return ranks.first([&] { return write_alone(reader, input, path, options); });
+}
+
+Status write_hdf5_like(const std::string& input, const std::string& path, const std::string& like,
+                       const ConvertOptions& options) {
+  return like_alone(input, path, like, options);
 }
 
 Status write_cmip7(const std::shared_ptr<const FileSource>& file, const std::string& path,
