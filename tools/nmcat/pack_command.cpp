@@ -156,6 +156,8 @@ void PackCommand::offer_storage(CLI::App& app) {
 void PackCommand::offer_run(CLI::App& app) {
   app.add_flag("--append", options_.append,
                "pack: add blocks to OUT, an existing NMB file; its contents do not change");
+  app.add_flag("--replace", options_.replace,
+               "with --append: replace blocks of OUT that have the name of a new block");
   app.add_flag("--no-lock", no_lock_,
                "with --append: write even if the file system has no locks; use it only if nothing "
                "else writes to OUT");
@@ -378,6 +380,7 @@ Status PackCommand::gather_inputs() {
                                   .statistics = "--stats",
                                   .resume = "--resume",
                                   .append = "--append",
+                                  .replace = "--replace",
                                   .link = "--link",
                                   .block_by = "--split-names",
                                   .hdf5_view = "--hdf5-view",
@@ -624,6 +627,9 @@ void PackCommand::tell(const PackReport& report) {
   Diagnostics& diagnostics = tool_.diagnostics();
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
   for (const auto& [path, line] : loss_lines(report)) diagnostics.warning(path, line);
+  if (report.replaced > 0)
+    diagnostics.note(fmt::format("replaced {} {} of {}", report.replaced,
+                                 report.replaced == 1 ? "block" : "blocks", options_.output));
   if (atts_ == "list")
     for (const std::string& text : grouped(report.differing, report.differing.size()))
       diagnostics.warning("", text);
@@ -669,6 +675,7 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                {"records", totals.records},
                {"samples", totals.samples},
                {"without_statistics", report.without_statistics}});
+  if (options_.replace) json["replaced"] = report.replaced;
   if (report.plan) json["plan"] = plan_json(options_, report);
   std::vector<std::string> losses = losses_;
   std::ranges::transform(loss_lines(report), std::inserter(losses, losses.begin()),

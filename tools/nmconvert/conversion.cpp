@@ -7,8 +7,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 
+#include "common/glob.h"
 #include "common/statistics_option.h"
 #include "nmb/convert.h"
 #include "nmb/files.h"
@@ -210,7 +212,13 @@ class Converter {
     // A classic file is the root block, an NMB file keeps its names.
     options.block_name = "{group}";
     options.block_by = options_.block_by;
-    options.only_block = record_.of.block;
+    if (pattern_)
+      options.wants_block = [this](std::string_view name) {
+        const std::scoped_lock lock(pattern_mutex_);
+        return pattern_->matches(name);
+      };
+    else
+      options.only_block = record_.of.block;
     options.keep_unmatched = true;
     options.compression = options_.compression;
     options.materialise = options_.materialise;
@@ -239,12 +247,14 @@ class Converter {
     NMB_TRY(ranks_.first([&] { return check_nothing_pending(*reader); }));
     NMB_TRY(check_references(*options_.outputs, *reader));
     for (const Finding& warning : reader->warnings()) notes_.warn(warning.text());
+    NMB_TRY(ranks_.agree(find_blocks(*reader)));
     if (!record_.of.block)
       NMB_TRY(ranks_.first([&] { return notes_.warn_of_what_stays(*reader); }));
     NMB_TRY(ranks_.agree(notes_.check_warnings()));
     const bool to_hdf5_file = wants_hdf5(*reader);
     if (to_hdf5_file && !record_.of.block)
       return options_.compression ? through_nmb() : to_hdf5(*reader);
+    if (pattern_) return through_nmb();
     NMB_ASSIGN(const BlockEntry entry, chosen_block(*reader));
     if (to_hdf5_file) return through_nmb();
     if (record_.of.block) {
@@ -252,6 +262,38 @@ class Converter {
       NMB_TRY(ranks_.agree(notes_.check_warnings()));
     }
     return classic_from_nmb(*reader, entry);
+  }
+
+  // Replaces a glob by the name of the only block that matches it, or sets `pattern_`. The name of a
+  // block is no glob.
+  Status find_blocks(const Reader& reader) {
+    std::optional<std::string>& block = record_.of.block;
+    if (!block) return {};
+    NMB_ASSIGN(const std::optional<BlockEntry> exact, reader.find(*block));
+    if (exact) return {};
+    NMB_ASSIGN(NamePattern pattern, NamePattern::glob(*block));
+    if (pattern.is_literal()) return {};
+    std::uint64_t count = 0;
+    std::string first;
+    NMB_TRY(reader.for_each_entry(
+        pattern.literal_prefix(), [&](const BlockEntry& entry) -> Result<bool> {
+          NMB_ASSIGN(const bool matches, pattern.matches(entry.name));
+          if (matches && count++ == 0) first = entry.name;
+          return true;
+        }));
+    if (count == 0)
+      return Status(Code::kNotFound, file_->name(), kNoOffset, "",
+                    "no block matches \"" + printable(*block) + "\"");
+    if (count == 1) {
+      block = first;
+      return {};
+    }
+    if (record_.of.to != "nc4" && record_.of.to != "hdf5")
+      return Status(Code::kConflict, file_->name(), kNoOffset, "",
+                    std::to_string(count) + " blocks match \"" + printable(*block) +
+                        "\", expected 1 for a classic file; --to nc4 and hdf5 write groups");
+    pattern_ = std::move(pattern);
+    return {};
   }
 
   // The block that becomes a classic file.
@@ -414,6 +456,9 @@ class Converter {
   std::shared_ptr<const FileSource> file_;
   std::function<Status(const ByteSource& now)> unchanged_;  // empty: compares size and time
   bool compare_ = false;
+  // Blocks that --extract chooses, if they are several.
+  std::optional<NamePattern> pattern_;
+  std::mutex pattern_mutex_;
 };
 
 }  // namespace

@@ -39,8 +39,9 @@ void ConvertCommand::offer_files(CLI::App& app) {
   app.add_option(
          "--extract", batch_.block,
          "write only this block of an NMB input, in the kind that --to or the ending names; .nc "
-         "without --to: the classic kind of the block, CDF-5 if it came from HDF5")
-      ->type_name("BLOCK");
+         "without --to: the classic kind of the block, CDF-5 if it came from HDF5; a glob that "
+         "matches several blocks writes them as groups (--to nc4 or hdf5)")
+      ->type_name("GLOB");
   app.add_option("--block-by", block_by_,
                  "blocks of an NMB output: group (default): each file, group or block of the "
                  "input; prefix:REGEX, vars:N or one")

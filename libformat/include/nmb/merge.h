@@ -108,6 +108,8 @@ struct PackOptions {
   // kPack: adds the blocks as a new generation to the output, which must exist; a failure never
   // changes its content. A block whose name exists there is a conflict.
   bool append = false;
+  // With append: a block of the output whose name an input has is replaced. Blocks below it stay.
+  bool replace = false;
   // kPack, without block_by and compression: values stay in the inputs; the output has the blocks
   // and the positions of their values. Data of HDF5 inputs that NMB stores in another form (tables
   // of chunks, strings) are copied in. kUnsupported: `external` does not allow an input's path.
@@ -122,6 +124,9 @@ struct PackOptions {
   // keeps its name, because its references contain paths, and brings the blocks below it.
   // kNotFound: an input does not have it; kUnsupported: an input that is not an NMB file.
   std::optional<std::string> only_block{};
+  // Takes only blocks of NMB inputs for whose names this returns true; they keep their names. Unset:
+  // all blocks. Thread-safe.
+  std::function<Result<bool>(std::string_view block)> wants_block{};
 
   // --- which blocks there are ---
   // Pattern of {stem} {path} {index} {group}. Empty: {stem} for classic files, {stem}/{group} for
@@ -213,7 +218,7 @@ struct PackOptionNames {
   std::string inputs = "at least one", output = "the output";
   std::string mode = "mode", key = "key", compression = "compression";
   std::string dry_run = "dry_run", statistics = "statistics", resume = "resume";
-  std::string append = "append", link = "link", block_by = "block_by", hdf5_view = "hdf5_view";
+  std::string append = "append", replace = "replace", link = "link", block_by = "block_by", hdf5_view = "hdf5_view";
   std::string external = "external";
 };
 
@@ -351,6 +356,7 @@ struct PackReport {
   std::vector<std::string> warnings;
   std::vector<PackSource> sources;  // usable inputs, in order
   std::uint64_t inputs = 0;
+  std::uint64_t replaced = 0;                // blocks of the output, with `replace`
   std::uint64_t bytes_in = 0;                // of all inputs
   std::uint64_t value_bytes = 0;             // moved
   std::uint64_t linked_bytes = 0;            // that stay in other files

@@ -241,6 +241,7 @@ class Packer {
     NMB_TRY(ranks_.agree(tell_provenance()));
     NMB_ASSIGN(report_.value_bytes, ranks_.all_reduce(writer_->pending_bytes(), std::plus<>()));
     NMB_ASSIGN(report_.linked_bytes, ranks_.all_reduce(writer_->linked_bytes(), std::plus<>()));
+    NMB_ASSIGN(report_.replaced, ranks_.all_reduce(blocks_->replaced(), std::plus<>()));
     NMB_TRY(writer_->close());
     if (options_.link) report_.external_files = writer_->external_files();
     NMB_ASSIGN(report_.without_statistics,

@@ -31,6 +31,7 @@ class WrittenBlocks final : public BlockSink {
         names_(names),
         shares_empty_(options.mode == MergeMode::kPack &&
                       (options.inputs.size() > 1 || options.append)),
+        replaces_(options.replace),
         storage_(options, &report.warnings) {}
 
   void begin_input(Source file) override { storage_.begin_input(std::move(file)); }
@@ -42,6 +43,8 @@ class WrittenBlocks final : public BlockSink {
   // Tells the writer where the values of parts are; call this after end_define().
   Status take_values();
 
+  // Returns how many blocks of the output were replaced.
+  std::uint64_t replaced() const { return replaced_; }
   // Returns whether a block has the dimension that the rule of samples names.
   bool has_sample_dimension() const { return has_sample_dimension_; }
   // The results for chunk lengths of PackOptions::compression; `i` is an index in that list.
@@ -68,6 +71,7 @@ class WrittenBlocks final : public BlockSink {
   const ByteSource* sent_by(std::string_view origin) const;
 
  private:
+  Status make_room(const BlockName& name);
   std::optional<BlockId> defined(Result<BlockId> id, const BlockName& name, Status* status);
   Result<std::uint64_t> samples_of(const BlockName& name, const SampleCounts& counts,
                                    std::optional<std::uint64_t> recorded);
@@ -82,8 +86,10 @@ class WrittenBlocks final : public BlockSink {
   ConflictList& conflicts_;
   SharedNames& names_;
   const bool shares_empty_;  // inputs share blocks that have no content
+  const bool replaces_;      // blocks of the output
   ValueStorage storage_;
   bool has_sample_dimension_ = false;
+  std::uint64_t replaced_ = 0;
   // By BlockId: the first input that has the block, or kOfOutput if the output had it before.
   std::vector<std::uint32_t> inputs_;
   std::vector<std::string> first_names_;
