@@ -162,9 +162,10 @@ Result<Metadata> without_storage(const Metadata& from) {
   for (hdf5::Property& p : properties) {
     hdf5::Creation& creation = p.creation;
     if (p.number == hdf5::Property::Number::kCreation) {
-      creation = {.fill_time = creation.fill_time,
-                  .fill_state = creation.fill_state,
-                  .fill_value = std::move(creation.fill_value)};
+      creation.layout = hdf5::Layout::kContiguous;
+      creation.allocation = hdf5::Allocation::kLate;
+      creation.chunk.clear();
+      creation.filters.clear();
       if (creation == hdf5::Creation()) continue;
     }
     hdf5::append_property(p, &extension->hdf5);

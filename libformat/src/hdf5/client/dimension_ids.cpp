@@ -181,7 +181,7 @@ Status DimensionIds::order_blocks() {
   std::vector<std::string> all;
   // The order matters only if netCDF-C itself gives numbers to some dimensions.
   if (some_count_) {
-    NMB_ASSIGN(all, group_order(*reader_));
+    NMB_ASSIGN(all, group_order(source_blocks_));
     std::erase_if(all, [&](const std::string& name) { return !blocks_.contains(name); });
     order_ = std::move(all);
     return {};
