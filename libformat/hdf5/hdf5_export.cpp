@@ -3,11 +3,12 @@
 #include "hdf5_export.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <new>
 #include <utility>
@@ -274,18 +275,21 @@ Result<Handle> creation_properties(const SourceBlock* root, std::size_t user_blo
   return fcpl;
 }
 
-// Uses the format of old programs, unless the file needs a newer one. metadata_room: if not 0, the
-// file's metadata get so many bytes at its beginning, and values come after them.
-Result<Handle> access_properties(bool new_headers, std::uint64_t metadata_room) {
+// Returns access properties. metadata_room: if not 0, the file's metadata get so many bytes at its
+// beginning, and values come after them.
+Result<Handle> access_properties(std::uint64_t metadata_room) {
   NMB_ASSIGN(Handle fapl, check_handle(H5Pcreate(H5P_FILE_ACCESS), "properties"));
-  NMB_TRY(check_hdf5(
-      H5Pset_libver_bounds(fapl.get(), new_headers ? H5F_LIBVER_V18 : H5F_LIBVER_EARLIEST,
-                           H5F_LIBVER_LATEST),
-      "version of headers"));
   NMB_TRY(check_hdf5(H5Pset_fclose_degree(fapl.get(), H5F_CLOSE_STRONG), "properties"));
   if (metadata_room > 0)
     NMB_TRY(check_hdf5(H5Pset_meta_block_size(fapl.get(), metadata_room), "properties"));
   return fapl;
+}
+
+// Uses the format of old programs, unless the file needs a newer one.
+Status set_versions(hid_t fapl, bool new_headers) {
+  return check_hdf5(H5Pset_libver_bounds(
+                        fapl, new_headers ? H5F_LIBVER_V18 : H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST),
+                    "version of headers");
 }
 
 Status write_user_block(const std::string& path, std::span<const std::byte> bytes) {
@@ -317,45 +321,59 @@ Result<std::shared_ptr<SourceBlock>> root_of(const NamedBlocks& blocks, NamedTyp
   return SourceBlock::make(std::move(block), H5I_INVALID_HID, named);
 }
 
-// Makes a file, and removes it again after a failure. metadata_room: see access_properties().
-Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle style,
-                 std::uint64_t metadata_room) {
+// Makes a file by the access properties `fapl`. on_open: called when the file is open.
+Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle style, hid_t fapl,
+                 const std::function<Status(hid_t file)>& on_open) {
   NamedTypes none;
   NMB_ASSIGN(const std::shared_ptr<SourceBlock> root, root_of(blocks, none));
   NMB_ASSIGN(const Hdf5Form form, Hdf5Form::of(blocks));
   std::vector<std::byte> before;
-  if (form.user_block_of()) {
+  if (form.user_block_of() && !style.is_rehearsal()) {
     NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(*form.user_block_of()));
     NMB_ASSIGN(before, user_block(*block));
   }
   NMB_ASSIGN(const Handle fcpl, creation_properties(root.get(), before.size()));
-  NMB_ASSIGN(
-      const Handle fapl,
-      access_properties(root && has_large_attribute(root->metadata(), kGlobal), metadata_room));
-  hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl.get());
-  Status status = file < 0 ? hdf5_failure("creation").in_file(path)
-                           : write_file(blocks, form, file, std::move(style));
+  NMB_TRY(set_versions(fapl, root && has_large_attribute(root->metadata(), kGlobal)));
+  hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl);
+  Status status = file < 0 ? hdf5_failure("creation").in_file(path) : Status();
+  if (status.ok() && on_open) status = on_open(file);
+  if (status.ok()) status = write_file(blocks, form, file, std::move(style));
   if (file >= 0 && H5Fclose(file) < 0 && status.ok()) status = hdf5_failure("close");
   if (status.ok() && !before.empty()) status = write_user_block(path, before);
   return status;
 }
 
-// Returns the number of bytes that the metadata of a file take, from its beginning on. Writes the
-// metadata to a file in memory for this.
-Result<std::uint64_t> metadata_bytes(const NamedBlocks& blocks, WriteStyle style) {
-  constexpr std::uint64_t kEnough = std::uint64_t{1} << 40;  // the file is sparse
+// Returns how many bytes the metadata of the file `path` take. Writes them, and one byte for each
+// chunk, to files that have no names: HDF5 puts metadata and values into different files.
+Result<std::uint64_t> metadata_bytes(const std::string& path, const NamedBlocks& blocks,
+                                     WriteStyle style) {
+  constexpr std::uint64_t kEnough = std::uint64_t{1} << 32;  // HDF5 gives back what it does not use
+  constexpr const char *kMetadata = "-m", *kValues = "-v";
   style.relayout->is_rehearsal = true;
-  const int file = memfd_create("nmb-hdf5", MFD_CLOEXEC);
-  if (file < 0) return Status(Code::kIo, joined_text("a file in memory: ", std::strerror(errno)));
-  const Status written =
-      write_new(joined_text("/proc/self/fd/", file), blocks, std::move(style), kEnough);
-  off_t end = 0;
-  for (off_t at = 0; written.ok() && (at = lseek(file, at, SEEK_DATA)) >= 0 &&
-                     static_cast<std::uint64_t>(at) < kEnough;)
-    end = at = lseek(file, at, SEEK_HOLE);
-  ::close(file);
-  NMB_TRY(written);
-  return static_cast<std::uint64_t>(end);
+  NMB_ASSIGN(const Handle fapl, access_properties(kEnough));
+  NMB_TRY(check_hdf5(H5Pset_fapl_split(fapl.get(), kMetadata, H5P_DEFAULT, kValues, H5P_DEFAULT),
+                     "properties"));
+  const std::string names[] = {path + kMetadata, path + kValues};
+  const auto remove = [&] {
+    for (const std::string& name : names) ::unlink(name.c_str());
+  };
+  int metadata = -1;
+  const auto on_open = [&](hid_t file) -> Status {
+    remove();
+    void* handle = nullptr;
+    NMB_TRY(check_hdf5(H5Pset_multi_type(fapl.get(), H5FD_MEM_SUPER), "properties"));
+    NMB_TRY(check_hdf5(H5Fget_vfd_handle(file, fapl.get(), &handle), "file"));
+    metadata = fcntl(*static_cast<const int*>(handle), F_DUPFD_CLOEXEC, 0);
+    return metadata < 0 ? Status(Code::kIo, std::strerror(errno)) : Status();
+  };
+  Status status = write_new(path, blocks, std::move(style), fapl.get(), on_open);
+  remove();
+  struct stat about {};
+  if (status.ok() && fstat(metadata, &about) != 0)
+    status = Status(Code::kIo, std::strerror(errno));
+  if (metadata >= 0) ::close(metadata);
+  NMB_TRY(status);
+  return static_cast<std::uint64_t>(about.st_size);
 }
 
 // Makes the file `path`. kExists: there is one. After any other failure there is none.
@@ -364,15 +382,16 @@ Status export_to(const std::string& path, const NamedBlocks& blocks, WriteStyle 
   NMB_TRY(forbid_leaving());
   std::uint64_t metadata_room = 0;
   if (style.relayout) {
-    NMB_ASSIGN(metadata_room, metadata_bytes(blocks, style));
+    NMB_ASSIGN(metadata_room, metadata_bytes(path, blocks, style));
   }
+  NMB_ASSIGN(const Handle fapl, access_properties(metadata_room));
   // Create the file here first: HDF5 does not report why it could not create it.
   const int taken = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (taken < 0)
     return Status(errno == EEXIST ? Code::kExists : Code::kIo, path, kNoOffset, {},
                   std::strerror(errno));
   ::close(taken);
-  Status status = write_new(path, blocks, std::move(style), metadata_room);
+  Status status = write_new(path, blocks, std::move(style), fapl.get(), nullptr);
   if (!status.ok()) ::unlink(path.c_str());
   return status;
 }
@@ -392,20 +411,23 @@ Status convert_file(const std::string& input, const std::string& output, WriteSt
   return export_to(output, *reader, std::move(style)).in_file(input);
 }
 
+// Opens a file; an HDF5 file by another process of this program.
+Result<NamedBlocks> open_blocks(const std::string& path) {
+  NMB_ASSIGN(std::shared_ptr<const FileSource> file, FileSource::open(path));
+  return NamedBlocks::open(std::move(file));
+}
+
 Status convert_like(const std::string& input, const std::string& output, WriteStyle style,
                     std::string_view chunk, const std::string& like) {
   NMB_TRY(set_chunk(chunk, &style));
-  NMB_ASSIGN(std::shared_ptr<const FileSource> file, FileSource::open(input));
-  NMB_ASSIGN(const NamedBlocks blocks, NamedBlocks::open(std::move(file)));
-  NMB_ASSIGN(std::shared_ptr<const FileSource> model, FileSource::open(like));
-  NMB_ASSIGN(const NamedBlocks groups, NamedBlocks::open(std::move(model)));
+  NMB_ASSIGN(const NamedBlocks blocks, open_blocks(input));
+  NMB_ASSIGN(const NamedBlocks groups, open_blocks(like));
   NMB_ASSIGN(style.like, groups.block(""));
   return export_to(output, blocks, std::move(style)).in_file(input);
 }
 
 Status relay_file(const std::string& input, const std::string& output, unsigned threads) {
-  NMB_ASSIGN(std::shared_ptr<const FileSource> file, FileSource::open(input));
-  NMB_ASSIGN(const NamedBlocks blocks, NamedBlocks::open(std::move(file)));
+  NMB_ASSIGN(const NamedBlocks blocks, open_blocks(input));
   WriteStyle style;
   style.relayout = Relayout{threads};
   return export_to(output, blocks, std::move(style)).in_file(input);

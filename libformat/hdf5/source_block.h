@@ -38,6 +38,8 @@ struct WriteStyle {
   // `threads`.
   std::shared_ptr<const Block> like{};
   unsigned threads = 1;
+
+  bool is_rehearsal() const { return relayout && relayout->is_rehearsal; }
 };
 
 class SourceBlock {

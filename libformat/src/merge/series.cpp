@@ -76,7 +76,9 @@ class SeriesWriter {
       return publish();
     };
     NMB_TRY(staging_.make());
-    return pack(join, &report_);
+    const Status written = pack(join, &report_);
+    if (written.file() != join.output) return written;
+    return Status(written.code(), options_.folder, kNoOffset, written.rule(), written.message());
   }
 
  private:

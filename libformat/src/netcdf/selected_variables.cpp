@@ -9,7 +9,8 @@ namespace nmb {
 
 namespace {
 
-// Attributes that name variables. A variable that a `support` attribute names is part of others.
+// Attributes that name variables. A variable that one with `is_support` names is part of others, and
+// so is a variable without records that any of them names.
 struct Referring {
   std::string_view name;
   bool is_support;
@@ -65,7 +66,8 @@ Result<std::vector<SeriesVariables>> series_variables(const Dataset& dataset) {
     for (const Referring& one : kReferring)
       for_each_named(metadata, v, one.name, [&](VarId named) {
         names[v].push_back(named);
-        if (one.is_support && named != v) is_support[named] = true;
+        if (named != v && (one.is_support || !metadata.is_record_variable(named)))
+          is_support[named] = true;
       });
     for (const DimId d : metadata.variable(v).dimensions)
       if (const auto coordinate = metadata.find_variable(metadata.dimension(d).name)) {

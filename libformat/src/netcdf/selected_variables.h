@@ -21,8 +21,8 @@ struct SeriesVariables {
 };
 
 // Returns what each file of a time series has. Coordinates, and variables that bounds, climatology,
-// coordinates, cell_measures or grid_mapping name, get no file of their own. `dataset` must be
-// classic. Errors: kDamaged.
+// coordinates, cell_measures or grid_mapping name, get no file of their own; neither do variables
+// without records that one of the attributes names. `dataset` must be classic. Errors: kDamaged.
 NMB_EXPORT Result<std::vector<SeriesVariables>> series_variables(const Dataset& dataset);
 
 // Returns the coordinate of the record dimension, or of dimension `along`. Errors: kNotFound (with a
