@@ -287,8 +287,8 @@ Result<Handle> access_properties(std::uint64_t metadata_room) {
 
 // Uses the format of old programs, unless the file needs a newer one.
 Status set_versions(hid_t fapl, bool new_headers) {
-  return check_hdf5(H5Pset_libver_bounds(
-                        fapl, new_headers ? H5F_LIBVER_V18 : H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST),
+  return check_hdf5(H5Pset_libver_bounds(fapl, new_headers ? H5F_LIBVER_V18 : H5F_LIBVER_EARLIEST,
+                                         H5F_LIBVER_LATEST),
                     "version of headers");
 }
 
@@ -369,8 +369,7 @@ Result<std::uint64_t> metadata_bytes(const std::string& path, const NamedBlocks&
   Status status = write_new(path, blocks, std::move(style), fapl.get(), on_open);
   remove();
   struct stat about {};
-  if (status.ok() && fstat(metadata, &about) != 0)
-    status = Status(Code::kIo, std::strerror(errno));
+  if (status.ok() && fstat(metadata, &about) != 0) status = Status(Code::kIo, std::strerror(errno));
   if (metadata >= 0) ::close(metadata);
   NMB_TRY(status);
   return static_cast<std::uint64_t>(about.st_size);
@@ -449,14 +448,13 @@ int send_outcome(const std::string& input, const Work& work) {
 
 int export_file(const std::string& input, const std::string& output, WriteStyle style,
                 std::string_view chunk) {
-  return send_outcome(
-      input, [&] { return convert_file(input, output, std::move(style), chunk); });
+  return send_outcome(input, [&] { return convert_file(input, output, std::move(style), chunk); });
 }
 
 int export_like(const std::string& input, const std::string& output, WriteStyle style,
                 std::string_view chunk, const std::string& like) {
-  return send_outcome(
-      input, [&] { return convert_like(input, output, std::move(style), chunk, like); });
+  return send_outcome(input,
+                      [&] { return convert_like(input, output, std::move(style), chunk, like); });
 }
 
 int relayout_file(const std::string& input, const std::string& output, unsigned threads) {

@@ -6,7 +6,8 @@
 
 namespace nmb::hdf5 {
 
-ObjectMaker::ObjectMaker(const NamedBlocks& blocks, const Hdf5Form& form, hid_t file, WriteStyle style)
+ObjectMaker::ObjectMaker(const NamedBlocks& blocks, const Hdf5Form& form, hid_t file,
+                         WriteStyle style)
     : blocks_(blocks),
       form_(form),
       file_(file),

@@ -19,7 +19,8 @@
 
 namespace nmb::hdf5 {
 
-// The layout of CMIP7 (hdf5/client/cmip7_layout.h): all metadata are written first, then the values.
+// The layout of CMIP7 (hdf5/client/cmip7_layout.h): all metadata are written first, then the
+// values.
 struct Relayout {
   unsigned threads = 1;
   // Writes no values: each chunk is one byte, and no other values are written. The metadata take as

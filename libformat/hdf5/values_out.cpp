@@ -91,8 +91,8 @@ class ValuesOut {
     const bool has_chunks = storage && storage->kind == StorageKind::kChunked;
     if (const auto& relayout = source_.style().relayout) {
       if (relayout->is_rehearsal) return write_placeholders();
-      const bool keeps_chunks = has_chunks && storage->chunk == creation_.chunk &&
-                                storage->filters == creation_.filters;
+      const bool keeps_chunks =
+          has_chunks && storage->chunk == creation_.chunk && storage->filters == creation_.filters;
       if (!keeps_chunks && source_.new_chunks(id_)) return write_coded(relayout->threads);
     }
     if (source_.style().like && creation_.layout == Layout::kChunked &&
@@ -218,14 +218,15 @@ class ValuesOut {
   Status write_placeholders() {
     if (creation_.layout != Layout::kChunked) return {};
     const Storage* const storage = source_.storage_of(id_);
-    const bool keeps_chunks = storage && storage->kind == StorageKind::kChunked &&
-                              storage->chunk == creation_.chunk;
+    const bool keeps_chunks =
+        storage && storage->kind == StorageKind::kChunked && storage->chunk == creation_.chunk;
     constexpr std::byte kByte{0};
     std::vector<std::uint64_t> counts;
     std::uint64_t chunks = 1;
     for (std::size_t i = 0; i < space_.lengths.size(); ++i) {
       counts.push_back(chunks_along(space_.lengths[i], creation_.chunk[i]));
-      if (!checked_mul(chunks, counts.back(), &chunks)) return damaged("found more than 2^64 chunks");
+      if (!checked_mul(chunks, counts.back(), &chunks))
+        return damaged("found more than 2^64 chunks");
     }
     if (keeps_chunks)
       return for_each_chunk(*storage, [&](const ChunkRow& row, std::vector<hsize_t> start) {
@@ -244,9 +245,9 @@ class ValuesOut {
                    std::span<const std::byte> bytes) {
     if (bytes.size() > kMostChunk)
       return failure(Code::kLimit, "a chunk of ", bytes.size(), " bytes is too long for HDF5");
-    return check_hdf5(H5Dwrite_chunk(data_set_, H5P_DEFAULT, mask, start.data(), bytes.size(),
-                                     bytes.data()),
-                      "a chunk");
+    return check_hdf5(
+        H5Dwrite_chunk(data_set_, H5P_DEFAULT, mask, start.data(), bytes.size(), bytes.data()),
+        "a chunk");
   }
 
   Status write_heap() {
@@ -291,8 +292,8 @@ class ValuesOut {
     });
   }
 
-  // Calls visit(row, start) for the chunks of the table, in order. `start` is the index of the first
-  // value.
+  // Calls visit(row, start) for the chunks of the table, in order. `start` is the index of the
+  // first value.
   template <class Visit>
   Status for_each_chunk(const Storage& storage, const Visit& visit) {
     const std::size_t rank = storage.chunk.size();

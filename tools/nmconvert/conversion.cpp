@@ -264,8 +264,8 @@ class Converter {
     return classic_from_nmb(*reader, entry);
   }
 
-  // Replaces a glob by the name of the only block that matches it, or sets `pattern_`. The name of a
-  // block is no glob.
+  // Replaces a glob by the name of the only block that matches it, or sets `pattern_`. The name of
+  // a block is no glob.
   Status find_blocks(const Reader& reader) {
     std::optional<std::string>& block = record_.of.block;
     if (!block) return {};
@@ -275,12 +275,12 @@ class Converter {
     if (pattern.is_literal()) return {};
     std::uint64_t count = 0;
     std::string first;
-    NMB_TRY(reader.for_each_entry(
-        pattern.literal_prefix(), [&](const BlockEntry& entry) -> Result<bool> {
-          NMB_ASSIGN(const bool matches, pattern.matches(entry.name));
-          if (matches && count++ == 0) first = entry.name;
-          return true;
-        }));
+    NMB_TRY(reader.for_each_entry(pattern.literal_prefix(),
+                                  [&](const BlockEntry& entry) -> Result<bool> {
+                                    NMB_ASSIGN(const bool matches, pattern.matches(entry.name));
+                                    if (matches && count++ == 0) first = entry.name;
+                                    return true;
+                                  }));
     if (count == 0)
       return Status(Code::kNotFound, file_->name(), kNoOffset, "",
                     "no block matches \"" + printable(*block) + "\"");

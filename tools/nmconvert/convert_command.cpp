@@ -98,9 +98,10 @@ void ConvertCommand::offer_list(CLI::App& app) {
   app.add_flag("--one-file-per-variable", by_variable_,
                "join the files of the list along their record dimension, and write each variable "
                "to a file of its own, with its coordinates, below --out-dir");
-  app.add_option("--name", series_name_,
-                 "with --one-file-per-variable: name of an output; {first} and {last} are the first "
-                 "and the last time (default: {variable}_{first}-{last}.nc)")
+  app.add_option(
+         "--name", series_name_,
+         "with --one-file-per-variable: name of an output; {first} and {last} are the first "
+         "and the last time (default: {variable}_{first}-{last}.nc)")
       ->type_name("TEMPLATE");
   offer_word(app, "--sort", &batch_.sort, "ORDER", {"given", "name"},
              "order of the list: given (default) or name (natural numeric order)");
@@ -129,8 +130,7 @@ Status ConvertCommand::check_arguments() const {
   if (common.json && common.jsonl) return usage("--json and --jsonl exclude each other");
   if (batch_.block && batch_.to == "nmb")
     return usage("--extract writes a classic, netCDF-4 or HDF5 file; OUTPUT is an NMB file");
-  if (!series_name_.empty() && !by_variable_)
-    return usage("--name needs --one-file-per-variable");
+  if (!series_name_.empty() && !by_variable_) return usage("--name needs --one-file-per-variable");
   if (by_variable_) NMB_TRY(check_series());
   if (common.files_from.empty()) {
     if (output_.empty())
@@ -205,8 +205,8 @@ Result<std::optional<Compression>> ConvertCommand::compression() const {
 
 std::string ConvertCommand::deciding_options() const {
   std::string out;
-  for (const char* const name : {"--layout", "--compress", "--shuffle", "--chunk", "--inline", "--hdf5-view",
-                                 "--repack", "--materialise", "--lossy"}) {
+  for (const char* const name : {"--layout", "--compress", "--shuffle", "--chunk", "--inline",
+                                 "--hdf5-view", "--repack", "--materialise", "--lossy"}) {
     const CLI::Option& option = *tool_.app().get_option(name);
     if (option.count() == 0) continue;
     out += (out.empty() ? "" : " ") + std::string(name);

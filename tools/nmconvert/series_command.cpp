@@ -104,11 +104,10 @@ Status make_series(Tool& tool, const SeriesArguments& arguments, const Conversio
 }  // namespace
 
 Status run_series(Tool& tool, const SeriesArguments& arguments, const ConversionOptions& options) {
-  return run_on_ranks(tool, tool.app(), 1, Needs::kAnyRanks,
-                      [&](Communicator& ranks, unsigned threads) {
-                        return ranks.first(
-                            [&] { return make_series(tool, arguments, options, threads); });
-                      });
+  return run_on_ranks(
+      tool, tool.app(), 1, Needs::kAnyRanks, [&](Communicator& ranks, unsigned threads) {
+        return ranks.first([&] { return make_series(tool, arguments, options, threads); });
+      });
 }
 
 }  // namespace nmb::tools

@@ -23,7 +23,7 @@
 namespace nmb {
 
 class Reader;
-struct Dataset;  // nmb/dataset.h
+struct Dataset;     // nmb/dataset.h
 struct Hdf5Losses;  // nmb/convert.h
 
 // How blocks of the same name in several inputs are merged.
@@ -124,8 +124,8 @@ struct PackOptions {
   // keeps its name, because its references contain paths, and brings the blocks below it.
   // kNotFound: an input does not have it; kUnsupported: an input that is not an NMB file.
   std::optional<std::string> only_block{};
-  // Takes only blocks of NMB inputs for whose names this returns true; they keep their names. Unset:
-  // all blocks. Thread-safe.
+  // Takes only blocks of NMB inputs for whose names this returns true; they keep their names.
+  // Unset: all blocks. Thread-safe.
   std::function<Result<bool>(std::string_view block)> wants_block{};
 
   // --- which blocks there are ---
@@ -218,7 +218,8 @@ struct PackOptionNames {
   std::string inputs = "at least one", output = "the output";
   std::string mode = "mode", key = "key", compression = "compression";
   std::string dry_run = "dry_run", statistics = "statistics", resume = "resume";
-  std::string append = "append", replace = "replace", link = "link", block_by = "block_by", hdf5_view = "hdf5_view";
+  std::string append = "append", replace = "replace", link = "link", block_by = "block_by",
+              hdf5_view = "hdf5_view";
   std::string external = "external";
 };
 

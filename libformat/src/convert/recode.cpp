@@ -286,25 +286,25 @@ class Recoder {
     const std::uint64_t spooled = spool_->size();
     std::uint64_t end = array.chunks() * ChunkRow::kLength;
     std::vector<std::byte> rows, stored;
-    NMB_TRY(code_chunks(
-        array, storage->filters, options_.threads, options_.cancel,
-        [&](std::uint64_t first, std::span<const CodedChunk> chunks) -> Status {
-          rows.assign(chunks.size() * ChunkRow::kLength, std::byte{0});
-          stored.clear();
-          for (std::size_t i = 0; i < chunks.size(); ++i) {
-            // A chunk that was never written is not written here either.
-            if (chunks[i].bytes.empty()) continue;
-            std::byte* const row = rows.data() + i * ChunkRow::kLength;
-            store_le(row, end + stored.size());
-            store_le(row + 8, std::uint64_t{chunks[i].bytes.size()});
-            store_le(row + 16, chunks[i].mask);
-            stored.insert(stored.end(), chunks[i].bytes.begin(), chunks[i].bytes.end());
-          }
-          NMB_TRY(spool_->write_at(spooled + first * ChunkRow::kLength, rows));
-          NMB_TRY(spool_->write_at(spooled + end, stored));
-          end += stored.size();
-          return {};
-        }));
+    NMB_TRY(code_chunks(array, storage->filters, options_.threads, options_.cancel,
+                        [&](std::uint64_t first, std::span<const CodedChunk> chunks) -> Status {
+                          rows.assign(chunks.size() * ChunkRow::kLength, std::byte{0});
+                          stored.clear();
+                          for (std::size_t i = 0; i < chunks.size(); ++i) {
+                            // A chunk that was never written is not written here either.
+                            if (chunks[i].bytes.empty()) continue;
+                            std::byte* const row = rows.data() + i * ChunkRow::kLength;
+                            store_le(row, end + stored.size());
+                            store_le(row + 8, std::uint64_t{chunks[i].bytes.size()});
+                            store_le(row + 16, chunks[i].mask);
+                            stored.insert(stored.end(), chunks[i].bytes.begin(),
+                                          chunks[i].bytes.end());
+                          }
+                          NMB_TRY(spool_->write_at(spooled + first * ChunkRow::kLength, rows));
+                          NMB_TRY(spool_->write_at(spooled + end, stored));
+                          end += stored.size();
+                          return {};
+                        }));
     storage->region_length = end;
     add_run({begin, end, spooled, 1});
     return {};

@@ -155,8 +155,7 @@ class TypesInOrder {
 Result<Metadata> without_storage(const Metadata& from) {
   Metadata to = from;
   auto extension = std::make_shared<Extension>(*from.extension());
-  std::erase_if(extension->storage,
-                [](const Storage& s) { return s.kind != StorageKind::kHeap; });
+  std::erase_if(extension->storage, [](const Storage& s) { return s.kind != StorageKind::kHeap; });
   NMB_ASSIGN(std::vector<hdf5::Property> properties, hdf5::decode_properties(extension->hdf5));
   extension->hdf5.clear();
   for (hdf5::Property& p : properties) {
@@ -232,8 +231,8 @@ class ValueCheck {
     std::vector<std::uint64_t> part(shape.lengths.size(), 1);
     std::uint64_t bytes = shape.element_size;
     for (std::size_t i = part.size(); i-- > 0 && bytes < kPart;) {
-      part[i] = std::clamp<std::uint64_t>(kPart / bytes, 1,
-                                          std::max<std::uint64_t>(shape.lengths[i], 1));
+      part[i] =
+          std::clamp<std::uint64_t>(kPart / bytes, 1, std::max<std::uint64_t>(shape.lengths[i], 1));
       bytes *= part[i];
     }
     return part;
@@ -283,12 +282,12 @@ class ValueCheck {
 
   // Compares decoded values, in parts with the shape `chunk`.
   Result<bool> same_values(const std::vector<std::uint64_t>& chunk) const {
-    NMB_ASSIGN(const RechunkedArray a, RechunkedArray::open(found_.dataset, found_.variable,
-                                                            *found_.properties, chunk,
-                                                            kCodedAtOnce));
-    NMB_ASSIGN(const RechunkedArray b, RechunkedArray::open(expected_.dataset, expected_.variable,
-                                                            *expected_.properties, chunk,
-                                                            kCodedAtOnce));
+    NMB_ASSIGN(const RechunkedArray a,
+               RechunkedArray::open(found_.dataset, found_.variable, *found_.properties, chunk,
+                                    kCodedAtOnce));
+    NMB_ASSIGN(const RechunkedArray b,
+               RechunkedArray::open(expected_.dataset, expected_.variable, *expected_.properties,
+                                    chunk, kCodedAtOnce));
     if (a.chunks() != b.chunks()) return false;
     return all_same(a.chunks(), [&](std::uint64_t number) -> Result<bool> {
       NMB_ASSIGN(const std::vector<std::byte> one, a.chunk(number));
@@ -302,14 +301,15 @@ class ValueCheck {
   Result<bool> all_same(std::uint64_t count, const IsSame& is_same) const {
     std::atomic<std::uint64_t> next{0};
     std::atomic<bool> differs{false};
-    NMB_TRY(share_work(std::max(options_.threads, 1u), [&](const std::atomic<bool>& stop) -> Status {
-      for (std::uint64_t number; !stop && !differs && (number = next++) < count;) {
-        if (options_.cancel && options_.cancel->load()) return Status(Code::kIo, "interrupted");
-        NMB_ASSIGN(const bool same, is_same(number));
-        if (!same) differs = true;
-      }
-      return {};
-    }));
+    NMB_TRY(
+        share_work(std::max(options_.threads, 1u), [&](const std::atomic<bool>& stop) -> Status {
+          for (std::uint64_t number; !stop && !differs && (number = next++) < count;) {
+            if (options_.cancel && options_.cancel->load()) return Status(Code::kIo, "interrupted");
+            NMB_ASSIGN(const bool same, is_same(number));
+            if (!same) differs = true;
+          }
+          return {};
+        }));
     return !differs;
   }
 
@@ -328,8 +328,8 @@ class ResultCheck {
               const ConvertOptions& options, Layout layout)
       : blocks_(blocks), form_(form), options_(options), layout_(layout), netcdf_(blocks, form) {}
 
-  // Checks that the groups of the HDF5 file are the blocks of kind 6. Values of classic datasets are
-  // compared only if the layout is new.
+  // Checks that the groups of the HDF5 file are the blocks of kind 6. Values of classic datasets
+  // are compared only if the layout is new.
   Status run(const std::string& path) {
     NMB_ASSIGN(const std::shared_ptr<const FileSource> file, FileSource::open(path));
     NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
@@ -519,7 +519,8 @@ class ResultCheck {
     const std::string name(expected.metadata.variable(variable).name);
     const Result<bool> same = ValueCheck(written, found, expected, variable, options_).run();
     if (!same.ok()) return same.status().of_object("variable " + name);
-    return *same ? Status() : differs(written.name, "values of variable " + name + " are different");
+    return *same ? Status()
+                 : differs(written.name, "values of variable " + name + " are different");
   }
 
   static Status compare_values(const hdf5::GroupBlock& written, const Block& expected) {
@@ -613,9 +614,8 @@ Status add_left(const hdf5::NamedBlocks& blocks, std::vector<std::string>* left)
       std::string why;
       (void)layout.chunks(*block, v, properties, &why);
       if (!why.empty())
-        left->push_back("variable " +
-                        joined_path(block->name, block->metadata.variable(v).name) + ": " + why +
-                        "; its chunks stay as they are");
+        left->push_back("variable " + joined_path(block->name, block->metadata.variable(v).name) +
+                        ": " + why + "; its chunks stay as they are");
     }
     return true;
   });

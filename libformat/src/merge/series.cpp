@@ -103,8 +103,8 @@ class SeriesWriter {
     std::string out;
     std::string_view rest = options_.name;
     while (!rest.empty()) {
-      const auto* const word = std::ranges::find_if(
-          words, [&](const auto& w) { return rest.starts_with(w.first); });
+      const auto* const word =
+          std::ranges::find_if(words, [&](const auto& w) { return rest.starts_with(w.first); });
       if (word != std::end(words)) {
         out += word->second;
         rest.remove_prefix(word->first.size());
@@ -136,7 +136,9 @@ class SeriesWriter {
     for (const SeriesVariables& one : variables_) {
       const std::string name(dataset.metadata.variable(one.main).name);
       const bool has_time = dataset.metadata.is_record_variable(one.main);
-      SeriesFile file{name, {}, has_time ? range->first : std::string(kNoTime),
+      SeriesFile file{name,
+                      {},
+                      has_time ? range->first : std::string(kNoTime),
                       has_time ? range->last : std::string(kNoTime)};
       file.path = filled(name, file.first, file.last);
       if (!names.insert(file.path).second)

@@ -23,16 +23,14 @@ struct Word {
 };
 constexpr std::int64_t kMinute = 60 * kSecond, kHour = 60 * kMinute, kDay = 24 * kHour;
 constexpr Word kUnits[] = {
-    {"microseconds", 1},       {"microsecond", 1},        {"microsec", 1},
-    {"microsecs", 1},          {"milliseconds", 1000},    {"millisecond", 1000},
-    {"millisec", 1000},        {"millisecs", 1000},       {"msec", 1000},
-    {"msecs", 1000},           {"ms", 1000},              {"seconds", kSecond},
-    {"second", kSecond},       {"secs", kSecond},         {"sec", kSecond},
-    {"s", kSecond},            {"minutes", kMinute},      {"minute", kMinute},
-    {"mins", kMinute},         {"min", kMinute},          {"hours", kHour},
-    {"hour", kHour},           {"hrs", kHour},            {"hr", kHour},
-    {"h", kHour},              {"days", kDay},            {"day", kDay},
-    {"d", kDay},               {"weeks", 7 * kDay},       {"week", 7 * kDay},
+    {"microseconds", 1},    {"microsecond", 1},    {"microsec", 1},    {"microsecs", 1},
+    {"milliseconds", 1000}, {"millisecond", 1000}, {"millisec", 1000}, {"millisecs", 1000},
+    {"msec", 1000},         {"msecs", 1000},       {"ms", 1000},       {"seconds", kSecond},
+    {"second", kSecond},    {"secs", kSecond},     {"sec", kSecond},   {"s", kSecond},
+    {"minutes", kMinute},   {"minute", kMinute},   {"mins", kMinute},  {"min", kMinute},
+    {"hours", kHour},       {"hour", kHour},       {"hrs", kHour},     {"hr", kHour},
+    {"h", kHour},           {"days", kDay},        {"day", kDay},      {"d", kDay},
+    {"weeks", 7 * kDay},    {"week", 7 * kDay},
 };
 
 struct CalendarWord {
@@ -40,11 +38,11 @@ struct CalendarWord {
   Calendar calendar;
 };
 constexpr CalendarWord kCalendars[] = {
-    {"", Calendar::kStandard},           {"standard", Calendar::kStandard},
-    {"gregorian", Calendar::kStandard},  {"proleptic_gregorian", Calendar::kProleptic},
-    {"julian", Calendar::kJulian},       {"noleap", Calendar::kNoLeap},
-    {"365_day", Calendar::kNoLeap},      {"all_leap", Calendar::kAllLeap},
-    {"366_day", Calendar::kAllLeap},     {"360_day", Calendar::k360Day},
+    {"", Calendar::kStandard},          {"standard", Calendar::kStandard},
+    {"gregorian", Calendar::kStandard}, {"proleptic_gregorian", Calendar::kProleptic},
+    {"julian", Calendar::kJulian},      {"noleap", Calendar::kNoLeap},
+    {"365_day", Calendar::kNoLeap},     {"all_leap", Calendar::kAllLeap},
+    {"366_day", Calendar::kAllLeap},    {"360_day", Calendar::k360Day},
 };
 
 std::string lower(std::string_view text) {
@@ -78,7 +76,8 @@ bool is_leap(Calendar calendar, std::int64_t year) {
 int days_of_month(Calendar calendar, std::int64_t year, int month) {
   if (calendar == Calendar::k360Day) return 30;
   constexpr std::array<int, 12> kDays{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  return kDays[static_cast<std::size_t>(month - 1)] + (month == 2 && is_leap(calendar, year) ? 1 : 0);
+  return kDays[static_cast<std::size_t>(month - 1)] +
+         (month == 2 && is_leap(calendar, year) ? 1 : 0);
 }
 
 // Returns a Julian day number, by the formula of Fliegel and Van Flandern with floored divisions.
@@ -243,8 +242,7 @@ std::optional<std::int64_t> reference(Calendar calendar, std::string_view text) 
   if (parts[0] > 24 || parts[1] > 59 || parts[2] > 60) return {};
   const auto shift = zone(in);
   if (!shift) return {};
-  const std::int64_t days =
-      day_number(calendar, y, static_cast<int>(month), static_cast<int>(day));
+  const std::int64_t days = day_number(calendar, y, static_cast<int>(month), static_cast<int>(day));
   return (days * kDaySeconds + parts[0] * 3600 + parts[1] * 60 + parts[2] - *shift) * kSecond +
          fraction;
 }
@@ -299,7 +297,8 @@ Result<Date> CalendarTime::date(double value) const {
        static_cast<long double>(start_)) /
       kSecond;
   if (!std::isfinite(value) || std::fabs(seconds) > 2 * kMost)
-    return Status(Code::kUnsupported, joined_text("found time ", std::to_string(value), ", which has no date"));
+    return Status(Code::kUnsupported,
+                  joined_text("found time ", std::to_string(value), ", which has no date"));
   const auto rounded = static_cast<std::int64_t>(std::floor(seconds + 0.5L));
   const std::int64_t day = floor_div(rounded, kDaySeconds);
   const auto rest = static_cast<int>(rounded - day * kDaySeconds);
@@ -308,7 +307,8 @@ Result<Date> CalendarTime::date(double value) const {
   out.minute = rest / 60 % 60;
   out.second = rest % 60;
   if (out.year < (has_year_zero(calendar_) ? 0 : 1) || out.year > kMostYear)
-    return Status(Code::kUnsupported, joined_text("found time ", std::to_string(value), " in year ", std::to_string(out.year)));
+    return Status(Code::kUnsupported, joined_text("found time ", std::to_string(value), " in year ",
+                                                  std::to_string(out.year)));
   return out;
 }
 

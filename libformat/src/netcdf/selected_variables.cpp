@@ -9,16 +9,16 @@ namespace nmb {
 
 namespace {
 
-// Attributes that name variables. A variable that one with `is_support` names is part of others, and
-// so is a variable without records that any of them names.
+// Attributes that name variables. A variable that one with `is_support` names is part of others,
+// and so is a variable without records that any of them names.
 struct Referring {
   std::string_view name;
   bool is_support;
 };
-constexpr Referring kReferring[] = {
-    {"bounds", true},        {"climatology", true},          {"coordinates", true},
-    {"cell_measures", true}, {"grid_mapping", true},         {"ancillary_variables", false},
-    {"formula_terms", false}};
+constexpr Referring kReferring[] = {{"bounds", true},        {"climatology", true},
+                                    {"coordinates", true},   {"cell_measures", true},
+                                    {"grid_mapping", true},  {"ancillary_variables", false},
+                                    {"formula_terms", false}};
 
 // Visits the variables that an attribute names. Words that end with a colon are no names.
 template <class Visit>
@@ -52,7 +52,8 @@ Result<VarId> time_coordinate(const Dataset& dataset) {
   if (!record) return Status(Code::kNotFound, "found no record dimension");
   const std::string name(metadata.dimension(*record).name);
   const std::optional<VarId> time = metadata.find_variable(name);
-  if (!time || metadata.variable(*time).dimensions.size() != 1 || !metadata.is_record_variable(*time))
+  if (!time || metadata.variable(*time).dimensions.size() != 1 ||
+      !metadata.is_record_variable(*time))
     return Status(Code::kNotFound, "found no coordinate of dimension \"" + name + "\"");
   return *time;
 }

@@ -25,8 +25,8 @@ struct SeriesVariables {
 // without records that one of the attributes names. `dataset` must be classic. Errors: kDamaged.
 NMB_EXPORT Result<std::vector<SeriesVariables>> series_variables(const Dataset& dataset);
 
-// Returns the coordinate of the record dimension, or of dimension `along`. Errors: kNotFound (with a
-// message only): there is none.
+// Returns the coordinate of the record dimension, or of dimension `along`. Errors: kNotFound (with
+// a message only): there is none.
 NMB_EXPORT Result<VarId> time_coordinate(const Dataset& dataset);
 
 // Returns a dataset with some variables, their dimensions, and the global attributes. The values
@@ -35,7 +35,6 @@ NMB_EXPORT Result<Dataset> selected_variables(const Dataset& dataset,
                                               std::span<const VarId> variables);
 
 // Returns the text of an attribute of type char; "": it has another type, or does not exist.
-NMB_EXPORT std::string char_attribute(const Metadata& metadata, VarId owner,
-                                      std::string_view name);
+NMB_EXPORT std::string char_attribute(const Metadata& metadata, VarId owner, std::string_view name);
 
 }  // namespace nmb

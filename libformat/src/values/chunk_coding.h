@@ -44,18 +44,18 @@ Status code_chunks(const RechunkedArray& array, const std::vector<Filter>& filte
     const auto count =
         static_cast<std::size_t>(std::min<std::uint64_t>(window, array.chunks() - first));
     std::atomic<std::size_t> next{0};
-    NMB_TRY(share_work(std::min<std::size_t>(at_once, count),
-                       [&](const std::atomic<bool>& stop) -> Status {
-                         for (std::size_t i; !stop && (i = next++) < count;) {
-                           if (cancel && cancel->load()) return Status(Code::kIo, "interrupted");
-                           NMB_ASSIGN(std::vector<std::byte> chunk, array.chunk(first + i));
-                           coded[i] = {};
-                           if (chunk.empty()) continue;
-                           coded[i].bytes = encode_chunk(filters, std::move(chunk),
-                                                         array.value_size(), &coded[i].mask);
-                         }
-                         return {};
-                       }));
+    NMB_TRY(share_work(
+        std::min<std::size_t>(at_once, count), [&](const std::atomic<bool>& stop) -> Status {
+          for (std::size_t i; !stop && (i = next++) < count;) {
+            if (cancel && cancel->load()) return Status(Code::kIo, "interrupted");
+            NMB_ASSIGN(std::vector<std::byte> chunk, array.chunk(first + i));
+            coded[i] = {};
+            if (chunk.empty()) continue;
+            coded[i].bytes =
+                encode_chunk(filters, std::move(chunk), array.value_size(), &coded[i].mask);
+          }
+          return {};
+        }));
     NMB_TRY(take(first, std::span<const CodedChunk>(coded).first(count)));
   }
   return {};

@@ -57,9 +57,9 @@ Result<RechunkedArray> RechunkedArray::open(const Dataset& dataset, VarId variab
     if (!checked_mul(out.chunk_bytes_, out.chunk_[i], &out.chunk_bytes_) ||
         !checked_mul(out.chunks_, chunks_along(out.lengths_[i], out.chunk_[i]), &out.chunks_))
       return Status(Code::kLimit, "found chunks of more bytes than 64 bits count");
-    is_shared = is_shared || (storage && storage->kind == StorageKind::kChunked &&
-                              out.chunk_[i] < out.lengths_[i] &&
-                              out.chunk_[i] % storage->chunk[i] != 0);
+    is_shared =
+        is_shared || (storage && storage->kind == StorageKind::kChunked &&
+                      out.chunk_[i] < out.lengths_[i] && out.chunk_[i] % storage->chunk[i] != 0);
   }
   if (out.chunks_ == 0 || out.is_hole_) return out;
   if (storage && storage->kind == StorageKind::kChunked && !is_shared) {
@@ -76,8 +76,8 @@ Result<RechunkedArray> RechunkedArray::open(const Dataset& dataset, VarId variab
              stored_array(dataset.metadata, dataset.layout, dataset.records, variable,
                           dataset.extent, properties, std::make_shared<ChunkCache>(cache_bytes)));
   if (array.shape.record_size) {
-    Source records = record_array(array.source, array.shape,
-                                  dataset.metadata.array_bytes(variable).value_or(0));
+    Source records =
+        record_array(array.source, array.shape, dataset.metadata.array_bytes(variable).value_or(0));
     const std::uint64_t size = records->size();
     out.array_.emplace(std::move(records), 0, size);
   } else {
@@ -139,8 +139,8 @@ Result<std::vector<std::byte>> RechunkedArray::gathered(
     for (std::size_t i = 0; i < rank; ++i) {
       place[i] = from[i] + at[i];
       to[i] = place[i] * stored_chunk_[i] - first[i];
-      rows[i] = std::min({stored_chunk_[i], lengths_[i] - place[i] * stored_chunk_[i],
-                          chunk_[i] - to[i]});
+      rows[i] = std::min(
+          {stored_chunk_[i], lengths_[i] - place[i] * stored_chunk_[i], chunk_[i] - to[i]});
     }
     NMB_ASSIGN(const std::vector<std::byte> stored, table_->load(position(along, place)));
     if (stored.empty()) return {};

@@ -73,7 +73,9 @@ std::vector<Filter> wanted_filters(std::uint64_t value_size) {
 
 // The order of the filters does not count, and neither does shuffle for values of one byte.
 bool are_wanted(const std::vector<Filter>& filters, std::uint64_t value_size) {
-  const auto has = [&](std::uint32_t id) { return std::ranges::count(filters, id, &Filter::id) == 1; };
+  const auto has = [&](std::uint32_t id) {
+    return std::ranges::count(filters, id, &Filter::id) == 1;
+  };
   const auto deflate = std::ranges::find(filters, std::uint32_t{kDeflate}, &Filter::id);
   return deflate != filters.end() && deflate->parameters == std::vector<std::uint32_t>{kLevel} &&
          has(kFletcher32) && (has(kShuffle) || value_size == 1) &&
@@ -93,8 +95,7 @@ Room room_of(const Dataset& block, VarId variable, std::span<const Property> pro
     if (p.owner != variable || p.attribute != kNoAttribute) continue;
     using Number = Property::Number;
     if (p.number == Number::kSpace) out.grows = p.space.maximum != p.space.lengths;
-    if (p.number == Number::kExternalFiles || p.number == Number::kVirtual)
-      out.is_elsewhere = true;
+    if (p.number == Number::kExternalFiles || p.number == Number::kVirtual) out.is_elsewhere = true;
   }
   return out;
 }
@@ -142,9 +143,9 @@ std::optional<ChunkLayout> Cmip7Layout::chunks(const Dataset& block, VarId varia
   if (!has_chunks && !room.grows && keeps_filters) return std::nullopt;
 
   ChunkLayout out;
-  const bool is_right = has_chunks && (is_one_chunk(lengths, storage->chunk) ||
-                                       (!is_time_[variable] &&
-                                        bytes_of(storage->chunk, size) >= kLeastChunk));
+  const bool is_right =
+      has_chunks && (is_one_chunk(lengths, storage->chunk) ||
+                     (!is_time_[variable] && bytes_of(storage->chunk, size) >= kLeastChunk));
   if (is_right) {
     out.chunk = storage->chunk;
   } else if (is_time_[variable]) {

@@ -116,7 +116,8 @@ class InputReader {
     // change. Must not be combined with `move`.
     std::function<PathMap(std::string_view block)> map{};
     std::optional<std::string> only_block{};  // for NMB inputs (PackOptions)
-    std::function<Result<bool>(std::string_view block)> wants_block{};  // for NMB inputs (PackOptions)
+    std::function<Result<bool>(std::string_view block)>
+        wants_block{};  // for NMB inputs (PackOptions)
     // The list of inputs, so that the next input is started while an HDF5 input is read; nullptr:
     // inputs are not started early. Must outlive the reader.
     const std::vector<std::string>* ahead = nullptr;
