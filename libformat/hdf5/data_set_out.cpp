@@ -94,8 +94,15 @@ void set_new_layout(const SourceBlock& source, VarId variable, Creation* creatio
   if (creation->layout == Layout::kContiguous) creation->allocation = Allocation::kLate;
   if (creation->layout != Layout::kChunked) return;
   creation->allocation = Allocation::kIncremental;
-  // HDF5 writes chunks of another length than that of their values only with a filter.
-  if (source.style().relayout->is_rehearsal && creation->filters.empty())
+  if (!source.style().is_rehearsal() || !creation->filters.empty()) return;
+  // HDF5 writes chunks of another length than that of their values only with a filter. Values of
+  // variable length cannot have one.
+  const Metadata& metadata = source.metadata();
+  const bool is_long = metadata.extension() &&
+                       metadata.extension()->types.needs_heap(metadata.variable(variable).type);
+  if (is_long)
+    creation->allocation = Allocation::kEarly;
+  else
     creation->filters.push_back({H5Z_FILTER_DEFLATE, 0, "deflate", {1}});
 }
 
@@ -222,8 +229,13 @@ Result<Handle> make(SourceBlock& source, VarId variable, hid_t file,
       (source.find(Property::Number::kExternalFiles, variable) ||
        creation.layout == Layout::kVirtual))
     return damaged("found values of a data set whose values lie in other files");
-  NMB_ASSIGN(const hid_t datatype,
-             source.types().stored(source.metadata().variable(variable).type));
+  NMB_ASSIGN(hid_t datatype, source.types().stored(source.metadata().variable(variable).type));
+  Handle little;
+  if (source.becomes_little(variable)) {
+    NMB_ASSIGN(little, check_handle(H5Tcopy(datatype), "type"));
+    NMB_TRY(check_hdf5(H5Tset_order(little.get(), H5T_ORDER_LE), "type"));
+    datatype = little.get();
+  }
   NMB_ASSIGN(const Handle dataspace, make_space(space));
   NMB_ASSIGN(const Handle dcpl, new_object_properties(H5P_DATASET_CREATE, "properties"));
   NMB_TRY(set_layout(creation, space, dcpl.get()));

@@ -59,6 +59,17 @@ Status SourceBlock::set_style(WriteStyle style) {
   return {};
 }
 
+bool SourceBlock::becomes_little(VarId variable) const {
+  if (!style_.like || !style_.like->metadata.extension()) return false;
+  const Metadata& like = style_.like->metadata;
+  const Variable v = metadata().variable(variable);
+  const auto same = like.find_variable(v.name);
+  if (!same) return false;
+  const TypeTable& types = like.extension()->types;
+  const Type type = like.variable(*same).type;
+  return types.is_swapped(type) && types.classic(type) == v.type;
+}
+
 std::optional<ChunkLayout> SourceBlock::chunks_like(VarId variable) const {
   const Metadata& like = style_.like->metadata;
   const Variable v = metadata().variable(variable);

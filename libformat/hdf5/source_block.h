@@ -58,6 +58,9 @@ class SourceBlock {
   // Errors: kDamaged.
   Status set_style(WriteStyle style);
   const WriteStyle& style() const { return style_; }
+  // Returns whether the values of a variable become little-endian, as those of WriteStyle::like
+  // are.
+  bool becomes_little(VarId variable) const;
   // Returns the chunks that a variable gets by WriteStyle::relayout; nullopt: none.
   std::optional<ChunkLayout> new_chunks(VarId variable) const;
   TypesOut& types() { return types_; }

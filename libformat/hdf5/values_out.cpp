@@ -200,9 +200,10 @@ class ValuesOut {
 
   // Writes the array in new chunks.
   Status write_coded(unsigned threads) {
-    NMB_ASSIGN(const RechunkedArray array,
+    NMB_ASSIGN(RechunkedArray array,
                RechunkedArray::open(source_.block(), id_, source_.properties(), creation_.chunk,
                                     kCodedAtOnce));
+    if (source_.becomes_little(id_)) array.swap_bytes();
     return code_chunks(array, creation_.filters, threads, nullptr,
                        [&](std::uint64_t first, std::span<const CodedChunk> chunks) -> Status {
                          for (const CodedChunk& chunk : chunks) {
@@ -214,9 +215,10 @@ class ValuesOut {
                        });
   }
 
-  // Writes one byte in place of each chunk that is stored.
+  // Writes one byte in place of each chunk that is stored. Chunks without filters are allocated
+  // already.
   Status write_placeholders() {
-    if (creation_.layout != Layout::kChunked) return {};
+    if (creation_.layout != Layout::kChunked || creation_.filters.empty()) return {};
     const Storage* const storage = source_.storage_of(id_);
     const bool keeps_chunks =
         storage && storage->kind == StorageKind::kChunked && storage->chunk == creation_.chunk;

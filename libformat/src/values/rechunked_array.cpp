@@ -10,6 +10,7 @@
 #include "values/chunk_filters.h"
 #include "values/open_array.h"
 #include "wire/checked.h"
+#include "wire/swap_values.h"
 
 namespace nmb {
 
@@ -105,6 +106,13 @@ std::vector<std::byte> RechunkedArray::filled() const {
 }
 
 Result<std::vector<std::byte>> RechunkedArray::chunk(std::uint64_t number) const {
+  NMB_ASSIGN(std::vector<std::byte> values, stored_values(number));
+  if (is_swapped_)
+    swap_values(values.data(), values.data(), values.size() / value_size(), value_size());
+  return values;
+}
+
+Result<std::vector<std::byte>> RechunkedArray::stored_values(std::uint64_t number) const {
   if (is_hole_) return std::vector<std::byte>();
   const std::vector<std::uint64_t> first = start(number);
   if (table_) return gathered(first);

@@ -26,6 +26,8 @@ class RechunkedArray {
                                      std::span<const hdf5::Property> properties,
                                      std::vector<std::uint64_t> chunk, std::uint64_t cache_bytes);
 
+  // From now on, chunks have the bytes of each value in the other order.
+  void swap_bytes() { is_swapped_ = true; }
   std::uint64_t chunks() const { return chunks_; }
   std::uint64_t chunk_bytes() const { return chunk_bytes_; }
   std::uint64_t value_size() const { return fill_.size(); }
@@ -38,6 +40,7 @@ class RechunkedArray {
 
  private:
   RechunkedArray() = default;
+  Result<std::vector<std::byte>> stored_values(std::uint64_t number) const;
   Result<std::vector<std::byte>> gathered(std::span<const std::uint64_t> first) const;
   Status cut(std::span<const std::uint64_t> first, std::vector<std::byte>* out) const;
   std::vector<std::byte> filled() const;
@@ -46,6 +49,7 @@ class RechunkedArray {
   std::vector<std::byte> fill_;  // one value
   std::uint64_t chunks_ = 1, chunk_bytes_ = 1;
   bool is_hole_ = false;  // no value was ever written
+  bool is_swapped_ = false;
   // Stored chunks, if each is part of one new chunk.
   std::optional<ChunkTable> table_;
   std::vector<std::uint64_t> stored_chunk_;

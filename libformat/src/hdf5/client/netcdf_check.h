@@ -23,7 +23,7 @@ Status check_netcdf_names(const NamedBlocks& blocks);
 // Not thread-safe.
 class NetcdfCheck {
  public:
-  // Both arguments must outlive the object.
+  // `form` must outlive the object.
   NetcdfCheck(const NamedBlocks& blocks, const Hdf5Form& form) : blocks_(blocks), form_(form) {}
 
   // Adds a group of the HDF5 file. Groups must be added in the order in which netCDF-C reads them.
@@ -45,7 +45,7 @@ class NetcdfCheck {
                        const std::vector<std::string>& paths) const;
   Status check_block(const std::shared_ptr<const Block>& block) const;
 
-  const NamedBlocks& blocks_;
+  const NamedBlocks blocks_;
   const Hdf5Form& form_;
   std::map<std::int64_t, std::string> scales_;  // paths of scales by number; if several scales have
                                                 // the same number, netCDF-C takes the last one
