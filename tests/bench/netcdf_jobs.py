@@ -14,7 +14,8 @@ deflated netCDF-4 files.
 extract: one variable of a packed archive, beside cat of its bytes; goal: at most 1.2 times as long.
 
 --megabytes chooses other sizes, --rounds the number of measurements, of which the medians are compared. The tools and their
-peers take turns. Nobody waits for the device: nmconvert runs with --no-sync. --check leaves --no-check out.
+peers take turns. Nobody waits for the device (nmconvert runs with --no-sync); with --sync all do. --check leaves --no-check
+out.
 """
 
 import argparse
@@ -97,7 +98,19 @@ class Jobs:
         self.tools, self.work = arguments.tools.resolve(), arguments.work / "netcdf_jobs"
         self.megabytes = arguments.megabytes or MEGABYTES[arguments.command]
         self.rounds, self.rows, self.problems = arguments.rounds, [], []
-        self.options = ["--no-sync", "-q"] + ([] if arguments.check else ["--no-check"])
+        self.sync, self.check = arguments.sync, arguments.check
+        self.options = ["-q"] + ([] if self.sync else ["--no-sync"]) + ([] if self.check else ["--no-check"])
+
+    def peer(self, *words, out=None):
+        """Runs another program; out: its standard output goes there."""
+        if out is None:
+            run(*words, cwd=self.work)
+        else:
+            with open(self.work / out, "wb") as file:
+                run(*words, cwd=self.work, stdout=file)
+        if self.sync:
+            found = self.work / "peers"
+            run("sync", *([*found.iterdir(), found] if found.exists() else ["peer.nc"]), cwd=self.work)
 
     def clean(self):
         for name in ("out.nc", "peer.nc", "series", "peers"):
@@ -107,6 +120,8 @@ class Jobs:
     def add(self, what, times, goal, **more):
         ours, peer = times["nmconvert"], next(v for k, v in times.items() if k != "nmconvert")
         peer_name = next(k for k in times if k != "nmconvert")
+        modes = [word for word, on in (("synced", self.sync), ("checked", self.check)) if on]
+        what = f"{what} ({', '.join(modes)})" if modes else what
         self.rows.append({
             "job": what, "megabytes": self.megabytes, "nmconvert": round(ours, 3), "peer": peer_name,
             "seconds": round(peer, 3), "ratio": round(ours / peer, 3), "goal": round(goal, 3), "rounds": self.rounds, **more})
@@ -122,7 +137,7 @@ class Jobs:
         peer = ["h5repack", "-M", "65536", "-f", "tas:SHUF", "-f", "tas:GZIP=4", "-f", "tas:FLET",
                 "-l", f"tas:CHUNK={min(chunk, steps)}x{LAT}x{LON}", "-l", f"time:CHUNK={steps}", "in.nc", "peer.nc"]
         times = measure(self.rounds, {
-            "nmconvert": lambda: self.relayout("in.nc"), "h5repack": lambda: run(*peer, cwd=self.work)}, self.clean)
+            "nmconvert": lambda: self.relayout("in.nc"), "h5repack": lambda: self.peer(*peer)}, self.clean)
         self.relayout("in.nc")
         if not same_values(self.work / "in.nc", self.work / "out.nc", "tas"):
             self.problems.append("layout: other values")
@@ -133,11 +148,9 @@ class Jobs:
         self.relayout("in.nc")
         os.rename(self.work / "out.nc", self.work / "right.nc")
 
-        def cat():
-            with open(self.work / "peer.nc", "wb") as out:
-                run("cat", "right.nc", cwd=self.work, stdout=out)
-
-        times = measure(self.rounds, {"nmconvert": lambda: self.relayout("right.nc"), "cat": cat}, self.clean)
+        times = measure(self.rounds, {
+            "nmconvert": lambda: self.relayout("right.nc"), "cat": lambda: self.peer("cat", "right.nc", out="peer.nc")},
+            self.clean)
         self.relayout("right.nc")
         if list(raw_chunks(self.work / "right.nc", "tas")) != list(raw_chunks(self.work / "out.nc", "tas")):
             self.problems.append("right: other chunks")
@@ -176,6 +189,8 @@ class Jobs:
             (self.work / "peers").mkdir()
             for name in names:
                 run("ncrcat", "-h", "-v", name, *files, f"peers/{name}.nc", cwd=self.work)
+            if self.sync:
+                self.peer("true")
 
         times = measure(self.rounds, {"nmconvert": ours, "ncrcat": ncrcat}, self.clean)
         self.clean()
@@ -196,17 +211,15 @@ class Jobs:
                     f.createDimension(dimension, length)
                 one = f.createVariable(name, "f4", ("time", "lat", "lon"))
                 for at in range(0, steps, 50):
-                    one[at:at + 50] = field(rng, min(50, steps - at))
+                    count = min(50, steps - at)
+                    one[at:at + count] = field(rng, count)
         run(self.tools / "nmcat", "ta.nc", "ua.nc", "va.nc", "wa.nc", "-o", "archive.nmb", "-q", cwd=self.work)
 
         def ours():
             run(self.tools / "nmconvert", "archive.nmb", "-o", "out.nc", "--extract", "ua", *self.options, cwd=self.work)
 
-        def cat():
-            with open(self.work / "peer.nc", "wb") as out:
-                run("cat", "ua.nc", cwd=self.work, stdout=out)
-
-        times = measure(self.rounds, {"nmconvert": ours, "cat": cat}, self.clean)
+        times = measure(
+            self.rounds, {"nmconvert": ours, "cat": lambda: self.peer("cat", "ua.nc", out="peer.nc")}, self.clean)
         ours()
         if (self.work / "out.nc").read_bytes() != (self.work / "ua.nc").read_bytes():
             self.problems.append("extract: other bytes")
@@ -221,8 +234,10 @@ def keep(rows):
     path.write_text(json.dumps(known, indent=1) + "\n")
     lines = [
         "# Daily jobs on netCDF files", "",
-        "This page compares `nmconvert` with tools that people use for the same job. `tests/bench/netcdf_jobs.py` measured all",
-        "times and wrote this page. Each time is the median of several runs that took turns. No program waited for the device.",
+        "This page compares `nmconvert` with tools that people use for the same job. `tests/bench/netcdf_jobs.py` measured all "
+        "times and wrote this page. Each time is the median of several runs that took turns. \"Synced\" means that both programs "
+        "waited until the output was on the device. \"Checked\" means that `nmconvert` read its output and compared it with the "
+        "input. A goal is the largest ratio of the two times that is wanted.",
         "", "| job | MB | nmconvert | other program | ratio | goal |", "|---|---|---|---|---|---|"]
     for row in known.values():
         lines.append(f"| {row['job']} | {row['megabytes']} | {row['nmconvert']} s | {row['peer']}: {row['seconds']} s | "
@@ -238,6 +253,7 @@ def main():
     parser.add_argument("--megabytes", type=int)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--check", action="store_true", help="read results back, as nmconvert does by default")
+    parser.add_argument("--sync", action="store_true", help="wait until outputs are on the device, on both sides")
     parser.add_argument("--keep", action="store_true", help="write the results to docs/netcdf_jobs.md")
     arguments = parser.parse_args()
     for peer in {"layout": ["h5repack"], "series": ["ncrcat"]}.get(arguments.command, []):

@@ -100,8 +100,11 @@ std::vector<std::uint64_t> RechunkedArray::start(std::uint64_t number) const {
 std::vector<std::byte> RechunkedArray::filled() const {
   std::vector<std::byte> out(chunk_bytes_);
   if (std::ranges::all_of(fill_, [](std::byte b) { return b == std::byte{0}; })) return out;
-  for (std::uint64_t byte = 0; byte < chunk_bytes_; byte += fill_.size())
-    std::ranges::copy(fill_, out.begin() + static_cast<std::ptrdiff_t>(byte));
+  if (out.empty()) return out;
+  std::ranges::copy(fill_, out.begin());
+  // Each step doubles the part that is filled.
+  for (std::uint64_t done = fill_.size(); done < chunk_bytes_; done *= 2)
+    std::memcpy(out.data() + done, out.data(), std::min(done, chunk_bytes_ - done));
   return out;
 }
 
