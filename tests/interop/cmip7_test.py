@@ -91,13 +91,21 @@ def check_chunks(test, path, what, time=("time", "time_bnds")):
                 test.check(filters(one) == wanted, f"{what}: {one.name}: filters {filters(one)}")
 
 
+def native(value):
+    """A line of a view, whatever the byte order in the file."""
+    if isinstance(value, tuple) and len(value) == 3 and isinstance(value[2], bytes) and str(value[0])[:1] in "<>":
+        dtype = numpy.dtype(value[0])
+        return (str(value[0])[1:], value[1], numpy.frombuffer(value[2], dtype).astype(dtype.newbyteorder("=")).tobytes())
+    return value[1:] if isinstance(value, str) and value[:1] in ("<", ">") else value
+
+
 def check_same(test, source, result, what):
     """Chunks and filters may differ."""
     found, expected = netcdf_view(test.work / result), netcdf_view(test.work / source)
     storage = ("chunks", "filters", "endian")
     for key in expected.keys() | found.keys():
-        if key[1] not in storage and not (key[1].startswith("attribute _Nc") or key[1] == "attribute _NCProperties"):
-            same = repr(found.get(key)) == repr(expected.get(key))
+        if key[1] not in storage and key[1] != "attribute _NCProperties":
+            same = repr(native(found.get(key))) == repr(native(expected.get(key)))
             test.check(same, f"{what}: {key}: {str(found.get(key))[:80]}, expected {str(expected.get(key))[:80]}")
 
 
@@ -132,7 +140,8 @@ def make_model_output(path, kind, steps=40):
             f.createVariable("names", str, ("lev",))[:] = numpy.array(["a", "", "ccc"], object)
             group = f.createGroup("deep")
             group.comment = "a group"
-            group.createVariable("more", ">i4", ("time", "lat"), chunksizes=(7, 11))[:] = numpy.arange(steps * 120).reshape(steps, 120)
+            more = group.createVariable("more", "i4", ("time", "lat"), chunksizes=(7, 11), endian="big")
+            more[:] = numpy.arange(steps * 120).reshape(steps, 120)
             f.createVariable("late", "f4", ("time", "lat", "lon"), chunksizes=(1, 120, 180))[3] = 1.5
 
 
@@ -187,7 +196,9 @@ def check_plain(test):
             other = b[one.name]
             test.check(numpy.array_equal(one[()], other[()]), f"plain: values of {one.name} differ")
             test.check(one.dtype == other.dtype and one.maxshape == other.maxshape, f"plain: {one.name} has another type or shape")
-            test.check(numpy.array_equal(one.fillvalue, other.fillvalue), f"plain: {one.name} has another fill value")
+            # h5py crashes on fill values of variable length.
+            same = one.dtype.kind == "O" or numpy.array_equal(one.fillvalue, other.fillvalue)
+            test.check(same, f"plain: {one.name} has another fill value")
         test.check(b["holes"].id.get_num_chunks() == 1, "holes: chunks that were never written are written")
         test.check(raw_chunks(a["lzf"]) == raw_chunks(b["lzf"]), "lzf: other chunks")
         for name in ("table", "early", "array", "pairs"):
