@@ -301,7 +301,7 @@ def calls():
         for more in (["--extract", "a"], ["--repack", "--to", "nmb"], ["--compress", "zstd", "--to", "nmb"]):
             yield "nmconvert", "OUTPUT", "p.nmb", ["p.nmb", "OUT", *(more if "--to" in more else ["--to", "cdf1", *more]), *force]
         yield "nmconvert", "OUTPUT", "h.h5", ["h.h5", "OUT", "--to", "nmb", "--materialise", *force]
-        yield "nmconvert", "OUTPUT", "h.h5", ["h.h5", "OUT", "--layout", "cmip7", *force]
+        yield "nmconvert", "OUTPUT", "h.h5", ["h.h5", "OUT", "--layout", "cmip7", "--to", "nc4", *force]
         yield "nmconvert", "OUTPUT", "a.nc", ["a.nc", "OUT", "--to", "nmb", "--digest", "sha256", *force]
     for kind in KINDS + ("cdf5",):
         for name, input_ in (("raw.bin", "raw.h5"), ("raw.bin", "raw.nmb"), ("src.h5", "virtual.h5"),
@@ -312,7 +312,7 @@ def calls():
     yield "nmconvert", "OUTPUT", "b.nc", ["view.nmb", "OUT", "--external", "none", "--to", "nmb", "-f"]
     for name in ("src.h5", "virtual.h5"):
         yield "nmconvert", "OUTPUT", name, ["nested.h5", "OUT", "--materialise", "--to", "nmb", "-f"]
-        yield "nmconvert", "OUTPUT", name, ["nested.h5", "OUT", "--layout", "cmip7", "-f"]
+        yield "nmconvert", "OUTPUT", name, ["nested.h5", "OUT", "--layout", "cmip7", "--to", "nc4", "-f"]
     for name, input_ in DEEP:
         for kind in KINDS + ("cdf5",):
             yield "nmconvert", "OUTPUT", name, [input_, "OUT", "--to", kind, "-f", *(["--lossy"] if kind == "cdf5" else [])]
