@@ -1,5 +1,6 @@
-// Writes an NMB file as HDF5 (see hdf5_export.h), in two passes over its blocks: first objects,
-// links, attributes and values; then values that refer to objects, when all objects exist.
+// Writes an NMB file as HDF5 (see hdf5_export.h), in two passes over its blocks. The first pass
+// writes objects, links, attributes and values. The second pass writes values that refer to
+// objects, because all objects exist then.
 #include "hdf5_export.h"
 
 #include <fcntl.h>
@@ -30,7 +31,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::size_t kMostColumns = 64;  // data sets that are written together
+constexpr std::size_t kMostColumns = 64;  // maximum number of data sets that are written together
 
 class Hdf5Export {
  public:
@@ -51,12 +52,12 @@ class Hdf5Export {
   }
 
  private:
-  // Values of a block, of an attribute or of a variable, that refer to objects. With
-  // WriteStyle::relayout, also all other values of variables.
+  // An attribute or a variable whose values refer to objects. With WriteStyle::relayout, also any
+  // other variable.
   struct LaterItem {
     std::uint32_t owner = kGlobal;
-    std::uint32_t attribute = kNoAttribute;  // kNoAttribute: the variable's values
-    haddr_t address = HADDR_UNDEF;           // of the data set, for its values
+    std::uint32_t attribute = kNoAttribute;  // kNoAttribute for the variable's values
+    haddr_t address = HADDR_UNDEF;           // of the data set, for the variable's values
   };
   struct Later {
     std::string block;
@@ -64,13 +65,14 @@ class Hdf5Export {
     bool type_attributes = false;
   };
 
-  // Returns the group of a block, which is linked from now on.
+  // Returns the group of a block, and links the group if it is not linked yet.
   Result<Handle> group_of(SourceBlock& source) {
     if (source.name().empty()) return maker_.object_at("/");
     NMB_ASSIGN(const std::string name, c_text(source.name(), "block"));
     std::size_t begin = 0;
     NMB_ASSIGN(Handle group, maker_.object_at("/"));
-    // A link to the group by another name would merge the definitions of two groups.
+    // Links of other kinds are refused, because a second name of a group would merge the
+    // definitions of two groups.
     while (true) {
       const std::size_t slash = name.find('/', begin);
       const bool last = slash == name.npos;
@@ -85,7 +87,7 @@ class Hdf5Export {
       NMB_TRY(check_hdf5(H5Lget_info(group.get(), part.c_str(), &info, H5P_DEFAULT),
                          object_text("group", name)));
       if (info.type != H5L_TYPE_HARD)
-        return damaged(object_text("group", name) + ": found a link of another kind in its place");
+        return damaged(object_text("group", name) + ": another link has the group's name");
       NMB_ASSIGN(group, check_handle(H5Gopen2(group.get(), part.c_str(), H5P_DEFAULT),
                                      object_text("group", name)));
       if (last) return group;
@@ -108,7 +110,7 @@ class Hdf5Export {
       for (const Link& link : links->links) {
         if (link.kind == LinkKind::kVariable && !link.name.empty())
           return damaged(object_text("group", "/" + source->name()) +
-                         ": found a name of the link to a variable");
+                         ": found a link to a variable with a name of its own");
         NMB_TRY(make_link(link, *source, group.get(), maker_, on_variable));
       }
     NMB_ASSIGN(DimensionScales scales,
@@ -145,12 +147,12 @@ class Hdf5Export {
 
   Status define_type_comment(SourceBlock& source, const Property& property) {
     if (!source.types().table().has(property.type) || !TypeTable::is_extended(property.type))
-      return damaged("found a comment of a type that is not there");
+      return damaged("found a comment of a type that does not exist");
     NMB_ASSIGN(const hid_t type, source.types().stored(property.type));
     return set_comment(property, type);
   }
 
-  // Makes the attributes of an object and writes those that do not refer to objects.
+  // Makes the attributes of an object, and writes the values that do not refer to objects.
   Status define_attributes(SourceBlock& source, std::uint32_t owner, hid_t object, Later* later,
                            bool make) {
     Status status = define_comment(source, owner, object);
@@ -182,7 +184,7 @@ class Hdf5Export {
       return write_values(source, variable, data_set, maker_.find_object());
     NMB_TRY(check_hdf5(H5Iinc_ref(data_set), "a data set"));
     columns_.emplace_back(variable, Handle(data_set));
-    // An open data set has a cache of its chunks.
+    // The number of open data sets is limited because each of them has a cache of chunks.
     return columns_.size() < kMostColumns ? Status() : write_columns_of(source);
   }
 
@@ -204,10 +206,10 @@ class Hdf5Export {
     return {};
   }
 
-  // Links named datatypes that no link of the hdf5 section leads to, at their paths.
+  // Links each named datatype at its path if no link of the hdf5 section leads to it.
   Status link_types() {
     for (const auto& [path, type] : maker_.named()) {
-      if (path.starts_with('/')) continue;  // it had no link
+      if (path.starts_with('/')) continue;  // the type had no link in its HDF5 file
       if (H5Lexists(maker_.file(), path.c_str(), H5P_DEFAULT) > 0) continue;
       H5Eclear2(H5E_DEFAULT);
       NMB_ASSIGN(const Handle lcpl, check_handle(H5Pcreate(H5P_LINK_CREATE), "properties"));
@@ -265,7 +267,8 @@ class Hdf5Export {
   ObjectMaker maker_;
   std::vector<Later> later_;
   DimensionScales::SharedUses shared_uses_;
-  std::vector<std::pair<VarId, Handle>> columns_;  // of the current block
+  // Record variables of the current block that are not written yet.
+  std::vector<std::pair<VarId, Handle>> columns_;
 };
 
 Result<Handle> creation_properties(const SourceBlock* root, std::size_t user_block) {
@@ -275,8 +278,8 @@ Result<Handle> creation_properties(const SourceBlock* root, std::size_t user_blo
   return fcpl;
 }
 
-// Returns access properties. metadata_room: if not 0, the file's metadata get so many bytes at its
-// beginning, and values come after them.
+// Returns access properties. If `metadata_room` is not 0, the file's metadata get this number of
+// bytes at the beginning of the file, and values follow after them.
 Result<Handle> access_properties(std::uint64_t metadata_room) {
   NMB_ASSIGN(Handle fapl, check_handle(H5Pcreate(H5P_FILE_ACCESS), "properties"));
   NMB_TRY(check_hdf5(H5Pset_fclose_degree(fapl.get(), H5F_CLOSE_STRONG), "properties"));
@@ -321,7 +324,8 @@ Result<std::shared_ptr<SourceBlock>> root_of(const NamedBlocks& blocks, NamedTyp
   return SourceBlock::make(std::move(block), H5I_INVALID_HID, named);
 }
 
-// Makes a file by the access properties `fapl`. on_open: called when the file is open.
+// Makes a file with the access properties `fapl`. If `on_open` is set, it is called when the file
+// is open.
 Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle style, hid_t fapl,
                  const std::function<Status(hid_t file)>& on_open) {
   NamedTypes none;
@@ -343,11 +347,12 @@ Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle 
   return status;
 }
 
-// Returns how many bytes the metadata of the file `path` take. Writes them, and one byte for each
-// chunk, to files that have no names: HDF5 puts metadata and values into different files.
+// Returns how many bytes the metadata of the file `path` take. To measure this number, the function
+// writes the metadata and one byte for each chunk to two files beside `path`, and removes the names
+// of these files at once. HDF5 writes metadata to one of these files and values to the other.
 Result<std::uint64_t> metadata_bytes(const std::string& path, const NamedBlocks& blocks,
                                      WriteStyle style) {
-  constexpr std::uint64_t kEnough = std::uint64_t{1} << 32;  // HDF5 gives back what it does not use
+  constexpr std::uint64_t kEnough = std::uint64_t{1} << 32;  // HDF5 gives back the unused bytes
   constexpr const char *kMetadata = "-m", *kValues = "-v";
   style.relayout->is_rehearsal = true;
   NMB_ASSIGN(const Handle fapl, access_properties(kEnough));
@@ -375,7 +380,8 @@ Result<std::uint64_t> metadata_bytes(const std::string& path, const NamedBlocks&
   return static_cast<std::uint64_t>(about.st_size);
 }
 
-// Makes the file `path`. kExists: there is one. After any other failure there is none.
+// Makes the file `path`. Fails with kExists if the file exists already. After any other failure,
+// the file does not exist.
 Status export_to(const std::string& path, const NamedBlocks& blocks, WriteStyle style) {
   silence_hdf5();
   NMB_TRY(forbid_leaving());
@@ -384,7 +390,7 @@ Status export_to(const std::string& path, const NamedBlocks& blocks, WriteStyle 
     NMB_ASSIGN(metadata_room, metadata_bytes(path, blocks, style));
   }
   NMB_ASSIGN(const Handle fapl, access_properties(metadata_room));
-  // Create the file here first: HDF5 does not report why it could not create it.
+  // Create the file here first, because HDF5 does not report why it cannot create a file.
   const int taken = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (taken < 0)
     return Status(errno == EEXIST ? Code::kExists : Code::kIo, path, kNoOffset, {},
@@ -432,10 +438,11 @@ Status relay_file(const std::string& input, const std::string& output, unsigned 
   return export_to(output, blocks, std::move(style)).in_file(input);
 }
 
-// Sends the outcome of work().
+// Sends the status that work() returns.
 template <class Work>
 int send_outcome(const std::string& input, const Work& work) {
-  // All is closed by the end of this; HDF5 would try again then what has failed.
+  // Keeps HDF5 from closing objects at exit. All objects are closed when this function ends; at
+  // exit, HDF5 would only repeat calls that have failed.
   H5dont_atexit();
   try {
     return send_end(work());

@@ -82,8 +82,8 @@ def check_failures(tools):
     (tools.work / "text.nc").write_text("no netCDF file")
     make(tools.work / "more.nc", 99)
     for inputs, options, code, says in (
-        (["more.nc", "in1.nc"], [], 1, "block name in1: found one that the output has, expected a new one: in1.nc"),
-        (["more.nc", "more.nc"], [], 1, "block name more: found two inputs with this block name"),
+        (["more.nc", "in1.nc"], [], 1, "block name in1: found a block that the output already has, expected a new block: in1.nc"),
+        (["more.nc", "more.nc"], [], 1, "block name more: found this block name in two inputs"),
         (["more.nc", "text.nc"], [], 2, "text.nc"),
         (["more.nc", "nowhere.nc"], [], 2, "No such file"),
         (["out.nmb"], [], 2, "is also the input"),
@@ -112,7 +112,7 @@ def check_uncommitted(tools):
     for command in (["nmcat", "stopped.nmb", "-o", "kept.nmb"], ["nmconvert", "--repack", "stopped.nmb", "kept.nmb"],
                     ["nmconvert", "stopped.nmb", "kept.nc", "--extract", "in0"]):
         done = tools.run(*command, exit_code=1)
-        tools.check(b"generation 2 is complete after generation 1" in done.stderr and b"R-SB-13" in done.stderr,
+        tools.check(b"generation 2 is complete, but the head refers to generation 1" in done.stderr and b"R-SB-13" in done.stderr,
                     f"{command}: said {done.stderr!r}")
         tools.check(not list(tools.work.glob("kept*")), f"{command}: found an output")
     for wrong in ("nowhere.nc", "text.nc"):

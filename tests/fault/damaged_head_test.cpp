@@ -318,7 +318,7 @@ TEST_F(RepairsTest, AGenerationIsTakenOver) {
             (std::vector<std::string>{
                 "generation 9 (superblock at " + at +
                     ") was complete but not committed; it is sound and was accepted",
-                "the head was not that of generation 9: restored the slot at 4096, the mark"}));
+                "the head did not match generation 9: restored the slot at 4096, the mark"}));
   file[image(8).size() + 100] ^= std::byte{1};
   const std::string behind = std::to_string(file.size() - image(8).size());
   EXPECT_EQ(repairs(file),
@@ -326,9 +326,8 @@ TEST_F(RepairsTest, AGenerationIsTakenOver) {
                 "generation 9 (superblock at " + at +
                     ") was complete but not committed; it is not sound and was not "
                     "accepted",
-                behind + " bytes after generation 8, which no generation has committed, "
-                         "stay as an abandoned range; nmconvert --repack leaves them "
-                         "out"}));
+                behind + " bytes after generation 8 belong to no generation and stay as an "
+                         "abandoned range; nmconvert --repack removes them"}));
 }
 
 TEST_F(RepairsTest, PlacesOfTheHeadAreNamed) {
@@ -340,14 +339,13 @@ TEST_F(RepairsTest, PlacesOfTheHeadAreNamed) {
   ASSERT_EQ(told.size(), 2u);
   EXPECT_EQ(told[0], "slots and mark are damaged; continues from generation 9 (superblock at " +
                          std::to_string(trailer) + "), which is sound");
-  EXPECT_EQ(
-      told[1],
-      "the head was not that of generation 9: restored the slot at 4096, the cover, the mark, "
-      "the identity, guard and zeros of the head");
+  EXPECT_EQ(told[1],
+            "the head did not match generation 9: restored the slot at 4096, the cover, the mark, "
+            "the identity, the guard and the zeros of the head");
   file = image();
   std::memset(&file[trailer], 0, kSlotUnit);
   EXPECT_EQ(repairs(file), std::vector<std::string>{
-                               "the head was not that of generation 9: restored the trailer at " +
+                               "the head did not match generation 9: restored the trailer at " +
                                std::to_string(trailer)});
 }
 
@@ -360,8 +358,8 @@ TEST_F(RepairsTest, AGenerationThatMayBeLostIsTold) {
   const std::vector<std::string> told = repairs(file);
   ASSERT_EQ(told.size(), 2u);
   EXPECT_EQ(told[0], std::to_string(file.size() - image(8).size()) +
-                         " bytes after generation 8, and a slot or the mark is damaged: a "
-                         "later generation may be lost, and none was found; the bytes stay as an "
+                         " bytes after generation 8; a slot or the mark is damaged, so a "
+                         "later generation may be lost, but none was found; the bytes stay as an "
                          "abandoned range");
   const auto reader = Reader::open(std::make_shared<MemorySource>(file, "image"));
   ASSERT_TRUE(reader.ok());

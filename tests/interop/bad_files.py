@@ -59,7 +59,7 @@ UNSEEN_ERRORS = (
     "cve-2024-32614.h5",
     "cve-2024-32617.h5",
 )
-HDF5_SAYS = re.compile(r"(^|: )HDF5: |found what the library refuses: ")
+HDF5_SAYS = re.compile(r"(^|: )HDF5: |found an error of the HDF5 library: ")
 OLD = b"a target that existed"
 
 # exit_code, expected: text as in the table

@@ -121,7 +121,7 @@ TEST_F(DimensionIdsTest, CheckFindsDimensionsOfAnotherSource) {
   const Status found = wrong.finish();
   EXPECT_EQ(found.code(), Code::kDamaged);
   EXPECT_EQ(found.message(),
-            "the result is not what was to be written: variable \"p/v\": netCDF sees dimension "
+            "the written file differs from the source: variable \"p/v\": netCDF sees dimension "
             "\"q/x\", expected dimension \"p/x\"");
 }
 

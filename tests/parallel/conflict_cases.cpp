@@ -145,7 +145,7 @@ RANK_CASE(ConflictOfDimensionsOfAVariable) {
         const DimId y = definer.dimension(fields.block, "y", 5);
         fields.variable(Type::kInt, {second ? y : fields.x});
       },
-      "variable \"v\": dimension in place 0", "\"y\"", "\"x\"");
+      "variable \"v\": dimension at index 0", "\"y\"", "\"x\"");
 }
 
 RANK_CASE(ConflictOfAttributeTypes) {

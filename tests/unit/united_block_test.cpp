@@ -155,7 +155,7 @@ TEST(UnitedBlock, TellsConflictsOfDimensions) {
             "on rank 1");
   EXPECT_EQ(conflict(Definitions().dim("step", kUnlimited), Definitions().dim("time", kUnlimited)),
             "block \"events\": dimensions \"step\" and \"time\": record dimension: found \"time\" "
-            "on rank 3, expected \"step\" as on rank 1, a block has one");
+            "on rank 3, expected \"step\" as on rank 1, a block can have only one");
 }
 
 TEST(UnitedBlock, TellsConflictsOfVariables) {
@@ -172,7 +172,7 @@ TEST(UnitedBlock, TellsConflictsOfVariables) {
             "block \"events\": variable \"energy\": shape: found 1 dimension on rank 3, expected "
             "2 dimensions as on rank 1");
   EXPECT_EQ(conflict(first, energy(Type::kFloat, {"x", "x"})),
-            "block \"events\": variable \"energy\": dimension in place 1: found \"x\" on rank 3, "
+            "block \"events\": variable \"energy\": dimension at index 1: found \"x\" on rank 3, "
             "expected \"y\" as on rank 1");
   Definitions renumbered;
   renumbered.dim("y", 2).dim("x", 2).var("energy", Type::kFloat, {"x", "y"});
@@ -247,7 +247,7 @@ TEST(UnitedBlock, TellsNaNsApart) {
   EXPECT_EQ(conflict(Definitions().real("missing", 0x7FF8000000000000u),
                      Definitions().real("missing", 0x7FF8000000000001u)),
             "block \"events\": attribute \"missing\": values: found NaN on rank 3, expected NaN as "
-            "on rank 1, NaN of other bits");
+            "on rank 1, NaN with different bits");
   EXPECT_EQ(conflict(Definitions().real("missing", std::bit_cast<std::uint64_t>(0.0)),
                      Definitions().real("missing", std::bit_cast<std::uint64_t>(-0.0))),
             "block \"events\": attribute \"missing\": values: found -0. on rank 3, expected 0. as "

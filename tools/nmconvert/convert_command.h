@@ -24,7 +24,7 @@ class ConvertCommand {
   Status check_block_by() const;
   Status check_layout() const;
   Status check_series() const;
-  // --compress, --shuffle, --chunk.
+  // Returns the values of --compress, --shuffle and --chunk.
   Result<std::optional<Compression>> compression() const;
   Status execute_one(const ConversionOptions& options);
   Status add_view();

@@ -1,4 +1,5 @@
-// Merging: options are settled, and outputs of kind HDF5 are made of NMB files (see nmb/merge.h).
+// Implements pack() (see nmb/merge.h): completes the options, and makes HDF5 outputs from a
+// temporary NMB file.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -19,7 +20,8 @@ namespace nmb {
 
 namespace {
 
-// What decides the bytes of the output. One that changes while it is read makes the run fail.
+// Returns a text that contains everything on which the bytes of the output depend. An input that
+// changes while it is read makes the run fail.
 std::string resume_key(const PackOptions& options) {
   std::string key = options.resume;
   for (const std::string& path : options.inputs) {
@@ -65,7 +67,8 @@ ConvertOptions extract_options(const PackOptions& options) {
   return extract;
 }
 
-// Merges into an NMB file beside the output, and writes the output from it.
+// Merges into a temporary NMB file next to the output, and then writes the HDF5 output from that
+// file.
 Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicator& ranks) {
   NMB_TRY(ranks.first(
       [&] { return check_new_output(options.output, {.overwrite = options.writer.overwrite}); }));
@@ -73,7 +76,7 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
              ranks.broadcast_value(0, hidden_name(options.output) + ".nmb"));
   std::optional<TemporaryFile> removed;
   if (ranks.rank() == 0) removed.emplace(between);
-  // Messages name the output: the user does not know the file in between.
+  // Messages name the output, because the user does not know the temporary file.
   const auto naming = [&](const std::string& file, const Status& status) {
     if (status.ok() || status.file() != between) return status;
     return Status(status.code(), file, kNoOffset, status.rule(), status.message());
@@ -94,7 +97,7 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
     const std::string& source = options.hdf5->source;
     NMB_TRY(naming(source.empty() ? options.output : source,
                    write_hdf5(*reader, between, options.output, extract_options(options), alone)));
-    // If somebody has removed the output already, that is no failure.
+    // It is not an error if another process has already removed the output.
     if (const auto result = FileSource::open(options.output); result.ok())
       report->bytes_out = (*result)->size();
     return {};
@@ -114,7 +117,7 @@ Status pack(const PackOptions& options, PackReport* report, Communicator& ranks)
   settled.writer.progress = options.progress;
   if (!options.sort_by.empty())
     NMB_TRY(sort_by_values(ranks, options.sort_by, options.external, &settled.inputs));
-  // Processes may see different states of a changing file: the state that rank 0 sees counts.
+  // Processes may see different states of a changing file. The state that rank 0 sees is used.
   if (!options.resume.empty()) {
     NMB_ASSIGN(settled.writer.resume_key,
                ranks.broadcast_value(0, ranks.rank() == 0 ? resume_key(settled) : std::string()));

@@ -1,4 +1,4 @@
-// Merging (see merge/packer.h).
+// Runs a merge on all ranks (see merge/packer.h).
 #include "merge/packer.h"
 
 #include <algorithm>
@@ -30,7 +30,8 @@ namespace nmb {
 
 namespace {
 
-// How a rank opens values of another one: by their place in an input, or by what they are made of.
+// The first character of an origin. The character says whether another rank opens the values from
+// their position in an input or from a sent description.
 constexpr char kOfInput = 'i', kSent = 's';
 
 class Packer {
@@ -43,7 +44,7 @@ class Packer {
         names_(ranks, conflicts_),
         inputs_(options, *report, ranks, conflicts_, names_) {}
 
-  // Every failure is all ranks'.
+  // Collective. Returns the same error on all ranks.
   Status run() {
     const Status status = run_together();
     if (!status.ok() && writer_) writer_->abandon();
@@ -81,8 +82,8 @@ class Packer {
     return {};
   }
 
-  // Rank 0 unites what inputs have in common; each other rank describes for it the inputs that it
-  // reads.
+  // Rank 0 unites the blocks of all inputs. Every other rank reads some inputs and describes them
+  // for rank 0.
   void prepare_unions() {
     const std::uint64_t held = memory_room(kHeldBytes) / static_cast<std::uint64_t>(ranks_.size());
     ReceivedFrom from = inputs_.from();
@@ -102,7 +103,8 @@ class Packer {
     described_.emplace(options_, conflicts_, report_, *unions_, std::move(from), std::move(uses));
   }
 
-  // Collective. All that can be said before values are moved.
+  // Collective. Plans all inputs and reports all problems that can be found before values are
+  // moved.
   Status plan() {
     Status planned;
     NMB_TRY(plan_inputs(&planned));
@@ -117,7 +119,7 @@ class Packer {
     return ranks_.first([&] { return planned.ok() ? names : planned; });
   }
 
-  // Collective. *planned: what keeps this rank from planning.
+  // Collective. Sets *planned to the error that prevents this rank from planning.
   Status plan_inputs(Status* planned) {
     if (options_.mode == MergeMode::kPack) {
       NMB_ASSIGN(share_, share_inputs(ranks_, options_.inputs));
@@ -137,21 +139,22 @@ class Packer {
     return {};
   }
 
-  // Rank 0's.
+  // Called only by rank 0.
   Status finish_unions() {
     std::vector<std::size_t> usable;
     for (const PackSource& source : report_.sources) usable.push_back(source.index);
     return unions_->finish(usable, classic_ ? static_cast<BlockSink&>(*classic_) : *blocks_);
   }
 
-  // Collective. Each rank reads inputs of a round, those of lower ranks ahead of those of higher
-  // ones; then rank 0 takes in what the others read, while these begin the next round.
+  // Collective. In each round, every rank reads some inputs; lower ranks read earlier inputs. Then
+  // rank 0 processes the descriptions from the other ranks while they begin the next round.
   Status read_rounds(Status* planned) {
     InputRounds rounds(ranks_, options_.inputs.size());
     for (bool goes_on = true; goes_on;) {
       const InputShare share = rounds.next();
       inputs_.set_end(share.end);
-      // A failure of taking in is told to the others behind the next round.
+      // If rank 0 fails to process a description, the other ranks receive the error after the next
+      // round.
       if (planned->ok())
         *planned =
             describer_ ? inputs_.describe(share, *describer_) : inputs_.take(share, *unions_);
@@ -166,10 +169,10 @@ class Packer {
     return {};
   }
 
-  // --- names in the options that nothing in any input has, as by a slip of the pen ---
+  // --- names in the options that no object in any input has, for example misspelled names ---
 
   Result<bool> anywhere(bool here) { return ranks_.all_reduce(here, std::logical_or<>()); }
-  // The first one counts.
+  // Records an error for a missing name, unless an error was recorded before.
   void note_missing(const std::string& what, Status* failure) const {
     if (failure->ok())
       *failure = Status(Code::kNotFound, options_.output, kNoOffset, "",
@@ -198,19 +201,20 @@ class Packer {
     return {};
   }
 
-  // Collective. Not of an NMB file: this library reads them.
+  // Collective. Warns if an HDF5 output has values compressed with zstd. NMB outputs need no
+  // warning, because this library decompresses zstd.
   Status warn_of_zstd() {
     NMB_ASSIGN(const bool has_zstd, anywhere(blocks_->has_zstd_chunks()));
     if (has_zstd && options_.hdf5 && ranks_.rank() == 0)
       report_.warnings.push_back(
           options_.output +
-          ": values are compressed by HDF5 filter 32015 (zstd), which the HDF5 library does not "
-          "have: programs read them only with its plug-in, in a folder that HDF5_PLUGIN_PATH "
-          "names; --compress deflate needs none");
+          ": values are compressed with HDF5 filter 32015 (zstd), which the HDF5 library does not "
+          "include; to read them, programs need the filter's plug-in in a folder that "
+          "HDF5_PLUGIN_PATH names; --compress deflate needs no plug-in");
     return {};
   }
 
-  // Collective. Of a length of chunks, by its place in the options.
+  // Collective. Checks the effect of the chunk length at index `place` in the options.
   Status check_chunk(std::size_t place, Status* failure) {
     const auto& [name, length] = options_.compression->chunk[place];
     const std::string dimension = nmb::in_quotes(name);
@@ -220,14 +224,14 @@ class Packer {
     NMB_ASSIGN(const bool clipped, anywhere(use.is_clipped));
     if (!known) note_missing("a variable with dimension " + dimension + " (chunks)", failure);
     if (ranks_.rank() != 0 || !report_.unreadable.empty()) return {};
-    // Why not is told of each variable.
+    // A separate warning for each variable gives the reason.
     if (known && !cut)
       report_.warnings.push_back(options_.output + ": no variable is cut into chunks along " +
                                  dimension);
     if (clipped)
       report_.warnings.push_back(options_.output + ": a chunk length of " + std::to_string(length) +
-                                 " is more than dimension " + dimension +
-                                 " can have: its variables get chunks of the dimension's length");
+                                 " is more than the length of dimension " + dimension +
+                                 "; its variables get chunks of the dimension's length");
     return {};
   }
 
@@ -317,7 +321,8 @@ class Packer {
     return writer;
   }
 
-  // Without compression all but values: these were compared as they were written.
+  // Verifies the output. Without compression, the values are not verified again, because they were
+  // compared when they were written.
   Status check_result(const ByteSource& file) {
     FirstFinding first;
     VerifyOptions verify_options;
@@ -328,7 +333,8 @@ class Packer {
     return first.status(file.name());
   }
 
-  // What another rank needs to open them: of an input that is one's own, its place is enough.
+  // Returns the text from which another rank opens the values. For values that lie in an input
+  // file, their position is enough.
   Result<std::string> narrow_origin(std::string_view origin, ByteRange wanted) const {
     const ByteSource* const source = blocks_->sent_by(origin);
     if (!source) return kOfInput + std::string(origin);
@@ -337,7 +343,7 @@ class Packer {
     return kSent + std::string(reinterpret_cast<const char*>(sent->data()), sent->size());
   }
 
-  // Values of another rank.
+  // Opens values that another rank planned.
   Result<Source> open_values(std::string_view text) {
     const char kind = text.front();
     text.remove_prefix(1);
@@ -353,12 +359,13 @@ class Packer {
   ConflictList conflicts_;
   SharedNames names_;
   PlannedInputs inputs_;
-  InputShare share_{0, 0};  // of inputs that become blocks here
-  // But for pack: rank 0's, and what other ranks have instead.
+  InputShare share_{0, 0};  // the inputs whose blocks this rank writes
+  // Used in all modes except kPack: unions_ and described_ on rank 0, describer_ on the other
+  // ranks.
   std::optional<BlockUnions> unions_;
   std::optional<DescribedInputs> described_;
   std::optional<InputDescriber> describer_;
-  // The output: one or the other.
+  // The output: either classic_, or writer_ with blocks_.
   std::optional<ClassicOutput> classic_;
   std::unique_ptr<Writer> writer_;
   std::optional<WrittenBlocks> blocks_;

@@ -1,4 +1,4 @@
-// The run of a merge: inputs are planned one by one, and then their values are moved.
+// Runs a merge: plans the inputs one by one, and then moves their values.
 #pragma once
 
 #include "nmb/communicator.h"
@@ -7,7 +7,8 @@
 
 namespace nmb {
 
-// pack() with an NMB or classic output, with `outputs` set and inputs in their order.
+// Collective. Runs pack() for an NMB or classic output. `options.outputs` must be set, and
+// `options.inputs` must be in their final order.
 Status merge_inputs(const PackOptions& options, PackReport* report, Communicator& ranks);
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Inputs that are planned (see merge/planned_inputs.h).
+// Plans the inputs of a rank (see merge/planned_inputs.h).
 #include "merge/planned_inputs.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace nmb {
 
 namespace {
 
-// Whether it is a failure of the run, and of no input.
+// Returns whether the error makes the whole run fail instead of making one input unusable.
 bool stops(const Status& status) { return status.code() == Code::kUsage && status.file().empty(); }
 
 }  // namespace
@@ -22,7 +22,7 @@ Status PlannedInputs::prepare() {
   const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
   from_.files =
       std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / in_process));
-  // Of values of blocks of kind 6, where each thread may read another one.
+  // Holds open blocks of kind 6. Each thread may read values of a different block.
   from_.views = std::make_shared<SourcePool>(options_.writer.threads + 1);
   from_.read.cache_bytes = kCachedBytesOfInput;
   from_.read.verify_values = true;
@@ -35,7 +35,8 @@ Status PlannedInputs::prepare() {
   return {};
 }
 
-// An input that is given twice, by whatever name: of a set of tiles each is given once.
+// Reports inputs that are given twice, even under different names. The report is a conflict for
+// tiles, and a warning in other modes.
 void PlannedInputs::tell_repeated() {
   for (const auto& [first, second] : repeated_files(options_.inputs)) {
     if (options_.mode == MergeMode::kTiles)
@@ -54,7 +55,7 @@ Status PlannedInputs::check_outputs() const {
   if (!options_.materialise && !begins_anew) return {};
   for (const std::string& input : options_.inputs) {
     const auto file = PooledFile::open(input, from_.files);
-    // What is wrong with an input is told when it is planned.
+    // Problems of an input are reported when it is planned.
     if (!file.ok()) continue;
     const Status status = check_references(outputs, *file);
     if (status.code() == Code::kUsage) return status;
@@ -117,8 +118,8 @@ bool PlannedInputs::open_and_plan(std::size_t index, BlockSink& sink, PlannedInp
   const std::string& path = options_.inputs[index];
   input->index = index;
   conflicts_.begin_input(index);
-  // Kept open: between two openings somebody may add to an NMB file, and until it is known to be
-  // one that would be a change.
+  // The file stays open, because another process may add to an NMB file between two openings. Until
+  // the file is known to be an NMB file, such an addition would count as a change.
   Result<std::shared_ptr<PooledFile>> file =
       PooledFile::open_and_keep(from_.files, [path] { return FileSource::open(path); });
   if (!file.ok()) {
@@ -153,7 +154,7 @@ Status PlannedInputs::read_again(std::size_t index, BlockSink& sink) {
                          conflicts_.all().end());
   report_.warnings.resize(warnings);
   conflicts_.look_at(here);
-  // Its rows are those that blocks of it have.
+  // Blocks of this input now refer to the rows that were read last.
   const auto known = std::ranges::find(extras_, index, [](const auto& each) { return each.first; });
   if (known != extras_.end() && input.extras.rows)
     known->second.rows = std::move(input.extras.rows);
@@ -190,13 +191,13 @@ void PlannedInputs::tell_losses(std::size_t input, const InputExtras& extras,
         {input,
          {},
          "tags",
-         of_blocks(extras.tagged - kept.tagged) + " not copied whole; left out",
+         of_blocks(extras.tagged - kept.tagged) + " not copied whole are left out",
          PackLoss::Kind::kTags,
          extras.tagged - kept.tagged});
   if (extras.counted > kept.counted)
-    report_.warnings.push_back(options_.inputs[input] + ": the statistics " +
-                               of_blocks(extras.counted - kept.counted) +
-                               " not copied whole are left out; --stats counts values anew");
+    report_.warnings.push_back(
+        options_.inputs[input] + ": the statistics " + of_blocks(extras.counted - kept.counted) +
+        " not copied whole are left out; use --stats to compute statistics again");
 }
 
 void PlannedInputs::end_planning() {

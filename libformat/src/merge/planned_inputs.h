@@ -1,5 +1,5 @@
-// PlannedInputs: the inputs that a rank opens. Their blocks are planned, and what else is known of
-// them is kept until the output is there.
+// PlannedInputs: opens and plans the inputs of a rank. Other facts about the inputs are kept until
+// the output has been written.
 #pragma once
 
 #include <cstddef>
@@ -27,45 +27,51 @@ namespace nmb {
 
 class PlannedInputs {
  public:
-  // All must outlive this.
+  // All arguments must outlive the object.
   PlannedInputs(const PackOptions& options, PackReport& report, Communicator& ranks,
                 ConflictList& conflicts, SharedNames& names)
       : options_(options), report_(report), ranks_(ranks), conflicts_(conflicts), names_(names) {}
 
-  // Opens nothing. kUsage: options.
+  // Prepares for planning without opening an input. Errors: kUsage if the options are invalid.
   Status prepare();
-  // What is known before anything is written or an unfinished output opened: no output is an input.
-  // What else inputs refer to is known when they are read.
+  // Checks that no output is also an input. Call this before anything is written and before an
+  // unfinished output is opened. Files to which inputs refer are usually checked later, when the
+  // inputs are read.
   Status check_outputs() const;
-  // Ahead of opening a file that is there, which a writer may mend.
+  // Checks that every input has a known kind of file. Call this before an existing output is
+  // opened, because the writer may repair that output.
   Status look_at_all();
 
-  // How values of other ranks are opened; how inputs are.
+  // Returns how this rank opens inputs and the values that other ranks send.
   const ReceivedFrom& from() const { return from_; }
 
-  // Inputs from `end` on are not begun ahead of their turn: they are not planned next, or not here.
+  // Sets the end of the inputs that may be read ahead. The next inputs of this rank are before
+  // position `end`.
   void set_end(std::size_t end) { planner_->set_end(end); }
-  // Hands on the blocks of inputs. A failure is the run's.
+  // Passes the blocks of inputs to `sink`. An error is returned only if the whole run must stop.
   Status take(InputShare share, BlockSink& sink);
   Status take(std::size_t index, BlockSink& sink);
-  // Describes them for rank 0. Stops at an input that rank 0 stops at.
+  // Describes the inputs of `share` for rank 0. Stops at an input that makes the whole run fail.
   Status describe(InputShare share, InputDescriber& describer);
-  // An input that another rank described, for blocks that no other input has.
+  // Reads an input that was read before, perhaps by another rank, and passes its blocks to `sink`.
+  // No conflict or warning is reported a second time.
   Status read_again(std::size_t index, BlockSink& sink);
-  // What counts of an input that was read, here or by another rank. A failure is the run's.
+  // Adds the results of an input, which this or another rank has read, to the report. An error is
+  // returned only if the whole run must stop.
   Status settle(PlannedInput input);
-  // What NMB inputs have beside their blocks, and what was not taken over with these. blocks:
-  // nullptr: there are none.
+  // Reports the contents of NMB inputs that the output does not keep. blocks: the blocks that were
+  // taken; nullptr if there are none.
   void tell_losses(const WrittenBlocks* blocks);
 
-  // No more are planned: the memory for it is free from now on.
+  // Frees the memory that planning needed. No input can be planned afterwards.
   void end_planning();
-  // Then: some block was divided.
+  // Returns whether some block was divided. Valid after end_planning().
   bool has_divided() const { return has_divided_; }
-  // Bytes in memory to load the largest block.
+  // Returns how many bytes of memory the largest block takes when it is loaded. Valid after
+  // end_planning().
   std::uint64_t largest_load() const { return largest_load_; }
 
-  // kDamaged: one changed while it was read.
+  // Errors: kDamaged if an input changed while it was read.
   Status check_unchanged() const;
 
  private:
@@ -75,7 +81,8 @@ class PlannedInputs {
   Status interrupted() const {
     return Status(Code::kIo, options_.output, kNoOffset, "", "interrupted");
   }
-  // false: it is left to rank 0, as it has values that cannot be described.
+  // Returns false if the input is left to rank 0 because its values cannot be described in a
+  // message.
   bool open_and_plan(std::size_t index, BlockSink& sink, PlannedInput* input);
   void tell_losses(std::size_t input, const InputExtras& extras, WrittenBlocks::KeptBlocks kept);
 
@@ -86,12 +93,13 @@ class PlannedInputs {
   SharedNames& names_;
   ReceivedFrom from_;
   std::unique_ptr<InputPlanner> planner_;
-  InputDescriber* describer_ = nullptr;  // that takes what is planned
+  InputDescriber* describer_ = nullptr;  // set if the blocks are described for rank 0
   bool is_reading_again_ = false;
   bool has_divided_ = false;
   std::uint64_t largest_load_ = 0;
-  std::vector<std::shared_ptr<PooledFile>> files_;           // that were opened
-  std::vector<std::pair<std::size_t, InputExtras>> extras_;  // by input; of NMB inputs
+  std::vector<std::shared_ptr<PooledFile>> files_;           // the files that were opened
+  std::vector<std::pair<std::size_t, InputExtras>> extras_;  // extras of each NMB input, with the
+                                                             // input's index
 };
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// ClassicType: the type and values of classic netCDF to which a type that a block defines is
-// converted (docs/hdf5.md, "To classic netCDF").
+// ClassicType: the classic netCDF type to which a type of a block is converted (docs/hdf5.md, "To
+// classic netCDF").
 #pragma once
 
 #include <cstddef>
@@ -15,19 +15,20 @@ namespace nmb {
 
 struct ClassicType {
   Type type = Type::kByte;
-  // For strings of fixed length: characters of one value, stored along an additional dimension. 0:
-  // a number or one character.
+  // For strings of fixed length: the number of characters in one value. The characters are stored
+  // along an additional dimension. 0 means that a value is a number or a single character.
   std::uint64_t characters = 0;
-  // The values stay the same but the type changes: numbers of an enum, or numbers of a size that
-  // classic netCDF does not have.
+  // Whether the type changes although the values stay the same. The type changes for the numbers of
+  // an enum, and for numbers of a size that classic netCDF does not have.
   bool is_changed = false;
 
   // Returns the size of one converted value in bytes.
   std::uint64_t value_bytes() const { return characters > 0 ? characters : type_size(type); }
 };
 
-// type: one for which has() is true. nullopt: no classic type holds all values of the type. That
-// includes strings of variable length.
+// Returns the classic type for a type, or nullopt if no classic type holds all values of the type.
+// The result is also nullopt for strings of variable length. type: a type for which types.has() is
+// true.
 std::optional<ClassicType> classic_type(const TypeTable& types, Type type);
 
 // Converts values of one type to its classic type.
@@ -35,12 +36,12 @@ class ClassicValues {
  public:
   ClassicValues(const TypeTable& types, Type from, const ClassicType& to);
   std::uint64_t from_bytes() const { return from_bytes_; }  // size of one value before conversion
-  // values: whole values, at least as many as `out` has room for.
+  // Converts values. values: whole values, at least as many as fit into `out`.
   void convert(std::span<const std::byte> values, std::span<std::byte> out) const;
   ValueConversion conversion() const;
 
  private:
-  ExtendedType form_;  // form of the number, if is_changed
+  ExtendedType form_;  // number format before conversion, set if is_changed
   ClassicType to_;
   std::uint64_t from_bytes_;
   bool swapped_;

@@ -32,7 +32,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 
 std::string kind_text(Kind kind) { return joined_text("CDF-", static_cast<int>(kind)); }
 
-// Returns whether netCDF-C allows the name; ncdump does not show other names.
+// Returns whether netCDF-C allows the name. ncdump does not show objects with other names.
 bool is_classic_name(std::string_view name) {
   if (!check_new_name("object", name).ok() || name.back() == ' ') return false;
   const auto first = static_cast<unsigned char>(name.front());
@@ -41,15 +41,16 @@ bool is_classic_name(std::string_view name) {
                       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }
 
-constexpr std::string_view kNameLost = "found a name that classic netCDF does not allow; left out";
+constexpr std::string_view kNameLost =
+    "found a name that is not allowed in classic netCDF; left out";
 
-// The properties of a block by owner.
+// The properties of a block, sorted by the objects to which they belong.
 class Properties {
  public:
   explicit Properties(std::vector<Property> all) : all_(std::move(all)) {
     std::stable_sort(all_.begin(), all_.end(), less);
   }
-  // Properties of the group (kGlobal) come first.
+  // Returns the properties of a variable or, for kGlobal, of the group.
   std::span<const Property> of(VarId owner) const {
     Property key;
     key.owner = owner;
@@ -96,24 +97,27 @@ class ClassicMaker {
     return std::move(out_);
   }
 
-  // After make(): the variable of the block from which each variable of the classic dataset was
-  // made.
+  // Returns, for each variable of the classic dataset, the block's variable from which it was made.
+  // Call this after make().
   std::vector<VarId> origins() const {
     std::vector<VarId> ids;
     for (const Chosen* chosen : written_) ids.push_back(chosen->shown->id);
     return ids;
   }
-  // After make(): types of the block, by Loss::object, that became a type which the target lacks.
+  // Returns the block's types that were converted to a type which the target does not have. The key
+  // is Loss::object. Call this after make().
   const std::map<std::string, std::string>& unheld() const { return unheld_; }
 
  private:
-  // A variable of the classic dataset, unless its dimensions prevent it.
+  // A variable that becomes a variable of the classic dataset, unless one of its dimensions is left
+  // out.
   struct Chosen {
     const NetcdfView::Variable* shown;
     ClassicType type;
     Source values;                       // the values as one array in external form
-    std::vector<std::uint64_t> lengths;  // lengths of that array, without the characters of strings
-    std::vector<std::byte> fill;         // value after the ends of the array
+    std::vector<std::uint64_t> lengths;  // lengths of `values`, without the dimension for
+                                         // characters of strings
+    std::vector<std::byte> fill;         // value of elements beyond the ends of the array
   };
 
   void lose(std::string object, std::string text) {
@@ -143,7 +147,8 @@ class ClassicMaker {
     }
   }
 
-  // Returns the CDF-5 type for a type; nullopt: the object is left out, and the loss is noted.
+  // Returns the CDF-5 type for a type. If there is no such type, records a loss and returns
+  // nullopt; the object is left out.
   std::optional<ClassicType> choose_type(const std::string& object, Type type) {
     if (const std::optional<ClassicType> classic = classic_type(types_, type)) return classic;
     lose(object, unfit(type) + "; left out");
@@ -167,7 +172,7 @@ class ClassicMaker {
     const std::string object = "variable " + in_quotes(shown.name);
     const Property* const space = properties_->find(shown.id, hdf5::kNoAttribute, Number::kSpace);
     if (space && space->space.space_class == hdf5::SpaceClass::kNull) {
-      lose(object, "found a null dataspace, expected values; left out");
+      lose(object, "found a null dataspace instead of values; left out");
       return {};
     }
     if (!is_classic_name(shown.name)) {
@@ -192,7 +197,7 @@ class ClassicMaker {
     return {};
   }
 
-  // Notes losses of a variable other than its values.
+  // Records the losses of a variable other than its values.
   void lose_more(const NetcdfView::Variable& shown, const Property* space) {
     const std::string object = "variable " + in_quotes(shown.name);
     if (properties_->find(shown.id, hdf5::kNoAttribute, Number::kComment))
@@ -201,8 +206,8 @@ class ClassicMaker {
     const hdf5::Space& s = space->space;
     for (std::size_t i = 0; i < s.maximum.size() && i < s.lengths.size(); ++i)
       if (s.maximum[i] != s.lengths[i] && s.maximum[i] != hdf5::kUnlimitedLength)
-        lose(object, joined_text("found a maximum length of ", s.maximum[i],
-                                 "; it may no longer grow from ", s.lengths[i]));
+        lose(object, joined_text("found a dimension with the maximum length ", s.maximum[i],
+                                 "; its length is now fixed at ", s.lengths[i]));
   }
 
   Result<Source> plain_array(const ValueArray& array, const Variable& v,
@@ -236,7 +241,7 @@ class ClassicMaker {
     return fill;
   }
 
-  // Chooses the dimensions of the classic dataset, and its record dimension.
+  // Chooses the dimensions of the classic dataset and one of them as the record dimension.
   void choose_dimensions() {
     const std::size_t count = view_.dimensions.size();
     std::vector<bool> used(count);
@@ -263,15 +268,16 @@ class ClassicMaker {
       lose(object, std::string(kNameLost));
     } else if (record_ != d && dimension.length == 0) {
       lose(object,
-           joined_text("found length 0, expected at least 1",
-                       dimension.may_grow ? " or the one that may grow" : "", "; left out"));
+           joined_text("found the length 0 of a dimension that is not the record dimension",
+                       dimension.may_grow ? ", although it is unlimited" : "", "; left out"));
     } else {
       if (dimension.may_grow && record_ != d)
         lose(object,
-             joined_text(is_slowest ? "found a second one that may grow"
-                                    : "found one that may grow and is not the slowest",
-                         ", expected one that is the slowest everywhere; it may no longer grow"));
-      // Its name is distinct and its length less than 2^63.
+             joined_text(
+                 is_slowest ? "found a second unlimited dimension"
+                            : "found an unlimited dimension that is not always the slowest",
+                 ", expected only one, which is always the slowest; its length is now fixed"));
+      // def_dim() cannot fail here, because the name is distinct and the length is less than 2^63.
       const Result<DimId> id =
           to_.def_dim(dimension.name, record_ == d ? kUnlimited : dimension.length);
       if (id.ok()) ids_[d] = *id;
@@ -285,13 +291,13 @@ class ClassicMaker {
     for (const std::uint32_t d : shown.dimensions) {
       if (!ids_[d]) {
         lose(object, "found dimension " + in_quotes(view_.dimensions[d].name) +
-                         ", which is left out; left out");
+                         ", which classic netCDF cannot have; left out");
         return {};
       }
       dimensions.push_back(*ids_[d]);
     }
     if (to_.find_variable(shown.name)) {
-      lose(object, "found another one of that name; left out");
+      lose(object, "found another variable with this name; left out");
       return {};
     }
     if (chosen.type.characters > 0) {
@@ -318,7 +324,8 @@ class ClassicMaker {
     return id;
   }
 
-  // name: the name of the variable in the output; empty for attributes of the block.
+  // Defines the attributes of a variable or of the block. name: the variable's name in the output;
+  // empty for the block.
   Status define_attributes(VarId from, VarId to, const std::string& name) {
     std::uint32_t number = 0;
     return from_.try_each_attribute(from, [&](const Attribute& attribute) {
@@ -340,7 +347,8 @@ class ClassicMaker {
                                      : TypeClass::kInteger;
     if (type_class == TypeClass::kString && types_.classic(attribute.type) != Type::kChar &&
         attribute.count > 1) {
-      lose(object, joined_text("found ", attribute.count, " strings, expected one; left out"));
+      lose(object,
+           joined_text("found ", attribute.count, " strings, expected one string; left out"));
       return {};
     }
     ClassicType type{Type::kChar, 0, false};
@@ -368,25 +376,24 @@ class ClassicMaker {
     const Property* const p = properties_->find(from, number, Number::kSpace);
     if (!p) return;
     if (p->space.space_class == hdf5::SpaceClass::kNull) {
-      // netCDF itself stores attributes without values in this way.
+      // netCDF itself stores an attribute without values as a null dataspace.
       if (!view_.is_netcdf)
-        lose(object, "found a null dataspace, expected values; it is written without values");
+        lose(object, "found a null dataspace; the attribute is written without values");
     } else if (p->space.lengths.size() > 1) {
-      lose(object,
-           joined_text("found ", p->space.lengths.size(),
-                       " dimensions, expected one; it is written as ", attribute.count, " values"));
+      lose(object, joined_text("found ", p->space.lengths.size(),
+                               " dimensions; written as a list of ", attribute.count, " values"));
     }
   }
 
-  // Returns the text of a string of variable length, or no bytes for a null string.
+  // Returns the text of a string of variable length. Returns no bytes for a null string.
   Result<std::vector<std::byte>> text_of(const Attribute& attribute, const std::string& object) {
     if (attribute.count == 0) return std::vector<std::byte>();
     const HeapValue value = HeapValue::load(attribute.values.data());
-    if (value.is_null()) lose(object, "found a null string; it is written without characters");
+    if (value.is_null()) lose(object, "found a null string; written as an empty string");
     Result<std::vector<std::byte>> text = value.read(MemorySource(attribute.values), 1);
     if (!text.ok()) return text.status().of_object(object);
     if (std::find(text->begin(), text->end(), std::byte{0}) != text->end())
-      lose(object, "found a NUL in a string of variable length; its bytes are written");
+      lose(object, "found a NUL in a string of variable length; written with all of its bytes");
     return text;
   }
 
@@ -396,7 +403,7 @@ class ClassicMaker {
     std::uint64_t bytes = 0;
     if (layout.fixed_end > kMostBytes || !checked_mul(records, layout.record_size, &bytes) ||
         bytes > kMostBytes)
-      return Status(Code::kLimit, "found more than 2^62 bytes of values");
+      return Status(Code::kLimit, "found more than 2^62 bytes of values in the classic dataset");
     auto values = std::make_shared<LaidValues>(layout, records, dataset_->extent->name());
     for (VarId v = 0; v < written_.size(); ++v) {
       const Chosen& chosen = *written_[v];
@@ -420,9 +427,9 @@ class ClassicMaker {
   const std::shared_ptr<ChunkCache> cache_;
   std::optional<Properties> properties_;
   std::vector<Chosen> chosen_;
-  std::vector<const Chosen*> written_;     // by number of the variable in the output
-  std::optional<std::uint32_t> record_;    // number of a dimension of the view
-  std::vector<std::optional<DimId>> ids_;  // by dimension of the view
+  std::vector<const Chosen*> written_;     // the variables of the output, in order
+  std::optional<std::uint32_t> record_;    // the view's dimension that becomes the record dimension
+  std::vector<std::optional<DimId>> ids_;  // output dimension for each dimension of the view
   std::map<std::uint64_t, DimId> of_characters_;
   std::map<std::string, std::string> unheld_;
   Metadata to_{Metadata::Names::kAsFound};
@@ -434,7 +441,8 @@ Loss lost_type(std::string object, Type type, Kind target) {
                                          kind_text(target), "; left out")};
 }
 
-// Makes a view with all types of CDF-5, and from it one with the types of the target.
+// Makes a view that may have all types of CDF-5. From this view, makes another view that has only
+// the types of the target.
 Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind target,
                                   const DimensionLengths* lengths,
                                   std::optional<std::int64_t> first_made_up) {

@@ -1,4 +1,4 @@
-// Orders groups like netCDF-C (see netcdf/group_order.h).
+// Orders groups as netCDF-C does (see netcdf/group_order.h).
 #include "netcdf/group_order.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ Status GroupTree::add(const Dataset& group) {
   return {};
 }
 
-// Works without recursion, because names may have very many parts.
+// This function does not use recursion, because names may have very many parts.
 std::vector<std::string> GroupTree::in_order() const {
   std::vector<std::string> order;
   std::vector<std::pair<std::string, const Node*>> waiting{{"", &root_}};

@@ -1,5 +1,4 @@
-// group_order: the order in which netCDF-C reads the groups of an HDF5 file that is made from an
-// NMB file.
+// Finds the order in which netCDF-C reads the groups of an HDF5 file that is made from an NMB file.
 #pragma once
 
 #include <map>
@@ -14,7 +13,7 @@
 
 namespace nmb::hdf5 {
 
-// Returns whether `block` is `above` or a block below it.
+// Returns whether `block` is the block `above` or a block below it.
 bool is_at_or_below(std::string_view block, std::string_view above);
 
 // The groups of a file in the order of their links. Not thread-safe.
@@ -22,15 +21,15 @@ class GroupTree {
  public:
   GroupTree() {
     root_.is_tracked = true;
-  }  // the order of links is tracked if there is no root
-     // block
-  // Adds a group. Groups may be added in any order; that order is kept where links give none. Reads
-  // the hdf5 section of a block of kind 6. Errors: kDamaged.
+  }  // without a root block, the order of the root's links counts as tracked
+  // Adds a group. Groups may be added in any order. The order of these calls is kept where links do
+  // not define an order. For a block of kind 6, its hdf5 section is read. Errors: kDamaged.
   Status add(const Dataset& group);
-  // Adds a dataset of another kind; its sections are not read.
+  // Adds a dataset that is not of kind 6. The sections of the dataset are not read.
   void add_classic(std::string_view name);
-  // Returns the names of all added groups: each before the groups below it; the groups of one group
-  // in the order of their links if that is tracked, otherwise in the order of their names.
+  // Returns the names of all added groups. Each group comes before the groups below it. The
+  // subgroups of a group are in the order of their links if the group tracks this order, and in the
+  // order of their names if it does not.
   std::vector<std::string> in_order() const;
 
  private:

@@ -1,4 +1,4 @@
-// Converts integers to types that hold them (see held_types.h).
+// Converts integers to types that exist in CDF-1 and CDF-2 (see held_types.h).
 #include "netcdf/held_types.h"
 
 #include <algorithm>
@@ -28,10 +28,11 @@ namespace {
 constexpr std::size_t kScanned = 1 << 20;  // bytes that are scanned at once
 constexpr std::string_view kFillName = "_FillValue";
 
-// Determines whether int and double hold all integers that were added.
+// Finds out whether int or double holds all integers that were added.
 class Holders {
  public:
-  // maps_fill: the default fill value of the type becomes that of the new type.
+  // maps_fill: whether the default fill value of `type` is converted to the default fill value of
+  // the new type.
   Holders(Type type, bool maps_fill)
       : type_(type),
         size_(type_size(type)),
@@ -47,7 +48,7 @@ class Holders {
         add_integer(load_be<std::uint64_t>(values.data()), type_ == Type::kInt64);
     }
   }
-  // Returns nullopt if neither holds them.
+  // Returns the narrower of int and double that holds all integers, or nullopt if neither does.
   std::optional<Type> narrowest() const {
     if (in_int_) return Type::kInt;
     return in_double_ ? std::optional(Type::kDouble) : std::nullopt;
@@ -61,7 +62,7 @@ class Holders {
     const bool negative = is_signed && bits >> 63 != 0;
     const std::uint64_t magnitude = negative ? ~bits + 1 : bits;
     constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
-    // Another number must not become the fill value.
+    // No other number may become the fill value of int.
     in_int_ =
         in_int_ && magnitude <= kMost + (negative ? 1 : 0) && !(negative && int_fill_ == bits);
     constexpr std::uint64_t kBeyond = std::uint64_t{1} << std::numeric_limits<double>::digits;
@@ -76,7 +77,7 @@ class Holders {
   bool in_int_ = true, in_double_ = true;
 };
 
-// Returns a type that holds every value of the type.
+// Returns the type that holds every value of `type`, if there is one in CDF-1.
 std::optional<Type> holder_of_all(Type type) {
   if (type == Type::kUByte) return Type::kShort;
   if (type == Type::kUShort) return Type::kInt;
@@ -101,8 +102,8 @@ class TypeChanger {
 
  private:
   struct Kept {
-    VarId id;      // in the dataset
-    Source array;  // converted to another type; nullptr: as in the dataset
+    VarId id;      // id of the variable in the dataset
+    Source array;  // values converted to another type; nullptr if they are not converted
   };
 
   bool has(Type type) const { return classic::has_type(target_, type); }
@@ -115,7 +116,7 @@ class TypeChanger {
     if (held)
       text += joined_text("; its values are written as ", type_name(*held));
     else
-      text += ", and values that neither int nor double holds; left out";
+      text += ", and values that int and double cannot represent exactly; left out";
     out_.losses.push_back({object, std::move(text)});
   }
 
@@ -141,7 +142,7 @@ class TypeChanger {
     return add_attributes(v, id, variable.name, variable.type, type);
   }
 
-  // Returns the values of a variable as one array.
+  // Returns all values of a variable as one array.
   Result<Source> array_of(VarId v) const {
     NMB_ASSIGN(const VariableShape shape, dataset_->shape(v));
     const std::uint64_t slice = from_.slice_bytes(v).value_or(~std::uint64_t{0});
@@ -150,7 +151,8 @@ class TypeChanger {
                     "variable " + in_quotes(from_.variable(v).name));
   }
 
-  // Returns a type that also holds the fill value, if there is one.
+  // Returns a type that holds all values of the variable. If there is a type that also holds the
+  // fill value, returns that type.
   Result<std::optional<Type>> holder_of(const ByteSource& array, Type type,
                                         const std::optional<Attribute>& fill) const {
     if (const std::optional<Type> all = holder_of_all(type)) return all;
@@ -166,7 +168,7 @@ class TypeChanger {
     return with_fill.narrowest() ? with_fill.narrowest() : holders.narrowest();
   }
 
-  // Adds attributes of a variable whose type was `was` and is now `is`.
+  // Adds the attributes of a variable whose type changed from `was` to `is`.
   Status add_attributes(VarId owner, VarId own, std::string_view name, Type was, Type is) {
     return from_.try_each_attribute(owner, [&](const Attribute& attribute) {
       return add_attribute(attribute, own, name, was, is);
@@ -182,7 +184,7 @@ class TypeChanger {
       Holders holders(attribute.type, false);
       holders.add(attribute.values);
       held = holders.narrowest();
-      // Attributes that had the variable's type get its new type.
+      // An attribute that had the variable's old type gets the variable's new type.
       const bool goes_with = attribute.type == was && was != is;
       if (goes_with && holders.holds(is)) held = is;
       if (goes_with && attribute.name == kFillName && !holders.holds(is)) held.reset();

@@ -1,5 +1,5 @@
-// with_types_of: converts a classic dataset to a kind that lacks some of its types (docs/hdf5.md,
-// "To classic netCDF").
+// Converts a classic dataset to a kind that does not have all of its types (docs/hdf5.md, "To
+// classic netCDF").
 #pragma once
 
 #include <map>
@@ -11,12 +11,12 @@
 
 namespace nmb {
 
-// Integers of a type that CDF-1 and CDF-2 lack get the narrowest type of these kinds that holds
-// them: ubyte becomes short, ushort becomes int; uint, int64 and uint64 become int, or double if
-// int does not hold all values. A variable or attribute with values that double does not hold
-// either is left out. Each change is a loss. Reads all values of such variables. A dataset that has
-// none of these types is returned unchanged. found: by Loss::object, the types to name in the loss
-// in place of those in the dataset.
+// Converts variables and attributes whose integer type does not exist in CDF-1 and CDF-2.
+// - ubyte becomes short, and ushort becomes int.
+// - uint, int64 and uint64 become int, or double if int does not hold all values.
+// - A variable or attribute is left out if double does not hold all values either.
+// Each change is a loss. All values of the converted variables are read. A dataset without such
+// types is returned unchanged. found: original types for the texts of losses, by Loss::object.
 Result<ClassicView> with_types_of(std::shared_ptr<const Dataset> dataset, Kind target,
                                   const std::map<std::string, std::string>& found = {});
 

@@ -1,4 +1,4 @@
-// Arranges values as in a classic file (see netcdf/laid_values.h).
+// Arranges values in the layout of a classic file (see netcdf/laid_values.h).
 #include "netcdf/laid_values.h"
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace nmb {
 
 namespace {
 
-// Bytes of a variable's records that are read at a time, so that they stay in a core's cache.
+// Number of bytes of a variable's records that are read at a time. The number is so small that the
+// bytes stay in a core's cache.
 constexpr std::uint64_t kMostColumn = 128 << 10;
 
 // Copies `count` adjacent values of `length` bytes to places `step` bytes apart.
@@ -104,7 +105,7 @@ const LaidPart* LaidValues::whole_records(std::uint64_t record) const {
 
 Status LaidValues::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   const std::uint64_t end = offset + out.size();
-  // Variables without bytes have none in a record either.
+  // If no variable has bytes in a record, the record size may be 0.
   std::uint64_t from = form_.record.empty() ? end : std::clamp(form_.record_begin, offset, end);
   NMB_TRY(read_slices(form_.fixed, 0, 0, offset, out.first(from - offset)));
   while (from < end) {
@@ -178,7 +179,7 @@ Status LaidValues::read_slices(const std::vector<LaidSlice>& slices, std::uint64
 
 namespace {
 
-// Keeps the parts that contain indexes [first, end).
+// Removes all parts that contain no index of [first, end).
 void keep_parts(std::uint64_t first, std::uint64_t end, std::vector<LaidPart>* parts) {
   std::erase_if(*parts, [&](const LaidPart& part) {
     return part.first >= end || part.first + part.count <= first;

@@ -1,4 +1,4 @@
-// Shows blocks like netCDF-C (see nmb/netcdf_view.h).
+// Shows blocks as netCDF-C shows them (see nmb/netcdf_view.h).
 #include "nmb/netcdf_view.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Returns whether netCDF-C shows variables of a type; it skips others, such as compounds without a
-// name.
+// Returns whether netCDF-C shows variables of a type. netCDF-C does not show, for example,
+// variables of a compound type without a name.
 bool is_shown_by_netcdf(const TypeTable& types, Type code) {
   if (!TypeTable::is_extended(code)) return true;
   const ExtendedType& type = types.at(code);
@@ -34,7 +34,7 @@ bool is_shown_by_netcdf(const TypeTable& types, Type code) {
   }
 }
 
-// Sets of dimensions of the block that are one dimension for netCDF.
+// Sets of dimensions. The block's dimensions in one set are a single dimension for netCDF.
 class DimensionSets {
  public:
   explicit DimensionSets(std::uint32_t dimensions) : parent_(dimensions) {
@@ -90,13 +90,14 @@ class ViewMaker {
     name_dimensions();
     return std::move(view_);
   }
-  // After make(): the number of dimensions that netCDF-C makes up, and whether it chooses any by
-  // length.
+  // made_up() returns the number of dimensions that netCDF-C makes up. chooses() returns whether
+  // netCDF-C chooses a dimension by length. Call these functions after make().
   std::int64_t made_up() const { return made_up_; }
   bool chooses() const { return chooses_; }
 
  private:
-  // Properties of a netCDF dimension, according to the first dimension of its set.
+  // The properties of a netCDF dimension. The properties are stored for the first dimension of a
+  // set.
   struct Told {
     std::optional<std::int64_t> id;
     std::string path;
@@ -115,7 +116,8 @@ class ViewMaker {
     }
   }
 
-  // Unites the dimensions of a variable with those that its marks identify.
+  // Puts a variable's dimensions into one set with the dimensions that the variable's marks
+  // identify.
   void place(VarId v) {
     const Variable variable = metadata_.variable(v);
     const std::size_t rank = variable.dimensions.size();
@@ -128,7 +130,7 @@ class ViewMaker {
     const std::vector<std::int64_t> ids = integers(metadata_, v, kCoordinates, rank);
     const std::vector<std::string> paths = scale_paths(metadata_, v, rank);
     is_marked_[v].resize(rank);
-    // netCDF-C decides by the first axis alone whether a variable has scales.
+    // netCDF-C treats a variable as having scales only if the variable's first axis has a scale.
     if (first_made_up_ && !view_.is_scale[v] && ids.empty() && paths[0].empty()) {
       if (std::ranges::any_of(paths, [](const std::string& path) { return !path.empty(); }))
         ignores_scales_.insert(v);
@@ -142,7 +144,7 @@ class ViewMaker {
   }
 
   std::string own_path(std::string_view variable) const {
-    // A root block has no name, or is a dataset by itself.
+    // A root block either has no name or is a dataset that was opened from a file.
     const bool is_root =
         dataset_.name.empty() || (dataset_.extent && dataset_.name == dataset_.extent->name());
     return joined_text(is_root ? "/" : "/" + dataset_.name + "/", variable);
@@ -152,7 +154,8 @@ class ViewMaker {
     return metadata_.dimension(d).is_record() ? dataset_.records : metadata_.dimension(d).length;
   }
 
-  // Splits sets of fixed dimensions that differ in length.
+  // Splits each set of fixed dimensions whose lengths differ. Returns the first dimension of each
+  // dimension's set.
   std::vector<DimId> first_of_sets(std::vector<Told>* told) {
     const std::uint32_t count = metadata_.dimension_count();
     std::vector<DimId> first(count);
@@ -177,8 +180,8 @@ class ViewMaker {
     return first;
   }
 
-  // netCDF-C gives a scale without a number the next number above all earlier ones. Returns the
-  // next number after all scales.
+  // Numbers the scales that have no number. Like netCDF-C, gives such a scale the number after the
+  // largest earlier number. Returns the next number after the numbers of all scales.
   std::int64_t count_unnumbered(std::vector<Told>* told) {
     std::int64_t next = 0;
     for (VarId v = 0; v < view_.is_scale.size(); ++v) {
@@ -192,7 +195,7 @@ class ViewMaker {
     return next;
   }
 
-  // Returns whether a dimension of the block is used for axes of data sets without a scale.
+  // Returns whether a dimension of the block was made up for axes of variables without a scale.
   bool is_phony(DimId d) const {
     return may_have_phony_ && is_made_up(metadata_.dimension(d).name);
   }
@@ -201,14 +204,15 @@ class ViewMaker {
                                            (is_marked_[v].empty() || !is_marked_[v][place]));
   }
 
-  // Gives each axis without a scale the first dimension of the same length and limitedness that the
-  // variable does not use yet, or a new one. of_scales: the view's dimensions by their scale. next:
-  // the number of the first new dimension.
+  // Gives a dimension to each axis without a scale. The dimension must have the axis's length, and
+  // must be unlimited exactly if the axis is unlimited. The first such dimension that the variable
+  // does not use yet is taken. If there is no such dimension, a new dimension is made. of_scales:
+  // the view's dimension for each scale. next: the number of the first new dimension.
   void add_phony(const std::map<VarId, std::uint32_t>& of_scales, std::int64_t next,
                  std::set<std::string>* taken) {
     using Shape = std::pair<std::uint64_t, bool>;
     std::map<Shape, std::vector<std::uint32_t>> known;
-    // netCDF-C treats all dimensions of length 0 as unlimited, and no axis of fixed length 0.
+    // netCDF-C treats every dimension of length 0 as unlimited, but not an axis of fixed length 0.
     const auto add_known = [&](Shape shape, std::size_t number) {
       if (first_made_up_ && shape.first == 0) shape.second = true;
       known[shape].push_back(static_cast<std::uint32_t>(number));
@@ -219,7 +223,7 @@ class ViewMaker {
     }
     const auto add_to = [&](NetcdfView::Variable* variable) {
       const Variable v = metadata_.variable(variable->id);
-      std::set<std::uint32_t> used;  // by axes with scales
+      std::set<std::uint32_t> used;  // dimensions that axes with scales use
       for (std::size_t i = 0; i < v.dimensions.size(); ++i)
         if (!is_phony(variable->id, i)) used.insert(variable->dimensions[i]);
       std::map<Shape, std::size_t> tried;
@@ -269,9 +273,10 @@ class ViewMaker {
     const std::int64_t next = count_unnumbered(&told);
     const std::vector<DimId> first = first_of_sets(&told);
 
-    // Dimensions that no axis with a scale uses get their numbers below.
+    // Dimensions that no axis with a scale uses are numbered later.
     std::vector<bool> is_named(count);
-    std::vector<bool> is_used(count, ignores_scales_.empty());  // by its name
+    std::vector<bool> is_used(count, ignores_scales_.empty());  // used by a variable under the
+                                                                // dimension's own name
     for (VarId v = 0; v < metadata_.variable_count(); ++v)
       if (!ignores_scales_.contains(v))
         for (const DimId d : metadata_.variable(v).dimensions) is_used[d] = true;
@@ -325,20 +330,22 @@ class ViewMaker {
   const Dataset& dataset_;
   const Metadata& metadata_;
   const DimensionLengths* const lengths_;
-  const std::optional<std::int64_t> first_made_up_;  // the number; nullopt: the group is counted by
-                                                     // itself
+  const std::optional<std::int64_t> first_made_up_;  // the first number of made-up dimensions;
+                                                     // nullopt if the group is numbered separately
   std::int64_t made_up_ = 0;
   bool chooses_ = false;
   NetcdfView view_;
   DimensionSets sets_;
   std::map<std::int64_t, DimId> by_id_;
   std::map<std::string, DimId> by_path_;
-  std::vector<bool> may_grow_;  // by dimension of the block
-  std::vector<bool> grows_;     // by first dimension of a set
+  std::vector<bool> may_grow_;  // whether each dimension of the block may grow
+  std::vector<bool> grows_;     // whether a set's dimension may grow, stored for the first
+                                // dimension of the set
   const bool may_have_phony_;   // whether there may be dimensions that the file does not name
-  // For each variable, the axes whose dimension is marked; empty: none.
+  // For each variable, whether the dimension of each axis is marked. The inner list is empty if no
+  // axis is marked.
   std::vector<std::vector<bool>> is_marked_;
-  std::set<VarId> ignores_scales_;  // variables whose scales netCDF-C does not see
+  std::set<VarId> ignores_scales_;  // variables whose scales netCDF-C ignores
 };
 
 }  // namespace
@@ -423,7 +430,8 @@ MadeUpNumbers::First MadeUpNumbers::first() const {
     if (const auto group = groups_.find(name); group != groups_.end())
       for (const std::int64_t id : group->second.scales)
         next = std::max(next, (id < 0 ? next : id) + 1);
-  // After all scales of the file; the dimensions of a group follow those of the groups below it.
+  // The made-up dimensions are numbered after all scales of the file. A group is numbered after the
+  // groups below it.
   First numbers;
   const auto count = [&](const std::string& name) {
     const auto group = groups_.find(name);
@@ -445,7 +453,7 @@ MadeUpNumbers::First MadeUpNumbers::first() const {
 
 namespace {
 
-// Visits the blocks at and below a block that came from HDF5.
+// Visits all blocks from HDF5 that are at or below the block `top`.
 Status for_each_group(const FileBlocks& blocks, const std::string& top,
                       const std::function<Status(const Dataset&)>& visit) {
   return blocks.for_each_entry(top, [&](const BlockEntry& entry) -> Result<bool> {
@@ -460,7 +468,7 @@ Status for_each_group(const FileBlocks& blocks, const std::string& top,
 
 }  // namespace
 
-// Returns the uppermost block above a block, or the block itself.
+// Returns the uppermost block above `block`, or `block` itself if there is no block above it.
 Result<std::string> FileDimensionsReader::source_of(const std::string& block) const {
   for (std::size_t end = 0; end < block.size();
        end = std::min(block.find('/', end + 1), block.size())) {
@@ -475,7 +483,7 @@ Result<FileDimensions> FileDimensionsReader::of(const Dataset& block, MadeUpName
   if (!block.metadata.extension()) return found;
   ViewMaker maker(block, nullptr, 0);
   const NetcdfView view = maker.make();
-  std::optional<std::string> top;  // the uppermost block with a dimension that may grow
+  std::optional<std::string> top;  // the uppermost block that defines a dimension which may grow
   for (const NetcdfView::Dimension& dimension : view.dimensions) {
     if (!dimension.may_grow || dimension.path.empty()) continue;
     const std::size_t slash = dimension.path.rfind('/');

@@ -1,4 +1,4 @@
-// Dimensions of groups above (see netcdf/shared_dimensions.h).
+// Handles dimensions of groups above (see netcdf/shared_dimensions.h).
 #include "netcdf/shared_dimensions.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Groups that share dimensions with groups above them, as in netCDF-4: blocks of kind 6 that are
-// classic datasets except for these dimensions (spec/hdf5_section.md, property 12).
+// Handles groups that share dimensions with groups above them, as in netCDF-4. Such groups are
+// stored as blocks of kind 6, but are classic datasets except for the shared dimensions
+// (spec/hdf5_section.md, property 12).
 #pragma once
 
 #include <cstdint>
@@ -15,33 +16,36 @@
 
 namespace nmb {
 
-// Returns, for each dimension, how many levels above the block the group is that defines it; 0: the
-// block itself. Empty: the block has no such dimensions or is not classic otherwise.
+// Returns for each dimension how many levels above the block the group is that defines the
+// dimension. 0 means the block itself. The result is empty if the block has no dimensions from
+// groups above, or if it is not a classic dataset in all other respects.
 std::vector<std::uint32_t> levels_above(const Metadata& metadata);
 
-// Returns whether the definitions are those of a classic dataset: always for kinds 1, 2 and 5, and
-// for blocks of kind 6 for which levels_above() is not empty.
+// Returns whether the definitions are definitions of a classic dataset. Returns true for kinds 1, 2
+// and 5. For kind 6, returns true if the result of levels_above() is not empty.
 NMB_EXPORT bool is_classic_dataset(const Metadata& metadata);
 
-// Returns the path, without the first '/', of a dimension that is defined `levels` above a block;
-// nullopt: the block has fewer groups above it.
+// Returns the path of a dimension that is defined `levels` levels above a block, without the first
+// '/'. Returns nullopt if the block has fewer groups above it.
 std::optional<std::string> path_above(std::string_view block, std::uint32_t levels,
                                       std::string_view dimension);
 
-// Returns the same dataset without the extension if is_classic_dataset(); the result keeps
-// `dataset`.
+// Returns the dataset without its extension if is_classic_dataset() is true for it, and unchanged
+// if not. The result keeps `dataset` alive.
 std::shared_ptr<const Dataset> as_classic(std::shared_ptr<const Dataset> dataset);
 
-// Returns a dataset that keeps `of`, because an extent reads fill values of the metadata it was
-// made with where nothing was written.
+// Returns `dataset` as an object that also keeps `of` alive. `of` must stay alive because an extent
+// uses the fill values of the metadata with which it was made.
 std::shared_ptr<const Dataset> dataset_keeping(std::shared_ptr<const Dataset> of, Dataset dataset);
 
-// Returns how many levels above `block` the group is that defines the dimension of a path, which
-// begins with '/'; 0: the block itself or no group above it.
+// Returns how many levels above `block` the group is that defines the dimension with this path.
+// Returns 0 if the dimension belongs to the block itself or to a group that is not above the block.
+// path: begins with '/'.
 std::uint32_t levels_between(std::string_view block, std::string_view path);
 
-// Returns a classic dataset as a block of kind 6 that takes some of its dimensions from groups
-// above. The values keep their places in the extent. levels: by dimension, not all 0.
+// Converts a classic dataset to a block of kind 6 that takes some of its dimensions from groups
+// above. The values keep their positions in the extent. levels: for each dimension, how many levels
+// above the block its group is. At least one level must not be 0.
 Dataset with_dimensions_above(const Dataset& dataset, const std::vector<std::uint32_t>& levels);
 
 }  // namespace nmb

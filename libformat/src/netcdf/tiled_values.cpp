@@ -1,5 +1,6 @@
-// Values of several boxes (see netcdf/tiled_values.h). A tile's values have the same order in its
-// source as in the array, so a range of the array contains a range of the tile.
+// Reads values of several boxes as one array (see netcdf/tiled_values.h). A tile's values have the
+// same order in its source as in the array. So each range of the array contains a contiguous range
+// of the tile.
 #include "netcdf/tiled_values.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ std::uint64_t TiledValues::bytes_of(const Tile& tile) const {
   return bytes;
 }
 
-// Returns the tile's first byte at or after `offset` of the array.
+// Returns the offset in the tile of its first byte that lies at or after `offset` in the array.
 std::uint64_t TiledValues::at_or_behind(const Tile& tile, std::uint64_t offset) const {
   const std::uint64_t* firsts = boxes_->firsts(tile.box);
   const std::uint64_t* counts = boxes_->counts(tile.box);
@@ -80,7 +81,7 @@ std::size_t TiledValues::tile_of(std::uint64_t element) const {
   return tiles_.size();
 }
 
-// Reads values of the tile in their own order.
+// Reads values of the tile in the tile's own order.
 Status TiledValues::read(const Tile& tile, std::uint64_t at, std::span<std::byte> out) const {
   if (tile.record_step == 0) return tile.source->read_at(tile.offset + at, out);
   const std::uint64_t record = bytes_of(tile) / boxes_->counts(tile.box)[0];

@@ -1,5 +1,4 @@
-// TiledValues: an array whose values come from several sources, each of which has a box of the
-// array.
+// TiledValues: an array whose values come from several sources. Each source has a box of the array.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +11,10 @@
 
 namespace nmb {
 
-// The boxes of an array, by index.
+// The boxes of an array. A box is identified by its index.
 struct TileBoxes {
-  std::vector<std::uint64_t> shape;  // of the array
-  // For each box: the first index along each dimension, then the length along each.
+  std::vector<std::uint64_t> shape;  // lengths of the array
+  // For each box: the first index along each dimension, then the length along each dimension.
   std::vector<std::uint64_t> bounds{};
 
   std::size_t rank() const { return shape.size(); }
@@ -27,16 +26,18 @@ struct TileBoxes {
 // The values of one box.
 struct Tile {
   std::shared_ptr<const ByteSource> source;
-  std::uint64_t offset;       // of the first value
-  std::uint64_t record_step;  // from one index of the first dimension to the next; 0: without gaps
+  std::uint64_t offset;       // offset of the first value in the source
+  std::uint64_t record_step;  // distance in bytes between indexes of the first dimension; 0 if
+                              // there are no gaps
   std::uint32_t box;
 };
 
-// The array in row-major order. If several tiles have a value, the first tile counts. Thread-safe.
+// The array in row-major order. If several tiles have a value, the value is taken from the first of
+// these tiles. Thread-safe.
 class TiledValues final : public ByteSource {
  public:
-  // value_size: size of a value in bytes. gaps: supplies the values that no tile has; nullptr: the
-  // tiles leave no gaps.
+  // value_size: size of a value in bytes. gaps: source of the values that no tile has; nullptr if
+  // the tiles leave no gaps.
   TiledValues(std::shared_ptr<const TileBoxes> boxes, std::uint64_t value_size,
               std::vector<Tile> tiles, std::shared_ptr<const ByteSource> gaps, std::string name)
       : boxes_(std::move(boxes)),
@@ -49,10 +50,10 @@ class TiledValues final : public ByteSource {
   const std::string& name() const override { return name_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
 
-  // Returns the index of the first tile that has the element, which is counted in row-major order.
-  // At least one tile must have it.
+  // Returns the index of the first tile that has the element. At least one tile must have the
+  // element. element: index of the element in row-major order.
   std::size_t tile_of(std::uint64_t element) const;
-  // Returns the bytes of the array from the tile's first to its last.
+  // Returns the range of the array's bytes from the first to the last byte of the tile.
   std::pair<std::uint64_t, std::uint64_t> range_of(const Tile& tile) const;
 
   const TileBoxes& boxes() const { return *boxes_; }

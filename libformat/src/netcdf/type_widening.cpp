@@ -21,7 +21,7 @@ struct Integer {
   bool is_signed;
 };
 
-// Ordered from narrow to wide.
+// The integer types, ordered from narrow to wide.
 constexpr std::array<Integer, 8> kIntegers{{
     {Type::kByte, MemoryType::kInt8, 8, true},
     {Type::kUByte, MemoryType::kUInt8, 8, false},

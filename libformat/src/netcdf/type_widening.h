@@ -1,4 +1,4 @@
-// Converts numbers of several types to one type that holds them all.
+// Converts numbers of several types to one type that holds all of them.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,17 @@ namespace nmb {
 using TypeSet = std::uint32_t;
 constexpr TypeSet type_bit(Type type) { return TypeSet{1} << static_cast<unsigned>(type); }
 
-// Returns the narrowest type that holds every value of all these types: integers first, then float
-// (which holds integers of 16 bits), then double (which holds those of 32 bits). nullopt: no type
-// does, or kChar is one of several.
+// Returns the narrowest type that holds every value of all these types. Integer types are tried
+// first, then float, which holds integers of 16 bits, and last double, which holds integers of 32
+// bits. Returns nullopt if no type holds all values, or if kChar is one of several types.
 std::optional<Type> narrowest_type(TypeSet types);
 
-// Converts values in external form. to: a type that holds them.
+// Converts values in external form. to: a type that holds all of them.
 std::vector<std::byte> widened_values(std::span<const std::byte> values, Type from, Type to);
 
-// Converts all values of `source`. maps_fill: the default fill value of the one type becomes that
-// of the other, except for types of one byte, whose values are all valid.
+// Returns a source with the converted values of `source`. maps_fill: whether the default fill value
+// of `from` becomes the default fill value of `to`. Fill values of types of one byte are not
+// converted, because all values of these types are valid.
 Source widened_array(Source source, Type from, Type to, bool maps_fill);
 
 }  // namespace nmb

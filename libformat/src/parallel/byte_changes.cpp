@@ -10,14 +10,16 @@ namespace {
 
 enum class Change : std::uint8_t { kNone, kMiddle, kRuns };
 
-// Equal bytes shorter than this stay in a run, because the header of a run is as long.
+// If fewer than kShortest equal bytes lie between two runs, the runs are sent as one run, because
+// the header of a run also takes kShortest bytes.
 constexpr std::size_t kShortest = 8;
 
 struct Run {
   std::uint32_t begin, length;
 };
 
-// `now` and `before` have the same length, less than 4 GiB.
+// Returns the runs of bytes that differ. `now` and `before` must have the same length, which is
+// less than 4 GiB.
 std::vector<Run> runs_of(std::span<const std::byte> now, std::span<const std::byte> before) {
   std::vector<Run> runs;
   for (auto [at, other] = std::ranges::mismatch(now, before); at != now.end();) {

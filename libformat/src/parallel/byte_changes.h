@@ -1,5 +1,5 @@
-// Encodes bytes in a message as differences from bytes that both sides have, for thousands of
-// headers that are nearly equal.
+// Encodes bytes in a message as differences from bytes that the sender and the receiver already
+// have. This encoding keeps messages short if they contain thousands of nearly equal headers.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,11 @@
 
 namespace nmb {
 
-// *known: the bytes of the receiver; set to `bytes`.
+// Writes `bytes` as changes of *known, and then sets *known to `bytes`. *known: bytes that the
+// receiver also has.
 void put_changes(std::span<const std::byte> bytes, std::vector<std::byte>* known,
                  MessageWriter* out);
-// Returns false if *known did not change.
+// Applies the changes in the message to *known. Returns false if there are no changes.
 bool get_changes(MessageReader* in, std::vector<std::byte>* known);
 
 }  // namespace nmb

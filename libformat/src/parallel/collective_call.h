@@ -1,5 +1,5 @@
-// An exception in a collective call becomes a failure of all ranks, because the others wait for
-// this one.
+// Converts an exception in a collective call to an error on all ranks, because the other ranks wait
+// for this rank.
 #pragma once
 
 #include <exception>
@@ -15,9 +15,9 @@ inline Status out_of_memory_on(int rank) {
   return Status(Code::kLimit, joined_text("out of memory (on rank ", rank, ")"));
 }
 
-// Runs call(), which returns a Status or Result, on all of several ranks. An exception fails their
-// network, with out_of_memory for std::bad_alloc; that status is made in advance, because there may
-// be no memory for it.
+// Runs call(), which returns a Status or Result. Collective. An exception makes the communication
+// of all ranks fail. For std::bad_alloc, the error is out_of_memory. The status out_of_memory is
+// made in advance, because later there may be no memory to make it.
 template <class Call>
 auto collective_call(Communicator& ranks, const Status& out_of_memory, Call call)
     -> decltype(call()) {
@@ -27,9 +27,9 @@ auto collective_call(Communicator& ranks, const Status& out_of_memory, Call call
   } catch (const std::bad_alloc&) {
     thrown = out_of_memory;
   } catch (const std::exception& error) {
-    thrown =
-        Status(Code::kUsage, out_of_memory.file(), kNoOffset, "",
-               joined_text("found an exception: ", error.what(), " (on rank ", ranks.rank(), ")"));
+    thrown = Status(
+        Code::kUsage, out_of_memory.file(), kNoOffset, "",
+        joined_text("unexpected exception: ", error.what(), " (on rank ", ranks.rank(), ")"));
   }
   ranks.fail(thrown);
   return thrown;

@@ -1,4 +1,4 @@
-// Collective operations on messages from rank to rank (see nmb/communicator.h).
+// Implements collective operations with messages from rank to rank (see nmb/communicator.h).
 #include "nmb/communicator.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace nmb {
 
 namespace {
 
-// Follows a message, or its first part, so that the bytes to send need not be copied.
+// Data that are appended to a message or to its first part. Because a trailer is at the end, the
+// bytes of the message need not be copied.
 struct Trailer {
   std::uint64_t tag;
   std::uint64_t length;  // length of the message
@@ -128,16 +129,17 @@ Status Communicator::take_arrival() {
 Status Communicator::other_call(int from) {
   const Status status(
       Code::kUsage,
-      joined_text("found another collective call on rank ", std::max(from, rank_), " than on rank ",
+      joined_text("found different collective calls on ranks ", std::max(from, rank_), " and ",
                   std::min(from, rank_), ", expected the same collective calls on all ranks"));
   fail(status);
-  // It may have failed before, which this rank has not heard: then it has gone another way by that.
+  // The other rank may have failed before, and this rank did not know that yet. In that case, the
+  // earlier error is the cause.
   const Status first = transport_->next().status();
   return first.ok() ? status : first;
 }
 
 Status Communicator::check_same(Tag tag) {
-  // All messages of an operation have been taken when it ends.
+  // At the end of an operation, all of its messages have been taken.
   const auto first = waiting_.begin();
   if (first != waiting_.end() && first->first < tag) return other_call(first->second[0].from());
   const auto next = waiting_.upper_bound(tag);
@@ -165,8 +167,8 @@ Result<Message> Communicator::receive(int from, Tag tag) {
   }
 }
 
-// Takes all messages of an operation at once: taking them one by one would cost the square of their
-// number.
+// Takes all messages of an operation at once. Taking messages one by one would need time quadratic
+// in the number of messages.
 Status Communicator::receive_all(Tag tag, std::size_t count, std::vector<Message>* out) {
   if (count == 0) return {};
   auto arrived = waiting_.find(tag);
@@ -194,17 +196,17 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
     std::array<char, 32> what{};
     std::uint64_t file = 0;
     bool is(const Deed& other) const { return what == other.what && file == other.file; }
-    // among: the other one that is told of.
+    // Returns a text for messages. among: the other call in the message.
     std::string text(const Deed& among) const {
-      return joined_text(what[0] == 0 ? "something else" : std::string(what.data()),
+      return joined_text(what[0] == 0 ? "another call" : std::string(what.data()),
                          what == among.what ? joined_text(" of file ", file) : "", " on rank ",
                          rank);
     }
   };
   struct View {
     int failed;         // lowest rank that failed
-    Deed first, other;  // operation of the lowest rank, and of the lowest rank with a different
-                        // operation
+    Deed first, other;  // the call of the lowest rank, and the call of the lowest rank that differs
+                        // from it
   };
   View mine{status.ok() ? std::numeric_limits<int>::max() : rank_, {rank_, {}, file}, {}};
   assert(operation.size() < mine.first.what.size());
@@ -245,7 +247,8 @@ Status Communicator::of_first(const Status& status) {
 
 Status Communicator::barrier() {
   const Tag tag = next_tag(Operation::kBarrier);
-  // Dissemination: after the round of `step` a rank knows of 2 * step - 1 before it.
+  // Dissemination: after the round with this `step`, a rank knows that the 2 * step - 1 ranks
+  // before it have arrived.
   for (int step = 1; step < size_; step *= 2) {
     NMB_TRY(send((rank_ + step) % size_, tag, {}));
     NMB_TRY(receive((rank_ - step + size_) % size_, tag).status());

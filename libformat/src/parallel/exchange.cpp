@@ -1,11 +1,12 @@
-// Communicator::exchange(): messages from any ranks to any ranks.
-// Short parcels are routed by the bits of their distance: in step k, each rank passes all parcels
-// whose distance has that bit to the rank 2^k after it. A rank therefore sends ceil(log2(size))
-// messages, however many ranks it answers. Parcels with the same bytes are combined when they meet,
-// whatever their senders and destinations are: a parcel that one rank sends to many, or many send
-// to one, passes each rank once.
-// Long parcels are sent directly; the number to expect is routed like a short parcel (Bruck et al.,
-// "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems").
+// Implements Communicator::exchange(), which sends messages from any ranks to any ranks. Short
+// parcels are routed by the bits of their distance, which is the number of ranks still to go. In
+// step k, each rank passes all parcels whose distance has bit k to the rank 2^k after it. So a rank
+// sends ceil(log2(size)) messages, whatever the number of destinations. Parcels with the same bytes
+// are combined when they meet, whatever their senders and destinations. So a parcel that one rank
+// sends to many ranks, or that many ranks send to one rank, passes each rank once. Long parcels are
+// sent directly. The number of long parcels that a rank must expect is routed like a short parcel
+// (Bruck et al., "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing
+// Systems").
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -19,32 +20,33 @@ namespace nmb {
 
 namespace {
 
-// Bytes for one rank up to this number are short. Half of all parcels for a rank pass through
-// another rank.
+// If the parcels for one rank together have at most kShort bytes, these parcels are short. Half of
+// all short parcels for a rank pass through another rank.
 constexpr std::size_t kShort = 256;
-// If a rank has long parcels for many others, it passes them on too, up to this many bytes in all.
+// If a rank has long parcels for many ranks, parcels of up to kShortOfMany bytes for a rank count
+// as short too, but not more than kMostPassedOn bytes in all.
 constexpr std::size_t kShortOfMany = 16 << 10, kMostPassedOn = 8 << 20;
 
-// Number of parcels that will come directly to the rank at this distance.
+// The number of parcels that will be sent directly to the rank at this distance.
 struct Count {
   std::uint32_t distance;
   std::uint32_t parcels;
 };
 
-// Remaining distance of short parcels, and their sender.
+// The remaining distance of short parcels, and their sender.
 struct Route {
   std::uint32_t distance;
   std::int32_t from;
 };
 
-// All short parcels from one rank to another, each with its length and its bytes; all routes have
-// the same bytes.
+// All short parcels from one rank to another rank. Each parcel is stored as its length and its
+// bytes. Routes with the same bytes share one bundle.
 struct Bundle {
   std::vector<Route> routes;
   std::vector<std::byte> bytes;
 };
 
-// Adds the counts for the same rank.
+// Combines all counts for the same rank.
 void add_up(std::vector<Count>& counts) {
   std::ranges::sort(counts, {}, &Count::distance);
   std::size_t kept = 0;
@@ -61,7 +63,7 @@ void add_up(std::vector<Count>& counts) {
 
 struct Communicator::OnTheWay {
   std::vector<Count> counts;
-  std::unordered_multimap<std::uint64_t, Bundle> bundles;  // by hash of their bytes
+  std::unordered_multimap<std::uint64_t, Bundle> bundles;  // bundles, by the hash of their bytes
   std::size_t in_bundles = 0;                              // bytes in all bundles
 
   std::size_t size() const { return counts.size() * sizeof(Count) + in_bundles; }
@@ -80,7 +82,8 @@ struct Communicator::OnTheWay {
     bundles.emplace(sum, Bundle{{routes.begin(), routes.end()}, {bytes.begin(), bytes.end()}});
   }
 
-  // Takes the parcels that go to the rank `step` after this one.
+  // Removes the parcels that must go to the rank `step` after this rank, and returns them as a
+  // message.
   std::vector<std::byte> leave(std::uint32_t step) {
     std::vector<Count> leaving, staying;
     for (const Count& count : counts) {
@@ -121,7 +124,8 @@ struct Communicator::OnTheWay {
   }
 };
 
-// straight: how many long parcels are on the way to this rank.
+// Passes short parcels on until all of them have arrived. Sets *straight to the number of long
+// parcels that are sent directly to this rank.
 Status Communicator::pass_on(Tag tag, OnTheWay own, std::vector<Message>* arrived,
                              std::uint32_t* straight) {
   OnTheWay here = std::move(own);
@@ -171,7 +175,7 @@ Status Communicator::pass_on(Tag tag, OnTheWay own, std::vector<Message>* arrive
 }
 
 Result<std::vector<Message>> Communicator::exchange(std::vector<Parcel> parcels) {
-  // Of what is passed on, and of long parcels, which are taken after that.
+  // Tags of the passed-on messages and of the long parcels, which are taken later.
   const Tag passed = next_tag(Operation::kExchange), tag = next_tag(Operation::kExchange);
   std::vector<Message> arrived;
   const auto memory = transport_ ? transport_->memory() : nullptr;

@@ -1,4 +1,4 @@
-// Letters: messages to several ranks, filled in any order.
+// Letters: messages to several ranks, which can be filled in any order.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Merges adjacent sorted runs.
+// Merges adjacent sorted runs to one sorted list.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace nmb {
 
-// ends: the end of each run of `items`. Stable; takes time n log(runs).
+// The merge is stable and takes time n log(runs). ends: the end of each run in `items`.
 template <class Item, class Less>
 void merge_runs(std::vector<Item>& items, std::vector<std::size_t> ends, Less less) {
   auto at = [&](std::size_t i) { return items.begin() + static_cast<std::ptrdiff_t>(i); };

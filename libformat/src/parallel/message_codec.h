@@ -1,5 +1,6 @@
-// Values in messages between ranks of one program: in the machine's own byte order, one after the
-// other. Both sides run the same program, so lengths are not checked.
+// Encodes and decodes values in messages between ranks of one program. The values follow one
+// another in the machine's own byte order. The lengths are not checked, because both ranks run the
+// same program.
 #pragma once
 
 #include <cassert>
@@ -15,7 +16,7 @@ namespace nmb {
 
 class MessageWriter {
  public:
-  // Uses these bytes, which are empty but may have capacity.
+  // Uses the memory of `bytes`, which must be empty but may have capacity.
   void use(std::vector<std::byte> bytes) { bytes_ = std::move(bytes); }
   template <class T>
   void put(const T& value) {
@@ -29,7 +30,8 @@ class MessageWriter {
     put<std::uint64_t>(bytes.size());
     put_raw(bytes);
   }
-  // Returns room for this many bytes, to be filled before the next call.
+  // Writes a length and returns room for this many bytes. The caller must fill the room before the
+  // next call.
   std::span<std::byte> put_room(std::uint64_t length) {
     put(length);
     return add_room(length);
@@ -43,7 +45,8 @@ class MessageWriter {
   void put_list(std::span<const T> list) {
     put_bytes(std::as_bytes(list));
   }
-  // Writes the number in as few bytes as possible, with 7 bits each: at most 10.
+  // Writes a number in as few bytes as possible. Each byte holds 7 bits of the number, so there are
+  // at most 10 bytes.
   void put_small(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<std::byte>(value | 0x80));
     bytes_.push_back(static_cast<std::byte>(value));
@@ -56,7 +59,7 @@ class MessageWriter {
   std::vector<std::byte> bytes_;
 };
 
-// Returns views into the message, which are valid as long as its bytes are.
+// Reads values from a message. The returned views are valid as long as the bytes of the message.
 class MessageReader {
  public:
   explicit MessageReader(std::span<const std::byte> bytes) : bytes_(bytes) {}

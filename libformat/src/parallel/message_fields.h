@@ -1,10 +1,11 @@
-// Fields in messages between ranks. What a struct consists of is listed once, for both sides:
+// Encodes and decodes fields in messages between ranks. A function lists the fields of a struct
+// once, and both the sender and the receiver use it:
 //
 //   template <class Fields>
 //   void fields(Fields& all, Point& point) { all(point.x, point.y, point.name); }
 //
-// Fields are numbers and other plain data, texts, statuses, structs with such a function, and
-// lists, maps and optional values of all of these.
+// A field can be a number or other plain data, a text, a status, or a struct with such a function.
+// A field can also be a list, a map or an optional value of these.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ class FieldsOut : public MessageWriter {
     else if constexpr (std::is_trivially_copyable_v<T>)
       put(value);
     else
-      fields(*this, const_cast<T&>(value));  // which only reads it here
+      fields(*this, const_cast<T&>(value));  // fields() only reads the value here
   }
   void add(const Status& status) { put_bytes(status_bytes(status)); }
   template <class T>

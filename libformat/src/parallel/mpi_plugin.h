@@ -1,5 +1,6 @@
-// The interface of a plug-in nmb-mpi-*.so, and how the library finds one (see nmb/communicator.h).
-// A plug-in shares types with the library, so both must come from the same build.
+// Defines the interface of the plug-ins nmb-mpi-*.so, and opens such a plug-in (see
+// nmb/communicator.h). A plug-in shares types with the library, so both must come from the same
+// build.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@ namespace nmb {
 
 // The plug-in's only symbol is an object of this type, named nmb_mpi_plugin, without C++ mangling.
 struct MpiPlugin {
-  // Must equal the library's NMB_TRANSPORT_BUILD before any member after it is used.
+  // Build number of the plug-in. If this number is not the library's NMB_TRANSPORT_BUILD, no other
+  // member may be used.
   std::uint64_t build;
   // See open_mpi_ranks().
   Result<std::unique_ptr<Transport>> (*open)(const void* comm);

@@ -1,4 +1,5 @@
-// Finds the launcher and the plug-in of its MPI library (see nmb/communicator.h).
+// Finds out which MPI launcher started the process, and loads the plug-in for its MPI library (see
+// nmb/communicator.h).
 #include <dlfcn.h>
 
 #include <array>
@@ -24,9 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 
 struct LibraryNames {
-  std::string_view text;     // its name in messages
+  std::string_view text;     // name of the library in messages
   std::string_view file;     // file name of the plug-in
-  std::string_view version;  // beginning of the text of MPI_Get_library_version()
+  std::string_view version;  // beginning of the text from MPI_Get_library_version()
 };
 
 LibraryNames names_of(MpiLibrary library) {
@@ -42,7 +43,8 @@ int number_of(const char* variable) {
   return number;
 }
 
-// Two MPI libraries in one process would use each other's symbols.
+// Checks that no other MPI library is loaded. Two MPI libraries in one process would use each
+// other's symbols.
 Status check_no_other_mpi(const LibraryNames& names) {
   using GetLibraryVersion = int (*)(char*, int*);
   void* const symbol = dlsym(RTLD_DEFAULT, "MPI_Get_library_version");
@@ -52,8 +54,9 @@ Status check_no_other_mpi(const LibraryNames& names) {
   reinterpret_cast<GetLibraryVersion>(symbol)(version.data(), &length);
   const std::string_view text(version.data());
   if (text.starts_with(names.version)) return {};
-  return Status(Code::kUsage, joined_text("found ", text.substr(0, text.find_first_of(",\n")),
-                                          " in this process, expected ", names.text, " or no MPI"));
+  return Status(Code::kUsage,
+                joined_text("found ", text.substr(0, text.find_first_of(",\n")),
+                            " in this process, expected ", names.text, " or no MPI library"));
 }
 
 std::string hexadecimal(std::uint64_t number) {
@@ -62,7 +65,8 @@ std::string hexadecimal(std::uint64_t number) {
   return text.data();
 }
 
-// The plug-in stays loaded until the process ends, because its MPI library must.
+// Loads the plug-in. The plug-in stays loaded until the process ends, because its MPI library must
+// stay loaded.
 Result<const MpiPlugin*> load_plugin(const LibraryNames& names) {
   std::string looked;
   for (const fs::path& folder : plugin_folders()) {
@@ -70,7 +74,7 @@ Result<const MpiPlugin*> load_plugin(const LibraryNames& names) {
     looked += (looked.empty() ? "" : ", ") + file.string();
     std::error_code error;
     if (!fs::exists(file, error)) continue;
-    // RTLD_GLOBAL: Open MPI loads further libraries that use its symbols.
+    // RTLD_GLOBAL is needed because Open MPI loads further libraries that use its symbols.
     void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (handle == nullptr)
       return Status(Code::kUnsupported,
@@ -81,7 +85,8 @@ Result<const MpiPlugin*> load_plugin(const LibraryNames& names) {
           plugin == nullptr ? "no plug-in of this library" : "build " + hexadecimal(plugin->build);
       dlclose(handle);
       return Status(Code::kUnsupported, file, kNoOffset, {},
-                    "found " + found + ", expected a plug-in of this library's own build, " +
+                    "found " + found +
+                        ", expected a plug-in from the same build as this library, " +
                         hexadecimal(NMB_TRANSPORT_BUILD));
     }
     return plugin;
@@ -115,13 +120,13 @@ Result<std::unique_ptr<Transport>> open_mpi_transport(MpiLibrary library, const 
   NMB_TRY(check_no_other_mpi(names));
   NMB_ASSIGN(const MpiPlugin* const plugin, load_plugin(names));
   NMB_ASSIGN(std::unique_ptr<Transport> transport, plugin->open(comm));
-  // An MPI library that does not know the launcher treats each process as a separate job: all would
-  // write the same file.
+  // An MPI library that does not know the launcher treats each process as a separate job. As
+  // separate jobs, all processes would write the same file.
   const int launched = launched_ranks();
   if (comm == nullptr && transport->size() == 1 && launched > 1)
     return Status(Code::kUnsupported,
-                  joined_text("found 1 rank by ", names.text, ", expected the ", launched,
-                              " that the launcher started: it is of another MPI"));
+                  joined_text("found 1 rank of ", names.text, ", expected ", launched,
+                              " ranks; the launcher belongs to another MPI library"));
   return transport;
 }
 

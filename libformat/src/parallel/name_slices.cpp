@@ -10,7 +10,7 @@ namespace nmb {
 
 namespace {
 
-// The relative error of a slice's share is about one in this number.
+// The number of samples per slice. The relative error of a slice's size is about 1 / kSamples.
 constexpr std::uint64_t kSamples = 16;
 
 struct Sample {

@@ -1,4 +1,4 @@
-// One output file of all ranks (see parallel/shared_output.h).
+// Opens one output file for all ranks (see parallel/shared_output.h).
 #include "parallel/shared_output.h"
 
 #include <sys/stat.h>
@@ -15,7 +15,7 @@ namespace nmb {
 
 namespace {
 
-// Files that rank 0 offers to the other threads until they have taken them.
+// Files that rank 0 offers to the other threads, until every thread has taken its file.
 class Showcase {
  public:
   std::uint64_t show(const std::shared_ptr<OutputFile>& file) {
@@ -51,7 +51,7 @@ Result<std::unique_ptr<OutputFile>> share_with_threads(Communicator& ranks,
   auto share = [&]() -> Status {
     NMB_ASSIGN(const std::uint64_t number, ranks.broadcast_value(0, mine));
     if (!file) file = showcase().find(number);
-    return ranks.agree(file ? Status() : Status(Code::kIo, "found rank 0 gone"));
+    return ranks.agree(file ? Status() : Status(Code::kIo, "rank 0 has already left"));
   };
   const Status status = share();
   if (mine != 0) showcase().remove(mine);
@@ -66,7 +66,8 @@ Result<std::uint64_t> file_number(const std::string& path) {
   return static_cast<std::uint64_t>(info.st_ino);
 }
 
-// Opens the file with this number under one of the names: the last name if it is already published.
+// Opens the file with this number under the name that it has now. names: the hidden name, then the
+// name after publication.
 Result<std::unique_ptr<OutputFile>> attach_to(
     std::uint64_t number, const std::array<std::string, 2>& names,
     const std::function<Result<std::unique_ptr<OutputFile>>(const std::string&)>& attach) {
@@ -81,7 +82,7 @@ Result<std::unique_ptr<OutputFile>> attach_to(
     if (is_named(name)) return file;
   }
   return Status(Code::kIo, names.back(), kNoOffset, "",
-                "another file has its name now; write it again");
+                "another file has this name now; write the output again");
 }
 
 // A file of another process, opened by the first call that needs it.

@@ -1,4 +1,4 @@
-// One output file of all ranks: made by rank 0, used by every rank.
+// Opens one output file for all ranks. Rank 0 makes the file, and every rank uses it.
 #pragma once
 
 #include <functional>
@@ -10,19 +10,20 @@
 
 namespace nmb {
 
-// Collective. make: called on rank 0; all ranks fail if it does. attach: opens the file in another
-// process by rank 0's attach_path. It is called once, when this rank first reads or writes the
-// file, so that a rank that does neither never opens it. name: for messages. Threads share the file
-// itself. In another process, sync() waits for the bytes that this rank wrote since the last
-// sync().
+// Collective. Returns the file for this rank. Ranks that are threads share one object. In another
+// process, sync() waits for the bytes that this rank wrote since the last sync(). name: name of the
+// file in messages. make: a function that rank 0 calls to make the file; if it fails, all ranks
+// fail. attach: a function that opens the file in another process by rank 0's attach_path. attach()
+// is called once, when this rank reads or writes the file for the first time. So a rank that
+// neither reads nor writes never opens the file.
 Result<std::unique_ptr<OutputFile>> share_output(
     Communicator& ranks, const std::string& name,
     const std::function<Result<std::unique_ptr<OutputFile>>()>& make,
     const std::string& attach_path,
     std::function<Result<std::unique_ptr<OutputFile>>(const std::string& path)> attach);
 
-// Returns whether this rank waits for the device before others rely on its bytes. Threads share one
-// file, for which rank 0 waits.
+// Returns whether this rank must wait until its bytes are on the device before other ranks rely on
+// them. Threads share one file, for which only rank 0 waits.
 inline bool syncs_output(const Communicator& ranks) {
   return ranks.rank() == 0 || !ranks.shares_memory();
 }

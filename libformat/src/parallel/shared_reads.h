@@ -1,4 +1,4 @@
-// SharedReads: a file that rank 0 reads for all ranks and passes on.
+// SharedReads: a file that rank 0 reads for all ranks. Rank 0 sends the bytes to the other ranks.
 #pragma once
 
 #include <atomic>
@@ -13,16 +13,16 @@
 
 namespace nmb {
 
-// Outside together(), each rank reads for itself. read_at() is thread-safe; together() is called by
-// one thread at a time.
+// Outside together(), each rank reads the file itself. read_at() is thread-safe. together() must be
+// called by one thread at a time.
 class SharedReads final : public ByteSource {
  public:
-  // `ranks` must outlive it.
+  // `ranks` must outlive the object.
   SharedReads(std::shared_ptr<const ByteSource> file, Communicator& ranks)
       : file_(std::move(file)), ranks_(ranks), number_(ranks.number_file()), size_(file_->size()) {}
 
   std::uint64_t size() const override { return size_; }
-  // In together(), returns the state that rank 0 has read.
+  // Within together(), returns the size that rank 0 has read.
   Result<std::uint64_t> refresh() const override;
   void forget() const override;
   bool has_writer() const override { return file_->has_writer(); }
@@ -30,21 +30,23 @@ class SharedReads final : public ByteSource {
   const std::string& name() const override { return file_->name(); }
   const std::string* path() const override { return file_->path(); }
 
-  // Collective. Every rank does `work`; bytes that rank 0 reads in it need not be read by the
-  // others. Bytes that others read in addition are read by themselves. All ranks get the failure of
-  // the lowest rank that fails.
+  // Collective. Every rank runs `work`. Other ranks get the bytes that rank 0 reads in `work` from
+  // rank 0. Other ranks read all other bytes from the file. All ranks return the error of the
+  // lowest rank that fails.
   Status together(const std::function<Status()>& work) const;
 
  private:
   std::shared_ptr<const ByteSource> file_;
   Communicator& ranks_;
-  const std::uint64_t number_;  // the same on all ranks
+  const std::uint64_t number_;  // number of the file, which is the same on all ranks
   mutable std::atomic<std::uint64_t> size_;
   mutable std::mutex mutex_;
   mutable bool recording_ = false;
-  mutable bool following_ = false;                                 // whether bytes come from rank 0
-  mutable std::map<std::uint64_t, std::vector<std::byte>> reads_;  // by offset; the longest at each
-                                                                   // offset
+  mutable bool following_ = false;                                 // whether this rank uses bytes
+                                                                   // from rank 0
+  mutable std::map<std::uint64_t, std::vector<std::byte>> reads_;  // bytes that were read, by
+                                                                   // offset; only the longest read
+                                                                   // at each offset
 };
 
 }  // namespace nmb

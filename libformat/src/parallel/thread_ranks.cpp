@@ -1,4 +1,4 @@
-// The network between threads (see nmb/communicator.h).
+// Implements the network between threads (see nmb/communicator.h).
 #include <pthread.h>
 
 #include <condition_variable>
@@ -14,7 +14,8 @@ namespace nmb {
 
 namespace {
 
-// All mailboxes are under one lock: messages are few and are handed over without copying.
+// One lock protects all mailboxes. A single lock is enough because messages are few and are not
+// copied.
 class ThreadNetwork {
  public:
   explicit ThreadNetwork(int size) : boxes_(static_cast<std::size_t>(size)), left_(size) {}
@@ -31,7 +32,7 @@ class ThreadNetwork {
       wake = std::exchange(box.waiting, false);
       if (wake) --waiting_;
     }
-    // Notify after unlocking, because the receiver takes the lock first.
+    // Notify after unlocking, because the receiver needs the lock first.
     if (wake) box.ready.notify_one();
     return {};
   }
@@ -74,13 +75,14 @@ class ThreadNetwork {
     failure_ = why;
     for (Box& box : boxes_) box.ready.notify_one();
   }
-  // A waiting rank has an empty box: if all remaining ranks wait, no box will ever be filled.
+  // Fails if all remaining ranks wait. A waiting rank has an empty mailbox, so no mailbox would
+  // ever be filled again.
   void find_deadlock() {
     if (waiting_ == left_ && left_ > 0)
       fail_locked(
           Status(Code::kUsage,
                  joined_text("found ", left_, " of ", boxes_.size(),
-                             " ranks waiting for messages that nobody sends, expected the same "
+                             " ranks waiting for messages that no rank sends, expected the same "
                              "collective calls on all ranks")));
   }
 
@@ -105,7 +107,7 @@ class ThreadTransport final : public Transport {
   }
   Result<Arrival> next() override { return network_->next(rank_); }
   void fail(const Status& why) override { network_->fail(why); }
-  // Returns 0, because threads sleep while they wait.
+  // Returns 0 because threads sleep while they wait.
   double waiting_seconds() const override { return 0; }
 
  private:

@@ -1,4 +1,4 @@
-// Work shared by several threads of this process.
+// Shares work between several threads of this process.
 #pragma once
 
 #include <algorithm>
@@ -17,20 +17,21 @@
 
 namespace nmb {
 
-// Calls work() on each of the threads, including this one; on fewer if no more can be started.
+// Calls work() on `threads` threads, one of which is the calling thread. If not all threads can be
+// started, uses fewer threads.
 template <class Work>
 void on_each_thread(std::size_t threads, const Work& work) {
   std::vector<std::jthread> others;
   try {
     for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
   } catch (const std::system_error&) {
-    // The existing threads do the work.
+    // The threads that were started do the work.
   }
   work();
 }
 
-// Each thread calls its result of make_worker() with numbers below `count`; each number is used
-// once.
+// Each thread makes a worker with make_worker(). The workers are called with all numbers below
+// `count`, each number once.
 template <class MakeWorker>
 void for_each_on_threads(unsigned threads, std::size_t count, const MakeWorker& make_worker) {
   std::atomic<std::size_t> next{0};
@@ -40,8 +41,8 @@ void for_each_on_threads(unsigned threads, std::size_t count, const MakeWorker& 
   });
 }
 
-// Calls work(stop) on each of the threads. The first failure or exception sets `stop`, which makes
-// the others end, and is returned.
+// Calls work(stop) on each of the threads and returns the first error or exception. After an error,
+// `stop` is set, so that the other threads end.
 template <class Work>
 Status share_work(std::size_t threads, const Work& work) {
   std::atomic<bool> stop{false};
@@ -54,7 +55,7 @@ Status share_work(std::size_t threads, const Work& work) {
     } catch (const std::bad_alloc&) {
       status = Status(Code::kLimit, "out of memory");
     } catch (const std::exception& error) {
-      status = Status(Code::kUsage, joined_text("found an exception: ", error.what()));
+      status = Status(Code::kUsage, joined_text("unexpected exception: ", error.what()));
     }
     if (status.ok()) return;
     stop = true;

@@ -1,4 +1,4 @@
-// Extents as they are stored (spec/format.md, section 10.1).
+// Lists the pieces in which extents are stored (spec/format.md, section 10.1).
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@ namespace nmb {
 
 // A piece of an extent as it is stored, or a hole.
 struct ExtentPiece {
-  std::uint64_t offset = 0, length = 0;  // of its values, in the extent
+  std::uint64_t offset = 0, length = 0;  // range of the piece in the extent
   PieceCodec codec = PieceCodec::kNone;
-  std::uint64_t position = 0, stored_length = 0;  // in its file; stored length 0: a hole
-  std::uint64_t sum = 0;                          // of the stored bytes
-  std::uint32_t file = 0;                         // 0: the NMB file; n: row n - 1 of its file table
+  std::uint64_t position = 0, stored_length = 0;  // range in the file; stored length 0 means a hole
+  std::uint64_t sum = 0;                          // checksum of the stored bytes
+  std::uint32_t file = 0;                         // 0 for the NMB file; n for row n - 1 of the file
+                                                  // table
 };
 
-// The coded pieces of a block's extent, in order.
+// Returns the coded pieces of a block's extent, in order.
 Result<std::vector<ExtentPiece>> coded_pieces(const Reader& reader, const BlockEntry& entry);
-// All of its pieces, in order.
+// Returns all pieces of a block's extent, in order.
 Result<std::vector<ExtentPiece>> extent_pieces(const Reader& reader, const BlockEntry& entry);
 
 }  // namespace nmb

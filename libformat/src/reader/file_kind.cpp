@@ -1,5 +1,5 @@
-// Kinds of files (see nmb/reader.h). Signatures: spec/format.md, sections 4 and 5; the netCDF
-// classic format; the HDF5 file format, section II.A.
+// Recognizes the kind of a file (see nmb/reader.h). The signatures are defined in spec/format.md,
+// sections 4 and 5, in the netCDF classic format, and in the HDF5 file format, section II.A.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -30,13 +30,14 @@ std::string_view kind_name(FileKind kind) {
 Result<FileKind> kind_of(const ByteSource& file) {
   std::vector<std::byte> head(static_cast<std::size_t>(std::min(file.size(), kBodyStart)));
   NMB_TRY(file.read_at(0, head));
-  // The values of a classic file may contain an NMB file, but an NMB file never begins like a
-  // classic file.
+  // Classic files are checked first, because their values may contain an NMB file. An NMB file
+  // never begins like a classic file.
   if (has(head, 0, "CDF\x01")) return FileKind::kCdf1;
   if (has(head, 0, "CDF\x02")) return FileKind::kCdf2;
   if (has(head, 0, "CDF\x05")) return FileKind::kCdf5;
   if (is_nmb(head)) return FileKind::kNmb;
-  // If an NMB file lost its head, its HDF5 view may be left, or values that contain an HDF5 file.
+  // If an NMB file has lost its head, its HDF5 view or an HDF5 file in its values may still be
+  // there. So the check for an NMB file without a head comes before the check for HDF5.
   NMB_ASSIGN(const bool lost_head, has_structure_behind_head(file));
   if (lost_head) return FileKind::kNmb;
   for (std::size_t at = 0; at < kBodyStart; at = at == 0 ? 512 : at * 2)

@@ -32,14 +32,15 @@ std::size_t GetRequests::open() const { return state_->requests.size(); }
 Result<RequestId> GetRequests::iget(const Object& object, const Hyperslab& slab, MutableArray out) {
   const Metadata& metadata = object.block->metadata;
   if (object.variable >= metadata.variable_count())
-    return Status(Code::kUsage, joined_text("found variable ID ", object.variable, " of ",
-                                            metadata.variable_count(), " variables"));
+    return Status(Code::kUsage,
+                  joined_text("found variable ID ", object.variable, " in a block with ",
+                              metadata.variable_count(), " variables"));
   const auto* source = dynamic_cast<const ExtentSource*>(object.block->extent.get());
-  if (!source) return Status(Code::kUsage, "found another block, expected one that a Reader gave");
+  if (!source) return Status(Code::kUsage, "the block of a request does not come from a Reader");
   if (metadata.extension())
     return Status(Code::kUnsupported,
-                  "found a request for a variable of a block of kind 6, "
-                  "expected Dataset::read for such");
+                  "a request cannot read a variable of a block of kind 6; "
+                  "use Dataset::read");
   NMB_TRY(check_memory_type(metadata.variable(object.variable), out.type()));
   NMB_ASSIGN(VariableShape shape, object.block->shape(object.variable));
   NMB_TRY(check_hyperslab(shape, slab));
@@ -55,7 +56,7 @@ Status GetRequests::wait(std::span<const RequestId> ids, std::span<Status> statu
   for (const State::Request& r : requests)
     targets.push_back({r.object.block->metadata.variable(r.object.variable).type, r.out.type(),
                        r.object.block->kind(), r.out.data()});
-  // A block that was loaded twice counts as one.
+  // Two loaded copies of a block count as the same block.
   auto block = [&](std::uint32_t i) {
     const BlockEntry& entry = requests[i].object.block->entry;
     return std::tuple(&requests[i].source->file(),

@@ -1,4 +1,4 @@
-// Lists additions of later versions (see reader/later_additions.h).
+// Lists additions of later format versions (see reader/later_additions.h).
 #include "reader/later_additions.h"
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Additions {
               superblock_.readonly_compatible & ~kKnownReadonly);
     for (std::size_t i = 0; i < superblock_.later_places.size(); ++i)
       if (!superblock_.later_places[i].absent())
-        texts_.push_back(joined_text("structure at place ", i, " after the superblock"));
+        texts_.push_back(joined_text("structure number ", i, " after the superblock"));
     NMB_TRY(note_sections());
     NMB_TRY(note_index());
     NMB_TRY(note_table("pages of statistics", core_.statistics()));
@@ -47,7 +47,8 @@ class Additions {
     for (const std::uint16_t id : page.unknown_columns()) columns_.emplace(use, id);
   }
 
-  // Damaged sections also damage provenance: readers of provenance report it.
+  // Damage of the sections is not reported here. The damage is reported when provenance is read
+  // from the sections.
   Status note_sections() {
     const Status read =
         read_sections(file_, superblock_.global_sections, kMostSections, !superblock_.all_known(),
@@ -82,7 +83,7 @@ class Additions {
     });
   }
 
-  // Readers of the rows report a damaged table.
+  // A damaged table is not reported here, but when its rows are read.
   Status note_table(const char* use, const BlockTable& table) {
     const auto read = [&]() -> Status {
       NMB_ASSIGN(const std::vector<BlockTable::Tree> trees, table.trees());

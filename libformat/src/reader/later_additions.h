@@ -1,4 +1,5 @@
-// Additions of later versions of the format in a file (spec/format.md, section 17).
+// Lists structures in a file that a later version of the format has added (spec/format.md, section
+// 17).
 #pragma once
 
 #include <string>
@@ -8,9 +9,9 @@
 
 namespace nmb {
 
-// Lists what a copy of the file's blocks by this version would lose: "global section of type 77",
-// "column 300 of pages of tags". Reads all pages of the index, data maps, tables and chains.
-// Errors: kDamaged, kIo.
+// Returns descriptions of everything that would be lost if this version copied the file's blocks,
+// for example "global section of type 77" or "column 300 of pages of tags". Reads all pages of the
+// index, data maps, tables and chains. Errors: kDamaged, kIo.
 Result<std::vector<std::string>> later_additions(const ReaderCore& core);
 
 }  // namespace nmb

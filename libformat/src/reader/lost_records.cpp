@@ -15,11 +15,11 @@ std::string LostRecords::text() const {
   if (blocks == 0) return {};
   std::string out = joined_text(records, records == 1 ? " record" : " records", " of dimension ",
                                 in_quotes((block.empty() ? "" : block + "/") + dimension),
-                                ", which no variable has");
+                                ", which no variable uses");
   if (blocks > 1)
-    out += joined_text(", and those of ", blocks - 1, " more such ",
+    out += joined_text(", and the records of ", blocks - 1, " more such ",
                        blocks == 2 ? "dimension" : "dimensions");
-  return out + ": netCDF programs see 0";
+  return out + "; netCDF programs see 0 records";
 }
 
 Result<LostRecords> lost_records(const Reader& reader) {
@@ -27,8 +27,8 @@ Result<LostRecords> lost_records(const Reader& reader) {
     std::string block, dimension;
     std::uint64_t count = 0;
   };
-  std::map<std::string, Records> lost;  // by the dimension's path
-  // Groups come after the groups above them.
+  std::map<std::string, Records> lost;  // records that netCDF does not see, by the dimension's path
+  // Each group is visited after the groups above it.
   NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (entry.records == 0) return true;
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));

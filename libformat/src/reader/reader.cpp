@@ -1,4 +1,4 @@
-// Reader (see nmb/reader.h).
+// Implements Reader (see nmb/reader.h).
 #include "nmb/reader.h"
 
 #include <algorithm>
@@ -34,7 +34,8 @@ class Warnings final : public Findings {
   std::vector<Finding> list;
 };
 
-// The index, and the tables directly after it: a query scans both.
+// Returns the range of the index and of the tables directly after it. A query scans the whole
+// range.
 ByteRange run_of(const Superblock& s) {
   ByteRange run{s.index_position, s.index_position + s.index_length};
   for (const Place* place : {&s.statistics, &s.tags})
@@ -43,7 +44,7 @@ ByteRange run_of(const Superblock& s) {
   return run;
 }
 
-// Adds the place of a row to a finding about it.
+// Adds the position of a row to a finding about the row.
 Status placed(const Status& status, const ByteSource& file, const FoundRow& row,
               const std::string& object = {}) {
   return {status.code(), file.name(), row.offset(), status.rule(), object + status.message()};
@@ -69,8 +70,8 @@ struct Reader::State {
     std::shared_ptr<const ByteSource> file;
     std::unique_ptr<ReaderCore> core;
   };
-  std::shared_ptr<const SharedReads> together;  // the file if ranks opened it together, otherwise
-                                                // nullptr
+  std::shared_ptr<const SharedReads> together;  // the file if several ranks opened it together;
+                                                // nullptr if not
   std::shared_ptr<const Shared> shared;
   ReadOptions options;
   std::vector<Finding> warnings;
@@ -81,7 +82,7 @@ struct Reader::State {
     std::list<std::uint64_t>::iterator use;
   };
   std::mutex mutex;
-  std::unordered_map<std::uint64_t, Cached> cache;  // by position of the block
+  std::unordered_map<std::uint64_t, Cached> cache;  // loaded blocks, by their positions in the file
   std::list<std::uint64_t> uses;                    // the most recently used first
   std::size_t cached_bytes = 0;
 
@@ -194,8 +195,10 @@ const Totals& Reader::totals() const { return state_->superblock().totals; }
 const std::vector<Finding>& Reader::warnings() const { return state_->warnings; }
 const ByteSource& Reader::file() const { return *state_->shared->file; }
 
-// Compares the superblock, whose sums cover everything that a reader can reach. It is in its
-// trailer and, until the generation after the next one, in its slot: either may be damaged.
+// Returns a function that checks whether a file still has the generation that was read. The
+// function compares the superblock, because its checksums cover everything that a reader can reach.
+// The superblock is stored in its trailer. A second copy stays in its slot until the generation
+// after the next one. One of the two copies may be damaged.
 std::function<Status(const ByteSource&)> Reader::generation_check() const {
   const Head& head = state_->core().head();
   return [bytes = head.superblock_bytes, trailer = head.superblock.trailer_position(),
@@ -207,8 +210,8 @@ std::function<Status(const ByteSource&)> Reader::generation_check() const {
       if (!status.ok() && status.code() != Code::kDamaged) return status;
     }
     return Status(Code::kDamaged, now.name(), kNoOffset, "",
-                  "the file changed while it was read: the generation that was read is not there "
-                  "any more");
+                  "the file changed while it was read: it no longer has the generation that was "
+                  "read");
   };
 }
 
@@ -284,7 +287,7 @@ Result<std::vector<ExternalFile>> Reader::external_files() const {
 
 Result<std::shared_ptr<const ByteSource>> Reader::open_external(std::uint32_t number) const {
   NMB_ASSIGN(std::shared_ptr<const ByteSource> source, state_->core().external().open(number));
-  // An original lies in this file, which stays open with it.
+  // An original is inside this file, so this file must stay open with it.
   using Held = std::pair<std::shared_ptr<const State::Shared>, std::shared_ptr<const ByteSource>>;
   const auto held = std::make_shared<const Held>(state_->shared, std::move(source));
   return std::shared_ptr<const ByteSource>(held, held->second.get());
@@ -295,10 +298,11 @@ Status Reader::give_back(std::uint32_t number,
   const ExternalFiles& files = state_->core().external();
   NMB_ASSIGN(const std::shared_ptr<const FileTable> table, files.table());
   if (number == 0 || number > table->rows() || !table->is_original(number - 1))
-    return Status(Code::kUsage, file().name(), kNoOffset, "",
-                  joined_text("found file number ", number, ", expected that of an original"));
+    return Status(
+        Code::kUsage, file().name(), kNoOffset, "",
+        joined_text("found file number ", number, ", expected the number of an original"));
   NMB_ASSIGN(const std::shared_ptr<const ByteSource> original, files.open(number));
-  // Read windows of whole pieces, so that their sums are checked.
+  // Reads windows of whole pieces, so that the checksums of the pieces are checked.
   const std::uint64_t window = piece_size();
   std::vector<std::byte> buffer;
   DigestStream digest;
@@ -310,14 +314,14 @@ Status Reader::give_back(std::uint32_t number,
   }
   if (digest.digest() == table->digest(number - 1)) return {};
   return Status(Code::kDamaged, file().name(), table->value_offset(number - 1, kDigest), "R-FT-7",
-                "found an original with another digest, expected the one recorded");
+                "found an original with a wrong digest, expected the recorded digest");
 }
 
 bool Reader::has_statistics() const { return !state_->core().statistics().absent(); }
 
 Result<std::optional<BlockStatistics>> Reader::statistics(const Block& block) const {
   std::optional<BlockStatistics> out;
-  if (block.entry.growth != 0) return out;  // statistics are of the block before it grew
+  if (block.entry.growth != 0) return out;  // the statistics belong to the block before it grew
   const BlockTable& table = state_->core().statistics();
   if (table.absent()) return out;
   BlockStatistics found;
@@ -332,7 +336,7 @@ Result<std::optional<BlockStatistics>> Reader::statistics(const Block& block) co
     if (!statistics.ok()) return placed(statistics.status(), file(), *row, object);
     if (statistics->type != counted_type(block.metadata, v))
       return placed(Status(Code::kDamaged, {}, kNoOffset, "R-ST-2",
-                           "found those of a variable of another type"),
+                           "found statistics of a variable with another type"),
                     file(), *row, object);
     any = true;
     if (!statistics->histogram.buckets.empty()) found.level = StatisticsLevel::kHistogram;
@@ -349,7 +353,7 @@ Status Reader::for_each_statistics(
   return state_->core().statistics().for_each(variable, [&](const FoundRow& found) -> Result<bool> {
     const TableRow row = found.value();
     NMB_ASSIGN(const bool has_grown, growth.has_rows(row.order));
-    if (has_grown) return true;  // statistics are of the block before it grew
+    if (has_grown) return true;  // the statistics belong to the block before it grew
     const Result<VariableStatistics> statistics = row_statistics(row);
     if (!statistics.ok()) return placed(statistics.status(), file(), found);
     return visit(row.order, *statistics);
@@ -398,7 +402,7 @@ Result<std::shared_ptr<const KeptRows>> Reader::kept_rows(bool statistics,
     const auto counts = [&](std::uint64_t order) -> Result<bool> {
       if (use == PageUse::kTags) return true;
       NMB_ASSIGN(const bool has_grown, growth.has_rows(order));
-      return !has_grown;  // statistics are of the block before it grew
+      return !has_grown;  // the statistics belong to the block before it grew
     };
     const Status status = rows->read(use, table, file(), counts);
     if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return status;

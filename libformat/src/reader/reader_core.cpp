@@ -1,4 +1,4 @@
-// The head, the index and the loading of blocks (spec/format.md, sections 5 to 8).
+// Reads the head and the index, and loads blocks (spec/format.md, sections 5 to 8).
 #include "reader/reader_core.h"
 
 #include <algorithm>
@@ -55,8 +55,8 @@ Result<StoredBlock> ReaderCore::load(const BlockEntry& entry, bool with_inline) 
 
 namespace {
 
-// Compares a block's header with its entry (R-BK-3), and checks its own fields (R-BK-4, R-BK-7).
-// Returns whether the body can be read.
+// Compares a block's header with the block's entry (R-BK-3), and checks the fields of the header
+// (R-BK-4, R-BK-7). Returns whether the body can be read.
 template <class Report>
 bool is_header_of(const BlockEntry& entry, const BlockHeader& header, std::string_view name,
                   const Superblock& superblock, const Report& report) {
@@ -127,11 +127,12 @@ Result<std::optional<StoredBlock>> ReaderCore::check(
   if (entry.stored_length >> 62 || at < kBodyStart || at % 8 != 0 ||
       !checked_add(at, block_length(entry.name.size(), entry.stored_length), &end) ||
       end > superblock.file_length) {
-    report("R-FL-5", at, joined_text("a block at ", at), "one within the file, at a multiple of 8");
+    report("R-FL-5", at, joined_text("a block at ", at),
+           "a block within the file, at a multiple of 8");
     return std::optional<StoredBlock>();
   }
   const std::uint64_t block_bytes = end - at;
-  // With a map, the pieces are checked instead.
+  // If the block has a data map, the pieces are checked instead.
   const bool inline_extent = with_inline && entry.growth == 0 && !entry.has_map() &&
                              entry.extent_position == end &&
                              entry.extent_length <= superblock.inline_limit &&
@@ -251,7 +252,7 @@ Result<std::optional<ClassicHeader>> check_body(
         !checked_add(end, layout.record_begin - layout.header_length, &end))
       end = ~std::uint64_t{0};
     expect("R-BK-12", kExtentLength, entry.extent_length, end,
-           " bytes of values, of records that grew");
+           " bytes of values in a block whose records grew");
   } else if (const std::uint64_t values = values_end(header, entry.records) - layout.header_length;
              entry.extent_length < values) {
     report("R-BK-12", value_offset(kExtentLength),
@@ -272,7 +273,7 @@ Result<ClassicHeader> decode_body(const BlockEntry& entry, std::uint64_t header_
 
 namespace {
 
-// The values of a block, with everything needed to read them.
+// The values of a block, and all objects that are needed to read them.
 struct BlockExtent {
   std::shared_ptr<const void> keep_alive;
   std::unique_ptr<FillPattern> fill;
@@ -297,7 +298,7 @@ Result<std::shared_ptr<const Block>> ReaderCore::decode(const BlockEntry& entry,
   NMB_ASSIGN(const std::span<const GrowthRow> growth, index_.growth().rows_of(entry));
   auto extent = std::make_shared<BlockExtent>();
   extent->keep_alive = std::move(keep_alive);
-  // The pattern refers to the block's own metadata, which lives as long as the block.
+  // The pattern refers to the block's own metadata, which exists as long as the block.
   extent->fill = std::make_unique<FillPattern>(block->metadata, block->layout);
   extent->source = std::make_unique<ExtentSource>(file_, &external_, head_.superblock, entry,
                                                   growth, std::move(stored.inline_extent),

@@ -1,4 +1,5 @@
-// ReaderCore: the head, the index and the loading of blocks, shared by reader, writer and nmverify.
+// ReaderCore: reads the head and the index, and loads blocks. The reader, the writer and nmverify
+// use this class.
 #pragma once
 
 #include <functional>
@@ -21,46 +22,49 @@ namespace nmb {
 struct StoredBlock {
   BlockHeader header;
   std::vector<std::byte> body;                          // decoded
-  std::optional<std::vector<std::byte>> inline_extent;  // if it follows the block directly and is
-                                                        // small
+  std::optional<std::vector<std::byte>> inline_extent;  // the extent, if it is small and follows
+                                                        // the block directly
 };
 
 class ReaderCore {
  public:
-  // `file` must outlive it. far: `file` if it is on slow storage, otherwise nullptr.
+  // `file` must outlive the object. far: `file` if it is on slow storage; nullptr if it is not.
   ReaderCore(const ByteSource& file, Head head, ExternalPaths external = ExternalPaths::kBeneath,
              const FarSource* far = nullptr);
   const Head& head() const { return head_; }
   const IndexTree& index() const { return index_; }
-  // before: the core of the generation before, which is no longer used. The parts of its index and
-  // growth pages that it has read are kept.
+  // Takes over the parts of the index and the growth pages that `before` has read. before: the core
+  // of the previous generation, which must not be used afterwards.
   void continue_from(ReaderCore& before) { index_.continue_from(before.index_); }
   const ByteSource& file() const { return file_; }
   const ExternalFiles& external() const { return external_; }
   const BlockTable& statistics() const { return statistics_; }
   const BlockTable& tags() const { return tags_; }
-  // Returns the data map of an entry that has one; this must outlive it.
+  // Returns the data map of an entry, which must have one. This object must outlive the data map.
   DataMap map_of(const BlockEntry& entry) const;
-  // Visits all pieces of a block's extent, in order; stops at the first failure. Errors:
-  // kUnsupported: check_needs().
+  // Visits all pieces of a block's extent, in order. Stops at the first error. Errors: kUnsupported
+  // as for check_needs().
   Status for_each_piece(const BlockEntry& entry,
                         const std::function<Status(const Piece&)>& visit) const;
-  // Visits the pieces that overlap [from, to).
+  // Visits only the pieces that overlap [from, to).
   Status for_each_piece(const BlockEntry& entry, std::uint64_t from, std::uint64_t to,
                         const std::function<Status(const Piece&)>& visit) const;
-  // Returns kUnsupported if the block has a need that this version does not know or refuses.
+  // Errors: kUnsupported if the block has a need that this version does not know or does not
+  // support.
   Status check_needs(const BlockEntry& entry) const;
 
-  // Reads a block and checks it against its entry: R-BK-1 to R-BK-9. The first finding is the
-  // error. kUnsupported: check_needs().
+  // Reads a block and checks it against its entry (R-BK-1 to R-BK-9). The first finding is returned
+  // as the error. Errors: also kUnsupported as for check_needs().
   Result<StoredBlock> load(const BlockEntry& entry, bool with_inline) const;
-  // Like load, but reports all findings (R-FL-5 at the block is checked earlier, by the caller, who
-  // knows the entry's place); nullopt: the body cannot be used. header: if not nullptr, set if the
-  // block's header is right and fits the entry, so that the body lies where the entry says.
+  // Works like load(), but reports all findings. The caller must have checked R-FL-5 for the block,
+  // because the caller knows the entry's position. Returns nullopt if the body cannot be used.
+  // header_read: may be nullptr. *header_read is set if the block's header is correct and agrees
+  // with the entry, so that the body lies where the entry says.
   Result<std::optional<StoredBlock>> check(const BlockEntry& entry, bool with_inline,
                                            Findings& findings,
                                            std::optional<BlockHeader>* header_read = nullptr) const;
-  // Decodes a loaded block's metadata and attaches its values. Also takes its inline extent.
+  // Decodes the metadata of a loaded block and attaches the block's values. The inline extent is
+  // moved out of `stored`.
   Result<std::shared_ptr<const Block>> decode(const BlockEntry& entry, StoredBlock& stored,
                                               std::shared_ptr<const void> keep_alive,
                                               bool verify_values) const;
@@ -75,19 +79,21 @@ class ReaderCore {
   mutable PieceCache pieces_;
 };
 
-// Returns the end of the last value with this many records, without padding, from the start of the
-// header; all bits set if it is past 2^64.
+// Returns the offset after the last value, counted from the start of the header, for this number of
+// records. Padding after the last value is not included. Returns 2^64 - 1 if the offset does not
+// fit into 64 bits.
 std::uint64_t values_end(const ClassicHeader& header, std::uint64_t records);
 
-// Returns the position in the file of an entry's value, for findings.
+// A function that returns the position in the file of an entry's value. Findings use this position.
 using ValueOffset = std::function<std::uint64_t(Column)>;
 
-// Decodes a body, checks R-BK-10 to R-BK-12 and reports all findings; nullopt: no header.
-// header_records: from the block's header. Errors: kUnsupported: kind 6.
+// Decodes a body, checks R-BK-10 to R-BK-12 and reports all findings. Returns nullopt if there is
+// no valid header. header_records: number of records in the block's header. Errors: kUnsupported
+// for kind 6.
 Result<std::optional<ClassicHeader>> check_body(
     const BlockEntry& entry, std::uint64_t header_records, std::span<const std::byte> body,
     const ByteSource& file, const ValueOffset& value_offset, Findings& findings);
-// Like check_body, but the first finding is the error.
+// Works like check_body(), but returns the first finding as the error.
 Result<ClassicHeader> decode_body(const BlockEntry& entry, std::uint64_t header_records,
                                   std::span<const std::byte> body, const ByteSource& file);
 

@@ -1,4 +1,4 @@
-// Reads many parts at once (see reader/scatter_window.h).
+// Reads many parts of extents at once (see reader/scatter_window.h).
 #include "reader/scatter_window.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void ScatterWindow::damage(std::uint64_t from, std::uint64_t to, const Status& w
   }
 }
 
-// Called when the window was read and checked.
+// Passes a part of the window to its target. The window must have been read and checked.
 void ScatterWindow::give(const Part& part) {
   for (const Damage& damage : damages_)
     if (part.place < damage.to && part.place + part.length > damage.from)
@@ -53,13 +53,14 @@ void ScatterWindow::add(const ExtentSource& source, std::uint32_t target, std::u
   }
 }
 
-// Reads values in memory, holes, and checked pieces that are longer than a window.
+// Reads without the window: values in memory, holes, and checked pieces that are longer than a
+// window.
 std::uint64_t ScatterWindow::read_alone(const ExtentSource& source, std::uint32_t target,
                                         std::uint64_t offset, std::uint64_t at,
                                         std::uint64_t length) {
-  // The first bytes of an element may still wait in the window.
+  // The first bytes of an element may still be in the window.
   if (at % type_size(targets_[target].type) != 0) flush();
-  // The buffer is for one read at a time.
+  // The buffer holds only one read at a time.
   read_ = 0;
   const std::span<std::byte> bytes = buffer().first(std::min(length, kScatterWindow));
   if (const Status status = source.read_at(offset, bytes); status.ok())
@@ -69,7 +70,8 @@ std::uint64_t ScatterWindow::read_alone(const ExtentSource& source, std::uint32_
   return bytes.size();
 }
 
-// Returns whether this window reads bytes of the current run from `position` of the file on.
+// Returns whether the current window can also read bytes of the run that begins at `position` in
+// the file.
 bool ScatterWindow::takes(const ExtentSource& source, std::uint64_t position) const {
   if (file_ != &source.file() || parts_.size() == kMaxParts || position < begin_ ||
       position > begin_ + used_ + kScatterGap || position - begin_ >= kScatterWindow)
@@ -78,8 +80,8 @@ bool ScatterWindow::takes(const ExtentSource& source, std::uint64_t position) co
   return length > kScatterWindow || stretch_.position + length - begin_ <= kScatterWindow;
 }
 
-// Returns whether the window has read, and checked, these bytes of the extent together with the
-// last request for it.
+// Returns whether the window still holds the requested bytes of the extent, because they were read
+// and checked for the last request.
 bool ScatterWindow::holds(const ExtentSource& source, std::uint64_t from, std::uint64_t position,
                           std::uint64_t length) const {
   if (read_ == 0 || !parts_.empty()) return false;

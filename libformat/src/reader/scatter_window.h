@@ -1,5 +1,5 @@
-// ScatterWindow: parts of extents that are near each other in a file share a read and are then
-// given to their requests.
+// ScatterWindow: reads several parts of extents at once if they are near each other in a file, and
+// then passes each part to its request.
 #pragma once
 
 #include <array>
@@ -15,46 +15,47 @@
 
 namespace nmb {
 
-inline constexpr std::uint64_t kScatterWindow = std::uint64_t{1} << 20;  // bytes of a read
-inline constexpr std::uint64_t kScatterGap = 32768;  // most unneeded bytes between two parts of a
-                                                     // read
+inline constexpr std::uint64_t kScatterWindow = std::uint64_t{1} << 20;  // bytes of one read
+inline constexpr std::uint64_t kScatterGap = 32768;  // the most bytes not needed between two parts
+                                                     // of one read
 
-// A selection being read: an array, and its status.
+// A selection that is being read: the array for its values, and its status.
 struct GetTarget {
   Type type;
   MemoryType memory;
   Kind kind;
   std::byte* out;
   std::uint64_t out_of_range = 0;
-  // The first bytes of an element that two pieces of the extent divide.
+  // The first bytes of an element, if the element lies in two pieces of the extent.
   std::array<std::byte, 8> divided{};
-  Status status{};  // its first failure; afterwards nothing is read for it
+  Status status{};  // the first error; after an error, nothing more is read for this selection
 };
 
-// Pieces are checked as if each extent were read alone: those that a read covers completely or, if
-// the extent verifies, all pieces that it overlaps, which are then read completely. For this
-// purpose, a piece begins a new window unless all of it fits into the current one. Not thread-safe.
+// Pieces are checked as if each extent were read alone. A piece is checked if the read covers it
+// completely. If the extent verifies its values, all pieces that overlap the read are read
+// completely and checked. So a piece begins a new window unless it fits completely into the current
+// window. Not thread-safe.
 class ScatterWindow {
  public:
   explicit ScatterWindow(std::span<GetTarget> targets) : targets_(targets) {}
 
-  // Requests bytes [offset, offset + length) of `source`, which are the bytes from `at` on of the
-  // target's values in external form. For each target they come in ascending order. `source` must
-  // outlive flush().
+  // Requests the bytes [offset, offset + length) of `source`. The requested bytes are the bytes
+  // from `at` on of the target's values in external form. The requests for a target must be in
+  // ascending order. `source` must outlive flush().
   void add(const ExtentSource& source, std::uint32_t target, std::uint64_t offset, std::uint64_t at,
            std::uint64_t length);
   void flush();
 
  private:
   struct Part {
-    std::uint32_t place, length;  // in the window
+    std::uint32_t place, length;  // range in the window
     std::uint32_t target;
     std::uint64_t at;
   };
   // The bytes of the window that belong to one extent.
   struct Cover {
     const ExtentSource* source;
-    std::uint64_t offset;  // in the extent
+    std::uint64_t offset;  // offset in the extent
     std::uint64_t place, length;
   };
   // Bytes [from, to) of the window that cannot be read.
@@ -63,7 +64,8 @@ class ScatterWindow {
     Status why;
   };
   static constexpr std::size_t kMaxParts = 32768;
-  static constexpr std::size_t kMaxDamages = 64;  // more damages in one window are joined
+  static constexpr std::size_t kMaxDamages = 64;  // if a window has more damages, some of them are
+                                                  // joined
 
   std::uint64_t join(const ExtentSource& source, std::uint32_t target, std::uint64_t offset,
                      std::uint64_t at, std::uint64_t length);
@@ -75,18 +77,18 @@ class ScatterWindow {
   void check(const Cover& cover);
   void take(std::uint32_t target, std::uint64_t at, std::span<const std::byte> bytes);
   void fail(std::uint32_t target, const Status& why);
-  // Fails all targets that use bytes of [from, to) of the window, now or later.
+  // Sets an error for all targets that use bytes [from, to) of the window, now or later.
   void damage(std::uint64_t from, std::uint64_t to, const Status& why);
   void give(const Part& part);
   std::span<std::byte> buffer();
 
   std::span<GetTarget> targets_;
   const ExtentSource* last_source_ = nullptr;
-  ExtentSource::Stretch stretch_;  // in last_source_, the last requested source
+  ExtentSource::Stretch stretch_;  // stretch of last_source_, which is the last requested source
   const ByteSource* file_ = nullptr;
-  std::uint64_t begin_ = 0;  // in the file
-  std::uint64_t used_ = 0;   // number of bytes to read
-  std::uint64_t read_ = 0;   // number of bytes that were read: they stay in the buffer until the
+  std::uint64_t begin_ = 0;  // position of the window in the file
+  std::uint64_t used_ = 0;   // number of bytes that must be read
+  std::uint64_t read_ = 0;   // number of bytes that were read; they stay in the buffer until the
                              // next request
   std::vector<Part> parts_;
   std::vector<Cover> covers_;

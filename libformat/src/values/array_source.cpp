@@ -20,7 +20,7 @@ class ArraySource : public ByteSource {
   const std::string& name() const override { return source_->name(); }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (offset > size_ || out.size() > size_ - offset)
-      return Status(Code::kDamaged, "found the end of a variable's values");
+      return Status(Code::kDamaged, "a read goes beyond the end of a variable's values");
     while (!out.empty()) {
       NMB_ASSIGN(const std::size_t part, read_some(offset, out));
       offset += part;
@@ -30,7 +30,7 @@ class ArraySource : public ByteSource {
   }
 
  protected:
-  // Fills the first bytes of `out`, at least one, and returns how many.
+  // Fills one or more bytes at the beginning of `out`, and returns their number.
   virtual Result<std::size_t> read_some(std::uint64_t offset, std::span<std::byte> out) const = 0;
   const ByteSource& source() const { return *source_; }
 
@@ -82,7 +82,7 @@ class ConvertedArray final : public ArraySource {
     std::copy_n(values.get() + within, part, out.begin());
     return part;
   }
-  // Reads whole values from `first` on.
+  // Reads whole values, beginning with value number `first`.
   Status read_whole(std::uint64_t first, std::span<std::byte> out) const {
     const std::uint64_t at = first * conversion_.from_bytes;
     if (conversion_.in_place) {
@@ -105,7 +105,8 @@ std::uint64_t bytes_of(std::span<const std::uint64_t> lengths, std::uint64_t ele
   return element;
 }
 
-// A row consists of the last dimension whose lengths differ and all dimensions after it.
+// An array with additional elements. A row consists of the last dimension whose lengths differ and
+// of all dimensions after it.
 class PaddedArray final : public ArraySource {
  public:
   PaddedArray(Source source, const std::vector<std::uint64_t>& from,
@@ -146,7 +147,7 @@ class PaddedArray final : public ArraySource {
     return part;
   }
   const std::vector<std::byte> fill_;
-  std::vector<std::uint64_t> from_, to_;  // lengths of the dimensions of rows
+  std::vector<std::uint64_t> from_, to_;  // lengths of the dimensions before a row
   std::uint64_t inner_ = 1, from_row_ = 0, to_row_ = 0;
 };
 

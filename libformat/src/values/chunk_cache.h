@@ -1,5 +1,5 @@
-// ChunkCache: the most recently decoded chunks of one variable, or of several that are read
-// alternately.
+// ChunkCache: keeps the chunks that were decoded last. A cache serves one variable or several
+// variables that are read alternately.
 #pragma once
 
 #include <array>
@@ -16,24 +16,25 @@
 
 namespace nmb {
 
-// Holds at most memory_room(limit) bytes, or one chunk if that is longer. Thread-safe.
+// Holds at most memory_room(limit) bytes, or a single chunk if that chunk is longer. Thread-safe.
 class ChunkCache {
  public:
   using Chunk = std::shared_ptr<const std::vector<std::byte>>;
 
   explicit ChunkCache(std::uint64_t limit) : limit_(memory_room(limit)) {}
 
-  // Returns a number for an array, which tells its chunks from those of other arrays.
+  // Returns a new number for an array. The number distinguishes the array's chunks from the chunks
+  // of other arrays.
   std::uint64_t add_array() {
     const std::scoped_lock lock(mutex_);
     return arrays_++;
   }
-  // Hold this mutex while you load a chunk that is missing, so that other threads that want the
-  // chunk wait.
+  // Returns the mutex to hold while you load a missing chunk. Other threads that need the same
+  // chunk wait for the mutex.
   std::mutex& loading(std::uint64_t array, std::uint64_t number) {
     return loading_[(array * 31 + number) % loading_.size()];
   }
-  // nullptr: the chunk is not in the cache.
+  // Returns the chunk, or nullptr if it is not in the cache.
   Chunk find(std::uint64_t array, std::uint64_t number) {
     const std::scoped_lock lock(mutex_);
     const auto found = places_.find({array, number});
@@ -60,7 +61,8 @@ class ChunkCache {
     Key key;
     Chunk chunk;
   };
-  // Includes the memory that an entry itself takes; this limits the number of empty chunks, too.
+  // Returns the memory that a chunk takes in the cache. The memory of the entry itself is included,
+  // so that the number of empty chunks is limited too.
   static std::uint64_t bytes_of(const Chunk& chunk) { return chunk->size() + 256; }
 
   const std::uint64_t limit_;

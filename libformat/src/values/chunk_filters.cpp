@@ -18,8 +18,8 @@ Status damaged(const std::string& message) {
   return Status(Code::kDamaged, {}, kNoOffset, "R-XC-1", message);
 }
 
-// Computes two 16-bit sums of big-endian words, like HDF5's filter. A single byte at the end is the
-// high byte of a word.
+// Computes the checksum of HDF5's filter fletcher32: two 16-bit sums of big-endian words. A single
+// byte at the end is the high byte of a word.
 std::uint32_t fletcher32(std::span<const std::byte> bytes) {
   std::uint32_t first = 0, second = 0;
   std::size_t at = 0;
@@ -64,24 +64,24 @@ Result<std::vector<std::byte>> without_sum(std::vector<std::byte> bytes) {
   return bytes;
 }
 
-// limit: most decoded bytes.
+// limit: the largest number of decoded bytes.
 Result<std::vector<std::byte>> inflated(std::span<const std::byte> bytes, std::uint64_t limit) {
   std::size_t used = 0;
   auto out = decode_growing(bytes.size(), limit, [&](std::span<std::byte> room) {
     return inflate_zlib(bytes, room, &used);
   });
-  if (!out) return damaged("found a chunk that does not inflate");
+  if (!out) return damaged("found a chunk that deflate cannot decode");
   return std::move(*out);
 }
 
 Result<std::vector<std::byte>> unpacked(std::span<const std::byte> bytes, std::uint64_t limit) {
   auto out = decode_growing(bytes.size(), limit,
                             [&](std::span<std::byte> room) { return decode_zstd(bytes, room); });
-  if (!out) return damaged("found a chunk that zstd does not decode");
+  if (!out) return damaged("found a chunk that zstd cannot decode");
   return std::move(*out);
 }
 
-// Returns fewer bytes than `bytes` has, or none.
+// Returns the compressed bytes, or an empty result if they would not be fewer than `bytes`.
 std::vector<std::byte> compressed(const Filter& filter, std::span<const std::byte> bytes) {
   const int level = static_cast<int>(filter.parameters.front());
   std::vector<std::byte> out(bytes.size());
@@ -90,11 +90,12 @@ std::vector<std::byte> compressed(const Filter& filter, std::span<const std::byt
   return out.size() < bytes.size() ? out : std::vector<std::byte>();
 }
 
-// Shuffle puts the first bytes of all elements together, then the second bytes, and so on; bytes
-// after the last whole element stay.
+// Shuffle puts the first bytes of all elements together, then the second bytes, and so on. Bytes
+// after the last whole element stay where they are.
 enum class Shuffle : std::uint8_t { kDo, kUndo };
 
-// Works on blocks of elements that stay in the cache for all of their bytes.
+// Shuffles or unshuffles blocks of elements. Each block is small enough to stay in the cache until
+// all of its bytes are done.
 template <Shuffle way, std::size_t fixed_size>
 void shuffle_elements(const std::byte* from, std::byte* to, std::uint64_t elements,
                       std::uint64_t any_size) {
@@ -159,7 +160,7 @@ Status check_filters(const std::vector<Filter>& filters) {
 Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, std::uint32_t mask,
                                             std::vector<std::byte> stored, std::uint64_t length,
                                             std::uint64_t element_size) {
-  // A checksum before a compressor makes its input longer.
+  // If a checksum is added before compression, the compressed chunk decodes to more bytes.
   const std::uint64_t limit = length + kSum * filters.size();
   for (std::size_t i = filters.size(); i-- > 0;) {
     if (mask >> i & 1) continue;
@@ -172,7 +173,7 @@ Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, 
       NMB_ASSIGN(stored, unpacked(stored, limit));
     } else {
       const std::uint64_t size = shuffled_size(filter, element_size);
-      if (size == 0) return damaged("found elements of 0 bytes to unshuffle");
+      if (size == 0) return damaged("found a shuffle filter for elements of 0 bytes");
       stored = shuffled<Shuffle::kUndo>(std::move(stored), size);
     }
   }

@@ -41,11 +41,11 @@ Result<std::vector<ChunkRow>> ChunkTable::rows(std::uint64_t first, std::uint64_
 }
 
 Status ChunkTable::check_place(std::uint64_t number, const ChunkRow& row) const {
-  // A filter may make a chunk slightly longer.
+  // A filter can make a chunk slightly longer.
   if (row.offset > region_->size() || row.stored_length > region_->size() - row.offset ||
       row.stored_length / 2 > chunk_bytes_ + 2048)
     return damaged(number, joined_text("found ", row.stored_length, " bytes at ", row.offset,
-                                       " of a region of ", region_->size()));
+                                       " in a region of length ", region_->size()));
   return {};
 }
 
@@ -59,8 +59,8 @@ Result<std::vector<std::byte>> ChunkTable::stored(std::uint64_t number, const Ch
 Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number, const ChunkRow& row) const {
   if (row.stored_length == 0) return std::vector<std::byte>();
   if (chunk_bytes_ > kMostExpanded && chunk_bytes_ / kMostTimes > row.stored_length)
-    return damaged(number,
-                   joined_text("found ", row.stored_length, " bytes that make ", chunk_bytes_));
+    return damaged(number, joined_text("found ", row.stored_length, " bytes that would decode to ",
+                                       chunk_bytes_));
   try {
     NMB_ASSIGN(std::vector<std::byte> bytes, stored(number, row));
     Result<std::vector<std::byte>> chunk =
@@ -70,8 +70,8 @@ Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number, const Chun
     return chunk;
   } catch (const std::bad_alloc&) {
     return Status(Code::kLimit, name(), kNoOffset, "",
-                  joined_text("chunk ", number, ": found ", chunk_bytes_,
-                              " bytes, which take more memory than there is"));
+                  joined_text("chunk ", number, ": its ", chunk_bytes_,
+                              " bytes need more memory than is available"));
   }
 }
 

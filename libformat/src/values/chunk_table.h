@@ -1,4 +1,4 @@
-// ChunkTable: the chunks of a variable, one by one (spec/format.md, section 15.2).
+// ChunkTable: reads single chunks of a variable (spec/format.md, section 15.2).
 #pragma once
 
 #include <cstddef>
@@ -14,28 +14,31 @@
 
 namespace nmb {
 
-// Thread-safe if the region is.
+// Thread-safe if the region is thread-safe.
 class ChunkTable {
  public:
-  // region: that of the variable.
+  // region: the variable's region in the extent.
   ChunkTable(std::shared_ptr<const ByteSource> region, const Storage& storage,
              std::uint64_t value_size);
 
   const std::string& name() const { return region_->name(); }
-  // Returns the size of a decoded chunk.
+  // Returns the size of a decoded chunk in bytes.
   std::uint64_t chunk_bytes() const { return chunk_bytes_; }
 
-  // Returns the rows of `count` chunks, beginning with `first`.
+  // Returns the table rows of `count` chunks, beginning with chunk number `first`.
   Result<std::vector<ChunkRow>> rows(std::uint64_t first, std::uint64_t count) const;
-  // Returns the chunk as it is stored. Errors: kDamaged (R-XC-1) if it is not inside the region.
+  // Returns the stored bytes of a chunk. Errors: kDamaged (R-XC-1) if the chunk is not inside the
+  // region.
   Result<std::vector<std::byte>> stored(std::uint64_t number, const ChunkRow& row) const;
-  // Returns the values of the chunk; empty: it was never written. The filters must have passed
-  // check_filters(). Errors: kDamaged (R-XC-1); kLimit if there is too little memory.
+  // Returns the values of a chunk. The result is empty if the chunk was never written. The filters
+  // must have passed check_filters(). Errors: kDamaged (R-XC-1); kLimit if there is not enough
+  // memory.
   Result<std::vector<std::byte>> load(std::uint64_t number, const ChunkRow& row) const;
   Result<std::vector<std::byte>> load(std::uint64_t number) const;
   // Returns whether the stored bytes of a chunk are its values.
   bool is_plain(const ChunkRow& row) const;
-  // Reads the bytes of such a chunk from `begin` on. Errors: kDamaged (R-XC-1).
+  // Reads bytes from offset `begin` of a chunk for which is_plain() is true. Errors: kDamaged
+  // (R-XC-1).
   Status read_plain(std::uint64_t number, const ChunkRow& row, std::uint64_t begin,
                     std::span<std::byte> out) const;
 

@@ -34,7 +34,7 @@ ChunkedSource::ChunkedSource(std::shared_ptr<const ByteSource> region, const Sto
 
 Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   if (offset > size_ || out.size() > size_ - offset)
-    return Status(Code::kDamaged, "found the end of a variable's values");
+    return Status(Code::kDamaged, "a read goes beyond the end of a variable's values");
   const std::size_t rank = lengths_.size();
   std::vector<std::uint64_t> at(rank);
   ChunkCache::Chunk chunk;
@@ -43,7 +43,7 @@ Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) co
     std::uint64_t element = offset / value_size_;
     const std::uint64_t in_row = element % row_;
     for (std::size_t i = rank; i-- > 0; element /= lengths_[i]) at[i] = element % lengths_[i];
-    // Compute the number of the chunk and the element within it.
+    // Computes the number of the chunk, and the position of the element in the chunk.
     std::uint64_t number = 0, inner = 0;
     for (std::size_t i = 0; i < rank; ++i) {
       number = number * ((lengths_[i] + chunk_[i] - 1) / chunk_[i]) + at[i] / chunk_[i];
@@ -60,7 +60,7 @@ Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) co
     out = out.subspan(part);
     if (!chunk || number != of_chunk) {
       NMB_ASSIGN(const ChunkRow row, row_of(number));
-      // Long runs of chunks without filters are read directly.
+      // If a chunk is not filtered, long runs are read directly from the file.
       if ((part >= kLongRun || part >= table_.chunk_bytes() / 4) && table_.is_plain(row)) {
         NMB_TRY(table_.read_plain(number, row, place, here));
         continue;

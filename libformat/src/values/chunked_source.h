@@ -1,5 +1,4 @@
-// ChunkedSource: the array that consists of the chunks of a variable (spec/format.md, section
-// 15.2).
+// ChunkedSource: presents the chunks of a variable as one array (spec/format.md, section 15.2).
 #pragma once
 
 #include <cstddef>
@@ -16,11 +15,12 @@
 
 namespace nmb {
 
-// Keeps chunks in a cache. Thread-safe.
+// Keeps decoded chunks in a cache. Thread-safe.
 class ChunkedSource final : public ByteSource {
  public:
-  // region: that of the variable. lengths: of its dimensions. fill: one value. size: bytes of the
-  // array. The filters must have passed check_filters().
+  // region: the variable's region in the extent. lengths: lengths of the variable's dimensions.
+  // fill: the fill value. size: size of the array in bytes. The filters must have passed
+  // check_filters().
   ChunkedSource(std::shared_ptr<const ByteSource> region, const Storage& storage,
                 std::vector<std::uint64_t> lengths, std::uint64_t value_size,
                 std::vector<std::byte> fill, std::uint64_t size, std::shared_ptr<ChunkCache> cache);
@@ -35,16 +35,17 @@ class ChunkedSource final : public ByteSource {
   const ChunkTable table_;
   const std::vector<std::uint64_t> chunk_, lengths_;
   const std::uint64_t value_size_;
-  // Along this dimension and the faster ones, which one chunk covers completely, the values of a
-  // chunk follow one another as in the array: `row_` values for each index.
+  // The slowest dimension for which values that are contiguous in a chunk are also contiguous in
+  // the array. A chunk covers all faster dimensions completely. For each index of the dimension
+  // there are `row_` contiguous values.
   std::size_t run_dimension_ = 0;
   std::uint64_t row_ = 1;
   const std::vector<std::byte> fill_;  // one value
   const std::uint64_t size_;
   const std::shared_ptr<ChunkCache> cache_;
-  const std::uint64_t array_;  // number in the cache
+  const std::uint64_t array_;  // number of this array in the cache
   std::uint64_t chunks_ = 1;
-  // The rows of the table that were requested last, and the rows after them.
+  // The table rows that were requested last, and the rows after them.
   mutable std::mutex rows_mutex_;
   mutable std::uint64_t first_row_ = 0;
   mutable std::vector<ChunkRow> rows_;

@@ -1,4 +1,4 @@
-// Parses options of compression (see nmb/values.h).
+// Parses compression options (see nmb/values.h).
 #include <algorithm>
 #include <iterator>
 #include <optional>

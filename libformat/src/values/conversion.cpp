@@ -1,5 +1,6 @@
-// Conversion between external values (big-endian) and a caller's arrays, with netCDF's range errors
-// (spec/format.md, "Values"; convert_from_external in nmb/values.h has the rules).
+// Converts values between external form (big-endian) and a caller's arrays, with the same range
+// errors as netCDF (spec/format.md, "Values"). For the rules see convert_from_external() in
+// nmb/values.h.
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -13,7 +14,7 @@
 namespace nmb {
 namespace {
 
-// The unsigned integer with as many bytes as a value.
+// The unsigned integer type that has as many bytes as T.
 template <class T>
 using Bits = std::conditional_t<
     sizeof(T) == 1, std::uint8_t,
@@ -42,7 +43,8 @@ void store_memory(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// Returns 2^digits of To: the first value above its range, exact in every floating type.
+// Returns the first value above the range of To. The result is a power of 2, so every
+// floating-point type represents it exactly.
 template <class To, class From>
 constexpr From above() {
   From power = 1;
@@ -55,8 +57,9 @@ bool in_range(From value) {
   if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
     return std::in_range<To>(value);
   } else if constexpr (std::is_integral_v<To>) {
-    // If From can express the largest value of To, values between it and 2^digits, like 127.5, are
-    // out of range; otherwise From has no such values.
+    // If From represents the largest value of To exactly, values between it and `end`, such as
+    // 127.5, are out of range. If From does not represent the largest value of To exactly, From has
+    // no values between that value and `end`.
     constexpr bool exact = std::numeric_limits<From>::digits >= std::numeric_limits<To>::digits;
     constexpr From end = above<To, From>();
     return value >= static_cast<From>(std::numeric_limits<To>::min()) &&
@@ -163,7 +166,7 @@ std::uint64_t with_memory(MemoryType type, Call call) {
   return 0;
 }
 
-// Returns whether bytes are copied without conversion, whatever their sign.
+// Returns whether bytes are copied without conversion, whether they are signed or not.
 bool copies_bytes(Type type, MemoryType memory, Kind kind) {
   switch (type) {
     case Type::kByte:

@@ -1,5 +1,5 @@
-// Fill values, and the pattern that values that were never written read as (spec/format.md,
-// "Values").
+// Defines fill values, and the pattern of bytes that is returned for values that were never written
+// (spec/format.md, "Values").
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -17,7 +17,7 @@ std::vector<std::byte> external(Bits bits) {
   return out;
 }
 
-// Repeats `value` over `out`; `phase` is the offset within the value of the first byte of out.
+// Fills `out` with copies of `value`. phase: offset in `value` of the first byte of `out`.
 void repeat(std::span<const std::byte> value, std::uint64_t phase, std::span<std::byte> out) {
   const std::size_t once = std::min(out.size(), value.size());
   for (std::size_t i = 0; i < once; ++i) out[i] = value[(phase + i) % value.size()];
@@ -68,7 +68,7 @@ std::vector<std::byte> fill_value(const Metadata& metadata, VarId variable) {
   return default_fill_value(type);
 }
 
-// Sorts the slots and cuts each where the next one begins, and the last one at `limit`.
+// Sorts the slots and cuts each slot where the next slot begins. Cuts the last slot at `limit`.
 void FillPattern::close(std::vector<Slot>* slots, std::uint64_t limit) {
   std::stable_sort(slots->begin(), slots->end(),
                    [](const Slot& a, const Slot& b) { return a.begin < b.begin; });
@@ -90,7 +90,7 @@ void FillPattern::make() const {
     const std::uint64_t begin = metadata_.begin(v);
     if (begin < base) continue;
     const std::vector<std::byte> value = fill_value(metadata_, v);
-    // Values of a block's own types, and regions, read as zero if they are not stored.
+    // Values of types that the block defines, and regions, read as zero if they are not stored.
     if (value.empty() || (metadata_.extension() && metadata_.extension()->storage_of(v))) continue;
     Slot slot{begin - base, ~std::uint64_t{0}, {}, value.size()};
     if (const auto bytes = metadata_.slice_bytes(v); bytes && *bytes < slot.end - slot.begin)

@@ -1,4 +1,4 @@
-// Gathering in windows: runs that lie near each other share a read (see gather.h).
+// Gathers a selection in windows. Runs that are near each other are read together (see gather.h).
 #include "values/gather.h"
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace {
 
 using Take = std::function<Status(std::span<const std::byte>)>;
 
-// One read at a time: adds pieces until the next one lies too far away.
+// Collects pieces for one read until the next piece is too far away.
 class Window {
  public:
-  // size: most bytes of the window, at least one element.
+  // size: the largest size of the window in bytes. It must be at least the size of one element.
   Window(const ByteSource& extent, std::uint64_t size, std::uint64_t element, const Take& take)
       : extent_(extent), take_(take), size_(size), element_(element) {}
 
@@ -59,7 +59,7 @@ class Window {
 
  private:
   struct Piece {
-    std::uint32_t offset, bytes;  // in the window
+    std::uint32_t offset, bytes;  // range in the window
   };
   static constexpr std::size_t kMaxPieces = 65536;  // 512 KiB
 
@@ -76,7 +76,7 @@ class Window {
 
 Status gather(const VariableShape& shape, const Hyperslab& slab, const ByteSource& extent,
               const Take& take) {
-  // A small extent needs no large buffer; one element always fits.
+  // A small extent needs only a small buffer, but one element must always fit.
   const std::uint64_t size =
       std::max(std::clamp<std::uint64_t>(extent.size(), 8, kGatherWindow), shape.element_size);
   Window window(extent, size, shape.element_size, take);

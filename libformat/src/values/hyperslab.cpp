@@ -1,4 +1,4 @@
-// Positions of the elements of variables, and checks of selections (spec/format.md, "Values").
+// Computes the positions of variables' elements, and checks selections (spec/format.md, "Values").
 #include <algorithm>
 #include <string>
 
@@ -21,9 +21,10 @@ Result<VariableShape> find_shape(const Metadata& metadata, const ClassicLayout& 
                                  VarId variable, std::uint64_t records) {
   const Variable v = metadata.variable(variable);
   if (v.begin < layout.header_length)
-    return Status(Code::kDamaged, {}, v.begin, "R-CH-13",
-                  joined_text("found begin ", v.begin, " in the header, expected at least ",
-                              layout.header_length));
+    return Status(
+        Code::kDamaged, {}, v.begin, "R-CH-13",
+        joined_text("found begin ", v.begin, ", which is in the header, expected at least ",
+                    layout.header_length));
   const bool is_record = metadata.is_record_variable(variable);
   VariableShape shape;
   shape.element_size = metadata.value_size(v.type);
@@ -36,10 +37,11 @@ Result<VariableShape> find_shape(const Metadata& metadata, const ClassicLayout& 
   const auto slice = metadata.slice_bytes(variable);
   std::uint64_t bytes = slice.value_or(0), end = 0;
   bool fits = slice.has_value();
-  // Every offset of an element must fit, and so must the number of elements.
+  // The offset of every element and the number of elements must fit into 64 bits.
   if (fits && is_record) fits = checked_mul(records, std::max(bytes, layout.record_size), &bytes);
   if (!fits || !checked_add(bytes, shape.begin, &end))
-    return Status(Code::kDamaged, {}, v.begin, "R-CH-14", "found more bytes than 64 bits count");
+    return Status(Code::kDamaged, {}, v.begin, "R-CH-14",
+                  "found a variable with 2^64 bytes or more");
   return shape;
 }
 

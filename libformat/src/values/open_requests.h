@@ -1,4 +1,4 @@
-// OpenRequests: the requests that have not been waited for yet.
+// OpenRequests: the requests for which the caller has not waited yet.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +23,12 @@ class OpenRequests {
     requests_.emplace(next_, std::move(request));
     return next_++;
   }
-  // Removes and returns the requests with the given IDs, in that order. Errors: kUsage if an ID is
-  // not that of an open request or occurs twice, or if `statuses` is neither 0 nor the number of
-  // IDs; all requests then stay open.
+  // Removes the requests with the given IDs and returns them in the same order. Errors: kUsage if
+  // an ID occurs twice or belongs to no open request, or if `statuses` is neither 0 nor the number
+  // of IDs. After an error all requests stay open.
   Result<std::vector<Request>> take(std::span<const RequestId> ids, std::size_t statuses) {
     if (statuses != 0 && statuses != ids.size())
-      return failure(Code::kUsage, "found room for ", statuses, " statuses, expected none or ",
+      return failure(Code::kUsage, "found an array for ", statuses, " statuses, expected 0 or ",
                      ids.size());
     std::vector<RequestId> sorted(ids.begin(), ids.end());
     std::sort(sorted.begin(), sorted.end());
@@ -36,7 +36,7 @@ class OpenRequests {
       const bool twice = i > 0 && sorted[i] == sorted[i - 1];
       if (twice || !requests_.contains(sorted[i]))
         return failure(Code::kUsage, "found request ID ", sorted[i], twice ? " twice" : "",
-                       ", expected open requests");
+                       ", expected IDs of open requests");
     }
     std::vector<Request> taken;
     taken.reserve(ids.size());
@@ -49,7 +49,7 @@ class OpenRequests {
   RequestId next_ = 0;
 };
 
-// Returns the result of a wait: the first failure, in the order of the requests.
+// Returns the result of a wait, which is the first error in the order of the requests.
 inline Status first_failure(std::span<const Status> statuses) {
   for (const Status& status : statuses)
     if (!status.ok()) return status;

@@ -1,5 +1,4 @@
-// Checks before values are read into a caller's array, and their messages (spec/format.md,
-// "Values").
+// Makes checks before values are read into a caller's array (spec/format.md, "Values").
 #pragma once
 
 #include <cstdint>

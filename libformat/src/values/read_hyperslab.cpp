@@ -11,8 +11,8 @@ Status read_array(const ValueArray& array, std::string_view name, const Hypersla
   const Variable v{name, array.type, {}, 0};
   if (TypeTable::is_extended(v.type))
     return failure(Code::kUnsupported, "variable ", name,
-                   ": found values that are neither numbers nor text, "
-                   "expected such as fit an array of numbers");
+                   ": its values are neither numbers nor text, "
+                   "so they cannot be read into such an array");
   NMB_TRY(check_memory_type(v, out.type()));
   NMB_TRY(check_hyperslab(array.shape, slab));
   NMB_TRY(check_count(slab, out.count()));

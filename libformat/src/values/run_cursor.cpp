@@ -1,5 +1,4 @@
-// Visits runs one after another, and the runs of several selections in order (see
-// values/run_cursor.h).
+// Visits the runs of one selection, or of several selections, in order (see values/run_cursor.h).
 #include "values/run_cursor.h"
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 namespace nmb {
 namespace {
 
-// Returns, for every dimension, the distance in bytes from one index to the next.
+// Returns for every dimension the distance in bytes between successive indexes.
 std::vector<std::uint64_t> distances(const VariableShape& shape) {
   std::vector<std::uint64_t> out(shape.lengths.size());
   std::uint64_t bytes = shape.element_size;
@@ -27,8 +26,8 @@ RunCursor::RunCursor(const VariableShape& shape, const Hyperslab& slab)
     : element_size_(shape.element_size) {
   if (element_count(slab) == 0) return;
   const std::vector<std::uint64_t> distance = distances(shape);
-  // Dimensions from `outer` on form one run, because each is adjacent to the run of the dimensions
-  // after it.
+  // The dimensions from `outer` on form one run. In these dimensions, the selected elements follow
+  // one another without a gap.
   std::size_t outer = shape.lengths.size();
   while (outer > 0) {
     const std::size_t d = outer - 1;
@@ -37,7 +36,7 @@ RunCursor::RunCursor(const VariableShape& shape, const Hyperslab& slab)
     if (!adjacent) break;
     run_ *= slab.count[d];
     --outer;
-    // Before a dimension that is selected in part, runs are not adjacent.
+    // If only a part of a dimension is selected, slower dimensions cannot be added to the run.
     if (slab.count[d] != shape.lengths[d]) break;
   }
   offset_ = shape.begin;
@@ -81,7 +80,7 @@ Status for_each_run(
 Status merge_runs(
     std::span<RunCursor> cursors,
     const std::function<Status(std::size_t, std::uint64_t, std::uint64_t, std::uint64_t)>& visit) {
-  using Next = std::pair<std::uint64_t, std::size_t>;  // offset, and number of the cursor
+  using Next = std::pair<std::uint64_t, std::size_t>;  // offset of a run, and number of the cursor
   std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
   for (std::size_t i = 0; i < cursors.size(); ++i)
     if (!cursors[i].at_end()) queue.emplace(cursors[i].offset(), i);
@@ -90,7 +89,7 @@ Status merge_runs(
     const std::uint64_t offset = queue.top().first;
     for (here.clear(); !queue.empty() && queue.top().first == offset; queue.pop())
       here.push_back(queue.top().second);
-    // A cursor does not go past the begin of another run.
+    // A cursor is not moved beyond the beginning of another run.
     std::uint64_t next = queue.empty() ? RunCursor::kNoRun : queue.top().first;
     if (here.size() > 1)
       for (const std::size_t i : here) next = std::min(next, cursors[i].next_run());

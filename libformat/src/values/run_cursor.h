@@ -1,5 +1,5 @@
-// RunCursor: steps through the runs of a selection, so that the runs of several selections can be
-// visited in the order of their offsets (spec/format.md, "Values").
+// RunCursor: moves through the runs of a selection. With several cursors, the runs of several
+// selections can be visited in the order of their offsets (spec/format.md, "Values").
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ inline std::uint64_t stride_of(const Hyperslab& slab, std::size_t d) {
   return slab.stride.empty() || slab.count[d] == 1 ? 1 : slab.stride[d];
 }
 
-// The position at a run of for_each_run(), or inside one.
+// A position at the beginning of a run, or inside a run. The runs are those of for_each_run().
 class RunCursor {
  public:
-  // `slab` must have passed check_hyperslab. The cursor keeps no reference to `shape` or `slab`.
+  // `slab` must have passed check_hyperslab(). The cursor keeps no reference to `shape` or `slab`.
   RunCursor(const VariableShape& shape, const Hyperslab& slab);
   bool at_end() const { return left_ == 0; }
   std::uint64_t offset() const { return offset_; }    // in the extent
@@ -27,28 +27,29 @@ class RunCursor {
   std::uint64_t elements() const { return left_; }    // elements left in the run
   std::uint64_t element_size() const { return element_size_; }
   static constexpr std::uint64_t kNoRun = ~std::uint64_t{0};
-  // Returns where the next run begins.
+  // Returns the offset of the next run, or kNoRun if there is none.
   std::uint64_t next_run() const;
-  // Skips at most elements(); after the last of them the next run begins.
+  // Skips elements of the run. At most elements() can be skipped. After the last element, the
+  // cursor is at the next run.
   void skip(std::uint64_t elements);
 
  private:
-  // A dimension each index of which begins a run.
+  // A dimension outside of runs: each of its indexes begins a new run.
   struct Outer {
     std::uint64_t count, step;  // step in bytes
     std::uint64_t index = 0;
   };
   std::vector<Outer> outer_;
   std::uint64_t element_size_;
-  std::uint64_t run_ = 1;  // elements of a whole run
+  std::uint64_t run_ = 1;  // number of elements in a whole run
   std::uint64_t offset_ = 0, element_ = 0, left_ = 0;
 };
 
-// Visits the runs of selections of one extent in ascending order: visit(number of the cursor,
-// offset, element, elements). Where selections overlap, runs are divided so that the last visit of
-// an element is for the last of these selections. Moves the cursors to their ends; stops at the
-// first failure. Time: at most one visit for each element, and one for each run where nothing
-// overlaps; a visit takes the logarithm of the number of cursors.
+// Visits the runs of several selections of one extent in ascending order, and moves the cursors to
+// their ends. Calls visit(number of the cursor, offset, element, elements). Stops at the first
+// error. Where selections overlap, runs are divided. So the last visit of an element belongs to the
+// last selection that has the element. There is at most one visit for each element, and one visit
+// for each run that overlaps no other run. A visit takes time logarithmic in the number of cursors.
 Status merge_runs(
     std::span<RunCursor> cursors,
     const std::function<Status(std::size_t, std::uint64_t, std::uint64_t, std::uint64_t)>& visit);

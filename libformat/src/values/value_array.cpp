@@ -1,5 +1,5 @@
-// The values of a variable as one array (see nmb/values.h): sources that decode chunks and swap
-// bytes, and a source for values that were never written.
+// Presents the values of a variable as one array (see nmb/values.h). Sources decode chunks, swap
+// bytes, and return fill values for values that were never written.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,7 @@ namespace nmb {
 
 namespace {
 
-// Values with their bytes in the other order.
+// Returns the values with their bytes in reverse order.
 Source swapped_array(Source source, std::uint64_t value_size) {
   ValueConversion swap{value_size, value_size, true, {}};
   swap.convert = [value_size](std::span<const std::byte> values, std::span<std::byte> out) {
@@ -28,11 +28,11 @@ Source swapped_array(Source source, std::uint64_t value_size) {
   return converted_array(std::move(source), std::move(swap));
 }
 
-// Properties in the hdf5 section of values that are not stored.
+// The properties in the hdf5 section for values that are not stored.
 struct Unstored {
-  bool elsewhere = false;         // in other files
+  bool elsewhere = false;         // the values are in other files
   std::vector<std::byte> value;   // the fill value; zeros by default
-  std::vector<std::byte> region;  // that value and the bytes that it leads to
+  std::vector<std::byte> region;  // the fill value and the heap bytes to which it refers
 };
 
 Unstored unstored_values(std::span<const hdf5::Property> properties, VarId variable,
@@ -83,7 +83,8 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
   };
   if (storage && storage->kind != StorageKind::kHeap) {
     Unstored unstored = unstored_values(properties, variable, size);
-    if (unstored.elsewhere) return Status(Code::kUnsupported, "found values in other files");
+    if (unstored.elsewhere)
+      return Status(Code::kUnsupported, "found values that are stored in other files");
     if (storage->kind == StorageKind::kNone || bytes == 0) {
       array.source =
           std::make_shared<RepeatedValue>(std::move(unstored.value), bytes, extent->name());
@@ -120,7 +121,7 @@ Result<ValueArray> open_array(const Metadata& metadata, const ClassicLayout& lay
   array.type = *same;
   if (!types.is_swapped(type)) return array;
   if (array.shape.record_size)
-    return Status(Code::kUnsupported, "found records of little-endian values");
+    return Status(Code::kUnsupported, "found a record variable with little-endian values");
   array.source = swapped_array(array.source, array.shape.element_size);
   return array;
 }

@@ -1,4 +1,4 @@
-// Sources of bytes in memory and in ranges (see nmb/bytes.h).
+// Implements sources of bytes in memory and of ranges of other sources (see nmb/bytes.h).
 #include <cstring>
 
 #include "nmb/bytes.h"

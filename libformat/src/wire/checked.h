@@ -1,4 +1,4 @@
-// Arithmetic on sizes from a file: functions return false instead of overflowing.
+// Arithmetic on sizes from a file. The functions return false if the result would overflow.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace nmb {
   return !__builtin_mul_overflow(a, b, product);
 }
 
-// Computes the next multiple of `unit` (a power of two). Returns false past the largest 64-bit
-// multiple.
+// Rounds a value up to a multiple of `unit`, which must be a power of two. Returns false if the
+// multiple does not fit into 64 bits.
 [[nodiscard]] inline bool checked_round_up(std::uint64_t value, std::uint64_t unit,
                                            std::uint64_t* rounded) {
   if (__builtin_add_overflow(value, unit - 1, rounded)) return false;
@@ -22,7 +22,8 @@ namespace nmb {
   return true;
 }
 
-// For values known to be far from the limit.
+// Rounds up without a check. Use this function only for values that are known to be far from the
+// 64-bit limit.
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) & ~(unit - 1);
 }

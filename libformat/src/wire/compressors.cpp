@@ -1,4 +1,4 @@
-// Deflate and zstd (see wire/compressors.h).
+// Implements deflate and zstd (see wire/compressors.h).
 #include "wire/compressors.h"
 
 // Needed for the functions that read frame headers.

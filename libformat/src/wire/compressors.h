@@ -1,4 +1,5 @@
-// Deflate (zlib streams) and zstd frames in one call each; contexts are kept for each thread.
+// Compresses and decompresses zlib streams (deflate) and zstd frames, each in one call. Every
+// thread keeps its own contexts.
 #pragma once
 
 #include <algorithm>
@@ -12,30 +13,32 @@ struct ZSTD_DDict_s;
 
 namespace nmb {
 
-// The number of bytes that a decoder wrote; without length, the output has more bytes than `out` or
-// the input is damaged.
+// The result of a decoder. length: number of bytes that it wrote. If `length` is not set, the
+// output is longer than `out` (wants_room) or the input is damaged.
 struct Decoded {
   std::optional<std::size_t> length;
   bool wants_room = false;
 };
 
-// Decodes the stream at the begin of `stored` into `out`. *used: bytes of `stored` that the stream
-// takes.
+// Decodes the stream at the beginning of `stored` into `out`. Sets *used to the number of bytes
+// that the stream takes in `stored`.
 Decoded inflate_zlib(std::span<const std::byte> stored, std::span<std::byte> out,
                      std::size_t* used);
-// Decodes all of `stored`, one or several frames. dictionary: the dictionary of the frames, or
-// nullptr.
+// Decodes all of `stored`, which has one or several frames. dictionary: the dictionary of the
+// frames, or nullptr.
 Decoded decode_zstd(std::span<const std::byte> stored, std::span<std::byte> out,
                     const ZSTD_DDict_s* dictionary = nullptr);
 
-// Returns whether `stored` is one zstd frame that a file may have (spec/format.md, section 8.2):
-// with a window of at most 2^27 bytes, no dictionary number other than `dictionary_id`, and nothing
-// after it. length: of its content, which the frame may state.
+// Returns whether `stored` is a single zstd frame that a file may have (spec/format.md, section
+// 8.2). The frame must have a window of at most 2^27 bytes, and no dictionary number other than
+// `dictionary_id`. No bytes may follow the frame. length: number of decoded bytes. If the frame
+// states a length, it must state this number.
 bool is_allowed_frame(std::span<const std::byte> stored, std::uint64_t length,
                       std::uint32_t dictionary_id = 0);
 
-// Calls decode(out) with larger and larger buffers up to `limit`: a file may state any length, so
-// memory follows the decoded bytes. nullopt: damaged, or longer than `limit`.
+// Calls decode(out) with larger and larger buffers of up to `limit` bytes. A file may state any
+// length, so memory is allocated as bytes are decoded. Returns nullopt if the input is damaged or
+// decodes to more than `limit` bytes.
 template <class Decode>
 std::optional<std::vector<std::byte>> decode_growing(std::size_t stored, std::uint64_t limit,
                                                      Decode decode) {
@@ -53,9 +56,10 @@ std::optional<std::vector<std::byte>> decode_growing(std::size_t stored, std::ui
   }
 }
 
-// Returns the bytes written to `out`, or 0 if they do not fit. level: 1 to 12.
+// Compresses `bytes` to a zlib stream. Returns the number of bytes written to `out`, or 0 if the
+// stream does not fit. level: 1 to 12.
 std::size_t deflate_zlib(std::span<const std::byte> bytes, std::span<std::byte> out, int level);
-// Writes one frame. level: 1 to 19.
+// Works like deflate_zlib(), but writes one zstd frame. level: 1 to 19.
 std::size_t encode_zstd(std::span<const std::byte> bytes, std::span<std::byte> out, int level);
 
 }  // namespace nmb

@@ -10,10 +10,10 @@
 
 namespace nmb {
 
-// Returns whether a copy between the addresses is slow: if the target lies 1 to 31 bytes before the
-// source, modulo 4,096, processors mistake each load for one of the bytes just stored, and the
-// kernel's copies of a file take three to five times as long. An offset in a file stands for the
-// address in its page.
+// Returns whether a copy between two addresses is slow. A copy is slow if the target address is 1
+// to 31 bytes after the source address, modulo 4,096. In such a copy, processors mistake each load
+// for a load of bytes that were just stored. The kernel's copies of a file then take three to five
+// times as long. For a file, pass the offset in the file as the address.
 constexpr bool copies_slowly(std::uint64_t from, std::uint64_t to) {
   const std::uint64_t ahead = (to - from) % 4096;
   return ahead > 0 && ahead < 32;
@@ -21,9 +21,9 @@ constexpr bool copies_slowly(std::uint64_t from, std::uint64_t to) {
 
 inline constexpr std::size_t kMostCopyShift = 128;
 
-// Returns how far after a multiple of 4,096 to place bytes that are read at offset `from` of one
-// file and written at `to` of another, so that neither copy is slow and the bytes have the same
-// offset in a cache line as in the output.
+// Returns the best address, modulo 4,096, for a buffer. The bytes in the buffer are read at offset
+// `from` of one file and written at offset `to` of another file. With this address neither copy is
+// slow, and the bytes have the same position in a cache line as in the output file.
 constexpr std::size_t copy_shift(std::uint64_t from, std::uint64_t to) {
   const std::size_t shift = to % 64;
   return copies_slowly(from, shift) ? shift + 64 : shift;
@@ -33,15 +33,15 @@ constexpr std::size_t copy_shift(std::uint64_t from, std::uint64_t to) {
 class CopyBuffer {
  public:
   CopyBuffer() = default;
-  // For buffers of this many bytes.
+  // Reserves memory for `size` bytes.
   explicit CopyBuffer(std::size_t size) { reserve(size); }
-  // Returns `size` bytes for a read at `from` and a write at `to`. Valid until the next call; not
-  // initialized.
+  // Returns `size` bytes, not initialized, for a read at offset `from` and a write at offset `to`.
+  // The returned bytes are valid until the next call.
   std::span<std::byte> room(std::size_t size, std::uint64_t from, std::uint64_t to) {
     if (!bytes_ || size > size_) reserve(std::max(size, std::min<std::size_t>(2 * size_, 1 << 20)));
     return {bytes_.get() + copy_shift(from, to), size};
   }
-  // Returns bytes that are only read.
+  // Returns memory for bytes that are only read and not written to a file.
   std::span<std::byte> room(std::size_t size, std::uint64_t from) { return room(size, from, 0); }
 
  private:

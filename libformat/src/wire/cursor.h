@@ -1,5 +1,5 @@
-// Cursor: reads a ByteSource forward through a window. It is the only way from bytes of unknown
-// length to items: missing bytes are refused before anything is allocated for them.
+// Cursor: reads a ByteSource forward through a window. All items of unknown length are read with a
+// Cursor, because it reports missing bytes before memory is allocated for an item.
 #pragma once
 
 #include <cstddef>
@@ -19,20 +19,21 @@ class Cursor {
   static constexpr std::uint64_t kFirstWindow = 16 * 1024;
   static constexpr std::uint64_t kWindow = 256 * 1024;
 
-  // cut_rule: the rule that is broken by the end of the source.
+  // cut_rule: the rule that is reported if the source ends too early.
   Cursor(const ByteSource& source, std::string cut_rule)
       : source_(source), size_(source.size()), cut_rule_(std::move(cut_rule)) {}
 
   std::uint64_t position() const { return window_begin_ + at_; }
   std::uint64_t remaining() const { return size_ - position(); }
 
-  // Returns the next `count` bytes in one run, valid until the next peek; nullptr if they do not
-  // exist or cannot be read: see status(). Does not move the position.
+  // Returns the next `count` bytes, which are contiguous and valid until the next peek(). Returns
+  // nullptr if the bytes do not exist or cannot be read; status() then has the error. The position
+  // does not change.
   const std::byte* peek(std::uint64_t count) {
     if (count <= window_size_ - at_) return window_.data() + at_;
     return fill(count);
   }
-  // Skips `count` bytes that were peeked.
+  // Skips `count` bytes that peek() has returned.
   void skip(std::uint64_t count) { at_ += count; }
   const Status& status() const { return status_; }
 
@@ -48,7 +49,7 @@ class Cursor {
     std::uint64_t size = window_.empty() ? kFirstWindow : kWindow;
     if (size < count) size = count;
     if (size > size_ - begin) size = size_ - begin;
-    // Bytes of the new window that the old one holds are moved, not read again.
+    // Bytes that the old window already holds are moved and not read again.
     const std::uint64_t kept = window_size_ - at_;
     if (kept > 0) std::memmove(window_.data(), window_.data() + at_, kept);
     if (window_.size() < size) window_.resize(size);
@@ -65,9 +66,9 @@ class Cursor {
   const std::uint64_t size_;
   const std::string cut_rule_;
   std::vector<std::byte> window_;
-  std::uint64_t window_begin_ = 0;  // in the source
+  std::uint64_t window_begin_ = 0;  // position of the window in the source
   std::uint64_t window_size_ = 0;   // filled bytes of window_
-  std::uint64_t at_ = 0;            // in window_
+  std::uint64_t at_ = 0;            // current position in window_
   Status status_;
 };
 

@@ -1,4 +1,4 @@
-// DryOutput: a file for dry runs, of which only the length is kept.
+// DryOutput: an output file for dry runs, which keeps only the length of the file.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace nmb {
 
-// Reads as zeros. Writes do not change the length, because writers set the final length first.
-// name: for messages.
+// Reads return zeros. Writes do not change the length, because writers set the final length first.
+// name: name of the file in messages.
 class DryOutput final : public OutputFile {
  public:
   explicit DryOutput(std::string name) : name_(std::move(name)) {}

@@ -1,4 +1,5 @@
-// Integers in bytes: little-endian for NMB's own structures, big-endian for classic headers.
+// Loads and stores integers: little-endian for NMB's own structures, big-endian for classic
+// headers.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// FarSource (see wire/far_source.h).
+// Implements FarSource (see wire/far_source.h).
 #include "wire/far_source.h"
 
 #include <algorithm>

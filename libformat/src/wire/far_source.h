@@ -1,6 +1,6 @@
-// FarSource: a source where a request costs more than bytes, for example over a network. Readers
-// announce the ranges that they will scan; near ranges are read in one request and kept for a
-// while.
+// FarSource: a source for which a request takes more time than its bytes, for example over a
+// network. Readers announce the ranges that they will scan. Ranges near each other are read in one
+// request and kept for a while.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace nmb {
 // Thread-safe.
 class FarSource final : public ByteSource {
  public:
-  // request_bytes: number of bytes that take as long as a request, at least 1.
+  // request_bytes: the number of bytes whose transfer takes as long as a request; at least 1.
   FarSource(std::shared_ptr<const ByteSource> base, std::size_t request_bytes)
       : base_(std::move(base)), request_bytes_(request_bytes) {}
 
@@ -28,17 +28,18 @@ class FarSource final : public ByteSource {
   const std::string& name() const override { return base_->name(); }
   const std::string* path() const override { return base_->path(); }
 
-  // Sets a run of structures that scans read one after another: it is read as a whole if that costs
-  // no more than a request.
+  // Sets a range of structures that scans read one after another. The range is read as a whole if
+  // reading it takes no longer than a request.
   void set_run(const ByteRange& run) { run_ = run; }
-  // Reads ranges that will be needed soon, in order: ranges with less than a request's bytes
-  // between them are read together. Memory: the requested bytes, or kKept.
+  // Reads ranges that will be needed soon. The ranges must be in ascending order. Ranges are read
+  // together if fewer than `request_bytes` bytes lie between them. Memory: the requested bytes, or
+  // kKept bytes if that is more.
   Status fetch(std::span<const ByteRange> ranges) const;
-  // Reads the first range, unless the second one, the part that is needed, is available.
+  // Reads `range`, unless the needed part of it, `wanted`, is already available.
   Status fetch_if_missing(const ByteRange& range, const ByteRange& wanted) const {
     return has(wanted) || range.end > size() ? Status() : fetch_one(range);
   }
-  // Bytes for one fetch() of a longer scan.
+  // The number of bytes that a longer scan should fetch at once.
   static constexpr std::size_t kBatch = 16 << 20;
 
  private:
@@ -57,7 +58,7 @@ class FarSource final : public ByteSource {
   const std::size_t request_bytes_;
   ByteRange run_{0, 0};
   mutable std::mutex mutex_;
-  mutable std::list<Part> parts_;  // the newest first
+  mutable std::list<Part> parts_;  // the newest part first
   mutable std::size_t kept_ = 0;
 };
 

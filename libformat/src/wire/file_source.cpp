@@ -1,4 +1,4 @@
-// Positioned reads of a file (see nmb/files.h).
+// Reads files at given positions (see nmb/files.h).
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -66,7 +66,7 @@ bool FileSource::has_writer() const {
 Status FileSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   std::size_t done = 0;
   while (done < out.size()) {
-    // One call of Linux moves at most 2 GiB - 4 KiB.
+    // In Linux, one call reads at most 2 GiB - 4 KiB.
     const std::size_t ask = std::min<std::size_t>(out.size() - done, 1 << 30);
     ssize_t got = ::pread(fd_, out.data() + done, ask, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;

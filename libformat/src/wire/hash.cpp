@@ -1,4 +1,4 @@
-// XXH3 by the widest vectors of the processor (spec/rationale.md, "Sums chain upwards").
+// Computes XXH3 with the widest vectors of the processor (spec/rationale.md, "Sums chain upwards").
 #include "wire/hash.h"
 
 #include <cinttypes>
@@ -37,8 +37,8 @@ void DigestStream::add(std::span<const std::byte> bytes) {
 #ifdef NMB_XXHASH_DISPATCH
 namespace {
 
-// The first call for more than 240 bytes chooses the code for all threads; no other thread may call
-// meanwhile.
+// The first call for more than 240 bytes chooses the code for all threads. No other thread may call
+// the hash function at the same time, so the first call is made when the program starts.
 constexpr std::byte kSome[256] = {};
 [[maybe_unused]] const std::uint64_t chosen = XXH3_64bits(kSome, sizeof kSome);
 

@@ -1,4 +1,5 @@
-// Reads and writes items of sections and their payloads, little-endian (spec/format.md, section 9).
+// Reads and writes items of sections and of their payloads. Numbers are little-endian
+// (spec/format.md, section 9).
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 
 namespace nmb {
 
-// Appends items; padding is counted from the begin of the items.
+// Appends items to a buffer. Padding is counted from the beginning of the first item.
 class ItemsOut {
  public:
   explicit ItemsOut(std::vector<std::byte>* out) : out_(out), start_(out->size()) {}
@@ -36,7 +37,7 @@ class ItemsOut {
     std::ranges::copy(bytes, out_->begin() + static_cast<std::ptrdiff_t>(at));
   }
   void put(std::string_view text) { put(std::as_bytes(std::span(text.data(), text.size()))); }
-  // An enumerator, in the bytes of its type.
+  // Appends an enumerator with the size of its underlying type.
   template <class E>
   requires std::is_enum_v<E>
   void put(E enumerator) { put(static_cast<std::underlying_type_t<E>>(enumerator)); }
@@ -51,7 +52,7 @@ class ItemsOut {
     put(text);
   }
   void pad() { out_->resize(start_ + round_up(out_->size() - start_, 8)); }
-  // Reserves a length that is set later: it counts the bytes after it and after `between` bytes.
+  // Reserves room for a length, which tell() sets later. Returns the position of the length.
   template <std::unsigned_integral T>
   std::size_t hold() {
     const std::size_t at = out_->size();
@@ -69,7 +70,8 @@ class ItemsOut {
   const std::size_t start_;
 };
 
-// Takes items from the front of bytes. After the end, or after an invalid item, it stays failed.
+// Takes items from the front of a byte sequence. After an invalid item or the end of the bytes, all
+// further calls fail.
 class ItemsIn {
  public:
   ItemsIn(std::span<const std::byte> bytes, std::size_t base) : bytes_(bytes), base_(base) {}
@@ -78,9 +80,10 @@ class ItemsIn {
   const Status& status() const { return status_; }
   std::size_t remaining() const { return bytes_.size() - at_; }
   std::size_t offset() const { return base_ + at_; }
-  // Until the next call, failures are reported at the current position, where an item begins.
+  // Marks the beginning of an item at the current position. Errors are reported with this position
+  // until the next call.
   void begin_item() { item_ = offset(); }
-  // Only the first failure counts.
+  // Records an error. Only the first error is kept.
   void fail(const char* rule, const std::string& message) {
     if (status_.ok()) status_ = Status(Code::kDamaged, {}, item_.value_or(offset()), rule, message);
   }
@@ -101,7 +104,7 @@ class ItemsIn {
   void numbers(const char* rule, std::unsigned_integral auto*... to) {
     ((*to = number<std::remove_reference_t<decltype(*to)>>(rule)), ...);
   }
-  // Takes an enumerator from 0 to `last`.
+  // Takes an enumerator, which must be from 0 to `last`.
   template <class E>
   E choice(E last, const char* rule) {
     const auto value = number<std::uint8_t>(rule);
@@ -113,11 +116,11 @@ class ItemsIn {
     const std::span<const std::byte> bytes = take(number<std::uint32_t>(rule), rule);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
-  // Takes the count of items of at least `smallest` bytes.
+  // Takes a count of items, each of which has at least `smallest` bytes.
   std::uint64_t count(std::uint64_t smallest, const char* rule) {
     const auto count = number<std::uint32_t>(rule);
     if (count <= remaining() / smallest) return count;
-    fail(rule, joined_text("found a count of ", count, " in ", remaining(), " bytes"));
+    fail(rule, joined_text("found a count of ", count, ", but only ", remaining(), " bytes"));
     return 0;
   }
   void zeros(std::size_t count, const char* rule) {

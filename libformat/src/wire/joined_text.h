@@ -1,4 +1,4 @@
-// joined_text(): texts of several parts, as messages have them; failures made of parts.
+// Makes texts, for example messages, and error statuses from several parts.
 #pragma once
 
 #include <concepts>
@@ -13,14 +13,15 @@ inline std::string_view part_of_text(std::string_view part) { return part; }
 inline std::string part_of_text(char part) { return {part}; }
 std::string part_of_text(std::integral auto part) { return std::to_string(part); }
 
-// Parts are texts, characters, and integers, which are decimal; a std::uint8_t is an integer.
+// Joins the parts to one text. A part can be a text, a character or an integer. Integers, including
+// std::uint8_t, are written in decimal.
 std::string joined_text(const auto&... parts) {
   std::string text;
   (text.append(part_of_text(parts)), ...);
   return text;
 }
 
-// A status whose message has these parts.
+// Returns a status whose message is joined from these parts.
 Status failure(Code code, const auto&... parts) { return Status(code, joined_text(parts...)); }
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// A file with a journal (see wire/journaled_output.h).
+// Writes a file with a journal (see wire/journaled_output.h).
 #include "wire/journaled_output.h"
 
 #include <fcntl.h>
@@ -21,12 +21,13 @@ namespace {
 
 constexpr std::string_view kMagic = "NMBjour1";
 constexpr std::size_t kHeader = 24, kRecord = 32;
-// Shorter writes are not noted: the note would be as long as the bytes that it saves.
+// Shorter writes are not recorded in the journal, because writing a record would take as much work
+// as the record saves.
 constexpr std::size_t kLeastNoted = 4096;
-// The largest number of bytes of a single write call.
+// The largest number of bytes that one record of the journal covers.
 constexpr std::size_t kMostNoted = 1 << 20;
-// Runs with different steps may have left several notes about one byte; only this many of the
-// nearest preceding notes are checked.
+// Runs that wrote in different steps may have left several notes about the same byte. Only the
+// nearest preceding notes are checked, at most kMostLookedAt of them.
 constexpr int kMostLookedAt = 4;
 
 std::string journal_of(const std::string& hidden) {
@@ -127,10 +128,10 @@ Status JournaledOutput::load(const std::string& journal, bool* empty) {
   if (*empty) return {};
   if (!std::ranges::equal(std::span(bytes).first(kHeader), header_of(key_)))
     return Status(Code::kExists, journal, kNoOffset, "",
-                  "the journal is of a run with other inputs or options than this "
-                  "one; it and " +
+                  "the journal belongs to a run with different inputs or options; "
+                  "the journal and " +
                       resumable_name(base_->name()) +
-                      " keep what that run has done: remove both to start again");
+                      " hold the results of that run; remove both files to start again");
   for (std::size_t at = kHeader; at + kRecord <= bytes.size(); at += kRecord) {
     std::uint64_t fields[4];
     for (int i = 0; i < 4; ++i) fields[i] = load_le<std::uint64_t>(bytes.data() + at + 8 * i);
@@ -150,15 +151,16 @@ Status JournaledOutput::write_at(std::uint64_t offset, std::span<const std::byte
   return append(journal_, record, name());
 }
 
-// Returns whether the file still has the noted bytes.
+// Returns whether the file still has the bytes to which the note refers.
 bool JournaledOutput::has(Notes::const_iterator note, std::vector<std::byte>* bytes) const {
   const auto& [offset, noted] = *note;
   bytes->resize(noted.length);
   return base_->read_at(offset, *bytes).ok() && sum_of(*bytes) == noted.sum;
 }
 
-// A job with another number of ranks or threads wrote in other steps, so parts of several notes may
-// make up a range.
+// Returns whether the file already has a range of bytes, and reads them. A previous run with
+// another number of ranks or threads wrote in different steps. So the range may be covered by parts
+// of several notes.
 bool JournaledOutput::recall(std::uint64_t offset, std::span<std::byte> out) const {
   if (const auto exact = noted_.find(offset);
       exact != noted_.end() && exact->second.length == out.size())

@@ -1,12 +1,13 @@
-// JournaledOutput: a new file that a later process can continue, however this process ended. Each
-// write is recorded with its sum in a journal in the same folder. The later process trusts bytes of
-// the file only if they still have that sum.
+// JournaledOutput: a new file that a later process can continue, even if this process is killed.
+// Each write is recorded with its checksum in a journal in the same folder. The later process
+// trusts bytes of the file only if they still have the recorded checksum.
 //
-// The journal is a header of 24 bytes (magic, sum of the key, sum of both) and records of 32:
-// offset and length in the file, sum of the bytes, sum of these three and the key. All
-// little-endian. A record that is incomplete or wrong is ignored. All processes of a job append to
-// one journal; if a file system loses one of two records that are appended at the same time, its
-// bytes are written again.
+// The journal has a header of 24 bytes and records of 32 bytes; all numbers are little-endian. The
+// header has a magic number, the checksum of the key, and the checksum of these two fields. A
+// record has an offset and a length in the file, the checksum of the bytes there, and the checksum
+// of these three fields and the key. A record that is incomplete or has a wrong checksum is
+// ignored. All processes of a job append to one journal. If two records are appended at the same
+// time, a file system may lose one of them; the bytes of the lost record are then written again.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +24,16 @@ namespace nmb {
 class JournaledOutput final : public OutputFileLayer {
  public:
   // Opens the hidden file (resumable_name()) and its journal as a previous run left them, or makes
-  // new ones. They stay unless the file is published or nothing was noted. key: everything that
-  // determines the bytes of the file. Errors: kExists: there is a journal with another key; kBusy:
-  // another process has it; kIo.
+  // new files. When the object is destroyed, both files stay unless the file was published or the
+  // journal has no records. options.resume_key: a text with everything that determines the bytes of
+  // the file. Errors: kExists if there is a journal with another key; kBusy if another process uses
+  // the files; kIo.
   static Result<std::unique_ptr<OutputFile>> create(const std::string& path,
                                                     const CreateOptions& options);
-  // Returns whether the journal of `path` has notes. If not, create() empties and may remove the
-  // hidden file and the journal, whatever they contain.
+  // Returns whether the journal for the output `path` has records. If the journal has no records,
+  // create() empties the hidden file and the journal, and may remove them.
   static bool has_notes(const std::string& path);
-  // Opens the same file in another process after create().
+  // Opens the same file in another process after create() was called.
   static Result<std::unique_ptr<OutputFile>> attach(const std::string& path,
                                                     const std::string& name,
                                                     const std::string& key);
@@ -45,12 +47,12 @@ class JournaledOutput final : public OutputFileLayer {
   struct Noted {
     std::uint64_t length, sum;
   };
-  using Notes = std::map<std::uint64_t, Noted>;  // by offset
-  // names: name of the hidden file if this object decides whether it stays.
+  using Notes = std::map<std::uint64_t, Noted>;  // notes by offset
+  // names: name of the hidden file, if this object decides whether the file stays.
   JournaledOutput(std::shared_ptr<OutputFile> file, std::string names, int journal,
                   std::uint64_t key)
       : OutputFileLayer(std::move(file)), names_(std::move(names)), journal_(journal), key_(key) {}
-  // *empty: there is no complete header.
+  // Reads the journal. Sets *empty to whether the journal has no complete header.
   Status load(const std::string& journal, bool* empty);
   std::uint64_t check_of(const std::uint64_t* fields) const;
   bool has(Notes::const_iterator note, std::vector<std::byte>* bytes) const;

@@ -1,4 +1,4 @@
-// LazySource: bytes that are opened when they are read, and let go with the last of them.
+// LazySource: a source that is opened when it is read, and closed when its last byte was read.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace nmb {
 
-// Opener has size(), name(), may_be_sparse(), and open(), which one thread at a time calls and
-// which returns Result<std::shared_ptr<const ByteSource>>. Thread-safe.
+// Opener must have the functions size(), name(), may_be_sparse() and open(). open() returns
+// Result<std::shared_ptr<const ByteSource>> and is called by one thread at a time. Thread-safe.
 template <class Opener>
 class LazySource final : public ByteSource {
  public:

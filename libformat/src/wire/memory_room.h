@@ -1,4 +1,4 @@
-// memory_room: what a cache may take, also in a process that may take little memory.
+// memory_room() limits the memory of a cache in a process that may use only little memory.
 #pragma once
 
 #include <sys/resource.h>
@@ -8,8 +8,9 @@
 
 namespace nmb {
 
-// In bytes: `usual`, or a quarter of the memory that the system lets the process take (RLIMIT_DATA,
-// which --mem sets), if that is less. What does not fit is read or decoded again.
+// Returns how many bytes a cache may take. The result is `usual`, or a quarter of the process's
+// memory limit if that is less. The limit is RLIMIT_DATA, which --mem sets. Data that do not fit
+// into the cache are read or decoded again.
 inline std::uint64_t memory_room(std::uint64_t usual) {
   rlimit allowed{};
   if (::getrlimit(RLIMIT_DATA, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return usual;

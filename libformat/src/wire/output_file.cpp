@@ -1,4 +1,4 @@
-// Files being written (see nmb/files.h).
+// Implements files that are being written (see nmb/files.h).
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -23,7 +23,8 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// Errors: kBusy: another writer has the lock; kUnsupported: the file system has no locks.
+// Takes the lock of a writer. Errors: kBusy if another writer has the lock; kUnsupported if the
+// file system does not support locks.
 Status take_writer_lock(int fd, const std::string& path) {
   struct flock lock = writer_lock();
   if (::fcntl(fd, F_OFD_SETLK, &lock) == 0) return {};
@@ -31,9 +32,10 @@ Status take_writer_lock(int fd, const std::string& path) {
     return Status(Code::kBusy, path, kNoOffset, "", "another writer holds the file");
   if (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP && errno != EINVAL)
     return system_error(errno, path, "lock");
-  return Status(Code::kUnsupported, path, kNoOffset, "",
-                "the file system has no locks, so that another program might write to the file at "
-                "the same time; use --no-lock (Locking::kIfPossible) if none does");
+  return Status(
+      Code::kUnsupported, path, kNoOffset, "",
+      "the file system does not support locks, so another program might write to the file at "
+      "the same time; if no other program does, use --no-lock (Locking::kIfPossible)");
 }
 
 class PosixFile final : public OutputFile {
@@ -88,7 +90,8 @@ class PosixFile final : public OutputFile {
 
   Status reserve(std::uint64_t offset, std::uint64_t length) override {
     if (length == 0) return {};
-    // This also sets the length of the file: writes within it do not wait for each other.
+    // fallocate() also sets the length of the file. Writes that do not change the length do not
+    // wait for each other.
     if (::fallocate(fd_, 0, static_cast<off_t>(offset), static_cast<off_t>(length)) == 0) return {};
     if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
       return system_error(errno, path_, joined_text("reserve ", length, " bytes"));
@@ -101,10 +104,11 @@ class PosixFile final : public OutputFile {
     return {};
   }
 
-  // Comes before the file gets its name, because others may open it from then on.
+  // The lock is taken before the file gets its name, because other processes can open the file as
+  // soon as it has the name.
   Status publish() override {
     if (published_) return {};
-    // This is the last check: afterwards the file is published in any case.
+    // This is the last check for cancellation. From here on the file is published.
     if (options_.cancel && options_.cancel->load())
       return Status(Code::kIo, path_, kNoOffset, "", "interrupted; nothing was written");
     lock_status_ = take_writer_lock(fd_, path_);
@@ -113,7 +117,8 @@ class PosixFile final : public OutputFile {
       if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0)
         return done();
       if (errno != EEXIST || !options_.overwrite) return system_error(errno, path_, "create");
-      // linkat cannot replace a name: link to a name beside it, then rename that one.
+      // linkat() cannot replace a file. So link to a temporary name in the same folder, and then
+      // rename the file.
       temporary_ = hidden_name(path_);
       ::unlink(temporary_.c_str());
       if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
@@ -147,11 +152,12 @@ class PosixFile final : public OutputFile {
  private:
   Status done() {
     published_ = true;
-    // Releases the lock of reopen_output(), which would block HDF5 programs that only read.
+    // Releases the lock that reopen_output() took. The lock would block HDF5 programs that only
+    // read the file.
     ::flock(fd_, LOCK_UN);
     if (!options_.sync) return {};
     const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    constexpr std::string_view fate = "the whole file has its name all the same";
+    constexpr std::string_view fate = "the file is complete and has its name nevertheless";
     if (folder < 0) return system_error(errno, path_, "sync the folder of").with(fate);
     const bool ok = ::fsync(folder) == 0 || errno == EINVAL;
     const int error = errno;
@@ -164,7 +170,7 @@ class PosixFile final : public OutputFile {
   int fd_;
   CreateOptions options_;
   bool published_;
-  const bool stays_;  // keeps the file if it is destroyed without publish()
+  const bool stays_;  // keeps the file if the object is destroyed without publish()
   Status lock_status_;
 };
 
@@ -201,7 +207,7 @@ Status check_target(const std::string& path, const CreateOptions& options) {
 
 Status check_new_output(const std::string& path, const CreateOptions& options) {
   NMB_TRY(check_target(path, options));
-  // The slash makes the call fail if the path is not a folder.
+  // Because of the slash, the call fails if the path is not a folder.
   if (::faccessat(AT_FDCWD, (folder_of(path) + "/").c_str(), W_OK | X_OK, AT_EACCESS) == 0)
     return {};
   return system_error(errno, path, "create");
@@ -220,7 +226,7 @@ Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
   const std::string temporary = hidden_name(path);
   if (options.make) {
     if (const Status made = options.make(temporary); !made.ok()) {
-      // The failed call may have created the file.
+      // make() may have created the file although it failed.
       if (made.code() != Code::kExists) ::unlink(temporary.c_str());
       return made;
     }
@@ -245,7 +251,7 @@ Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path, const
 
 namespace {
 
-// How often a file is opened again if another process keeps replacing it.
+// How often a file is reopened if another process keeps replacing it.
 constexpr int kOpenings = 10;
 
 Result<bool> names_file(const std::string& path, int fd) {
@@ -282,14 +288,14 @@ Result<std::unique_ptr<OutputFile>> open_output(const std::string& path, Locking
     const Status locked = take_writer_lock(fd, path);
     if (!locked.ok() && (locked.code() != Code::kUnsupported || locking == Locking::kRequired))
       return locked;
-    // Another file may have got the name since this one was opened; the lock would then be on a
-    // file that nobody sees.
+    // Another file may have been renamed to this name since this file was opened. In that case, the
+    // lock would be on a file that no other process can find.
     NMB_ASSIGN(const bool same, names_file(path, fd));
     if (same) return file;
   }
   return Status(Code::kBusy, path, kNoOffset, "",
-                "found another file in its place each time that it was opened, expected one that "
-                "stays");
+                "another process replaced the file each time that it was opened; try again "
+                "later");
 }
 
 }  // namespace nmb

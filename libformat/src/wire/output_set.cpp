@@ -1,4 +1,4 @@
-// Files that are going to be written (see nmb/files.h).
+// Collects the files that are going to be written (see nmb/files.h).
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -15,12 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The largest number of links to follow and parts to remove for one path: more than PATH_MAX
-// allows.
+// The most steps in resolving one path. A step follows a link or removes a part of the path. The
+// limit is higher than any path of up to PATH_MAX bytes needs.
 constexpr int kMostSteps = 8192;
 
-// For a resumable output only the output itself can be renamed: its hidden files are named after
-// it.
+// Returns the advice at the end of a message. For the hidden files of a resumable output, the user
+// must choose another output, because these files are named after the output.
 std::string advice(std::string_view what) {
   return what == "report" ? "; choose another report" : "; choose another output";
 }
@@ -34,14 +34,15 @@ OutputSet::Identity OutputSet::identity_of(const std::string& path) {
   for (int step = 0; step < kMostSteps; ++step) {
     struct stat info;
     if (::stat(at.empty() ? "." : at.c_str(), &info) == 0) {
-      // Folders that do not exist, and ".." after them, are removed by name only.
+      // Folders that do not exist, and ".." after them, are removed from the path without looking
+      // at the file system.
       fs::path shortest = rest.lexically_normal();
       if (shortest == rest) return {info.st_dev, info.st_ino, rest.string()};
       at /= shortest;
       rest.clear();
       continue;
     }
-    // For a link to a file that does not exist, the target is compared.
+    // If a link refers to a file that does not exist, the target's path is used.
     std::error_code is_no_link;
     const fs::path target = fs::read_symlink(at, is_no_link);
     if (!is_no_link) {
@@ -94,14 +95,14 @@ Status OutputSet::check_reference(const std::string& path, const std::string& by
   if (output == nullptr) return {};
   return Status(
       Code::kUsage, output->path, kNoOffset, "",
-      "is also a file that the input " + by + " refers to, " + path + advice(output->what));
+      "is also a file to which the input " + by + " refers: " + path + advice(output->what));
 }
 
 Status OutputSet::refuse_unknown(const std::string& input, const std::string& why) const {
   for (const auto& [identity, output] : outputs_)
     if (std::get<std::string>(identity).empty())
       return Status(Code::kUsage, output.path, kNoOffset, "",
-                    "cannot tell whether the input " + input + " refers to it: " + why +
+                    "cannot find out whether the input " + input + " refers to this file: " + why +
                         advice(output.what) + " that does not exist yet");
   return {};
 }

@@ -1,4 +1,4 @@
-// owned_bytes: bytes in memory that are the source's own.
+// owned_bytes() returns a source that owns its bytes in memory.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Place: where a structure lies and the sum of its bytes (spec/format.md, section 5).
+// Place: the position, the length and the checksum of a structure (spec/format.md, section 5).
 #pragma once
 
 #include "nmb/block_entry.h"

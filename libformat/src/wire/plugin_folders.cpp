@@ -1,4 +1,4 @@
-// Folders of plug-ins (see plugin_folders.h).
+// Finds the folders of plug-ins (see plugin_folders.h).
 #include "wire/plugin_folders.h"
 
 #include <dlfcn.h>
@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The path of the shared library that has this code; empty: it is part of the program.
+// Returns the path of the shared library that contains this code. The path is empty if the code is
+// part of the program.
 const char* library_path() {
   Dl_info info;
   void* map = nullptr;
@@ -25,7 +26,8 @@ const char* library_path() {
   return static_cast<const link_map*>(map)->l_name;
 }
 
-// Where the dynamic linker looks for what `library` needs ("": the program), DT_RUNPATH among it.
+// Returns the folders, including DT_RUNPATH, in which the dynamic linker looks for libraries that
+// `library` needs. An empty `library` means the program.
 std::vector<fs::path> search_path(const char* library) {
   std::vector<fs::path> folders;
   void* const handle = dlopen(*library == '\0' ? nullptr : library, RTLD_LAZY | RTLD_NOLOAD);

@@ -1,5 +1,5 @@
-// Folders of the parts of this library that are loaded or run on demand: plug-ins, and programs
-// that use other libraries.
+// Finds the folders of plug-ins and helper programs. Plug-ins and helper programs are loaded or run
+// only when they are needed.
 #pragma once
 
 #include <filesystem>
@@ -7,10 +7,12 @@
 
 namespace nmb {
 
-// Returns the folders of NMB_PLUGIN_PATH if that is set. Otherwise "nmb" beside the shared library
-// that contains this code, in the library folder of the running program's installation, and in each
-// folder where the dynamic linker looks for libraries of that library or program. None depends on
-// where the build was to be installed.
+// Returns the folders of NMB_PLUGIN_PATH if this variable is set. If the variable is not set,
+// returns the subfolders "nmb" of these folders:
+// - the folder of the shared library that contains this code,
+// - the library folder of the running program's installation,
+// - each folder where the dynamic linker looks for the libraries of that library or program. No
+//   folder depends on the installation folder that was set when the library was built.
 std::vector<std::filesystem::path> plugin_folders();
 
 }  // namespace nmb

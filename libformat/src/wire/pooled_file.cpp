@@ -12,12 +12,13 @@ namespace nmb {
 
 namespace {
 
-// A device number that no file has.
+// Stands for any device. No file has this device number.
 constexpr std::uint64_t kAnyDevice = 0;
 
 }  // namespace
 
-// Returns false for a file that was changed just now: another change might get the same time.
+// Returns whether the last change of the file is more than two seconds old. A more recent file
+// might change again without a new modification time.
 bool PooledFile::is_settled(const FileStamp& stamp) {
   using std::chrono::system_clock, std::chrono::nanoseconds;
   const nanoseconds age = system_clock::now().time_since_epoch() - nanoseconds(stamp.modified_ns);
@@ -49,7 +50,8 @@ Result<std::shared_ptr<const FileSource>> FilePool::use(const PooledFile& file) 
   return source;
 }
 
-// Remembers a file that is not open. The caller holds the mutex.
+// Adds an opened file to the pool, and closes the least recently used files. The caller must hold
+// the mutex.
 void FilePool::keep(const PooledFile& file, std::shared_ptr<const FileSource> source) {
   file.source_ = std::move(source);
   uses_.push_front(&file);

@@ -1,4 +1,5 @@
-// PooledFile: a file that is opened when it is read; only a few of thousands are open at a time.
+// PooledFile: a file that is opened when it is read. Even with thousands of such files, only a few
+// are open at a time.
 #pragma once
 
 #include <atomic>
@@ -14,12 +15,13 @@ namespace nmb {
 
 class PooledFile;
 
-// Keeps the most recently used files open. Thread-safe; must outlive its files.
+// Keeps the most recently used files open. Thread-safe. Must outlive its files.
 class FilePool {
  public:
   explicit FilePool(std::size_t limit) : limit_(limit) {}
-  // Returns how many files a process keeps open: at most 128, and at most half of the number that
-  // it may still open (an MPI library has many open files).
+  // Returns how many files a process keeps open. The number is at most 128. It is also at most half
+  // of the number of files that the process may still open, because an MPI library has many open
+  // files.
   static std::size_t most_files();
   Result<std::shared_ptr<const FileSource>> use(const PooledFile& file);
 
@@ -31,21 +33,22 @@ class FilePool {
   std::list<const PooledFile*> uses_;  // the most recently used first
 };
 
-// Thread-safe. A file that changes between openings is kDamaged: its size or modification time
-// differs, or `unchanged` reports it.
+// Thread-safe. Reads fail with kDamaged if the file was changed between two openings. A file counts
+// as changed if its size or modification time differs. If set_unchanged() has set a function, the
+// function decides instead.
 class PooledFile final : public ByteSource {
  public:
   using Opener = std::function<Result<std::unique_ptr<FileSource>>()>;
-  // Returns ok, or an error about the newly opened file; thread-safe.
+  // A thread-safe function that returns an error if the newly opened file has changed.
   using Unchanged = std::function<Status(const ByteSource& now)>;
   static Result<std::shared_ptr<PooledFile>> open(const std::string& path,
                                                   std::shared_ptr<FilePool> pool);
-  // Opens a file that is read now: it stays open while the pool has room. opener: opens it each
-  // time; thread-safe.
+  // Opens a file that will be read now. The file stays open as long as the pool has room. opener: a
+  // thread-safe function that opens the file each time.
   static Result<std::shared_ptr<PooledFile>> open_and_keep(std::shared_ptr<FilePool> pool,
                                                            Opener opener);
-  // Makes a file from the observation of another process; it is opened when it is read. stamp: the
-  // device is ignored, because it may have another number here.
+  // Makes a file object from the stamp that another process has read. The file is opened when it is
+  // read. stamp: its device is ignored, because the device may have a different number here.
   static std::shared_ptr<PooledFile> as_seen(const std::string& path, const FileStamp& stamp,
                                              bool may_be_sparse, std::shared_ptr<FilePool> pool);
   ~PooledFile() override;
@@ -57,12 +60,13 @@ class PooledFile final : public ByteSource {
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
   bool may_be_sparse() const override { return sparse_; }
   bool has_writer() const override;
-  // Sets the function that decides if size or time differ, because others may add to the file.
+  // Sets the function that decides whether the file has changed if its size or modification time
+  // differs. Such a function is needed if other processes may add to the file.
   void set_unchanged(Unchanged unchanged) const;
   const FileStamp& stamp() const { return stamp_; }
-  // Returns kDamaged if the file has changed since it was first opened. Opens the file only if its
-  // size or time differ, or are so recent that they may hide a change, and set_unchanged() has set
-  // a function to decide.
+  // Returns kDamaged if the file has changed since it was first opened. The file is reopened only
+  // if set_unchanged() has set a function and the stamp is not enough. The stamp is not enough if
+  // it differs or if its modification time is too recent.
   Status check_unchanged() const;
 
  private:
@@ -89,7 +93,7 @@ class PooledFile final : public ByteSource {
   Opener opener_;
   mutable std::atomic<std::uint64_t> size_;
   FileStamp stamp_;
-  bool is_settled_;  // any change is visible in the stamp
+  bool is_settled_;  // every later change is visible in the stamp
   bool sparse_;
   Status check(const FileSource& now, const Unchanged& unchanged) const;
   Status check(FileStamp now) const;

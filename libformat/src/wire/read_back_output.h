@@ -1,5 +1,5 @@
-// ReadBackOutput: reads every write back immediately, while its bytes are in the processor's
-// caches, and compares (spec/rationale.md, "Checking what was written").
+// ReadBackOutput: after every write, reads the bytes back while they are still in the processor's
+// caches, and compares them (spec/rationale.md, "Checking what was written").
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace nmb {
 
-// write_at: also kIo if the file reads as other bytes than those written.
+// write_at() also fails with kIo if the bytes that are read back differ from the written bytes.
 class ReadBackOutput final : public OutputFileLayer {
  public:
   using OutputFileLayer::OutputFileLayer;
@@ -25,7 +25,7 @@ class ReadBackOutput final : public OutputFileLayer {
       NMB_TRY(base_->read_at(offset + done, found));
       if (std::memcmp(found.data(), written.data(), written.size()) != 0)
         return Status(Code::kIo, base_->name(), offset + done, "",
-                      "found other bytes than those that were written here");
+                      "the bytes read back differ from the bytes written");
     }
     return {};
   }

@@ -1,4 +1,4 @@
-// RepeatedValue: bytes that repeat one value.
+// RepeatedValue: a source that repeats the bytes of one value.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class RepeatedValue final : public ByteSource {
       out[done] = value_[at];
       if (++at == value_.size()) at = 0;
     }
-    // From here on, whole values are copied.
+    // The part of `out` that is already filled is copied until `out` is full.
     while (done < out.size()) {
       const std::size_t more = std::min(done, out.size() - done);
       std::memcpy(out.data() + done, out.data(), more);

@@ -1,4 +1,5 @@
-// Sink: the opposite of Cursor. Gathers bytes into pieces of at most 32 KiB and passes them on.
+// Sink: the opposite of Cursor. Collects bytes in pieces of at most 32 KiB and passes the pieces
+// on.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,8 @@ class Sink {
   static constexpr std::size_t kPiece = 32 * 1024;
   using Emit = std::function<Status(std::span<const std::byte>)>;
 
-  // `emit` must outlive the sink. Its first failure stays; nothing is emitted after it.
+  // `emit` must outlive the sink. After the first error of `emit`, which finish() returns, no more
+  // bytes are emitted.
   explicit Sink(const Emit& emit)
       : emit_(emit), piece_(std::make_unique_for_overwrite<std::byte[]>(kPiece)) {}
 
@@ -25,7 +27,7 @@ class Sink {
   void put_be(T value) {
     store_be(claim(sizeof value), value);
   }
-  // Returns room for `count` contiguous bytes, at most kPiece, for the caller to fill.
+  // Returns room for `count` contiguous bytes, which the caller must fill. count: at most kPiece.
   std::byte* claim(std::size_t count) {
     if (kPiece - used_ < count) flush();
     std::byte* const room = piece_.get() + used_;
@@ -56,7 +58,7 @@ class Sink {
   }
 
   const Emit& emit_;
-  // Not cleared, because most headers of many small blocks use little of it.
+  // The memory is not cleared, because the headers of small blocks use only little of it.
   std::unique_ptr<std::byte[]> piece_;
   std::size_t used_ = 0;
   Status status_;

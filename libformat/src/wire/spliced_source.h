@@ -1,4 +1,4 @@
-// SplicedSource: bytes that are parts of other sources, with zeros between them.
+// SplicedSource: a source that consists of ranges of other sources, with zeros between them.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace nmb {
 class SplicedSource final : public ByteSource {
  public:
   struct Run {
-    std::uint64_t offset = 0, length = 0;  // in this source
+    std::uint64_t offset = 0, length = 0;  // range in this source
     std::uint64_t source = 0;              // offset in the other source
     std::uint32_t from = 0;                // index of the other source
     std::uint64_t end() const { return offset + length; }
   };
 
-  // runs: in ascending order, without overlap, inside `size` and inside their sources. name: for
-  // messages.
+  // runs: must be in ascending order, must not overlap, and must lie inside `size` and inside their
+  // sources. name: name of the source in messages.
   SplicedSource(std::vector<std::shared_ptr<const ByteSource>> sources, std::vector<Run> runs,
                 std::uint64_t size, std::string name)
       : sources_(std::move(sources)), runs_(std::move(runs)), size_(size), name_(std::move(name)) {}
@@ -30,7 +30,7 @@ class SplicedSource final : public ByteSource {
   const std::string& name() const override { return name_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (offset > size_ || out.size() > size_ - offset)
-      return Status(Code::kDamaged, name_, offset, "", "found the end of the values");
+      return Status(Code::kDamaged, name_, offset, "", "a read goes beyond the end of the values");
     auto run = std::ranges::upper_bound(runs_, offset, {}, &Run::offset);
     if (run != runs_.begin()) --run;
     while (!out.empty()) {
@@ -48,7 +48,7 @@ class SplicedSource final : public ByteSource {
     }
     return {};
   }
-  // Only for a range within one run.
+  // Returns true only for a range within a single run.
   bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override {
     auto run = std::ranges::upper_bound(runs_, offset, {}, &Run::offset);
     if (run == runs_.begin()) return false;

@@ -1,4 +1,4 @@
-// A file without a name (see wire/spool_file.h).
+// Implements a temporary file without a name (see wire/spool_file.h).
 #include "wire/spool_file.h"
 
 #include <fcntl.h>
@@ -15,8 +15,7 @@ namespace nmb {
 Result<std::shared_ptr<SpoolFile>> SpoolFile::create() {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
-  if (error)
-    return Status(Code::kIo, "found no folder for temporary files, expected one in TMPDIR");
+  if (error) return Status(Code::kIo, "there is no folder for temporary files; set TMPDIR");
   const int descriptor = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) return system_error(errno, folder.string(), "make a temporary file");
   return std::shared_ptr<SpoolFile>(new SpoolFile(descriptor, folder.string()));
@@ -34,7 +33,8 @@ Status SpoolFile::read_at(std::uint64_t offset, std::span<std::byte> out) const 
     const ssize_t n = pread(descriptor_, out.data(), out.size(), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return system_error(errno, name_, "read a temporary file");
-    if (n == 0) return Status(Code::kIo, name_, kNoOffset, "", "found a temporary file cut");
+    if (n == 0)
+      return Status(Code::kIo, name_, kNoOffset, "", "a temporary file is shorter than expected");
     offset += static_cast<std::uint64_t>(n);
     out = out.subspan(static_cast<std::size_t>(n));
   }

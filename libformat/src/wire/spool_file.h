@@ -1,4 +1,5 @@
-// SpoolFile: a file without a name, for bytes that wait for their position in the output.
+// SpoolFile: a temporary file without a name, for bytes whose position in the output is not yet
+// known.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ class SpoolFile final : public ByteSource {
   SpoolFile& operator=(const SpoolFile&) = delete;
 
   int descriptor() const { return descriptor_; }
-  // Returns the current number of bytes, written here or by another process.
+  // Returns the current number of bytes in the file, including bytes that another process has
+  // written.
   std::uint64_t size() const override;
   const std::string& name() const override { return name_; }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
@@ -30,7 +32,7 @@ class SpoolFile final : public ByteSource {
  private:
   SpoolFile(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
   const int descriptor_;
-  const std::string name_;  // of the folder
+  const std::string name_;  // name of the folder
 };
 
 }  // namespace nmb

@@ -1,4 +1,5 @@
-// VisitedFiles: files that were checked for one set of outputs (see convert/references.cpp).
+// VisitedFiles: the files that were already checked against one set of outputs (see
+// convert/references.cpp).
 #pragma once
 
 #include <chrono>
@@ -15,7 +16,8 @@ class VisitedFiles {
   using Duration = std::chrono::steady_clock::duration;
   enum class Entry { kNew, kKnown, kTooMany };
 
-  // kTooMany: the file is new, but the limit of files or time is reached.
+  // Records a file. Returns kTooMany if the file is new, but the limit for files or for time is
+  // reached.
   Entry enter(const std::string& path, std::size_t most, Duration most_time) {
     const std::lock_guard lock(mutex_);
     if (paths_.contains(path)) return Entry::kKnown;

@@ -8,7 +8,7 @@
 
 namespace nmb {
 
-// Returns the number if the text consists of its digits alone.
+// Returns the number if the text consists only of the number's digits.
 inline std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();

@@ -1,11 +1,12 @@
-// The lock of a writer of an NMB file (spec/format.md, section 5.5).
+// Defines the lock that a writer of an NMB file holds (spec/format.md, section 5.5).
 #pragma once
 
 #include <fcntl.h>
 
 namespace nmb {
 
-// For F_OFD_SETLK and F_OFD_GETLK: an exclusive lock of the slots, bytes 4096 to 12287.
+// Returns the lock for F_OFD_SETLK and F_OFD_GETLK: an exclusive lock of the slots, which are bytes
+// 4096 to 12287.
 inline struct flock writer_lock() {
   struct flock lock {};
   lock.l_type = F_WRLCK;

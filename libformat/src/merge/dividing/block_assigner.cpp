@@ -12,7 +12,8 @@ namespace {
 
 Status no_name(const std::string& found) { return Status(Code::kConflict, found); }
 
-// Returns the value as the name of a block. Text is a view of the attribute's bytes.
+// Returns an attribute's value as a block name. A text value is returned as a view of the
+// attribute's bytes.
 Result<std::string_view> name_of(const Attribute& value, std::string* room) {
   if (value.type == Type::kFloat || value.type == Type::kDouble)
     return no_name("floating point (" + std::string(type_name(value.type)) + ")");
@@ -42,7 +43,7 @@ std::string padded_position(std::uint64_t position, std::uint64_t count) {
 
 Result<BlockAssigner> BlockAssigner::make(BlockRule rule) {
   if (rule.count == 0)
-    return Status(Code::kUsage, "found blocks of 0 variables, expected 1 or more");
+    return Status(Code::kUsage, "found 0 variables per block, expected 1 or more");
   BlockAssigner out(std::move(rule));
   if (out.by() == By::kPrefix) {
     NMB_ASSIGN(out.splitter_, NameSplitter::compile(out.rule_.name));

@@ -1,4 +1,4 @@
-// BlockAssigner: to which block each variable goes (PackOptions::block_by).
+// BlockAssigner: decides to which block each variable goes (PackOptions::block_by).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace nmb {
 class BlockAssigner {
  public:
   using By = BlockRule::By;
-  // Errors: kUsage for a bad expression of kPrefix, or a count of 0.
+  // Errors: kUsage if the regular expression of a kPrefix rule is invalid, or if the count is 0.
   static Result<BlockAssigner> make(BlockRule rule);
 
   By by() const { return rule_.by; }
@@ -28,22 +28,24 @@ class BlockAssigner {
   bool names_object() const { return by() == By::kDimension || by() == By::kAttribute; }
   const std::string& name() const { return rule_.name; }
 
-  // Returns the number for kCount, otherwise 1.
+  // Returns how many variables a kCount rule puts into each block, and 1 for every other rule.
   std::uint64_t variables_per_block() const { return rule_.count; }
 
   // Call this before you pass the variables of a dataset.
   void begin() { groups_.clear(); }
-  // For kPrefix, kCount, kAttribute: returns the group of a variable and its name there; nullopt:
-  // it stays. Call it for the variables in order. Views are valid until the next begin() or change
-  // of the metadata. Errors: kConflict if the value is neither text nor integers; the message says
-  // what it is.
+  // For kPrefix, kCount and kAttribute: returns the group to which a variable goes, and the
+  // variable's new name in that group. Returns nullopt if the variable stays in its block. Call
+  // this for the variables in their order. The returned views are valid until the next begin() or
+  // until the metadata change. Errors: kConflict if the attribute's value is neither text nor
+  // integers; the message describes the value.
   Result<std::optional<SplitName>> of(const Metadata& metadata, VarId variable);
   // Returns whether the rule moves a variable, whatever its type.
   Result<bool> concerns(const Metadata& metadata, VarId variable);
-  // For kAttribute: returns the value that the dataset itself has. Errors: kConflict, see above.
+  // For kAttribute: returns the value of the dataset's global attribute. Errors: kConflict as for
+  // of().
   Result<std::optional<std::string>> of_dataset(const Metadata& metadata) const;
-  // Returns the name of a dimension that moves together with variables, without the part that names
-  // the group; the whole name if it does not match or nothing would remain.
+  // Returns the name of a moved dimension without the part that names the group. Returns the whole
+  // name if it does not match the expression or if nothing would remain.
   Result<std::string_view> cut(std::string_view name);
 
  private:
@@ -54,7 +56,7 @@ class BlockAssigner {
   std::deque<std::string> groups_;  // group names that are not part of any name in the metadata
 };
 
-// Returns `position` with as many digits as the last of `count` positions has.
+// Returns `position` as a decimal number, padded with zeros to the length of `count` - 1.
 std::string padded_position(std::uint64_t position, std::uint64_t count);
 
 }  // namespace nmb

@@ -52,7 +52,8 @@ void BlockFates::settle() {
   changes_ = std::ranges::any_of(fates_, [](const auto& one) {
     return one.second.is_divided || one.first != one.second.name;
   });
-  // Other blocks may use scales of a block that becomes classic, so repeat until nothing changes.
+  // If a block becomes classic, blocks that use its dimension scales may have to become classic
+  // too. So the search is repeated until no other block becomes classic.
   for (bool goes_on = changes_; goes_on;) {
     goes_on = false;
     for (auto& [path, fate] : fates_) {
@@ -63,7 +64,8 @@ void BlockFates::settle() {
   }
 }
 
-// Returns the block that has the scale; a scale given by number is searched in the nearest block.
+// Returns the block that has the dimension scale. If the scale is given by a number, `path` is
+// searched first and then the blocks above it.
 std::optional<std::string> BlockFates::owner_of(const std::string& path, const Use& use) const {
   if (!use.path.empty()) {
     std::string_view scale = use.path;
@@ -83,7 +85,7 @@ std::optional<std::string> BlockFates::new_torn_by(const std::string& path,
     const std::optional<std::string> owner = owner_of(path, use);
     if (!owner || *owner == path) continue;
     const auto known = fates_.find(*owner);
-    // Links that lead nowhere in the input stay unchanged.
+    // A link without a target in the input stays unchanged.
     if (known == fates_.end()) continue;
     const bool was_above = is_at_or_below(path, *owner);
     if (known->second.is_whole() && (!was_above || is_at_or_below(fate.name, known->second.name)))
@@ -113,7 +115,8 @@ bool BlockFates::is_linked(std::string_view path) const {
 std::optional<std::string> BlockFates::moved(std::string_view path) const {
   if (!path.starts_with('/')) return std::string(path);
   std::string_view rest = path.substr(1);
-  // Numbers of named datatypes without a link only show which types in a file are the same.
+  // The path of a named datatype without a link is a number, which only shows which types in a file
+  // are the same.
   if (rest.starts_with('/')) {
     const auto root = fates_.find("");
     const std::string place = root == fates_.end() ? "" : root->second.name;

@@ -1,6 +1,6 @@
-// BlockFates: decides what happens to the blocks of an input that is divided, before any of them is
-// taken. Blocks of kind 6 refer to objects of other blocks by path: to dimension scales, groups and
-// the objects of references.
+// BlockFates: if an input is divided, decides what happens to each of its blocks before the first
+// block is taken. Blocks of kind 6 refer by path to dimension scales, groups and reference targets
+// in other blocks.
 #pragma once
 
 #include <cstdint>
@@ -17,27 +17,27 @@ namespace nmb {
 class BlockFates {
  public:
   void clear() { fates_.clear(); }
-  // Adds a block, which is taken unchanged, as `name`, or divided. path: in the input, without the
-  // first '/'. Add all blocks of an input before you call settle().
+  // Adds a block that will be divided or be taken unchanged as `name`. path: the block's path in
+  // the input, without the first '/'. Add all blocks of an input before you call settle().
   void add(const std::string& path, const Dataset& block, std::string name, bool is_divided);
 
-  // A block of kind 6 cannot stay of kind 6 if its variables use dimensions of a block that is
-  // divided or that will not be above it: it becomes a classic dataset with its own dimensions.
-  // This finds such blocks.
+  // Finds blocks of kind 6 that must become classic datasets with their own dimensions. A block
+  // must become classic if its variables use dimensions of a block that is divided or that will no
+  // longer be above it.
   void settle();
 
   // Returns whether the input has a block with this path.
   bool has(std::string_view path) const { return fates_.contains(path); }
-  // Returns the path of the dimension that forces a block to become classic; nullopt: there is
-  // none.
+  // Returns the path of the dimension that forces a block to become classic, or nullopt if no
+  // dimension does.
   const std::optional<std::string>& torn_by(const std::string& path) const;
-  // Returns whether paths in a block may change: it stays of kind 6 while another part of the input
-  // becomes other blocks or gets another name.
+  // Returns whether paths in a block may change. Paths may change if the block stays of kind 6
+  // while another block of the input is divided or renamed.
   bool maps_paths(std::string_view path) const;
-  // Returns whether the block above stays of kind 6: its links refer to this block even if only a
-  // part of it remains.
+  // Returns whether the parent block stays of kind 6. The links of such a parent refer to this
+  // block even if only a part of this block remains.
   bool is_linked(std::string_view path) const;
-  // A PathMap (convert/moved_paths.h) for paths in blocks that are not divided.
+  // Serves as the PathMap (convert/moved_paths.h) for paths in blocks that are not divided.
   std::optional<std::string> moved(std::string_view path) const;
 
  private:
@@ -54,8 +54,9 @@ class BlockFates {
     bool is_extended = false;
     bool is_divided = false;
     std::optional<std::string> torn_by{};
-    std::vector<Use> uses{};                       // dimensions of other blocks
-    std::map<std::int64_t, std::string> scales{};  // its own dimensions: names by number
+    std::vector<Use> uses{};                       // dimensions of other blocks that this block
+                                                   // uses
+    std::map<std::int64_t, std::string> scales{};  // names of the block's own dimensions, by number
     bool is_whole() const { return !is_divided && !torn_by; }
     // Returns whether the block stays of kind 6.
     bool is_kept() const { return is_extended && is_whole(); }

@@ -45,7 +45,7 @@ std::string_view stem_of(std::string_view path) {
   return dot == std::string_view::npos || dot == 0 ? base : base.substr(0, dot);
 }
 
-// Without steps that lead nowhere.
+// Returns a path without its empty parts and its "." parts.
 Result<std::string> steps_of(std::string_view path) {
   std::string steps;
   for (std::size_t at = 0; at <= path.size();) {
@@ -108,7 +108,7 @@ Result<std::string> BlockTemplate::expand(std::string_view path, std::size_t ind
 Result<std::optional<std::string>> BlockTemplate::place(std::string_view path,
                                                         std::size_t index) const {
   NMB_ASSIGN(std::string root, expand(path, index, ""));
-  // Such names are for inputs with one block that has all objects.
+  // A template without {group} serves inputs whose objects are all in one block.
   if (!has_group()) return std::optional(std::move(root));
   if (parts_.back().field != Field::kGroup ||
       std::ranges::count(parts_, Field::kGroup, &Part::field) > 1)

@@ -1,4 +1,5 @@
-// BlockTemplate: forms names of blocks from {stem}, {path}, {index} and {group}.
+// BlockTemplate: forms block names from a template with the fields {stem}, {path}, {index} and
+// {group}.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +15,19 @@ namespace nmb {
 
 class BlockTemplate {
  public:
-  // Errors: kUsage for an unknown or unclosed field.
+  // Errors: kUsage if a field is unknown or not closed.
   static Result<BlockTemplate> parse(std::string_view text);
   bool has_group() const { return has(Field::kGroup); }
-  // Returns whether names contain a part of the input's name.
+  // Returns whether the block names contain a part of the input's file name.
   bool has_input_name() const { return has(Field::kStem) || has(Field::kPath); }
-  // Returns the name for a group ("": none) of the input `path` at `index`. If the group is empty,
-  // the '/' before it is dropped. Errors: kUsage for {path} with "..".
+  // Returns the block name for a group of the input `path` at position `index`. If `group` is
+  // empty, there is no group, and the '/' before {group} is dropped. Errors: kUsage if {path} would
+  // insert a path with "..".
   Result<std::string> expand(std::string_view path, std::size_t index,
                              std::string_view group) const;
-  // Returns the name below which all groups keep the paths that they have in the input; nullopt:
-  // there is none, because the template does not end in "/{group}". Errors: kUsage, see above.
+  // Returns the block name below which all groups keep their paths from the input. Returns nullopt
+  // if no such name exists because the template does not end in "/{group}". Errors: kUsage as for
+  // expand().
   Result<std::optional<std::string>> place(std::string_view path, std::size_t index) const;
 
  private:

@@ -12,10 +12,10 @@ namespace nmb {
 
 namespace {
 
-// Bytes of cached blocks of all NMB inputs together.
+// The most bytes that the cached blocks of all NMB inputs take together.
 constexpr std::size_t kCachedBytes = 64 << 20;
-// The largest number of blocks that one dimension may make of a small file. A larger file may make
-// as many as it has bytes, because values that HDF5 never wrote take none.
+// The largest number of blocks into which a dimension may divide a small file. For a larger file
+// the limit is its size in bytes, because values that HDF5 never wrote take no bytes.
 constexpr std::uint64_t kBlocksOfSmallFile = 65536;
 
 }  // namespace
@@ -73,8 +73,8 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   read.provenance = options_.provenance != nullptr;
   read.statistics =
       options_.keep_statistics && options_.writer.statistics == StatisticsLevel::kNone;
-  // Blocks that are divided or united, and dimensions that count samples, need the lengths of
-  // dimensions that groups share.
+  // The lengths of dimensions that groups share are needed to divide or unite blocks and to count
+  // samples along a dimension.
   read.shared_dimensions = by_ != By::kGroup || options_.mode != MergeMode::kPack ||
                            options_.samples.by == SampleRule::By::kDimension;
   read.made_up_names =
@@ -85,7 +85,7 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   read.count_groups = read.shared_dimensions || read.made_up_names;
   if (options_.samples.by != SampleRule::By::kDefault) read.sample_rule = &options_.samples;
   if (options_.materialise) read.other_files = hdf5::OtherFiles::kCopied;
-  // Blocks that are divided or united are classic: no paths lead to them.
+  // Blocks that are divided or united become classic, so no paths refer to them.
   if (by_ == By::kGroup && options_.mode == MergeMode::kPack)
     read.move = [this](std::size_t index, std::string_view block) -> PathMove {
       const BlockTemplate& names = names_of(true);
@@ -93,7 +93,7 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
       if (!place.ok() || !*place) return {};
       return {names.has_group() ? std::string() : std::string(block), std::move(**place)};
     };
-  // United or joined blocks become classic anyway.
+  // In other modes, paths need not be mapped, because united or joined blocks become classic.
   if (by_ != By::kGroup && options_.mode == MergeMode::kPack) {
     read.survey = [this](const InputBlock& block) { return survey(block); };
     read.map = [this](std::string_view block) -> PathMap {
@@ -130,7 +130,7 @@ Status InputPlanner::plan(std::size_t index, Source file, BlockSink& sink) {
   find_clashes();
   if (splitter_ && splitter_->rule().names_object() && input_.blocks > 0 && !input_.is_divided)
     conflicts_.add(by_ == By::kDimension ? ConflictKind::kDimension : ConflictKind::kAttribute,
-                   splitter_->rule().name(), "no variable that has it", "one at least");
+                   splitter_->rule().name(), "no variable that has it", "at least one");
   return {};
 }
 
@@ -151,7 +151,7 @@ Result<bool> InputPlanner::plan_block(InputBlock& block) {
   return true;
 }
 
-// Checks whether the blocks of an input get distinct names.
+// Reports a conflict if the template gives several blocks of an input one name.
 bool InputPlanner::check_template(const InputBlock& block) {
   if (names_of(block.is_group).has_group() || (block.blocks < 2 && input_.blocks < 2)) return true;
   conflicts_.add(ConflictKind::kBlockName, options_.block_name,
@@ -172,7 +172,7 @@ void InputPlanner::note_group(const std::string& group) {
   if (options_.unique_groups && !group.empty()) note_name_(group);
 }
 
-// Takes a block unchanged. group: its new path in the input.
+// Takes a block unchanged. group: the path from which the block gets its new name.
 Status InputPlanner::take_whole(InputBlock& block, const std::string& group) {
   NMB_ASSIGN(const BlockName name, name_of(group));
   note_group(group);
@@ -180,7 +180,7 @@ Status InputPlanner::take_whole(InputBlock& block, const std::string& group) {
   return input_.sink->take_whole(name, block);
 }
 
-// Predicts what happens to a block; divide() and unite() do it.
+// Records in advance what divide() or unite() will do with a block.
 Status InputPlanner::survey(const InputBlock& block) {
   is_surveying_ = is_surveyed_ = true;
   input_.has_groups = true;
@@ -215,7 +215,8 @@ void InputPlanner::note_names(const std::string& group, const Metadata& metadata
     names.emplace(metadata.dimension(d).name);
 }
 
-// A group of HDF5 holds one object of a name: a clash could not be written back.
+// Reports blocks whose name is also the name of a variable or dimension in the parent group. An
+// HDF5 group cannot hold two objects with one name, so such blocks could not be written back.
 void InputPlanner::find_clashes() {
   std::set<std::string> clashes;
   for (const auto& [group, names] : taken_) {
@@ -228,8 +229,9 @@ void InputPlanner::find_clashes() {
     }
   }
   for (const std::string& clash : clashes)
-    conflicts_.add(ConflictKind::kBlockName, clash, "that of a variable or a dimension too",
-                   "another one, as a group of HDF5 has one thing of a name");
+    conflicts_.add(ConflictKind::kBlockName, clash,
+                   "a block with the name of a variable or dimension",
+                   "distinct names, because an HDF5 group cannot hold two objects with one name");
 }
 
 SplitDataset::Input InputPlanner::split_input(const std::string& group,
@@ -250,7 +252,7 @@ Result<bool> InputPlanner::is_divided(const InputBlock& block, const ClassicForm
   return is_divided;
 }
 
-// Divides a block, unless all of it stays.
+// Divides a block, or takes it unchanged if the rule moves no variable.
 Status InputPlanner::divide(InputBlock& block) {
   NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
   NMB_ASSIGN(const std::optional<std::string> value, value_of(block, form));
@@ -271,13 +273,14 @@ Status InputPlanner::divide(InputBlock& block) {
   return splitter_->make(split_input(block.group, form));
 }
 
-// Takes a block that is not divided itself, but uses dimensions of divided blocks.
+// Takes a block that becomes classic, although it is not divided itself, because it uses dimensions
+// of divided blocks.
 Status InputPlanner::take_torn(const InputBlock& block, const ClassicForm& form,
                                const std::string& group) {
   const std::optional<std::string>& dimension = fates_.torn_by(block.group);
   tell_losses(block, form, conflicts_,
-              "it uses dimension " + in_quotes(*dimension) +
-                  ", which goes to other blocks, so it becomes classic netCDF");
+              "the block uses dimension " + in_quotes(*dimension) +
+                  ", which moves to other blocks, so the block becomes classic netCDF");
   has_divided_ = true;
   note_group(group);
   note_names(group, form.dataset.metadata);
@@ -287,7 +290,8 @@ Status InputPlanner::take_torn(const InputBlock& block, const ClassicForm& form,
   return input_.sink->take_part(name, std::move(part));
 }
 
-// Returns the attribute's value for a block in a file of several; such a block is moved as a whole.
+// Returns the value of the block's attribute if the file has several blocks. A block that has this
+// attribute is moved as a whole.
 Result<std::optional<std::string>> InputPlanner::value_of(const InputBlock& block,
                                                           const ClassicForm& form) {
   if (by_ != By::kAttribute || block.blocks < 2) return std::optional<std::string>();
@@ -299,8 +303,8 @@ Result<std::optional<std::string>> InputPlanner::value_of(const InputBlock& bloc
   return std::optional<std::string>();
 }
 
-// Returns whether the block has only global attributes, which inputs may share, or, with several
-// inputs, nothing at all.
+// Returns whether the block has only global attributes, which inputs may share. With several
+// inputs, returns true also for an empty block.
 bool InputPlanner::is_parent(const InputBlock& block) const {
   const Metadata& metadata = block.dataset.metadata;
   return !metadata.extension() && (metadata.attribute_count() > 0 || options_.inputs.size() > 1) &&

@@ -1,5 +1,5 @@
-// InputPlanner: decides what happens to the blocks of an input: whether they stay as they are, are
-// divided or are joined to one, and their names.
+// InputPlanner: decides whether the blocks of an input stay unchanged, are divided or are joined to
+// one block. The planner also gives the resulting blocks their names.
 #pragma once
 
 #include <cstddef>
@@ -28,27 +28,28 @@ namespace nmb {
 
 class InputPlanner {
  public:
-  // Gets a name that no other input may use for its blocks (SharedNames::note_group()).
+  // A function that receives each name that no other input may use for its blocks
+  // (SharedNames::note_group()).
   using NoteGroup = std::function<void(const std::string& group)>;
 
-  // views: of blocks of kind 6 as classic ones. All arguments must outlive the object. Errors:
-  // kUsage for the options.
+  // views: pool of the sources that present blocks of kind 6 as classic files. All arguments must
+  // outlive the object. Errors: kUsage if the options are invalid.
   static Result<std::unique_ptr<InputPlanner>> make(const PackOptions& options, Communicator& ranks,
                                                     ConflictList& conflicts, NoteGroup note_group,
                                                     PackReport& report,
                                                     std::shared_ptr<SourcePool> views);
 
-  // Passes the blocks of an input to `sink`. index: in the list of inputs. Errors: those of
-  // InputReader::read() and of `sink`; kLimit.
+  // Passes the blocks of an input to `sink`. index: position of the input in the list of inputs.
+  // Errors: kLimit, and all errors of InputReader::read() and of `sink`.
   Status plan(std::size_t index, Source file, BlockSink& sink);
 
-  // Inputs from `end` on are not started early, because this rank does not read them next or at
-  // all.
+  // Sets the end of the inputs that may be read ahead. The next inputs of this rank are before
+  // position `end`.
   void set_end(std::size_t end) { reader_->set_end(end); }
 
   // Returns the provenance of the input that was planned last.
   std::vector<std::string> take_provenance() { return reader_->take_provenance(); }
-  // Returns what this input has besides its blocks.
+  // Returns the contents of the input that was planned last, other than its blocks.
   InputExtras take_extras() { return reader_->take_extras(); }
 
   // Returns whether a block was divided.
@@ -99,9 +100,9 @@ class InputPlanner {
     Source file;
     BlockSink* sink = nullptr;
     std::uint64_t blocks = 0;  // number of blocks visited
-    bool has_groups = false;   // for the names of its blocks
+    bool has_groups = false;   // block names come from the template with {group}
     bool is_divided = false;   // at least one block is divided
-    // The block that is being divided: its path and its values.
+    // The path and the values of the block that is being divided.
     std::string group;
     Source values;
     std::string origin;
@@ -119,13 +120,14 @@ class InputPlanner {
   std::uint64_t largest_load_ = 0;
   bool has_divided_ = false;
   Input input_;
-  BlockFates fates_;  // for the blocks of the input, if some came from HDF5
+  BlockFates fates_;  // fates of the input's blocks, used if some came from HDF5
   bool is_surveyed_ = false;
-  // If blocks came from HDF5: for each block that was taken, by path without the template, the
-  // names in its HDF5 group.
+  // If blocks came from HDF5: the names in the HDF5 group of each block that was taken. The key is
+  // the block's path before the template is applied.
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> taken_;
-  bool is_surveying_ = false;           // conflicts are recorded later, when blocks are taken
-  std::optional<DatasetUnion> united_;  // the groups of the input, united to one dataset
+  bool is_surveying_ = false;           // if set, no conflicts are recorded, because divide() will
+                                        // find the same conflicts
+  std::optional<DatasetUnion> united_;  // for kOne: the groups of the input, united to one dataset
 };
 
 }  // namespace nmb

@@ -12,7 +12,7 @@ struct NameSplitter::Compiled {
   pcre2_code* code = nullptr;
   pcre2_match_data* match = nullptr;
   bool jit = false;
-  bool jit_partial = false;  // for matches against an incomplete text
+  bool jit_partial = false;  // JIT code exists for partial matching
   ~Compiled() {
     pcre2_match_data_free(match);
     pcre2_code_free(code);
@@ -33,8 +33,9 @@ Result<NameSplitter> NameSplitter::compile(const std::string& expression) {
   if (!compiled->code) {
     PCRE2_UCHAR text[256];
     pcre2_get_error_message(error, text, sizeof text);
-    return Status(Code::kUsage, "found regular expression " + in_quotes(expression) + ": at " +
-                                    std::to_string(at) + ": " + reinterpret_cast<char*>(text));
+    return Status(Code::kUsage, "invalid regular expression " + in_quotes(expression) +
+                                    " at position " + std::to_string(at) + ": " +
+                                    reinterpret_cast<char*>(text));
   }
   std::uint32_t captures = 0;
   pcre2_pattern_info(compiled->code, PCRE2_INFO_CAPTURECOUNT, &captures);
@@ -54,8 +55,9 @@ SplitName NameSplitter::divide(std::string_view name, const Match& match) {
   return {name.substr(match.group, match.group_length), name.substr(match.end)};
 }
 
-// Matches the matched text again as the beginning of a longer text. A partial match means that the
-// expression looked at the following text.
+// Runs the expression once more on the matched text, as if more text followed. If PCRE2 then
+// reports a partial match, the first match depended on the text that followed, so the first match
+// is not remembered.
 void NameSplitter::remember(std::string_view name, const Match& match) {
   known_.clear();
   if (!compiled_->jit_partial || match.end == 0) return;
@@ -63,7 +65,8 @@ void NameSplitter::remember(std::string_view name, const Match& match) {
                                     match.end, 0, PCRE2_PARTIAL_HARD, compiled_->match, nullptr);
   if (found < 2) return;
   const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(compiled_->match);
-  // A partial match needs a character, so it may not be reported after an empty match.
+  // PCRE2 reports a partial match only if it consumed a character. So an empty match does not show
+  // whether the expression depends on the following text.
   if (offsets[0] == offsets[1] || offsets[1] != match.end || offsets[2] != match.group ||
       offsets[3] != match.group + match.group_length)
     return;

@@ -1,5 +1,5 @@
-// NameSplitter: divides names that contain their group ("_grp_r1_x") by a regular expression with
-// one capture.
+// NameSplitter: divides names such as "_grp_r1_x", which contain the name of a group, by a regular
+// expression with one capture.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,22 @@ namespace nmb {
 
 struct SplitName {
   std::string_view group;  // the first capture
-  std::string_view rest;   // everything after the match
+  std::string_view rest;   // the text after the match
 };
 
 // Not thread-safe.
 class NameSplitter {
  public:
-  // Errors: kUsage if it is not a regular expression or has no capture.
+  // Errors: kUsage if `expression` is not a valid regular expression or has no capture.
   static Result<NameSplitter> compile(const std::string& expression);
   NameSplitter(NameSplitter&&) noexcept;
   NameSplitter& operator=(NameSplitter&&) noexcept;
   ~NameSplitter();
-  // nullopt: no match. The views are parts of `name`. Errors: kLimit if the match takes more steps
-  // than it should for a name of this length.
+  // Returns nullopt if the expression does not match. The returned views refer to `name`. Errors:
+  // kLimit if matching takes too many steps.
   Result<std::optional<SplitName>> split(std::string_view name);
-  // Returns how many names were divided like the name before them, without matching.
+  // Returns how many names were divided like the previous name, without a run of the regular
+  // expression.
   std::uint64_t alike() const { return alike_; }
 
  private:
@@ -41,8 +42,8 @@ class NameSplitter {
   void remember(std::string_view name, const Match& match);
 
   std::unique_ptr<Compiled> compiled_;
-  // The last match, if the expression matches exactly this at the beginning of every name that
-  // begins with it.
+  // The text of the last match. The text is kept only if the expression matches exactly this text
+  // in every name that begins with the text.
   std::string known_;
   Match known_match_{};
   std::uint64_t alike_ = 0;

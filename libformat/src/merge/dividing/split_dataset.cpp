@@ -72,7 +72,7 @@ Result<bool> SplitDataset::sort_variables(const Input& input) {
   return has_conflict || !groups_.empty();
 }
 
-// group_of: by variable, or kStays.
+// group_of: index of each variable's group, or kStays.
 void SplitDataset::order_by_group(const std::vector<std::uint32_t>& group_of) {
   first_.assign(groups_.size() + 1, 0);
   for (std::uint32_t g : group_of)
@@ -100,8 +100,8 @@ Result<bool> SplitDataset::sort_along_dimension(const Input& input) {
       conflict_({ConflictKind::kVariable,
                  {},
                  std::string(variable.name),
-                 "dimension " + in_quotes(rule_.name()) + " in place " + std::to_string(place),
-                 "it in place 0 alone"});
+                 "dimension " + in_quotes(rule_.name()) + " at position " + std::to_string(place),
+                 "this dimension only at position 0"});
     } else {
       along_.add(v, variable.name);
     }
@@ -114,8 +114,7 @@ Result<bool> SplitDataset::sort_along_dimension(const Input& input) {
   const Dimension dimension = from.dimension(*along);
   indexes_ = dimension.is_record() ? input.records : dimension.length;
   if (indexes_ == 0) {
-    conflict_(
-        {ConflictKind::kDimension, {}, rule_.name(), "length 0", "an index for a block at least"});
+    conflict_({ConflictKind::kDimension, {}, rule_.name(), "length 0", "a length of at least 1"});
     along_.clear();
   } else if (indexes_ > input.most_blocks) {
     return Status(Code::kLimit, "found dimension " + in_quotes(rule_.name()) + " of length " +
@@ -148,7 +147,7 @@ Status SplitDataset::make_rest(const Input& input) {
   return take_(part_of(input, rest_, "", metadata));
 }
 
-// Copies dimensions that no moved variable uses.
+// Copies the dimensions that no variable of `from` uses.
 void SplitDataset::copy_unused_dimensions(const Metadata& from, Metadata* to) {
   std::vector<bool> used(from.dimension_count());
   for (VarId v = 0; v < from.variable_count(); ++v)
@@ -182,7 +181,8 @@ Status SplitDataset::make_groups(const Input& input) {
   return {};
 }
 
-// The blocks differ only in the position of their values.
+// Makes one part for each index of the dimension. The parts differ only in the positions of their
+// values.
 Status SplitDataset::make_indexes(const Input& input) {
   if (along_.variables.empty()) return {};
   const Metadata& from = input.metadata;
@@ -222,13 +222,14 @@ Status SplitDataset::clash(ConflictKind kind, std::string_view group, std::strin
                            const Status& status) {
   if (status.code() != Code::kExists && status.code() != Code::kUsage) return status;
   conflict_({kind, std::string(group), std::string(name),
-             status.code() == Code::kExists ? "two of this name" : "a name that is not legal",
-             cuts_names_ ? "names that are distinct and legal without what carries the group"
+             status.code() == Code::kExists ? "two objects with this name" : "an illegal name",
+             cuts_names_ ? "names that are distinct and legal without their group part"
                          : "names that are distinct and legal"});
   return {};
 }
 
-// Returns fewer ids than dimensions if there was a conflict.
+// Sets `ids` to the ids of the copied dimensions. The list is shorter than the variable's dimension
+// list if there was a conflict.
 Status SplitDataset::copy_dimensions(const Metadata& from, const Variable& variable,
                                      std::string_view group, NamesLike* like, Metadata* to,
                                      std::vector<DimId>* ids) {

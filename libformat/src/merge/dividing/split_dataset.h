@@ -1,5 +1,6 @@
-// SplitDataset: divides the definitions of one classic dataset into those of several blocks and
-// finds the values of each. It knows nothing of files, writers or ranks.
+// SplitDataset: divides one classic dataset into several blocks. The class makes the definitions of
+// each block and finds where the block's values are. The class does not use files, writers or
+// ranks.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +20,26 @@
 
 namespace nmb {
 
-// A new block. The views are valid during the call that gets it.
+// A new block. The views in a part are valid during the call that receives the part.
 struct DatasetPart {
-  std::string_view group;  // the path below the dataset's own path; empty: the part that stays
-                           // there
+  std::string_view group;  // path relative to the dataset's path; empty for the part that stays in
+                           // the dataset
   const Metadata& metadata;
   std::uint64_t records = 0;
-  // Where the values of each variable begin in the dataset's extent, and the distance between
-  // records.
+  // The offset of each variable's values in the dataset's extent. record_size is the distance
+  // between records.
   std::vector<std::uint64_t> begins;
   std::uint64_t record_size = 0;
-  // false: definitions were left out because of conflicts
+  // false if definitions were left out because of conflicts
   bool is_whole = true;
 };
 
 // A reason why a dataset cannot be divided.
 struct SplitConflict {
-  ConflictKind kind;                 // like that of PackConflict
-  std::optional<std::string> group;  // group of the part with the conflict; nullopt: the dataset
-                                     // itself
-  std::string object;                // a name in that part; empty: the whole part
+  ConflictKind kind;                 // same meaning as PackConflict::kind
+  std::optional<std::string> group;  // group of the part that has the conflict; nullopt if the
+                                     // dataset itself has it
+  std::string object;                // name of the object; empty for a whole part
   std::string found, expected;
 };
 
@@ -47,16 +48,18 @@ class SplitDataset {
   using TakePart = std::function<Status(DatasetPart)>;
   using TakeConflict = std::function<void(SplitConflict)>;
 
-  // The dataset to divide; all of it must outlive the calls.
+  // The dataset to divide. All objects to which it refers must outlive the calls that use it.
   struct Input {
     const Metadata& metadata;  // has classic types only
     const ClassicLayout& layout;
     std::uint64_t records = 0;      // 0 if there is no record dimension
     std::uint64_t most_blocks = 0;  // the largest number of blocks that may be made
-    bool keeps_empty = false;       // the part that stays is made even if it is empty
+    bool keeps_empty = false;       // the part that stays in the dataset is made even if it is
+                                    // empty
   };
 
-  // keep_unmatched: variables that belong to no group stay; otherwise they are conflicts.
+  // keep_unmatched: whether variables without a group stay in the dataset. If false, variables
+  // without a group are reported as conflicts.
   SplitDataset(BlockAssigner rule, bool keep_unmatched, TakePart take, TakeConflict conflict)
       : rule_(std::move(rule)),
         keep_unmatched_(keep_unmatched),
@@ -65,16 +68,16 @@ class SplitDataset {
 
   BlockAssigner& rule() { return rule_; }
 
-  // Decides where each variable goes. false: the dataset stays as it is, and make() has nothing to
-  // do. Errors: kLimit.
+  // Decides to which part each variable goes. Returns false if the dataset stays undivided; make()
+  // then has nothing to do. Errors: kLimit.
   Result<bool> sort(const Input& input);
-  // Makes the parts: first the one that stays (variables, the dimensions that no variable uses, and
-  // global attributes), then the others in the order of their first variables. `input` must be the
-  // one that was sorted.
+  // Makes the parts. The first part stays in the dataset. It has the variables that are not moved,
+  // the dimensions that no variable uses, and the global attributes. The moved parts follow in the
+  // order of their first variables. `input` must be the input of the last sort().
   Status make(const Input& input);
 
  private:
-  // The variables of a part, and their names there.
+  // The variables of a part and their names in this part.
   struct Selection {
     std::vector<VarId> variables;
     std::vector<std::string_view> names;
@@ -96,7 +99,7 @@ class SplitDataset {
   Status make_indexes(const Input& input);
   Status make_rest(const Input& input);
   void copy_unused_dimensions(const Metadata& from, Metadata* to);
-  // Copies variables and the dimensions that they use to a Metadata that has neither.
+  // Copies variables and the dimensions that they use into an empty Metadata.
   Status copy_variables(const Metadata& from, const Selection& selection, std::string_view group,
                         NamesLike like, Metadata* to);
   Status copy_dimensions(const Metadata& from, const Variable& variable, std::string_view group,
@@ -113,14 +116,17 @@ class SplitDataset {
   const TakeConflict conflict_;
 
   Selection rest_;                        // variables that stay
-  std::vector<std::string_view> groups_;  // in the order of their first variables
-  std::vector<std::string_view> names_;   // by variable: its new name
-  std::vector<VarId> ordered_;            // variables by group, then in order of definition
-  std::vector<std::uint32_t> first_;      // where each group begins in ordered_, and the end
+  std::vector<std::string_view> groups_;  // group names, ordered by their first variables
+  std::vector<std::string_view> names_;   // new name of each variable
+  std::vector<VarId> ordered_;            // variables ordered by group, then by definition
+  std::vector<std::uint32_t> first_;      // where each group begins in ordered_; the last element
+                                          // is the end
   Selection along_;                       // variables that are divided along a dimension
-  std::uint64_t indexes_ = 0;             // the length of that dimension
+  std::uint64_t indexes_ = 0;             // length of the dimension along which variables are
+                                          // divided
 
-  // By dimension: the part to which its index in dim_local_ belongs.
+  // For each dimension of the dataset: the number of the part for which its entry in dim_local_ is
+  // valid.
   std::vector<std::uint32_t> dim_stamp_;
   std::vector<DimId> dim_local_;
   std::uint32_t stamp_ = 0;

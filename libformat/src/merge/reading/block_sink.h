@@ -18,28 +18,30 @@ namespace nmb {
 
 struct BlockName {
   std::string name;
-  std::string group;            // its path in the input
+  std::string group;            // the block's path in the input
   bool has_input_name = false;  // the block's name contains the input's name
 };
 
-// Definitions of classic types, which are valid during the call that gets them, and the place of
-// the values.
+// The definitions of a block, which have only classic types, and the location of its values. The
+// definitions are valid during the call that receives them.
 struct BlockPart {
   const Metadata& metadata;
-  std::vector<std::uint64_t> begins;  // where each variable begins in `values`
-  std::uint64_t record_size = 0;      // distance from one record of a variable to the next
+  std::vector<std::uint64_t> begins;  // offset of each variable in `values`
+  std::uint64_t record_size = 0;      // distance in bytes between records of a variable
   std::uint64_t records = 0;
-  Source values;              // nullptr: there are none
-  std::string_view origin{};  // describes the values for other ranks; empty: other
-                              // ranks cannot open them
-  // `values` has all values, and the bytes between them, arranged as in a canonical CDF-5 file.
+  Source values;              // nullptr if there are no values
+  std::string_view origin{};  // describes the values for other ranks; empty if other ranks cannot
+                              // open them
+  // Whether `values` has all values, and the bytes between them, in the layout of a canonical CDF-5
+  // file.
   bool is_laid = false;
-  // The rest of a block whose variables became other blocks; several inputs may share it.
+  // Whether this is the rest of a block whose moved variables became other blocks. Several inputs
+  // may share such a rest.
   bool is_rest = false;
-  std::optional<std::uint64_t> samples{};  // the samples that an NMB input has recorded
+  std::optional<std::uint64_t> samples{};  // number of samples that an NMB input has recorded
 };
 
-// Returns all of a canonical CDF-5 dataset as a part.
+// Returns a part that has the whole of a canonical CDF-5 dataset.
 inline BlockPart laid_part(const Dataset& dataset) {
   BlockPart part{dataset.metadata, {}, dataset.layout.record_size, dataset.records, dataset.extent};
   for (VarId v = 0; v < dataset.metadata.variable_count(); ++v)
@@ -55,9 +57,9 @@ class BlockSink {
   BlockSink& operator=(const BlockSink&) = delete;
   virtual ~BlockSink() = default;
 
-  // All calls after this one are for blocks of this input.
+  // Begins an input: all calls after this one pass blocks of this input.
   virtual void begin_input(Source file) = 0;
-  // Takes a block unchanged; the call may move from it.
+  // Takes a block unchanged. The call may move parts out of `block`.
   virtual Status take_whole(const BlockName& name, InputBlock& block) = 0;
   virtual Status take_part(const BlockName& name, BlockPart part) = 0;
 };

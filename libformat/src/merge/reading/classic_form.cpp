@@ -14,12 +14,13 @@ namespace nmb {
 
 namespace {
 
-// Objects that the extent of a view also reads.
+// Keeps the objects that are read through the extent of a view.
 struct OpenView {
   std::shared_ptr<const Dataset> block, view;
 };
 
-// Returns, by name, the paths of the dimensions of a block that keep their names.
+// Returns the paths of those dimensions of a block that keep their names. The key is the name of
+// the dimension.
 std::map<std::string, std::string, std::less<>> paths_of(const Dataset& block) {
   std::map<std::string, std::string, std::less<>> paths;
   for (NetcdfView::Dimension& dimension : netcdf_view(block).dimensions)
@@ -28,7 +29,7 @@ std::map<std::string, std::string, std::less<>> paths_of(const Dataset& block) {
   return paths;
 }
 
-// path: of its record dimension; empty: unknown.
+// path: path of the record dimension; empty if unknown.
 bool is_record_unused(const InputBlock& block, const Dataset& dataset, const std::string& path) {
   const Metadata& metadata = dataset.metadata;
   if (!metadata.record_dimension() || dataset.records > 0) return false;

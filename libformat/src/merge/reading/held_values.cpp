@@ -7,9 +7,9 @@ namespace nmb {
 
 namespace {
 
-// The largest number of bytes of a variable and of an input.
+// The most bytes that are kept of a variable and of an input.
 constexpr std::uint64_t kMostOfVariable = 4096, kMostOfInput = 32768;
-// Memory of a piece in addition to its bytes.
+// The memory that a piece takes in addition to its bytes.
 constexpr std::uint64_t kPieceRoom = 96;
 
 bool is_coordinate(const Metadata& metadata, const Variable& variable) {

@@ -1,5 +1,5 @@
-// HeldValues: the values of an input. Those that a union compares are kept in memory, so that one
-// of thousands of files need not be opened again for each comparison.
+// HeldValues: the values of an input. The values that a union compares are kept in memory. So the
+// file of an input need not be reopened for each comparison, even if there are thousands of inputs.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace nmb {
 
 class HeldValues final : public ByteSourceLayer {
  public:
-  // By offset; pieces do not overlap.
+  // The values that are kept in memory, by their offsets. The pieces of values do not overlap.
   using Pieces = std::map<std::uint64_t, std::vector<std::byte>>;
 
   HeldValues(Source base, Pieces pieces)
@@ -28,9 +28,9 @@ class HeldValues final : public ByteSourceLayer {
   const Pieces pieces_;
 };
 
-// Returns `values`, which belong to a classic dataset whose file is open now, with coordinates and
-// small variables that have no records kept in memory. *room: how many bytes may be kept for all
-// inputs; it is reduced. Errors: kIo, kDamaged.
+// Returns the values of a classic dataset and keeps the values of coordinates and small variables
+// without records in memory. The dataset's file must be open now. *room: how many bytes may still
+// be kept for all inputs; the call reduces it. Errors: kIo, kDamaged.
 Result<Source> hold_small(const Dataset& dataset, Source values, std::uint64_t* room);
 
 }  // namespace nmb

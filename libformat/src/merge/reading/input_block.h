@@ -1,4 +1,5 @@
-// Bodies and extents of blocks of an NMB input, loaded when they are read.
+// Sources for the bodies and extents of the blocks of an NMB input. Bodies and extents are loaded
+// only when they are read.
 #pragma once
 
 #include <memory>
@@ -27,7 +28,8 @@ struct BodyOfBlock {
 };
 using LazyBody = LazySource<BodyOfBlock>;
 
-// Keeps the block, however large its metadata.
+// Returns the extent of a block. The extent keeps the whole block in memory, including its
+// metadata.
 inline Source extent_with(std::shared_ptr<const Block> block) {
   const ByteSource* const extent = block->extent.get();
   return {std::move(block), extent};

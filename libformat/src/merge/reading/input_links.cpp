@@ -1,4 +1,4 @@
-// Finds the places of the values of inputs (see merge/reading/input_links.h).
+// Finds where the values of inputs are stored (see merge/reading/input_links.h).
 #include "merge/reading/input_links.h"
 
 #include <algorithm>
@@ -47,7 +47,8 @@ Result<std::optional<LinkedValues>> InputLinks::in_runs(const Source& file,
   NMB_ASSIGN(ExternalFile row, named(*file));
   out.files.push_back(std::move(row));
   std::uint64_t at = 0;
-  // Adds pieces up to `end`, cut at the windows. position: in the file; nullopt: not stored.
+  // Adds pieces up to `end`; each piece lies within one window. position: position of the bytes in
+  // the file, or nullopt if the file does not store them.
   const auto add = [&](std::uint64_t end, std::optional<std::uint64_t> position) {
     while (at < end) {
       LinkedPiece& piece = out.pieces.emplace_back();
@@ -76,9 +77,9 @@ Result<std::optional<LinkedValues>> InputLinks::of_block(const Reader& reader, c
   LinkedValues out;
   std::vector<Source> sources;
   std::vector<SplicedSource::Run> runs;
-  std::map<std::uint32_t, std::uint32_t> numbers;  // file numbers, and their indexes in `sources`
+  std::map<std::uint32_t, std::uint32_t> numbers;  // index in `sources` for each file number
   std::uint64_t at = 0;
-  std::vector<ExternalFile> rows;  // rows of its file table
+  std::vector<ExternalFile> rows;  // rows of the file table
   if (std::ranges::any_of(pieces, [](const ExtentPiece& piece) { return piece.file != 0; })) {
     NMB_ASSIGN(rows, reader.external_files());
   }
@@ -90,14 +91,14 @@ Result<std::optional<LinkedValues>> InputLinks::of_block(const Reader& reader, c
     if (found.length > piece_size_ ||
         (!coded && found.offset / piece_size_ != (found.offset + found.length - 1) / piece_size_))
       return Status(Code::kUnsupported, file->name(), found.position, "",
-                    "found a piece of " + std::to_string(found.length) +
-                        " bytes of values to link, expected one within a multiple of " +
+                    "a piece of " + std::to_string(found.length) +
+                        " bytes cannot be linked because it crosses a multiple of the piece size " +
                         std::to_string(piece_size_));
     if (found.file != 0 && rows[found.file - 1].is_original)
       return Status(Code::kUnsupported, file->name(), kNoOffset, "",
-                    "found values to link of block " + in_quotes(entry.name) +
-                        " in an original, expected them in a file of its own; without --link they "
-                        "are copied");
+                    "the values of block " + in_quotes(entry.name) +
+                        " are in an original and cannot be linked; leave out --link to copy "
+                        "them");
     const auto [number, is_new] =
         numbers.emplace(found.file, static_cast<std::uint32_t>(sources.size()));
     if (is_new) {

@@ -1,5 +1,5 @@
-// InputLinks: finds the places of the values of inputs, for a merge that does not copy them
-// (spec/format.md, section 10.3).
+// InputLinks: finds where the values of inputs are stored, for a merge that links values instead of
+// copying them (spec/format.md, section 10.3).
 #pragma once
 
 #include <cstdint>
@@ -22,23 +22,25 @@ namespace nmb {
 // The files of coded pieces, by their file numbers.
 using CodedFiles = std::map<std::uint32_t, Source>;
 
-// Functions return nullopt if there is nothing to link. Errors: kUnsupported, kNotFound, kIo (those
-// of external_path()). No input may be inside the output; pack() has checked that.
+// The functions return nullopt if no values can be linked. Errors: kUnsupported, kNotFound and kIo
+// as for external_path(). pack() has checked that no input is also the output.
 class InputLinks {
  public:
-  // piece_size: that of the output.
+  // piece_size: the piece size of the output in bytes.
   InputLinks(std::string output, ExternalPaths allowed, std::uint32_t piece_size)
       : output_(std::move(output)), allowed_(allowed), piece_size_(piece_size) {}
 
-  // Links the values in `file` from `begin` to its end. origin: of the values.
+  // Links the values in `file` from offset `begin` to the end of the file. With `origin`, other
+  // ranks can open the values.
   Result<std::optional<LinkedValues>> behind(const Source& file, std::uint64_t begin, Source values,
                                              std::string origin);
-  // Links values of which those in `runs` (ascending) are in `file`; the others must be copied.
+  // Links the values that lie in the given runs of `file`. Values outside the runs must be copied.
+  // runs: must be ascending.
   Result<std::optional<LinkedValues>> in_runs(const Source& file,
                                               std::span<const hdf5::RunInFile> runs, Source values);
-  // Links the stored pieces of a block, including those that its file has in other files: each is
-  // linked where it finally is. Errors: kUnsupported for pieces that the output cannot have;
-  // kDamaged.
+  // Links the stored pieces of a block. If the block's file links a piece in another file, the
+  // output links this other file directly. Errors: kUnsupported if the output cannot have such a
+  // piece; kDamaged.
   Result<std::optional<LinkedValues>> of_block(const Reader& reader, const Source& file,
                                                const BlockEntry& entry);
 
@@ -48,7 +50,7 @@ class InputLinks {
   const std::string output_;
   const ExternalPaths allowed_;
   const std::uint32_t piece_size_;
-  std::unordered_map<std::string, std::string> paths_;  // by the names of files
+  std::unordered_map<std::string, std::string> paths_;  // path of each linked file, by file name
 };
 
 }  // namespace nmb

@@ -22,8 +22,8 @@ namespace nmb {
 
 namespace {
 
-// Returns the first value of a variable; nullopt if the block has no such variable or it has no
-// values.
+// Returns the first value of a variable. Returns nullopt if the block has no such variable or if
+// the variable has no values.
 Result<std::optional<double>> first_value(const InputBlock& block, std::string_view name) {
   NMB_ASSIGN(const ClassicForm form, classic_form(block, std::make_shared<SourcePool>(1)));
   const auto id = form.dataset.metadata.find_variable(name);
@@ -43,7 +43,8 @@ Result<double> value_in(std::size_t index, const std::string& path, const std::s
                         ExternalPaths external) {
   const SplitPath wanted = split_path(variable);
   NMB_ASSIGN(Source file, FileSource::open(path));
-  std::vector<std::string> warnings;  // reported when the input is planned
+  std::vector<std::string> warnings;  // ignored, because warnings are reported when the input is
+                                      // planned
   InputReader::Options options;
   options.cache_bytes = kCachedBytesOfInput;
   options.external = external;
@@ -56,7 +57,7 @@ Result<double> value_in(std::size_t index, const std::string& path, const std::s
   }));
   if (found && !std::isnan(*found)) return *found;
   return Status(Code::kConflict, path, kNoOffset, "",
-                "found no value of " + in_quotes(variable) + ", expected one to sort by");
+                "found no value of " + in_quotes(variable) + " to sort by");
 }
 
 Result<std::vector<std::uint64_t>> order_of(const std::vector<std::string>& inputs,

@@ -1,4 +1,4 @@
-// Sorts inputs by a value in each, and finds inputs that are given twice.
+// Sorts inputs by a value in each input, and finds inputs that are given twice.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,16 @@
 
 namespace nmb {
 
-// Collective. Sorts `inputs` by the first value of the numeric variable `variable` (with the path
-// of its block) in each; inputs with equal values keep their order. Errors, on all ranks: kConflict
-// if an input does not have the variable or values of it; failures to read the inputs. external:
-// which files that hold values of NMB inputs may be opened.
+// Collective. Sorts `inputs` by the first value of a numeric variable in each input. Inputs with
+// equal values keep their order. variable: path of the block and name of the variable. external:
+// which other files with values of NMB inputs may be opened. All ranks return the same errors:
+// kConflict if an input has no such variable or no value of it, and errors in reading the inputs.
 Status sort_by_values(Communicator& ranks, const std::string& variable, ExternalPaths external,
                       std::vector<std::string>* inputs);
 
-// Returns files that are given twice, even under different names: the indexes of the first and of
-// each further one. Files that cannot be examined are left out.
+// Finds files that are given more than once, even under different names. For each repetition,
+// returns the index of the first path to the file and the index of the repeated path. Files that
+// cannot be examined are left out.
 std::vector<std::pair<std::size_t, std::size_t>> repeated_files(
     const std::vector<std::string>& paths);
 

@@ -21,10 +21,11 @@ namespace nmb {
 
 namespace {
 
-// The largest number of bytes of a header that is kept until it is written.
+// A header with at most kMostHeader bytes is kept in memory until it is written.
 constexpr std::uint64_t kMostHeader = 8192;
-// The largest number of blocks of an NMB file whose definitions are kept in the same way: for a
-// file with more, opening it once more takes a small part of the time.
+// The definitions of an NMB file's blocks are kept in the same way if the file has at most
+// kFewBlocks blocks. For a file with more blocks, reopening the file takes only a small part of the
+// time.
 constexpr std::uint64_t kFewBlocks = 16;
 
 bool is_extended(const BlockEntry& entry) {
@@ -40,7 +41,8 @@ Dataset dataset_of(ClassicHeader header, Source extent) {
   return dataset;
 }
 
-// The failure of moving the paths of a block. remedy: if the block could stay as it is.
+// Returns the error for a block whose paths cannot be changed. remedy: text that is added if the
+// block could be copied unchanged.
 Status not_moved(const Status& status, const std::string& block, const std::string& file,
                  const char* remedy) {
   const bool could_stay = status.code() == Code::kUnsupported;
@@ -73,16 +75,16 @@ Status InputReader::read(std::size_t index, Source file, const Visit& visit) {
   lengths_.reset();
   is_surveyed_ = false;
   if (options_.only_block && kind != FileKind::kNmb)
-    return Status(
-        Code::kUnsupported, file->name(), kNoOffset, "",
-        "a block is taken out of an NMB file; this is a " + std::string(kind_name(kind)) + " file");
+    return Status(Code::kUnsupported, file->name(), kNoOffset, "",
+                  "a single block can only be taken from an NMB file; this is a " +
+                      std::string(kind_name(kind)) + " file");
   if (kind == FileKind::kNmb) return read_nmb(index, std::move(file), visit);
   if (kind == FileKind::kHdf5) return read_hdf5(index, std::move(file), visit);
   if (!is_classic(kind)) return refused_kind(*file, kind);
   return read_classic(index, std::move(file), visit);
 }
 
-// With one rank, origins are not needed.
+// Returns the origin of values for other ranks, or an empty text if there is only one rank.
 std::string InputReader::origin(std::size_t index, std::uint64_t begin,
                                 std::optional<std::string_view> block) const {
   if (!options_.origins) return {};
@@ -103,7 +105,7 @@ Status InputReader::read_classic(std::size_t index, Source file, const Visit& vi
   InputBlock block(dataset);
   count_objects(dataset, &block.packed);
   block.packed.extent = block.values = values;
-  // The file is open now, but may not be later.
+  // The header is read now, because the file may be closed later.
   if (header_length <= std::min(kMostHeader, held_room_)) {
     std::vector<std::byte> body(header_length);
     NMB_TRY(file->read_at(0, body));
@@ -148,8 +150,8 @@ Result<std::shared_ptr<const Reader>> InputReader::open_nmb(const Source& file) 
                                  .verify_values = true,
                                  .external = options_.external}));
   NMB_TRY(check_nothing_pending(*reader));
-  // Another process may add to the file in the meantime, unless it is linked: a link records its
-  // length.
+  // Another process may add to the file while the file is merged, unless the file is linked. A
+  // linked file must not grow, because a link records the file's length.
   if (const auto* const pooled = dynamic_cast<const PooledFile*>(file.get());
       pooled && !options_.links)
     pooled->set_unchanged(reader->generation_check());
@@ -168,7 +170,7 @@ Status InputReader::read_only_block(const NmbInput& in, const Visit& visit) {
                   "found no block " + in_quotes(*options_.only_block));
   const std::string below = entry->name.empty() ? "" : entry->name + "/";
   only_is_group_ = is_extended(*entry);
-  // A group with nothing of its own is a classic block, but blocks lie below it.
+  // A group without content of its own is stored as a classic block, but there are blocks below it.
   if (!only_is_group_ && entry->dimensions + entry->variables + entry->attributes == 0)
     NMB_TRY(in.reader->for_each_entry(below, [&](const BlockEntry& other) -> Result<bool> {
       only_is_group_ |= other.name != entry->name;
@@ -182,7 +184,8 @@ Status InputReader::read_only_block(const NmbInput& in, const Visit& visit) {
   });
 }
 
-// Visits all blocks, if some came from HDF5, ahead of those that ask for them.
+// If some blocks came from HDF5, passes all blocks to Options::survey before the first block is
+// visited.
 Status InputReader::survey(const NmbInput& in) {
   bool any = false;
   NMB_TRY(in.reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
@@ -197,7 +200,7 @@ Status InputReader::survey(const NmbInput& in) {
       });
     }));
   is_surveyed_ = any;
-  // They count when they are visited.
+  // Blocks with tags or statistics are counted later, when they are visited.
   extras_.tagged = extras_.counted = 0;
   return {};
 }
@@ -210,12 +213,12 @@ Status InputReader::read_rows(const Reader& reader) {
     extras_.losses.push_back({0,
                               {},
                               "statistics or tags",
-                              "not kept, since their table cannot be read: " + status.text(),
+                              "not kept because their table cannot be read: " + status.text(),
                               PackLoss::Kind::kTable});
   return {};
 }
 
-// Finds the parts of the file other than blocks that a copy would lose.
+// Finds contents outside the blocks that a copy of the file would lose.
 Status InputReader::find_losses(const Reader& reader) {
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
   for (const ExternalFile& file : files)
@@ -225,20 +228,20 @@ Status InputReader::find_losses(const Reader& reader) {
            {},
            "original " + in_quotes(file.path),
            "a file of " + std::to_string(file.size) +
-               " bytes that the input contains whole; values of blocks in it are copied, the file "
-               "is not",
+               " bytes inside the input; the values of blocks in it are copied, but the "
+               "original itself is not",
            PackLoss::Kind::kOriginal});
   NMB_ASSIGN(const std::vector<std::string> additions, reader.later_additions());
   for (const std::string& addition : additions)
     extras_.losses.push_back({0,
                               {},
                               addition,
-                              "of a later version of the format; not copied",
+                              "not copied because it belongs to a later version of the format",
                               PackLoss::Kind::kAddition});
   return {};
 }
 
-// Statistics and tags are kept with a block that is copied whole.
+// Keeps the statistics and tags of a block that is copied whole.
 Status InputReader::keep_rows(const Block& block, PackedBlock* packed) {
   const KeptRows& rows = *extras_.rows;
   const std::uint64_t order = block.entry.order;
@@ -253,7 +256,8 @@ Status InputReader::keep_rows(const Block& block, PackedBlock* packed) {
   return {};
 }
 
-// Unlimited dimensions are as long as the longest variable in all blocks that use them.
+// Records the lengths of the dimensions. An unlimited dimension is as long as the longest variable
+// in all blocks that use it.
 Status InputReader::note_lengths(const Reader& reader) {
   std::uint64_t count = 0;
   auto lengths = std::make_shared<DimensionLengths>();
@@ -301,10 +305,10 @@ Status InputReader::note_lengths(const std::vector<hdf5::GroupBlock>& groups,
   return {};
 }
 
-// Provenance that cannot be read does not prevent anything.
+// Reads the provenance. Provenance that cannot be read causes only a warning.
 Status InputReader::read_provenance(const Reader& reader) {
   const auto warn = [&](const std::string& why) {
-    warnings_.push_back(reader.file().name() + ": its provenance is left out: " + why);
+    warnings_.push_back(reader.file().name() + ": provenance left out: " + why);
   };
   Result<std::vector<std::string>> told = reader.provenance();
   if (told.ok()) {
@@ -316,14 +320,14 @@ Status InputReader::read_provenance(const Reader& reader) {
   }
   if (std::erase_if(provenance_,
                     [](const std::string& text) { return text.size() > kMostProvenance; }) > 0)
-    warn("found more than " + std::to_string(kMostProvenance) + " bytes of a run");
+    warn("the text of a run has more than " + std::to_string(kMostProvenance) + " bytes");
   return {};
 }
 
 Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry,
                                      const Visit& visit) {
   const std::string& file = in.file->name();
-  // What is not sound is not passed on.
+  // Damaged blocks are not passed on.
   NMB_ASSIGN(const std::shared_ptr<const Block> source, in.reader->block(entry));
   if (options_.outputs) NMB_TRY(check_references(*options_.outputs, *source, file));
   Source values;
@@ -359,10 +363,11 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
       return std::shared_ptr<const Dataset>(std::move(again));
     };
   if (moves_values && options_.links)
-    return Status(Code::kConflict, file, kNoOffset, "",
-                  "block " + in_quotes(entry.name) +
-                      ": references in its values follow its new name, so they cannot be linked; "
-                      "use --block-name '{group}', which keeps names, or leave out --link");
+    return Status(
+        Code::kConflict, file, kNoOffset, "",
+        "block " + in_quotes(entry.name) +
+            ": its values cannot be linked, because its references must follow its new name; "
+            "use --block-name '{group}', which keeps names, or leave out --link");
   NMB_TRY(keep_rows(*source, &block.packed));
   if (moves_values)
     block.packed.extent = std::move(values);
@@ -371,7 +376,8 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
   return visit(block);
 }
 
-// The definitions, kept if they are short and the file has few blocks.
+// Returns the block's definitions. The definitions are kept in memory if they are short and the
+// file has few blocks.
 Result<Source> InputReader::body_of(const NmbInput& in, const BlockEntry& entry) {
   if (entry.raw_length > std::min(kMostHeader, held_room_) ||
       in.reader->totals().blocks > kFewBlocks)
@@ -381,7 +387,7 @@ Result<Source> InputReader::body_of(const NmbInput& in, const BlockEntry& entry)
   return Source(owned_bytes(std::move(bytes), in.file->name()));
 }
 
-// What is known of a block as it is in its file, which `lengths_` speaks of.
+// Sets the fields that describe the block under its original name, which `lengths_` also uses.
 Status InputReader::describe(const NmbInput& in, const Block& source, InputBlock* block) {
   const bool becomes_root = options_.only_block == source.entry.name && !only_is_group_;
   if (!becomes_root) block->group = source.entry.name;
@@ -398,7 +404,7 @@ Status InputReader::describe(const NmbInput& in, const Block& source, InputBlock
   return {};
 }
 
-// Where the values of a block lie, which stay as they are.
+// Sets the locations of a block's values, which are stored unchanged.
 Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entry,
                                       InputBlock* block) {
   NMB_ASSIGN(block->packed.holes, in.reader->holes(entry));
@@ -419,8 +425,8 @@ Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entr
   return {};
 }
 
-// Moves paths of a block of an NMB input whose blocks get other names. Without a body, the block
-// stays unchanged.
+// Changes the paths in a block of an NMB input whose blocks get new names. Returns a result without
+// a body if the block stays unchanged.
 Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& block,
                                             const Source& values, const std::string& file) {
   if (!block.metadata.extension()) return MovedBlock();
@@ -435,10 +441,12 @@ Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& bloc
   }
   Result<MovedBlock> moved = move_paths(dataset, move, moved_);
   if (moved.ok()) return moved;
-  return not_moved(moved.status(), block.entry.name, file, "; --block-name '{group}' keeps names");
+  return not_moved(moved.status(), block.entry.name, file,
+                   "; use --block-name '{group}' to keep names");
 }
 
-// Called after the survey. Without a body, the block stays unchanged.
+// Changes the paths in a block after the survey. Returns a result without a body if the block stays
+// unchanged.
 Result<MovedBlock> InputReader::mapped_block(const Dataset& block, const std::string& name,
                                              const std::string& file) {
   const PathMap map = options_.map ? options_.map(name) : PathMap();
@@ -455,9 +463,8 @@ Result<MovedBlock> InputReader::mapped_block(const Dataset& block, const std::st
   if (moved->lost.size() > kMostNamed)
     lost += " and " + std::to_string(moved->lost.size() - kMostNamed) + " more";
   if (!lost.empty())
-    warnings_.push_back(
-        file + ": block " + in_quotes(name) +
-        ": left out, because the objects to which they refer become others: " + lost);
+    warnings_.push_back(file + ": block " + in_quotes(name) +
+                        ": left out because the referenced objects are divided or united: " + lost);
   return moved;
 }
 
@@ -478,7 +485,7 @@ Status InputReader::read_hdf5(std::size_t index, Source file, const Visit& visit
     NMB_ASSIGN(started, start_hdf5(index, file->name()));
   }
   if (options_.ahead && index + 1 < std::min(end_, options_.ahead->size())) {
-    // Its kind and its errors are determined in its turn.
+    // An error of the next input is reported when that input is read.
     Result<std::unique_ptr<hdf5::StartedFile>> next =
         start_hdf5(index + 1, (*options_.ahead)[index + 1]);
     if (next.ok()) started_ = std::move(*next);
@@ -513,7 +520,7 @@ Status InputReader::read_hdf5(std::size_t index, Source file, const Visit& visit
   return {};
 }
 
-// The definitions of a group.
+// Returns the definitions of a group.
 Result<Dataset> InputReader::decoded(const hdf5::GroupBlock& group, const std::string& file) {
   NMB_ASSIGN(ClassicHeader header,
              decode_classic_header(MemorySource(group.body, file), {.values_follow = false},
@@ -523,14 +530,15 @@ Result<Dataset> InputReader::decoded(const hdf5::GroupBlock& group, const std::s
   return dataset;
 }
 
-// Behind the survey: paths in it become others.
+// Changes the paths in a group after the survey.
 Status InputReader::map_group(const std::string& file, hdf5::GroupBlock* group, Dataset* dataset) {
   NMB_ASSIGN(MovedBlock moved, mapped_block(*dataset, group->name, file));
   if (moved.extent && options_.links)
-    return Status(Code::kConflict, file, kNoOffset, "",
-                  "block " + in_quotes(group->name) +
-                      ": references in its values follow the blocks that are divided, so they "
-                      "cannot be linked; leave out --link");
+    return Status(
+        Code::kConflict, file, kNoOffset, "",
+        "block " + in_quotes(group->name) +
+            ": its values cannot be linked, because its references must follow the blocks "
+            "that are divided; leave out --link");
   if (moved.extent) {
     group->extent_length = moved.extent->size();
     group->extent = std::move(moved.extent);

@@ -1,5 +1,5 @@
-// InputReader: reads the blocks of an input of any kind: the whole classic file, the groups of an
-// HDF5 file, or the blocks of an NMB file.
+// InputReader: reads the blocks of an input of any kind. A classic file is one block. In an HDF5
+// file each group is a block.
 #pragma once
 
 #include <cstddef>
@@ -29,50 +29,56 @@
 
 namespace nmb {
 
-// How many bytes of blocks of an NMB input are cached.
+// The number of bytes of an NMB input's blocks that are cached.
 inline constexpr std::size_t kCachedBytesOfInput = 8 << 20;
 
-// How many bytes of headers a rank keeps for small inputs, and again of values that a union
-// compares. Few files are open at a time; what is kept need not be read from a reopened file.
+// How many bytes of headers a rank keeps in memory for small inputs. The same number of bytes may
+// be kept of values that a union compares. Only a few files are open at a time. If bytes are kept,
+// a file need not be reopened to read them.
 inline constexpr std::uint64_t kHeldBytes = 64 << 20;
 
-// What an NMB input has besides the definitions and values of its blocks.
+// The contents of an NMB input other than the definitions and values of its blocks.
 struct InputExtras {
-  std::shared_ptr<const KeptRows> rows;  // nullptr: none
-  // How many of the visited blocks have tags, and how many have statistics.
+  std::shared_ptr<const KeptRows> rows;  // rows of tags and statistics; nullptr if the input has
+                                         // none
+  // tagged: number of visited blocks that have tags. counted: number of visited blocks that have
+  // statistics.
   std::uint64_t tagged = 0, counted = 0;
-  std::vector<PackLoss> losses{};  // content that no output can have; without input and path
+  std::vector<PackLoss> losses{};  // content that no output can keep; the fields `input` and `path`
+                                   // are not set
 };
 
 // A block of an input, in a form that can be kept after the visit.
 struct KeptBlock {
-  std::string group;      // its path in the input
-  bool is_group = false;  // its file may have several
-  // How many blocks the input has; 0: unknown because `count_groups` is not set.
+  std::string group;      // the block's path in the input
+  bool is_group = false;  // the file may have several blocks
+  // Number of blocks in the input, or 0 if it is unknown because `count_groups` is not set.
   std::uint64_t blocks = 1;
-  PackedBlock packed;  // without name and samples
-  // Whether paths in it (in references, links, named datatypes) already begin with its new name.
+  PackedBlock packed;  // the block to write; its name and samples are not set yet
+  // Whether paths in the block (in references, links and named datatypes) already begin with the
+  // block's new name.
   bool is_placed = false;
-  // The samples that an NMB file has recorded.
+  // Number of samples that an NMB file has recorded.
   std::optional<std::uint64_t> samples;
-  // For a block from HDF5, if `made_up_names` is set: like that of netcdf_view().
+  // For a block from HDF5, if `made_up_names` is set: the argument first_made_up of netcdf_view().
   std::optional<std::int64_t> first_made_up;
-  // For a block from HDF5: what `sample_rule` counts.
+  // For a block from HDF5: the objects that `sample_rule` counts.
   std::optional<SampleCounts> counted;
-  // All of the extent, with fill values in holes; nullptr: it is empty.
+  // The whole extent, with fill values in holes; nullptr if the extent is empty.
   Source values;
-  std::vector<ExtentPiece> coded;     // its coded pieces, if they were requested
-  CodedFiles coded_in;                // the files of these pieces
-  std::optional<LinkedValues> links;  // its values, if they are to be linked
-  std::uint64_t load = 0;             // memory that it takes while its values are moved
-  // The lengths of the file's dimensions, with `shared_dimensions`; nullptr: no other block shares
-  // them.
+  std::vector<ExtentPiece> coded;     // the block's coded pieces, if they were requested
+  CodedFiles coded_in;                // the files in which the coded pieces are stored
+  std::optional<LinkedValues> links;  // locations of the block's values if they are linked
+  std::uint64_t load = 0;             // bytes of memory that the block takes while its values are
+                                      // moved
+  // The lengths of the file's dimensions, if `shared_dimensions` is set; nullptr if blocks share no
+  // dimensions.
   std::shared_ptr<const DimensionLengths> lengths{};
-  // Reads its definitions again.
+  // Reads the block's definitions again.
   std::function<Result<std::shared_ptr<const Dataset>>()> open;
 };
 
-// A block during the visit.
+// A block while it is visited.
 struct InputBlock : KeptBlock {
   explicit InputBlock(const Dataset& definitions, KeptBlock kept = {})
       : KeptBlock(std::move(kept)), dataset(definitions) {}
@@ -80,62 +86,62 @@ struct InputBlock : KeptBlock {
   const Dataset& dataset;  // valid during the visit
 };
 
-// Sets the fields of a packed block that follow from its definitions.
+// Sets those fields of a packed block that follow from its definitions.
 void count_objects(const Dataset& dataset, PackedBlock* block);
 
 class InputReader {
  public:
   struct Options {
-    std::size_t cache_bytes = 0;  // for an NMB input
-    // For NMB and HDF5 inputs: files to which none of them may refer; nullptr: none. Must outlive
-    // the reader.
+    std::size_t cache_bytes = 0;  // cache size for an NMB input
+    // The output files. An NMB or HDF5 input must not refer to an output file. nullptr turns this
+    // check off. Must outlive the reader.
     const OutputSet* outputs = nullptr;
-    // For NMB inputs: which other files with their values may be opened.
+    // Which other files that hold values of NMB inputs may be opened.
     ExternalPaths external = ExternalPaths::kBeneath;
     std::optional<InputLinks> links{};  // set if values are linked
     bool coded_pieces = false;
-    bool origins = false;       // packed.origin is needed
-    bool count_groups = false;  // before the first visit; all metadata of an HDF5 file is then in
-                                // memory
+    bool origins = false;       // KeptBlock::packed.origin is needed
+    bool count_groups = false;  // groups are counted before the first visit; all metadata of an
+                                // HDF5 file are then in memory
     bool shared_dimensions = false;  // InputBlock::lengths is needed; requires `count_groups`
     bool made_up_names = false;      // InputBlock::first_made_up is needed; requires `count_groups`
-    // Set if InputBlock::counted is needed; a rule for a dimension requires `shared_dimensions`.
-    // Must outlive the reader.
+    // The rule for InputBlock::counted; nullptr if that field is not needed. A rule for a dimension
+    // requires `shared_dimensions`. Must outlive the reader.
     const SampleRule* sample_rule = nullptr;
     bool provenance = false;  // the provenance of NMB inputs is needed
     bool statistics = false;  // the statistics of NMB inputs are needed
     hdf5::OtherFiles other_files = hdf5::OtherFiles::kLeft;
-    // Returns how paths of objects change, for the input at an index with a block of this name.
-    // nullptr or an empty move: they stay as they are. For the root of an HDF5 input it is called
-    // without a block's name.
+    // Returns how the paths of objects change. The arguments are the position of the input and the
+    // name of a block; for the root of an HDF5 input the name is empty. If the function is unset or
+    // returns an empty move, the paths stay unchanged.
     std::function<PathMove(std::size_t index, std::string_view block)> move{};
-    // Is called before `visit` for all blocks of an input in which some blocks came from HDF5; may
-    // be unset. Requires `count_groups`.
+    // Called for all blocks of an input before the first block is visited, if some of the blocks
+    // came from HDF5. May be unset. Requires `count_groups`.
     std::function<Status(InputBlock&)> survey{};
-    // Is called after `survey`: returns how paths in a block change; an unset map: they do not
-    // change. Must not be combined with `move`.
+    // Returns how the paths in a block change, or an unset map if they do not change. Called after
+    // `survey`. Must not be combined with `move`.
     std::function<PathMap(std::string_view block)> map{};
-    std::optional<std::string> only_block{};  // for NMB inputs (PackOptions)
+    std::optional<std::string> only_block{};  // for NMB inputs: see PackOptions::only_block
     std::function<Result<bool>(std::string_view block)>
-        wants_block{};  // for NMB inputs (PackOptions)
-    // The list of inputs, so that the next input is started while an HDF5 input is read; nullptr:
-    // inputs are not started early. Must outlive the reader.
+        wants_block{};  // for NMB inputs: see PackOptions::wants_block
+    // The list of inputs. If the list is set, the next input is started while an HDF5 input is
+    // read. Must outlive the reader.
     const std::vector<std::string>* ahead = nullptr;
   };
-  // Returns false if the other blocks are not needed.
+  // A function that receives a block. Visit functions return false if no further blocks are needed.
   using Visit = std::function<Result<bool>(InputBlock&)>;
 
   InputReader(Options options, std::vector<std::string>* warnings)
       : options_(std::move(options)), warnings_(*warnings) {}
 
-  // index: in the list of inputs. Errors: kUnknownKind, kDamaged, kUnsupported, kLimit, kIo;
-  // visit's first failure.
+  // Passes the blocks of an input to `visit`. index: position of the input in the list of inputs.
+  // Errors: kUnknownKind, kDamaged, kUnsupported, kLimit and kIo; the first error of `visit`.
   Status read(std::size_t index, Source file, const Visit& visit);
 
-  // Inputs from `end` on are not started early.
+  // Sets the position in the list of inputs from which inputs are not started early.
   void set_end(std::size_t end) { end_ = end; }
 
-  // Of the input that was read last, if it is an NMB file.
+  // Returns the provenance of the input that was read last, if it is an NMB file.
   std::vector<std::string> take_provenance() { return std::exchange(provenance_, {}); }
   InputExtras take_extras() { return std::exchange(extras_, {}); }
 
@@ -143,7 +149,7 @@ class InputReader {
   Status read_classic(std::size_t index, Source file, const Visit& visit);
   Status read_nmb(std::size_t index, Source file, const Visit& visit);
   struct NmbInput {
-    std::size_t index;  // in the list of inputs
+    std::size_t index;  // position in the list of inputs
     Source file;
     std::shared_ptr<const Reader> reader;
   };
@@ -179,23 +185,28 @@ class InputReader {
 
   Options options_;
   std::vector<std::string>& warnings_;
-  Metadata room_ = ClassicHeader().metadata;  // taken from the block before, reused for the next
-  // For HDF5 inputs, two of which may be read at a time.
+  Metadata room_ = ClassicHeader().metadata;  // memory of the previous block's metadata, reused for
+                                              // the next block
+  // Temporary files for HDF5 inputs. Two HDF5 inputs may be read at a time.
   std::shared_ptr<const SpoolFile> spools_[2];
   std::shared_ptr<SpoolFile> moved_;            // values that contain paths
   std::unique_ptr<hdf5::StartedFile> started_;  // the next input, if it was started
   std::size_t started_index_ = 0;
   std::size_t end_ = ~std::size_t{0};
-  std::uint64_t held_room_ = memory_room(kHeldBytes);  // of headers of inputs
-  bool is_placed_ = false;                             // the one that is read
-  bool is_surveyed_ = false;                           // by Options::survey
-  MadeUpNumbers::First made_up_;                       // of an HDF5 input
-  std::optional<FileDimensionsReader> dimensions_;     // of an NMB input
-  std::string placed_below_;                           // where the groups of an HDF5 input will be
-  std::shared_ptr<const DimensionLengths> lengths_;    // of that
-  // Of Options::only_block: a group comes with the blocks below it and keeps its path, a classic
-  // dataset comes alone and becomes the root. A group without content of its own is stored as an
-  // empty classic dataset: the blocks below it alone tell it from one.
+  std::uint64_t held_room_ = memory_room(kHeldBytes);  // bytes left for headers of inputs
+  bool is_placed_ = false;                             // whether paths of the current input already
+                                                       // have their new beginning
+  bool is_surveyed_ = false;                           // whether the current input was surveyed
+  MadeUpNumbers::First made_up_;                       // first made-up dimension numbers in an HDF5
+                                                       // input
+  std::optional<FileDimensionsReader> dimensions_;     // reads the dimensions of an NMB input
+  std::string placed_below_;                           // name of the block below which the groups
+                                                       // of an HDF5 input are placed
+  std::shared_ptr<const DimensionLengths> lengths_;    // lengths of the current input's dimensions
+  // Whether the block of Options::only_block is a group. A group is read with all blocks below it
+  // and keeps its path. A classic dataset is read alone and becomes the root. A group without
+  // content of its own is stored as an empty classic dataset. Such a group is recognized by the
+  // blocks below it.
   bool only_is_group_ = false;
   std::vector<std::string> provenance_;
   InputExtras extras_;

@@ -1,5 +1,5 @@
-// InputRounds: which inputs a rank reads for the rank that unites them. Ranks read some inputs at a
-// time, so that the descriptions take little memory.
+// InputRounds: decides which inputs each rank reads for rank 0, which unites them. The ranks read
+// only some inputs in each round, so that the descriptions take little memory.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@ class InputRounds {
     if (ranks.size() == 1) each_ = inputs;
   }
 
-  // Returns this rank's inputs of the next round; they follow those of lower ranks.
+  // Returns the inputs that this rank reads in the next round. The inputs follow the inputs of
+  // lower ranks.
   InputShare next() {
     const auto rank = static_cast<std::size_t>(ranks_.rank());
     const auto size = static_cast<std::size_t>(ranks_.size());
@@ -28,8 +29,8 @@ class InputRounds {
     return share;
   }
 
-  // Collective. Returns whether there is a next round; false if is_ok is unset on some rank.
-  // length: of the descriptions of this rank's inputs.
+  // Collective. Returns whether there is a next round. There is no next round if is_ok is false on
+  // some rank. length: bytes that describe this rank's inputs.
   Result<bool> go_on(bool is_ok, std::uint64_t length) {
     struct Round {
       bool is_ok;
@@ -39,7 +40,7 @@ class InputRounds {
                ranks_.all_reduce(Round{is_ok, length}, [](const Round& a, const Round& b) {
                  return Round{a.is_ok && b.is_ok, std::max(a.longest, b.longest)};
                }));
-    // Later inputs may differ much more, so the number grows slowly.
+    // Descriptions of later inputs may be much longer, so the number of inputs grows slowly.
     constexpr std::size_t kFaster = 8;
     const std::uint64_t most =
         std::max<std::uint64_t>(kLeast, kAllBytes / static_cast<std::uint64_t>(ranks_.size()));
@@ -51,14 +52,15 @@ class InputRounds {
   }
 
  private:
-  // Bytes that rank 0 receives in a round, and the least that each rank may send.
+  // kAllBytes: bytes that rank 0 should receive in a round. kLeast: bytes that each rank may send
+  // at least.
   static constexpr std::uint64_t kAllBytes = 32 << 20, kLeast = 64 << 10;
   static constexpr std::size_t kFirst = 64, kMost = 4096;
 
   Communicator& ranks_;
   const std::size_t inputs_;
   std::size_t begin_ = 0;
-  std::size_t each_ = kFirst;  // inputs of each rank
+  std::size_t each_ = kFirst;  // inputs per rank and round
 };
 
 }  // namespace nmb

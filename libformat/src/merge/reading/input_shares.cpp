@@ -13,7 +13,7 @@ std::vector<std::size_t> share_ends(const std::vector<std::uint64_t>& bytes, std
   for (std::uint64_t each : bytes) all += each;
   std::vector<std::size_t> ends;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    // If there are no bytes, divide by number of inputs.
+    // If all inputs are empty, every part gets about the same number of inputs.
     const __uint128_t middle = all == 0 ? 2 * i + 1 : 2 * before + bytes[i];
     const __uint128_t whole = all == 0 ? bytes.size() : all;
     const auto part =

@@ -1,4 +1,4 @@
-// PlannedInput: what a merge knows of an input, besides its blocks, after reading it.
+// PlannedInput: the facts, other than blocks, that a merge keeps about an input it has read.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 namespace nmb {
 
 struct PlannedInput {
-  std::size_t index = 0;   // in the list of inputs
-  Status status{};         // a failure: the input cannot be used
-  bool is_opened = false;  // otherwise the members below are not known
+  std::size_t index = 0;   // position in the list of inputs
+  Status status{};         // an error means that the input cannot be used
+  bool is_opened = false;  // if is_opened is false, the members below are not set
   std::uint64_t size = 0;
-  std::vector<std::string> provenance{};  // the provenance that it contains
-  InputExtras extras{};                   // of an input of another rank: rows without those of
-                                          // blocks
+  std::vector<std::string> provenance{};  // the provenance texts in the input
+  InputExtras extras{};                   // if another rank read the input, the rows of its blocks
+                                          // are missing
 };
 
 }  // namespace nmb

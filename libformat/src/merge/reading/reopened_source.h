@@ -1,5 +1,5 @@
-// ReopenedSource: bytes of an object that takes much memory while it is open, so that only few such
-// objects are open at a time.
+// ReopenedSource: a source that takes much memory while it is open. Only a few such sources are
+// open at a time; a closed source is reopened when it is read.
 #pragma once
 
 #include <algorithm>
@@ -24,14 +24,14 @@ class SourcePool {
 
   explicit SourcePool(std::size_t limit) : limit_(limit) {}
 
-  // key: identifies the caller that opens the source.
+  // Returns the source for `key` and opens it if necessary. key: identifies the caller.
   Result<Source> use(const void* key, const Open& open) {
     {
       const std::scoped_lock lock(mutex_);
       if (const auto known = find(key); known != open_.end()) return first(known);
       make_room();
     }
-    // The mutex is not locked here: other threads may read meanwhile, or open the same source.
+    // The mutex is not locked here, so other threads may read meanwhile or open the same source.
     NMB_ASSIGN(Source source, open());
     const std::scoped_lock lock(mutex_);
     if (const auto known = find(key); known != open_.end()) return first(known);
@@ -62,16 +62,17 @@ class SourcePool {
   std::list<Entry> open_;  // most recently used first
 };
 
-// What is opened: the values of a block of kind 6 in the form of a classic dataset.
+// Describes a source that is opened: the values of a block of kind 6, converted to a classic
+// dataset.
 struct ViewOrigin {
   std::string block;
-  Source body, extent;  // extent: nullptr: it is empty
+  Source body, extent;  // extent is nullptr if the block has no values
   std::shared_ptr<const DimensionLengths> lengths;
 };
 
 class ReopenedSource final : public ByteSource {
  public:
-  // open: opens a source of `size` bytes, the same each time.
+  // open: a function that opens a source of `size` bytes with the same content each time.
   ReopenedSource(std::string name, std::uint64_t size, SourcePool::Open open,
                  std::shared_ptr<SourcePool> pool, ViewOrigin origin = {})
       : name_(std::move(name)),

@@ -24,7 +24,7 @@ SampleCounts counts_of(const SampleRule& rule, const Dataset& dataset,
   const auto dimension =
       std::ranges::find(view.dimensions, rule.dimension, &NetcdfView::Dimension::name);
   if (dimension == view.dimensions.end()) return counts;
-  // A group above that has the dimension counts it.
+  // A dimension that a group above defines is counted for that group.
   const std::string own = dataset.name.empty() ? "/" : "/" + dataset.name + "/";
   const std::string& path = dimension->path;
   if (path.empty() || path.substr(0, path.rfind('/') + 1) == own) counts.length = dimension->length;

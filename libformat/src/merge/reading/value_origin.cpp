@@ -1,4 +1,4 @@
-// Opens values of other ranks' inputs (see merge/reading/value_origin.h).
+// Opens values of inputs that another rank planned (see merge/reading/value_origin.h).
 #include "merge/reading/value_origin.h"
 
 #include <utility>

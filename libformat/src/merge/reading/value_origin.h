@@ -1,4 +1,5 @@
-// ValueOrigin: where values for a merge are stored, for a rank that did not plan their input.
+// ValueOrigin: describes where values of an input are stored, for a rank that did not plan this
+// input.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +16,15 @@
 
 namespace nmb {
 
-// For a classic file: the bytes from `begin` on. For an NMB file: the extent of a block whose entry
-// has the sum `begin` (sum_of_entry()): the other rank may see a later generation.
+// In a classic file, the values are the bytes from `begin` on. In an NMB file, the values are the
+// extent of a block whose entry has the checksum `begin` (see sum_of_entry()). The checksum is
+// compared because the other rank may see a later generation.
 struct ValueOrigin {
-  std::uint32_t input = 0;  // in the list of inputs
+  std::uint32_t input = 0;  // position in the list of inputs
   std::uint64_t begin = 0;
   std::optional<std::string_view> block{};
 
-  // Returns a text for another rank of the program.
+  // Returns the origin as a text that is sent to another rank.
   std::string text() const {
     MessageWriter out;
     out.put(input);
@@ -32,7 +34,7 @@ struct ValueOrigin {
     const std::vector<std::byte> bytes = out.take();
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
-  // The block's name is a part of `text`.
+  // Decodes a text. The block's name in the result is a view of `text`.
   static ValueOrigin of(std::string_view text) {
     MessageReader in(std::as_bytes(std::span(text)));
     ValueOrigin origin;
@@ -45,11 +47,11 @@ struct ValueOrigin {
   }
 };
 
-// Returns a sum over the places of a block's body and values.
+// Returns a checksum over the positions of a block's body and values.
 std::uint64_t sum_of_entry(const BlockEntry& entry);
 
-// Opens the values of an input of another rank. path: of the input. options: for the reader of an
-// NMB file.
+// Opens values of an input that another rank planned. path: path of the input. options: for the
+// reader of an NMB file.
 Result<Source> open_origin(const ValueOrigin& origin, const std::string& path,
                            std::shared_ptr<FilePool> pool, const ReadOptions& options);
 

@@ -1,5 +1,5 @@
-// ConflictList: the reasons why inputs cannot be merged, each with its place in the order in which
-// conflicts are reported.
+// ConflictList: the reasons why inputs cannot be merged. Each conflict has a position in the order
+// of reporting.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ namespace nmb {
 
 class ConflictList {
  public:
-  // Stands for: no second input.
+  // Means that a conflict has no second input.
   static constexpr std::size_t kNone = ~std::size_t{0};
 
   // `inputs` must outlive the object.
   explicit ConflictList(const std::vector<std::string>& inputs) : inputs_(inputs) {}
 
-  // Conflicts added after this call belong to this input.
+  // Begins an input: conflicts added after this call belong to it.
   void begin_input(std::size_t input) { here_ = {input, 0}; }
   void look_at(const Occurrence& object) { here_ = object; }
   const Occurrence& here() const { return here_; }
@@ -29,7 +29,7 @@ class ConflictList {
     return here_;
   }
 
-  // Adds a conflict of the current object.
+  // Adds a conflict for the current object.
   void add(ConflictKind kind, std::string object, std::string found, std::string expected) {
     add_at(here_, kind, std::move(object), here_.input, kNone, std::move(found),
            std::move(expected));
@@ -51,13 +51,13 @@ class ConflictList {
   void add_block_name(Occurrence at, const std::string& name, std::size_t first) {
     if (first == at.input)
       return add_at(at, ConflictKind::kBlockName, name, first, kNone,
-                    "two blocks with this name in one input", "one");
-    add_at(at, ConflictKind::kBlockName, name, first, at.input, "two inputs with this block name",
-           "one; --block-name with {path} or {index} tells them apart");
+                    "two blocks with this name in one input", "one block");
+    add_at(at, ConflictKind::kBlockName, name, first, at.input, "this block name in two inputs",
+           "distinct names; use --block-name with {path} or {index}");
   }
   void add_group(Occurrence at, const std::string& group, std::size_t first) {
-    add_at(at, ConflictKind::kGroup, group, first, at.input, "two inputs with this group",
-           "one (--unique)");
+    add_at(at, ConflictKind::kGroup, group, first, at.input, "this group in two inputs",
+           "the group in one input (--unique)");
   }
 
   std::size_t size() const { return found_.size(); }

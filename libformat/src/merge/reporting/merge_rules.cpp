@@ -1,4 +1,4 @@
-// Reads the rules of a merge from text (see nmb/merge.h).
+// Parses the text form of merge rules (see nmb/merge.h).
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,13 +11,13 @@ namespace nmb {
 
 namespace {
 
-// Returns the text after `word` if the text begins with it and is longer.
+// Returns the text after `word` if the text begins with `word` and is longer than it.
 std::optional<std::string_view> behind(std::string_view text, std::string_view word) {
   if (!text.starts_with(word) || text.size() == word.size()) return std::nullopt;
   return text.substr(word.size());
 }
 
-// Returns the number after "vars:", at least 1.
+// Returns the number after "vars:" if it is at least 1.
 std::optional<std::uint64_t> variables_in(std::string_view text) {
   const auto digits = behind(text, "vars:");
   const auto count = digits ? whole_number(*digits) : std::nullopt;
@@ -35,7 +35,7 @@ Result<BlockRule> BlockRule::parse(std::string_view text) {
         std::pair("key:", By::kAttribute)})
     if (const auto name = behind(text, word)) return BlockRule{by, std::string(*name)};
   return Status(Code::kUsage, "found \"" + std::string(text) +
-                                  "\" as the rule for blocks, expected group, prefix:REGEX, "
+                                  "\" as the block rule, expected group, prefix:REGEX, "
                                   "vars:N, one, dim:NAME or key:ATT");
 }
 
@@ -47,8 +47,9 @@ Result<SampleRule> SampleRule::parse(std::string_view text) {
     return SampleRule{.by = By::kVariables, .variables = *count};
   if (const auto name = behind(text, "dim:"))
     return SampleRule{.by = By::kDimension, .dimension = std::string(*name)};
-  return Status(Code::kUsage, "found samples \"" + std::string(text) +
-                                  "\", expected vars:N, dim:NAME, group or none");
+  return Status(Code::kUsage,
+                "found \"" + std::string(text) +
+                    "\" as the sample rule, expected vars:N, dim:NAME, group or none");
 }
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Which options of pack() go together (see nmb/merge.h).
+// Checks which options of pack() can be combined (see nmb/merge.h).
 #include <string>
 
 #include "nmb/merge.h"
@@ -40,17 +40,17 @@ Status check_options(const PackOptions& options, const PackOptionNames& names) {
   const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
   if (options.inputs.empty()) return usage("no inputs; name " + names.inputs);
   if (options.samples.variables == 0)
-    return usage("found samples of 0 variables, expected 1 or more");
+    return usage("found 0 variables per sample, expected 1 or more");
   if (!options.key.empty() && options.mode != MergeMode::kJoin)
     return usage(names.key + " needs " + names.mode + " join");
   if (options.classic && packs)
-    return needs_kind(names.mode + " " + mode, "nc4, hdf5 or nmb, which have groups");
+    return needs_kind(names.mode + " " + mode, "nc4, hdf5 or nmb, which can hold groups");
   if (options.classic && options.compression)
     return needs_kind(names.compression, "nmb, nc4 or hdf5");
   if (dry_run && !is_nmb) return needs_kind(names.dry_run, "nmb");
   if (dry_run && counts)
     return usage(exclude(names.dry_run, names.statistics) +
-                 ": the length of statistics depends on values");
+                 ": the length of the statistics depends on the values");
   if (counts && !is_nmb) return needs_kind(names.statistics, "nmb");
   if (has_view && !is_nmb) return needs_kind(names.hdf5_view + " on", "nmb");
   if (resumes && !is_nmb) return needs_kind(names.resume, "nmb");

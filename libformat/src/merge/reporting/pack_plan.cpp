@@ -16,8 +16,8 @@ namespace nmb {
 
 namespace {
 
-// Returns the peak memory of this process in bytes. ru_maxrss is not used, because it begins with
-// the value of the parent process.
+// Returns the peak memory of this process in bytes. ru_maxrss is not used because its first value
+// is inherited from the parent process.
 Result<std::uint64_t> peak_resident() {
   const char* const path = "/proc/self/status";
   std::ifstream status(path);
@@ -26,7 +26,7 @@ Result<std::uint64_t> peak_resident() {
     if (word == "VmHWM:" && status >> kibibytes) return kibibytes << 10;
     status.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
   }
-  return Status(Code::kIo, path, kNoOffset, "", "found no VmHWM, expected it on Linux");
+  return Status(Code::kIo, path, kNoOffset, "", "no line VmHWM in this file");
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ Status plan_ranks(Communicator& ranks, const PackOptions& options, std::uint64_t
                   std::uint64_t largest_load, PackPlan* plan) {
   struct Memory {
     std::uint64_t seen = 0, moving = 0;
-    // A sixteenth is freed memory that cannot be reused.
+    // A sixteenth is added for freed memory that cannot be reused.
     std::uint64_t all() const { return seen + seen / 16 + moving; }
   };
   const Result<std::uint64_t> peak = peak_resident();

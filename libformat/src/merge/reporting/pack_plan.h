@@ -1,4 +1,4 @@
-// What a dry run reports on ranks, memory and blocks (see PackPlan in nmb/merge.h).
+// Makes the report of a dry run on ranks, memory and blocks (see PackPlan in nmb/merge.h).
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,17 @@
 
 namespace nmb {
 
-// How many names of blocks a plan lists.
+// The largest number of block names that a plan lists.
 inline constexpr std::size_t kFirstBlocks = 10;
 
-// Collective. Determines ranks, memory and striping for a file of `bytes`. largest_load: memory
-// that this rank's largest block of an NMB input takes while its values are moved.
+// Collective. Determines the number of ranks, the memory and the striping for a file of `bytes`
+// bytes. largest_load: bytes of memory that this rank's largest block takes while its values are
+// moved.
 Status plan_ranks(Communicator& ranks, const PackOptions& options, std::uint64_t bytes,
                   std::uint64_t largest_load, PackPlan* plan);
 
-// Collective. Gathers blocks_of_input and first_blocks of all ranks, in the order of ranks, in rank
-// 0's plan.
+// Collective. Collects the fields blocks_of_input and first_blocks of all ranks in rank 0's plan,
+// in the order of ranks.
 Status gather_blocks(Communicator& ranks, PackPlan* plan);
 
 }  // namespace nmb

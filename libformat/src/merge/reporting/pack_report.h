@@ -10,10 +10,11 @@
 
 namespace nmb {
 
-// The place at which a conflict was found: conflicts are reported in this order.
+// Identifies the object at which a conflict was found. Conflicts are reported in the order of these
+// objects.
 struct Occurrence {
-  std::uint64_t input = 0;  // the later of the two
-  std::uint64_t at = 0;     // in the order of its objects
+  std::uint64_t input = 0;  // index of the input; of two inputs, the later one
+  std::uint64_t at = 0;     // position of the object in the input
   auto operator<=>(const Occurrence&) const = default;
 };
 
@@ -22,18 +23,19 @@ struct FoundConflict {
   PackConflict conflict;
 };
 
-// A loss in a message (parallel/message_fields.h); its path is that of its input.
+// Encodes a loss in a message (parallel/message_fields.h). The path is not sent, because it is the
+// path of the input.
 template <class Fields>
 void fields(Fields& all, PackLoss& loss) {
   all(loss.input, loss.object, loss.text, loss.kind, loss.blocks);
 }
 
-// Collective. Gathers conflicts, unusable inputs, warnings and sums of all ranks in rank 0's
-// report. *failure becomes the failure of the lowest rank that has one.
+// Collective. Collects the conflicts, unusable inputs, warnings and sums of all ranks in rank 0's
+// report. *failure becomes the error of the lowest rank that has an error.
 Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, PackReport* report,
                      Status* failure);
 
-// Returns the error for the inputs that were planned. Uses the options output, strict and
+// Returns an error if the planned inputs cannot be merged under the options output, strict and
 // refuse_losses.
 Status verdict(const PackReport& report, const PackOptions& options);
 

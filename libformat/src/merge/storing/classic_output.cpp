@@ -50,17 +50,18 @@ void ClassicOutput::check() {
   if (only_)
     for (const Loss& loss : type_losses(only_->metadata, *options_.classic)) {
       const std::string_view text = loss.text;
-      const std::size_t from = text.find(' ') + 1;  // after the word "found"
+      const std::size_t from = text.find(' ') + 1;  // position after the word "found"
       conflicts_.add_at({0, 0}, ConflictKind::kLoss, loss.object, 0, ConflictList::kNone,
                         std::string(text.substr(from, text.rfind(';') - from)), "");
     }
   if (only_ || conflicts_.size() > 0) return;
   conflicts_.add_at({0, 0}, ConflictKind::kBlocks, options_.output, 0, ConflictList::kNone,
                     std::to_string(blocks_) + " blocks",
-                    "one for a classic file; --to nc4 or hdf5 have groups");
+                    "one block for a classic file; use --to nc4 or --to hdf5, which have groups");
 }
 
-// Each rank writes its share. Rank 0 writes values that another rank cannot read.
+// Divides the values among the ranks, each of which writes its share. Rank 0 writes values that
+// another rank cannot read.
 Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(Communicator& ranks,
                                                              const ReceivedFrom& from,
                                                              Source values,
@@ -123,7 +124,7 @@ Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
   return ranks.first([&] { return describe(report); });
 }
 
-// Describes the finished file.
+// Adds the totals of the finished file to the report.
 Status ClassicOutput::describe(PackReport* report) const {
   const Metadata& metadata = only_->metadata;
   Totals& totals = report->totals;

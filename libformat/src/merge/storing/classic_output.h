@@ -1,4 +1,4 @@
-// ClassicOutput: writes the block as a classic file; there must be exactly one.
+// ClassicOutput: writes a merge result as a classic file. The result must have exactly one block.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace nmb {
 
 class ClassicOutput final : public BlockSink {
  public:
-  // options (with `classic`) and conflicts must outlive the object.
+  // options and conflicts must outlive the object. options.classic must be set.
   ClassicOutput(const PackOptions& options, ConflictList& conflicts,
                 std::shared_ptr<SourcePool> views)
       : options_(options), conflicts_(conflicts), views_(std::move(views)) {}
@@ -28,9 +28,9 @@ class ClassicOutput final : public BlockSink {
 
   // Reports a conflict unless there is exactly one block.
   void check();
-  // Collective. Rank 0 has the block and tells the others how to make the values that they write.
-  // check_inputs: called by rank 0 before the file is published. from: how the other ranks make
-  // values.
+  // Collective. Rank 0 has the block and sends the other ranks descriptions of the values that they
+  // write. check_inputs: called by rank 0 before the file is published. from: how the other ranks
+  // open inputs and values.
   Status write(Communicator& ranks, const ReceivedFrom& from,
                const std::function<Status()>& check_inputs, PackReport* report) const;
 

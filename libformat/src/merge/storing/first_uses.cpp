@@ -16,7 +16,8 @@ void fields(Fields& all, NameUse& use) {
 Result<std::vector<NameUse>> first_uses(Communicator& ranks, std::span<const NameUse> uses) {
   const auto size = static_cast<std::uint64_t>(ranks.size());
   Letters letters;
-  std::vector<std::vector<std::size_t>> asked(size);  // indexes in `uses`, by rank
+  std::vector<std::vector<std::size_t>> asked(size);  // for each rank, the indexes in `uses` of the
+                                                      // names sent to it
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const std::uint64_t owner = sum_of(std::as_bytes(std::span(uses[i].name))) % size;
     asked[owner].push_back(i);
@@ -31,7 +32,7 @@ Result<std::vector<NameUse>> first_uses(Communicator& ranks, std::span<const Nam
       if (!is_new && use.input < known->second.input) known->second = std::move(use);
     }
   }
-  // Answers come in the order of the questions.
+  // Answers arrive in the order of the requests.
   for (const Message& message : arrived) {
     for (FieldsIn in(message.bytes()); !in.at_end();) {
       const NameUse use = in.next<NameUse>();

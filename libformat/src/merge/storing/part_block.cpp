@@ -1,4 +1,4 @@
-// Values of blocks made of parts (see merge/storing/part_block.h).
+// Finds the values of new blocks in their sources (see merge/storing/part_block.h).
 #include "merge/storing/part_block.h"
 
 namespace nmb {

@@ -1,4 +1,4 @@
-// PartBlock: a new block with some of an input's values, and the places of these values.
+// PartBlock: a new block with some of an input's values, and the positions of these values.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@ namespace nmb {
 
 struct PartBlock {
   BlockId id = 0;
-  std::uint32_t source = 0;  // index of the source that has its values
-  // Where each variable begins in the source; empty: the source has all values, and the bytes
-  // between them, in the same arrangement.
+  std::uint32_t source = 0;  // index of the source that has the block's values
+  // Offset of each variable in the source. Empty if the source has all values of the block, and the
+  // bytes between them, in the block's own layout.
   std::vector<std::uint64_t> begins;
-  std::uint64_t record_size = 0;  // distance between records of a variable in the source
-  bool coded = false;             // its values were given as coded pieces
+  std::uint64_t record_size = 0;  // distance in bytes between records of a variable in the source
+  bool coded = false;             // the values were given as coded pieces
 };
 
-// The values of parts.
+// A source of values for parts.
 struct PartSource {
   Source values;
-  std::string origin;  // describes them for other ranks; empty: other ranks cannot open them
+  std::string origin;  // describes the values for other ranks; empty if other ranks cannot open
+                       // them
 };
 
-// Returns where the values of a block are in its source; metadata and layout are those of the
-// block.
+// Returns where the values of a block are in its source. metadata and layout belong to the block.
 std::vector<ValueRuns> runs_of(const PartBlock& block, const Metadata& metadata,
                                const ClassicLayout& layout);
 

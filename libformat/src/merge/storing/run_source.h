@@ -1,4 +1,5 @@
-// RunSource: values in runs of a source, presented as the extent that a writer would make of them.
+// RunSource: presents values that lie in runs of a source as the extent that a writer would make of
+// these values.
 #pragma once
 
 #include <cstdint>

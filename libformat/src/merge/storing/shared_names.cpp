@@ -23,7 +23,7 @@ bool SharedNames::note_parent(const std::string& name, const Metadata& attribute
   const Occurrence here = conflicts_.next_object();
   auto [known, is_new] = parents_.try_emplace(name);
   known->second.push_back({here, attributes});
-  // Another rank may have an earlier one.
+  // With several ranks, another rank may have an earlier use, so the comparison must wait.
   if (!is_new && ranks_.size() == 1) {
     compare_attributes(name, known->second[0], known->second[1]);
     known->second.pop_back();
@@ -41,16 +41,17 @@ void SharedNames::compare_attributes(const std::string& name, const Parent& firs
         conflicts_.add_at(second.occurrence, ConflictKind::kAttributes,
                           name + "@" + std::string(attribute), first.occurrence.input,
                           second.occurrence.input,
-                          found ? "global attributes that differ for one block"
-                                : "a global attribute that is missing in the second file",
-                          "equal ones; --block-name '{stem}/{group}' keeps them apart");
+                          found ? "a global attribute with different values for one block"
+                                : "a global attribute that the second file does not have",
+                          "equal attributes; --block-name '{stem}/{group}' makes separate blocks");
       });
 }
 
 Status SharedNames::compare_with_other_ranks() {
   NMB_ASSIGN(const FirstInputs blocks, compare_blocks());
   NMB_ASSIGN(const FirstInputs groups, compare_groups());
-  // If two inputs of this rank disagree, the later one also disagrees with the first of all.
+  // If two inputs of this rank differ, the later input also differs from the first input of all
+  // ranks.
   for (auto& [occurrence, conflict] : conflicts_.all()) {
     if (conflict.second_file.empty()) continue;
     const auto& firsts = conflict.kind == ConflictKind::kBlockName ? blocks : groups;

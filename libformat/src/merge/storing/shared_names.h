@@ -1,5 +1,5 @@
-// SharedNames: names that several inputs, of this rank or of others, may use: names of blocks,
-// groups, and parents, which are blocks that have only attributes.
+// SharedNames: names that several inputs may use, on this rank or on others. The names are names of
+// blocks, groups and parents. A parent is a block that has only attributes.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ class SharedNames {
   SharedNames(Communicator& ranks, ConflictList& conflicts)
       : ranks_(ranks), conflicts_(conflicts) {}
 
-  // Records a block that was defined.
+  // Records the name of a block that was defined.
   void note_block(const std::string& name, Occurrence at);
   // Records a name that no other input may use for its blocks.
   void note_group(const std::string& group);
-  // Records a parent. Inputs share a parent if their attributes for it are the same. false: the
-  // name was recorded before.
+  // Records a parent. Inputs share a parent if the parent has the same attributes in all of these
+  // inputs. Returns false if the name was recorded before.
   bool note_parent(const std::string& name, const Metadata& attributes);
 
-  // Collective: compares the names with those in inputs of other ranks.
+  // Collective. Compares the names with the names in inputs of other ranks.
   Status compare_with_other_ranks();
 
  private:
@@ -41,15 +41,16 @@ class SharedNames {
 
   void compare_attributes(const std::string& name, const Parent& first, const Parent& second);
   Result<std::vector<NameUse>> describe_blocks();
-  // Returns the names that another rank uses first, with the inputs that use them.
+  // Returns the names that another rank uses first, each with the input that uses it.
   Result<FirstInputs> compare_blocks();
   Result<FirstInputs> compare_groups();
 
   Communicator& ranks_;
   ConflictList& conflicts_;
   std::vector<std::pair<NameUse, Occurrence>> blocks_;  // kept if there are several ranks
-  std::unordered_map<std::string, Occurrence> groups_;  // first uses
-  // The first use and, until those of other ranks are known, all later uses.
+  std::unordered_map<std::string, Occurrence> groups_;  // the first use of each group name
+  // The first use of each parent. Until the first uses on other ranks are known, all later uses are
+  // also kept.
   std::unordered_map<std::string, std::vector<Parent>> parents_;
 };
 

@@ -14,7 +14,7 @@ namespace nmb {
 
 namespace {
 
-// Index of a source of CodedValues::stored.
+// Indexes of the sources in CodedValues::stored. kFiles is the first of the input files.
 enum StoredIn : std::uint32_t { kValues, kSpool, kFiles };
 
 int usual_level(PieceCodec codec) {
@@ -42,7 +42,7 @@ std::vector<ValueCoder::Window> ValueCoder::windows_of(std::span<const ValuesToC
   return out;
 }
 
-// Codes a window that is not a hole. values: a buffer.
+// Encodes a window that is not a hole. values: a buffer for the window's bytes.
 Status ValueCoder::code_window(const ValuesToCode& block, Window* window,
                                std::vector<std::byte>& values) {
   const std::uint64_t length = window->to - window->from;

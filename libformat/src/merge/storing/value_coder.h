@@ -1,5 +1,5 @@
-// ValueCoder: encodes values of blocks as pieces, so that their lengths are known before their
-// blocks get places (spec/format.md, section 10.1).
+// ValueCoder: encodes values of blocks as pieces before the blocks get their positions in the file,
+// because the positions depend on the encoded lengths (spec/format.md, section 10.1).
 #pragma once
 
 #include <atomic>
@@ -19,14 +19,14 @@ namespace nmb {
 
 // The values of a block, and how to encode them.
 struct ValuesToCode {
-  Source values;                 // all of the extent
-  std::vector<ByteRange> holes;  // ranges of the extent, ascending: windows completely
-                                 // inside one stay holes
-  // For each window; kNone: only pieces that are already coded are kept.
+  Source values;                 // the whole extent
+  std::vector<ByteRange> holes;  // ranges of the extent, ascending; a window that lies completely
+                                 // inside a hole stays a hole
+  // The codec for each window. With kNone, only pieces that are already coded stay coded.
   PieceCodec codec = PieceCodec::kNone;
   int level = 0;
-  std::vector<ExtentPiece> coded;  // for codec kNone: the existing coded pieces, in order
-  CodedFiles files;                // the files of these pieces
+  std::vector<ExtentPiece> coded;  // if `codec` is kNone: the existing coded pieces, in order
+  CodedFiles files;                // the files in which the coded pieces are stored
 };
 
 struct CodedValues {
@@ -34,29 +34,29 @@ struct CodedValues {
   Source stored;
 };
 
-// Encodes each window of the piece size by itself: the result does not depend on the number of
-// threads.
+// Divides extents into windows of the piece size and encodes each window by itself. So the result
+// does not depend on the number of threads.
 class ValueCoder {
  public:
   ValueCoder(std::uint32_t piece_size, unsigned threads, const std::atomic<bool>* cancel)
       : piece_size_(piece_size), threads_(threads), cancel_(cancel) {}
 
-  // Returns the coded values for each of `all`; nullopt: no piece is coded. A window is not coded
-  // if the codec saves less than a sixteenth or if its source does not store it. A window that
-  // already is a coded piece stays unchanged; it is read nevertheless, so that damage is not passed
-  // on. If such a piece is only a part of the window, the window is encoded with the same codec at
-  // its usual level. Memory: two windows for each thread. Errors: kDamaged, kIo, kNoSpace (in the
-  // folder for temporary files).
+  // Returns the coded values for each element of `all`, or nullopt for an element without coded
+  // pieces. A window is not coded if the codec saves less than a sixteenth of the window's bytes or
+  // if the source does not store the window. A window that is already a coded piece stays
+  // unchanged, but it is read to detect damage. If a coded piece is only a part of a window, the
+  // window is encoded with the same codec at the codec's usual level. Each thread needs memory for
+  // two windows. Errors: kDamaged, kIo, kNoSpace (in the folder for temporary files).
   Result<std::vector<std::optional<CodedValues>>> code(std::span<const ValuesToCode> all);
 
  private:
   // The result for one window.
   struct Window {
     std::size_t block;
-    std::uint64_t from, to;  // in the extent
+    std::uint64_t from, to;  // range in the extent
     PieceCodec codec = PieceCodec::kNone;
     std::uint64_t stored_length = 0;
-    std::uint32_t source = 0;  // index in CodedValues::stored: values, spool, files
+    std::uint32_t source = 0;  // index in CodedValues::stored: a value of StoredIn
     std::uint64_t source_offset = 0;
   };
   std::vector<Window> windows_of(std::span<const ValuesToCode> all) const;

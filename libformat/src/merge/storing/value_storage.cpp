@@ -15,7 +15,8 @@ namespace nmb {
 
 namespace {
 
-// Values that are coded together: this many blocks, or at least this many bytes.
+// A batch of blocks is encoded when the batch has kCodedBlocks blocks or at least kCodedBytes bytes
+// of values.
 constexpr std::size_t kCodedBlocks = 1024;
 constexpr std::uint64_t kCodedBytes = std::uint64_t{1} << 30;
 
@@ -26,14 +27,14 @@ void ValueStorage::begin_input(Source file) {
   is_codec_checked_ = false;
 }
 
-// Returns the codec of pieces.
+// Returns the codec with which pieces are encoded.
 PieceCodec ValueStorage::codec() const {
   if (options_.hdf5) return PieceCodec::kNone;
   if (!options_.compression) return PieceCodec::kNone;
   return options_.compression->codec.value_or(PieceCodec::kNone);
 }
 
-// For a classic dataset.
+// Records how the chunk lengths apply to the dimensions of a classic dataset.
 void ValueStorage::note_dimensions(const Metadata& metadata) {
   for (std::size_t i = 0; i < chunk_uses_.size(); ++i) {
     const auto& [name, length] = options_.compression->chunk[i];
@@ -58,17 +59,18 @@ Status ValueStorage::check_codec(const Metadata& metadata) {
   if (options_.hdf5 && wanted.codec && wanted.codec != PieceCodec::kNone &&
       wanted.codec != PieceCodec::kDeflate)
     return Status(Code::kUnsupported, path, kNoOffset, "",
-                  "a classic dataset becomes HDF5 with deflate alone; use --compress deflate");
+                  "the values of a classic dataset can only be compressed with deflate in HDF5; "
+                  "use --compress deflate");
   if (!wanted.codec && (!options_.hdf5 || wanted.shuffle))
     return Status(Code::kUnsupported, path, kNoOffset, "",
                   options_.hdf5
-                      ? "found a classic dataset to be shuffled, expected one that came from HDF5, "
-                        "or a codec"
-                      : "found a classic dataset to be shuffled or cut into chunks, expected one "
-                        "that came from HDF5, or a codec");
+                      ? "a classic dataset can only be shuffled together with compression; give "
+                        "a codec"
+                      : "a classic dataset cannot be shuffled or cut into chunks; give "
+                        "a codec to compress its values");
   if (!options_.hdf5 && (wanted.shuffle || !wanted.chunk.empty()))
     warnings_.push_back(path +
-                        ": found a classic dataset, which is compressed without shuffle and "
+                        ": the values of this classic dataset are compressed without shuffle and "
                         "chunks");
   return {};
 }
@@ -86,7 +88,7 @@ Status ValueStorage::prepare(const Dataset& dataset, std::optional<std::int64_t>
   return {};
 }
 
-// Compresses the values of a block of kind 6 again, according to options_.compression.
+// Compresses the values of a block of kind 6 again as options_.compression requires.
 Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
                             PackedBlock* block) {
   if (!dataset.extent) {

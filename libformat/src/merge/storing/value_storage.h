@@ -1,5 +1,5 @@
-// ValueStorage: how a merge stores the values of blocks: unchanged, or coded according to
-// PackOptions::compression.
+// ValueStorage: stores the values of blocks in a merge, either unchanged or encoded as
+// PackOptions::compression requires.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +26,20 @@ class ValueStorage {
         warnings_(*warnings),
         chunk_uses_(options.compression ? options.compression->chunk.size() : 0) {}
 
-  // All blocks planned after this call come from this file.
+  // Begins an input: all blocks planned after this call come from `file`.
   void begin_input(Source file);
-  // Call this before blocks that are not stored in chunks. Errors: kUnsupported if they cannot be
-  // stored according to the options.
+  // Checks that the options apply to a block whose values are not stored in chunks. Call this
+  // before such a block is stored. Errors: kUnsupported.
   Status check_codec(const Metadata& metadata);
-  // Call this for a block that is taken unchanged, before it is packed. If its values must be coded
-  // in chunks, this encodes them; otherwise pass *later to note(). first_made_up: like that of
-  // netcdf_view().
+  // Prepares a block that is taken unchanged. Call this before the block is packed. If the block's
+  // values must be encoded in chunks, this call encodes them. If the values need not be encoded in
+  // chunks, pass *later to note() after the call. first_made_up: as for netcdf_view().
   Status prepare(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
                  std::vector<ExtentPiece> coded, CodedFiles coded_in, PackedBlock* block,
                  ValuesToCode* later);
-  // Records a block whose values code_all() may make shorter.
+  // Records a block whose values code_all() may compress.
   void note(BlockId id, ValuesToCode values);
-  // Returns the use of the chunk length at index `i` in PackOptions::compression->chunk.
+  // Returns how the chunk length at index `i` in PackOptions::compression->chunk was used.
   const ChunkUse& chunk_use(std::size_t i) const { return chunk_uses_[i]; }
   // Returns whether values in the new file have chunks that were encoded with zstd because of
   // PackOptions::compression.
@@ -50,11 +50,12 @@ class ValueStorage {
                   const std::vector<PartSource>& sources);
 
  private:
-  // Values that are encoded together.
+  // The values of several blocks, which are encoded together.
   struct Batch {
     std::vector<ValuesToCode> values;
     std::vector<BlockId> ids;
-    std::vector<PartBlock*> parts;  // for each of them; nullptr: a packed block
+    std::vector<PartBlock*> parts;  // the block for each element of `values`; nullptr for a packed
+                                    // block
     std::uint64_t bytes = 0;
     void add(BlockId id, ValuesToCode more, PartBlock* part);
     bool is_full() const;
@@ -71,7 +72,7 @@ class ValueStorage {
   std::vector<ChunkUse> chunk_uses_;
   bool has_zstd_chunks_ = false;
   Source file_;
-  bool is_codec_checked_ = false;       // for the current file
+  bool is_codec_checked_ = false;       // whether the codec was checked for the current file
   std::shared_ptr<SpoolFile> recoded_;  // values that were encoded again
   std::vector<std::pair<BlockId, ValuesToCode>> to_code_;
 };

@@ -38,11 +38,10 @@ std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockNam
   }
   if (id.status().code() == Code::kUsage) {
     std::string expected =
-        "UTF-8 of at most 65535 bytes, without NUL and empty parts, \".\" and \"..\"";
+        "at most 65535 bytes of UTF-8, without NUL, empty parts, \".\" and \"..\"";
     if (name.has_input_name)
-      expected += "; --block-name with {index} in place of {stem} and {path} makes one";
-    conflicts_.add(ConflictKind::kBlockName, name.name, "a name that is not legal",
-                   std::move(expected));
+      expected += "; use --block-name with {index} instead of {stem} and {path}";
+    conflicts_.add(ConflictKind::kBlockName, name.name, "an illegal name", std::move(expected));
     return std::nullopt;
   }
   if (id.status().code() != Code::kExists) {
@@ -51,7 +50,8 @@ std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockNam
   }
   const Result<BlockId> first = writer_.find_block(name.name);
   if (is_of_output(*first))
-    conflicts_.add(ConflictKind::kBlockName, name.name, "one that the output has", "a new one");
+    conflicts_.add(ConflictKind::kBlockName, name.name, "a block that the output already has",
+                   "a new block");
   else
     conflicts_.add_block_name(here, name.name, inputs_[*first]);
   return std::nullopt;
@@ -98,7 +98,8 @@ Result<bool> is_empty(const InputBlock& block) {
 
 }  // namespace
 
-// Takes an empty block; several inputs may have it, like groups that only contain groups.
+// Takes an empty block. Several inputs may share such a block, for example a group that only
+// contains groups.
 Status WrittenBlocks::take_empty(const BlockName& name) {
   if (const Result<BlockId> known = writer_.find_block(name.name);
       known.ok() && is_of_output(*known))
@@ -143,7 +144,7 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   return {};
 }
 
-// Returns a number, which is shorter than ValueOrigin::text().
+// Returns an origin that is only a number, which is shorter than ValueOrigin::text().
 std::string WrittenBlocks::origin_of(Source values) {
   if (is_alone_) return {};
   const auto number = static_cast<std::uint32_t>(sent_.size());
@@ -158,14 +159,15 @@ const ByteSource* WrittenBlocks::sent_by(std::string_view origin) const {
   return sent_[number].get();
 }
 
-// Returns false, with a conflict, if references by path would lead nowhere under the new names.
+// Returns whether references by path stay valid under the block's new name. Adds a conflict if
+// references become invalid.
 Result<bool> WrittenBlocks::keeps_paths(const BlockName& name, const InputBlock& block) {
   if (block.is_placed || name.name == block.group) return true;
   NMB_ASSIGN(const bool has, has_paths(block.dataset.metadata));
   if (has)
     conflicts_.add(ConflictKind::kBlockName, name.name,
-                   "references, links or named datatypes, whose paths cannot follow this name",
-                   "a name that ends in the group, as of --block-name '{index}/{group}'");
+                   "references, links or named datatypes, whose paths cannot change to this name",
+                   "a name that ends in the group's path, as with --block-name '{index}/{group}'");
   return !has;
 }
 

@@ -21,7 +21,7 @@ namespace nmb {
 
 class WrittenBlocks final : public BlockSink {
  public:
-  // All arguments must outlive the object. is_alone: no other rank can move values.
+  // All arguments must outlive the object. is_alone: whether no other rank can move values.
   WrittenBlocks(const PackOptions& options, Writer& writer, ConflictList& conflicts,
                 SharedNames& names, PackReport& report, bool is_alone)
       : is_alone_(is_alone),
@@ -40,19 +40,19 @@ class WrittenBlocks final : public BlockSink {
 
   // Encodes values; call this before end_define().
   Status code_values() { return storage_.code_all(writer_, parts_, sources_); }
-  // Tells the writer where the values of parts are; call this after end_define().
+  // Passes the values of all parts to the writer. Call this after end_define().
   Status take_values();
 
   // Returns how many blocks of the output were replaced.
   std::uint64_t replaced() const { return replaced_; }
-  // Returns whether a block has the dimension that the rule of samples names.
+  // Returns whether some block has the dimension that the sample rule names.
   bool has_sample_dimension() const { return has_sample_dimension_; }
-  // The results for chunk lengths of PackOptions::compression; `i` is an index in that list.
+  // See ValueStorage. `i` is an index in PackOptions::compression->chunk.
   bool has_zstd_chunks() const { return storage_.has_zstd_chunks(); }
   const ChunkUse& chunk_use(std::size_t i) const { return storage_.chunk_use(i); }
 
-  // How many blocks with tags, and with statistics, were taken unchanged from the input with these
-  // rows.
+  // The numbers of blocks with tags and of blocks with statistics that were taken unchanged from
+  // one input.
   struct KeptBlocks {
     std::uint64_t tagged = 0, counted = 0;
   };
@@ -63,11 +63,11 @@ class WrittenBlocks final : public BlockSink {
 
   static constexpr std::uint32_t kOfOutput = ~std::uint32_t{0};
   const std::vector<std::uint32_t>& inputs() const { return inputs_; }
-  // Returns the names of the first blocks, at most kFirstBlocks.
+  // Returns the names of the first blocks, but at most kFirstBlocks names.
   std::vector<std::string> take_first_names() { return std::move(first_names_); }
 
-  // Returns the source with this origin if other ranks open it with what send_values() writes
-  // (merge/uniting/sent_values.h); nullptr: it is none of these.
+  // Returns the source with this origin if other ranks open it from the text that send_values()
+  // makes (merge/uniting/sent_values.h). Returns nullptr for every other origin.
   const ByteSource* sent_by(std::string_view origin) const;
 
  private:
@@ -85,18 +85,19 @@ class WrittenBlocks final : public BlockSink {
   const SampleRule& samples_;
   ConflictList& conflicts_;
   SharedNames& names_;
-  const bool shares_empty_;  // inputs share blocks that have no content
-  const bool replaces_;      // blocks of the output
+  const bool shares_empty_;  // inputs may share blocks that have no content
+  const bool replaces_;      // inputs may replace blocks of the output
   ValueStorage storage_;
   bool has_sample_dimension_ = false;
   std::uint64_t replaced_ = 0;
-  // By BlockId: the first input that has the block, or kOfOutput if the output had it before.
+  // For each BlockId: the first input that has the block, or kOfOutput if the output already had
+  // the block.
   std::vector<std::uint32_t> inputs_;
   std::vector<std::string> first_names_;
   std::unordered_map<const KeptRows*, KeptBlocks> kept_;
   std::vector<PartBlock> parts_;
   std::vector<PartSource> sources_;
-  std::vector<Source> sent_;  // by origin
+  std::vector<Source> sent_;  // sources, by the number in their origin
 };
 
 }  // namespace nmb

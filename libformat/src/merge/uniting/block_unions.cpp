@@ -23,18 +23,19 @@ namespace {
 
 constexpr std::string_view kFirstAxis = "axis:0";
 
-// Returns the number after the last dot of a name, by which tiles are numbered.
+// Returns the number after the last dot of a file name. Files of a set of tiles are numbered in
+// this way.
 std::optional<std::uint64_t> number_of_file(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   return dot == name.npos ? std::nullopt : whole_number(name.substr(dot + 1));
 }
 
 std::string files(std::int64_t count) {
-  if (count < 1) return "no number of files";
+  if (count < 1) return "unknown size";
   return std::to_string(count) + (count == 1 ? " file" : " files");
 }
 
-// first: definitions of the block in the first input.
+// first: the block's definitions in the first input.
 UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   UnionRules rules;
   if (options.mode == MergeMode::kJoin) {
@@ -61,27 +62,30 @@ constexpr std::size_t kShownNames = 8;
 
 }  // namespace
 
-// A block of one input is kept unchanged until another input has it too.
+// The state of one block name. The block of the first input is kept unchanged until another input
+// has it too.
 struct BlockUnions::Entry {
   BlockName name;
   Source file;                       // file of the first input
   std::vector<std::size_t> inputs;   // inputs that have the block
   std::vector<std::size_t> members;  // united inputs, in order
-  // Number of files in the set, according to inputs that are parts of one.
+  // For each input that is a part of a set of files: the index of the input, and the number of
+  // files that the set has according to the input.
   std::vector<std::pair<std::size_t, std::int64_t>> set_sizes;
   std::optional<KeptBlock> whole;
   std::shared_ptr<const DescribedBlock> described;  // instead of `whole`
   std::unique_ptr<DatasetUnion> united;
-  std::optional<std::uint64_t> samples;  // of all inputs so far, if each has recorded samples
-  bool is_iceberg = false;               // a set of icebergs
-  bool has_gaps = false;                 // inputs without it get fill values
-  // For each dimension, the number of levels to the group above that has it in all inputs; 0: the
-  // block itself.
+  std::optional<std::uint64_t> samples;  // number of samples for all inputs so far, if each of them
+                                         // has recorded samples
+  bool is_iceberg = false;               // the inputs are a set of iceberg files
+  bool has_gaps = false;                 // inputs without the block get fill values
+  // For each dimension: how many levels above the block the group is that defines the dimension in
+  // all inputs. 0 means the block itself.
   std::map<std::string, std::uint32_t, std::less<>> levels;
 
-  // The name for messages.
+  // Returns the block's name for messages.
   std::string shown() const { return name.name.empty() ? "/" : name.name; }
-  // Returns the place of an input among the united ones.
+  // Returns the position of an input in `members`.
   std::optional<std::uint32_t> member_of(std::size_t input) const {
     const auto at = std::ranges::lower_bound(members, input);
     if (at == members.end() || *at != input) return std::nullopt;
@@ -93,7 +97,7 @@ struct BlockUnions::Entry {
   }
 };
 
-// Loads the blocks that only one input has and that another rank has read.
+// Loads blocks that only one input has, if another rank has read that input.
 class BlockUnions::Loader final : public BlockSink {
  public:
   Loader(BlockUnions& unions, std::size_t input) : unions_(unions), input_(input) {}
@@ -152,14 +156,14 @@ void BlockUnions::take_note(const Entry& entry, UnionNote note) {
   FoundConflict found = conflicts_.make(at, note.kind, std::move(object), first, second,
                                         std::move(note.found), std::move(note.expected));
   if (note.what == UnionNote::What::kConflict) return conflicts_.add(std::move(found));
-  // In the order of UnionNote::What.
+  // The lists, in the order of UnionNote::What.
   std::vector<PackConflict>* const lists[] = {nullptr,          &report_.left_out,
                                               &report_.filled,  &report_.shared,
                                               &report_.widened, &report_.differing};
   lists[static_cast<std::size_t>(note.what)]->push_back(std::move(found.conflict));
 }
 
-// Something that an input lacks.
+// Reports an object that an input does not have.
 void BlockUnions::tell_missing(FoundConflict found, bool may_fill) {
   if (may_fill && options_.fill_missing)
     report_.filled.push_back(std::move(found.conflict));
@@ -176,7 +180,7 @@ DatasetUnion& BlockUnions::union_of(Entry& entry, const Metadata& first) {
 }
 
 Status BlockUnions::unite(Entry& entry, const InputBlock& block) {
-  // The file is open now, but may not be when values are compared.
+  // Small values are kept now, because the file may be closed when values are compared.
   return visit_union_block(block, options_, views_, &held_room_,
                            [&](const UnionBlock& united) { return unite(entry, united); });
 }
@@ -206,7 +210,7 @@ Status BlockUnions::unite(Entry& entry, const UnionBlock& block) {
 // Unites a block that was kept unchanged.
 Status BlockUnions::unite_whole(Entry& entry) {
   if (!entry.whole && !entry.described) return {};
-  // Its messages are those of the first input.
+  // Messages about this block belong to the first input.
   const Occurrence here = conflicts_.here();
   conflicts_.begin_input(entry.inputs.front());
   const Status status = unite_first(entry);
@@ -223,8 +227,8 @@ Status BlockUnions::unite_first(Entry& entry) {
   return unite(entry, InputBlock(*opened, std::move(whole)));
 }
 
-// If another rank has read a block that only one input has, reads it and all such blocks of that
-// input. The entry stays without the block if its input cannot be used.
+// If only one input has the block and another rank has read it, reads all such blocks of that
+// input. The entry stays without a block if the input cannot be used.
 Status BlockUnions::load(Entry& entry) {
   if (!entry.described) return {};
   const std::size_t input = entry.inputs.front();
@@ -236,7 +240,8 @@ Status BlockUnions::load(Entry& entry) {
   return {};
 }
 
-// keep: called if it is the only block of its name.
+// Records that the current input has the block. Returns whether the block must be united now. keep:
+// a function that is called if the block is the first with its name.
 template <class Keep>
 bool BlockUnions::take(Entry& entry, const BlockFacts& facts, Keep keep) {
   const bool is_first = entry.inputs.empty(), is_tile = options_.mode == MergeMode::kTiles;
@@ -244,7 +249,7 @@ bool BlockUnions::take(Entry& entry, const BlockFacts& facts, Keep keep) {
   note_set_size(entry, facts);
   if (is_first) {
     entry.samples = facts.samples;
-    // A tile is always a part.
+    // A tile is always united, even if it is the only one.
     if (is_tile && !facts.has_no_icebergs) return true;
     keep();
     return false;
@@ -290,16 +295,17 @@ Status BlockUnions::take_part(const BlockName& name, BlockPart part) {
             std::move(part.values)});
 }
 
-// Checks that it is a part of a set that can be assembled.
+// Checks that a block is a part of a set that can be assembled.
 Status BlockUnions::check_tile(const Entry& entry, const Metadata& metadata) {
   if (const auto gathered = gathered_variable(metadata))
     return Status(Code::kUnsupported, "variable " + in_quotes(metadata.variable(*gathered).name) +
-                                          ": found a list of points (attribute compress), expected "
-                                          "tiles: sets compressed by gathering are not supported");
+                                          " lists the points of a grid (attribute compress); "
+                                          "files compressed by gathering are not supported");
   if (!has_decomposition(metadata) && !is_iceberg(metadata))
-    conflicts_.add(ConflictKind::kDecomposition, entry.shown(),
-                   "no " + std::string(kDecompositionAttribute) + " of a dimension's variable",
-                   "one at least; --mode join for files of time steps");
+    conflicts_.add(
+        ConflictKind::kDecomposition, entry.shown(),
+        "no attribute " + std::string(kDecompositionAttribute) + " of a coordinate variable",
+        "at least one; use --mode join for files of time steps");
   return {};
 }
 
@@ -309,7 +315,7 @@ void BlockUnions::note_set_size(Entry& entry, const BlockFacts& facts) {
   entry.is_iceberg = facts.is_iceberg_set;
 }
 
-// Checks that the inputs that have a block are the whole set to which they belong.
+// Checks that the inputs with this block are a complete set of files.
 void BlockUnions::check_set(const Entry& entry) {
   if (entry.set_sizes.empty()) return;
   const std::size_t first = entry.set_sizes.front().first;
@@ -321,9 +327,9 @@ void BlockUnions::check_set(const Entry& entry) {
   std::int64_t largest = size;
   for (const auto& [input, other] : entry.set_sizes) {
     largest = std::max(largest, other);
-    if (other != size) tell(input, "a set of " + files(other), "one of " + files(size), true);
+    if (other != size) tell(input, "a set of " + files(other), "a set of " + files(size), true);
   }
-  if (size < 1) tell(first, "a set of " + files(size), "a number (NumFilesInSet)", true);
+  if (size < 1) tell(first, "a set of " + files(size), "a number of files in NumFilesInSet", true);
   if (entry.is_iceberg && check_icebergs(entry, largest)) return;
   const auto given = static_cast<std::int64_t>(entry.inputs.size());
   if (given < largest)
@@ -333,7 +339,8 @@ void BlockUnions::check_set(const Entry& entry) {
     tell(first, files(given), files(largest) + " (NumFilesInSet)", false);
 }
 
-// second: kNone if only the first input is concerned.
+// Reports a problem with a set of files. second: kNone if the problem concerns only the first
+// input.
 void BlockUnions::tell_set(const Entry& entry, std::size_t second, std::size_t first,
                            std::string found, std::string expected, bool may_fill) {
   tell_missing(
@@ -342,13 +349,14 @@ void BlockUnions::tell_set(const Entry& entry, std::size_t second, std::size_t f
       may_fill);
 }
 
-// Icebergs have no position that would reveal a part that is given twice, so the numbers of their
-// files are compared. With join, files whose names differ only in the number are a set. size: of
-// each set; less than 1: unknown. Returns whether sets were checked completely.
+// Checks sets of iceberg files. Iceberg files have no positions that would show whether a part is
+// given twice, so the file numbers are compared. With join, files whose names differ only in the
+// number form a set. size: number of files in each set; less than 1 if unknown. Returns whether
+// sets were checked completely.
 bool BlockUnions::check_icebergs(const Entry& entry, std::int64_t size) {
   std::vector<std::string> names;
   for (const std::size_t input : entry.inputs) names.push_back(conflicts_.input(input));
-  // In tiles, any file that is given twice is reported elsewhere.
+  // For tiles, files that are given twice are reported elsewhere.
   if (options_.mode == MergeMode::kJoin)
     for (const auto& [first, second] : repeated_files(names))
       tell_set(entry, entry.inputs[second], entry.inputs[first], "the same file twice",
@@ -362,8 +370,8 @@ bool BlockUnions::check_icebergs(const Entry& entry, std::int64_t size) {
     auto& set = sets[is_one ? std::string() : name.substr(0, name.rfind('.'))];
     const auto [known, is_new] = set.emplace(*number, input);
     if (!is_new)
-      tell_set(entry, input, known->second,
-               "a second file of the number " + std::to_string(*number), "one", false);
+      tell_set(entry, input, known->second, "a second file with number " + std::to_string(*number),
+               "one file", false);
   }
   if (options_.mode == MergeMode::kTiles) return false;
   for (const auto& [name, set] : sets) {
@@ -377,7 +385,8 @@ bool BlockUnions::check_icebergs(const Entry& entry, std::int64_t size) {
   return true;
 }
 
-// For files numbered from 0, returns ", none whose name ends in .0001".
+// Returns the missing file numbers as a text like ", none whose name ends in .0001". The files must
+// be numbered from 0.
 std::string BlockUnions::missing_numbers(const std::vector<std::size_t>& inputs,
                                          std::int64_t count) const {
   std::set<std::uint64_t> numbers;
@@ -401,7 +410,7 @@ void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>
   if (entry.inputs.size() == inputs.size()) return;
   for (const std::size_t input : inputs)
     if (!std::ranges::binary_search(entry.inputs, input)) {
-      // Its rows have no counterpart in other blocks of that input.
+      // No other block of this input has rows that belong to rows of the missing block.
       const bool has_no_rows =
           options_.fill_missing && options_.mode == MergeMode::kJoin && !entry.has_gaps;
       tell_missing(
@@ -412,8 +421,9 @@ void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>
     }
 }
 
-// --missing=fill: if a group shares a dimension with a group above it, an input without the group,
-// or without its variables, gets fill values for each index of the dimension above.
+// For --missing=fill, adds fill values where inputs lack a group or its variables. If the group
+// shares a dimension with a group above it, an input without the group gets a fill value for each
+// index of that dimension.
 Status BlockUnions::add_gaps(const std::vector<std::size_t>& inputs) {
   for (const std::unique_ptr<Entry>& entry : entries_) {
     if (entry->inputs.size() < inputs.size()) NMB_TRY(load(*entry));
@@ -435,13 +445,14 @@ Status BlockUnions::add_gaps(const std::vector<std::size_t>& inputs) {
 void BlockUnions::add_gaps(Entry& entry, const std::string& dimension,
                            const std::vector<std::size_t>& inputs) {
   const Entry* const above = joined_above(entry, dimension);
-  // A dimension with a coordinate in the group belongs to the group.
+  // If the group has a coordinate variable for the dimension, the dimension belongs to the group.
   if (!above || entry.united->has_variable(dimension)) return;
   const auto count = [&](std::uint32_t m) { return *entry.united->joined_count(dimension, m); };
   const auto is_empty = [&](std::uint32_t m) {
     return count(m) == 0 && !entry.united->has_variable_along(dimension, m);
   };
-  // A dimension with other lengths is a different one.
+  // A dimension whose lengths differ from the dimension of the group above is a different
+  // dimension.
   for (std::uint32_t m = 0; m < entry.members.size(); ++m) {
     const auto length = joined_length(*above, dimension, entry.members[m]);
     if (length && *length != count(m) && !is_empty(m)) return;
@@ -459,7 +470,7 @@ void BlockUnions::add_gaps(Entry& entry, const std::string& dimension,
   entry.has_gaps = true;
 }
 
-// Returns the nearest block above that is joined along a dimension of this name, or nullptr.
+// Returns the nearest block above that is joined along a dimension with this name, or nullptr.
 const BlockUnions::Entry* BlockUnions::joined_above(const Entry& entry,
                                                     std::string_view dimension) const {
   for (std::string name = entry.name.name; !name.empty();) {
@@ -470,8 +481,8 @@ const BlockUnions::Entry* BlockUnions::joined_above(const Entry& entry,
   return nullptr;
 }
 
-// Returns the length of the dimension in an input; nullopt: it has none of the blocks that share
-// it.
+// Returns the length of the dimension in an input. Returns nullopt if the input has none of the
+// blocks that share the dimension.
 std::optional<std::uint64_t> BlockUnions::joined_length(const Entry& entry,
                                                         std::string_view dimension,
                                                         std::size_t input) const {
@@ -487,8 +498,8 @@ void BlockUnions::tell_key(std::size_t input, std::string object, std::string fo
                     ConflictList::kNone, std::move(found), std::move(expected));
 }
 
-// Numbers the events of all inputs in each block that has some. If an input lacks a variable
-// because of a conflict that was already reported, that is not reported again.
+// Adds the partition key to each block that has events: numbers the events of all inputs. A missing
+// variable is not reported if a conflict was already reported for the input.
 Status BlockUnions::add_keys(const std::vector<std::size_t>& inputs) {
   const bool names_block = options_.key.find('/') != std::string::npos;
   const SplitPath key = split_path(options_.key);
@@ -503,7 +514,7 @@ Status BlockUnions::add_keys(const std::vector<std::size_t>& inputs) {
   return {};
 }
 
-// The values that a united input has of a variable.
+// Returns a variable's values in one united input.
 KeyColumn BlockUnions::column_of(const Entry& entry, VarId variable, std::uint32_t member) {
   KeyColumn column{nullptr, entry.united->type_of(variable)};
   column.values = entry.united->column(variable, member, &column.count);
@@ -520,7 +531,8 @@ Status BlockUnions::add_events(Entry* events, const std::string& variable,
     KeyColumn column = member ? column_of(*events, *id, *member) : KeyColumn();
     if (!column.values && (!member || column.count > 0)) {
       if (!in_conflict.contains(input))
-        tell_key(input, options_.key, "no such variable that is joined, of one value a row", "one");
+        tell_key(input, options_.key, "no joined variable of this name with one value per row",
+                 "one");
       continue;
     }
     NMB_ASSIGN(const auto problem, key_->add(input, std::move(column)));
@@ -557,10 +569,11 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
       std::ranges::none_of(entries_, [](const std::unique_ptr<Entry>& entry) {
         return entry->united && entry->united->is_joined();
       }))
-    conflicts_.add_at({inputs.back(), 0}, ConflictKind::kDimension,
-                      options_.along.empty() ? "of records" : options_.along, inputs.front(),
-                      ConflictList::kNone, "no block of several inputs that has it",
-                      options_.along.empty() ? "one at least, or --along" : "one at least");
+    conflicts_.add_at(
+        {inputs.back(), 0}, ConflictKind::kDimension,
+        options_.along.empty() ? "of records" : options_.along, inputs.front(), ConflictList::kNone,
+        "no block with this dimension in several inputs",
+        options_.along.empty() ? "at least one, or another dimension in --along" : "at least one");
   if (joins && options_.fill_missing && options_.along != kFirstAxis) NMB_TRY(add_gaps(inputs));
   if (!options_.key.empty()) NMB_TRY(add_keys(inputs));
   for (const std::unique_ptr<Entry>& entry : entries_) {
@@ -577,9 +590,9 @@ Status BlockUnions::finish(const std::vector<std::size_t>& inputs, BlockSink& si
 Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
   if (options_.mode == MergeMode::kTiles) NMB_TRY(unite_whole(entry));
   NMB_TRY(load(entry));
-  if (!entry.whole && !entry.united) return {};  // its input cannot be used
+  if (!entry.whole && !entry.united) return {};  // the input cannot be used
   if (entry.united) NMB_TRY(entry.united->check_tiles(conflicts_.size() == 0));
-  // If there are other conflicts, further messages about this block would not help.
+  // If there are conflicts, further messages about this block would not help.
   if (!entry.whole && conflicts_.size() > 0) return {};
   conflicts_.begin_input(entry.inputs.front());
   sink.begin_input(entry.file);
@@ -605,7 +618,7 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
   return sink.take_part(entry.name, std::move(part));
 }
 
-// Takes a block of which some dimensions belong to groups above.
+// Passes on a united block if some of its dimensions belong to groups above.
 Status BlockUnions::take_group(const Entry& entry, const Dataset& group, BlockSink& sink) {
   NMB_ASSIGN(std::vector<std::byte> body, encode_extended_body(group.metadata, group.records));
   InputBlock block(group);
@@ -665,7 +678,7 @@ void BlockUnions::warn_of_notes() {
   };
   if (!lost_fill_values_.empty())
     warn_of(lost_fill_values_,
-            "fill values of data sets without an attribute _FillValue are not kept");
+            "the fill values of variables without an attribute _FillValue are not kept");
   warn(report_.differing, "kept the first value of", "attribute that differs",
        "attributes that differ",
        [](const PackConflict& note) { return note.object.substr(note.object.rfind('@') + 1); });

@@ -1,5 +1,5 @@
-// BlockUnions: blocks that several inputs may have. The parts of a block from each input are kept
-// until all are known, then united to one block.
+// BlockUnions: unites blocks that several inputs have. Keeps the parts of a block from all inputs,
+// and then makes one block from them.
 #pragma once
 
 #include <cstddef>
@@ -26,26 +26,27 @@ namespace nmb {
 
 class BlockUnions final : public BlockSink {
  public:
-  // Plans an input that another rank has read a second time, into `sink`. Its messages are already
-  // known.
+  // A function that reads an input a second time, after another rank has read it, and passes the
+  // input's blocks to `sink`. The input's messages are not reported again.
   using ReadAgain = std::function<Status(std::size_t input, BlockSink& sink)>;
 
-  // `conflicts` and `report` must outlive the object. held: how many bytes of values are kept for
-  // inputs that this rank reads.
+  // `options`, `conflicts` and `report` must outlive the object. held: how many bytes of values may
+  // be kept for inputs that this rank reads.
   BlockUnions(const PackOptions& options, ConflictList& conflicts, PackReport& report,
               std::shared_ptr<SourcePool> views, std::uint64_t held, ReadAgain read_again);
   ~BlockUnions() override;
 
-  // The input must be the current one of `conflicts`.
+  // Begins an input. The input must also be the current input of `conflicts`.
   void begin_input(Source file) override { file_ = std::move(file); }
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
-  // Takes a block of an input that another rank read. If no other input has the block, this rank
-  // reads it again.
+  // Takes a block of an input that another rank read. If no other input has a block with this name,
+  // this rank reads the block again.
   Status take_described(const BlockName& name, std::shared_ptr<const DescribedBlock> block);
 
-  // Passes on all blocks, in the order of their first inputs: unchanged if only one input has them,
-  // otherwise united. inputs: all inputs that were read.
+  // Passes all blocks to `sink`, in the order of the inputs that have them first. A block of a
+  // single input is passed unchanged, any other block is passed united. inputs: all inputs that
+  // were read.
   Status finish(const std::vector<std::size_t>& inputs, BlockSink& sink);
 
  private:
@@ -55,7 +56,7 @@ class BlockUnions final : public BlockSink {
   Entry* find(const std::string& name) const;
   Entry& entry_of(const BlockName& name);
   DatasetUnion& union_of(Entry& entry, const Metadata& first);
-  // false: there is nothing to unite.
+  // Returns false if there is nothing to unite yet.
   template <class Keep>
   bool take(Entry& entry, const BlockFacts& facts, Keep keep);
   Status unite(Entry& entry, const InputBlock& block);
@@ -98,7 +99,8 @@ class BlockUnions final : public BlockSink {
   const std::shared_ptr<SourcePool> views_;
   std::uint64_t held_room_;
   const ReadAgain read_again_;
-  std::map<std::string, std::size_t> lost_fill_values_;  // by variable: how many inputs have one
+  std::map<std::string, std::size_t> lost_fill_values_;  // for each variable, the number of inputs
+                                                         // with a lost fill value
   const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
   Source file_;
   std::vector<std::unique_ptr<Entry>> entries_;

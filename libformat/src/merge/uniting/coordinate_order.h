@@ -16,23 +16,23 @@ namespace nmb {
 
 struct Disorder {
   std::string coordinate;  // the variable
-  std::uint64_t index;     // index of the value that is out of order
+  std::uint64_t index;     // index of the first value that is out of order
   std::string found, before;
 };
 
-// Returns the numeric variable that has the dimension's name and only this dimension; nullopt:
+// Returns the numeric variable that has the dimension's name and only this dimension, or nullopt if
 // there is none.
 std::optional<VarId> coordinate_of(const Metadata& metadata, DimId along);
 
-// Values of a coordinate; those of one part are contiguous in a source.
+// A part of a coordinate's values, which is contiguous in a source.
 struct CoordinatePart {
   Source values;
   std::uint64_t count = 0;
 };
 
-// Returns the first value that does not continue the order that the first two values of the parts
-// set, strictly ascending or descending. coordinate: its name. type: of the values, in external
-// form. Errors: kIo, kDamaged.
+// Returns the first value that breaks the order of the coordinate. The first two values decide
+// whether the order is strictly ascending or strictly descending. coordinate: name of the variable.
+// type: type of the values, which are in external form. Errors: kIo, kDamaged.
 Result<std::optional<Disorder>> first_disorder(const std::string& coordinate, Type type,
                                                const std::vector<CoordinatePart>& parts);
 

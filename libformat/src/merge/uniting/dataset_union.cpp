@@ -24,12 +24,12 @@ using Along = UnionRules::Along;
 
 constexpr const char* kNoneText = "none";
 
-// The names of classic types distinguish equal values of different types.
+// Returns the value with the name of its type, which distinguishes equal values of different types.
 std::string typed_text(const Attribute& attribute) {
   return std::string(type_name(attribute.type)) + " " + value_text(attribute);
 }
 
-// Returns whether the attribute's values have the type of the variable.
+// Returns whether the attribute's values must have the type of the variable.
 bool has_type_of_variable(std::string_view attribute) {
   constexpr std::array<std::string_view, 8> kNames{"_FillValue",  "missing_value", "valid_min",
                                                    "valid_max",   "valid_range",   "actual_range",
@@ -37,7 +37,8 @@ bool has_type_of_variable(std::string_view attribute) {
   return std::ranges::find(kNames, attribute) != kNames.end();
 }
 
-// Found and expected, of attributes that are not the same; nullptr: there is none.
+// Returns texts for the found and the expected value of two different attributes. A missing
+// attribute is nullptr.
 std::pair<std::string, std::string> difference(const Attribute* found, const Attribute* expected) {
   if (!found) return {kNoneText, value_text(*expected)};
   if (!expected) return {value_text(*found), kNoneText};
@@ -83,7 +84,7 @@ Status DatasetUnion::add(const Member& member) {
   return {};
 }
 
-// --- what is told ---
+// --- notes and conflicts ---
 
 void DatasetUnion::tell(What what, ConflictKind kind, std::string_view object, std::string found,
                         std::string expected, std::uint32_t first, std::uint32_t second) {
@@ -108,9 +109,9 @@ void DatasetUnion::mismatch(bool may_skip, ConflictKind kind, std::string_view o
 Status DatasetUnion::clash(ConflictKind kind, std::string_view object, const Status& status,
                            std::uint32_t first) {
   if (status.code() == Code::kExists)
-    conflict(kind, object, "a second one", "one of this name", first);
+    conflict(kind, object, "a second object with this name", "one object", first);
   else if (status.code() == Code::kUsage)
-    conflict(kind, object, "a name that is not legal", "a legal one", here());
+    conflict(kind, object, "an illegal name", "a legal name", here());
   else
     return status;
   return {};
@@ -130,7 +131,7 @@ std::uint32_t DatasetUnion::first_of(VarId known, std::string_view attribute) co
 
 // --- dimensions ---
 
-// Returns one bool for each dimension of the dataset.
+// Returns for each dimension of the dataset whether values are joined along it.
 std::vector<bool> DatasetUnion::along_of(const Metadata& metadata) const {
   std::vector<bool> along(metadata.dimension_count());
   if (is_tiled()) {
@@ -157,7 +158,7 @@ std::vector<bool> DatasetUnion::along_of(const Metadata& metadata) const {
   return along;
 }
 
-// Returns nullopt if its decomposition is invalid.
+// Returns nullopt if the dimension's decomposition is invalid.
 std::optional<DatasetUnion::Part> DatasetUnion::part_of(const Member& member, DimId local,
                                                         bool is_joined) {
   const Dimension found = member.metadata.dimension(local);
@@ -194,7 +195,7 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
     } else if (id) {
       compare_dimensions(member, found, *id);
     } else if (const auto record = all_.metadata.record_dimension(); found.is_record() && record) {
-      conflict(ConflictKind::kDimensionName, found.name, "it as record dimension",
+      conflict(ConflictKind::kDimensionName, found.name, "this record dimension",
                in_quotes(all_.metadata.dimension(*record).name), dimension_members_[*record]);
     } else {
       NMB_ASSIGN(id, add_dimension(found, *part, along[local]));
@@ -205,7 +206,7 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
   return {};
 }
 
-// Returns nullopt if its name is not legal.
+// Adds a new dimension. Returns nullopt if its name is illegal.
 Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found, const Part& part,
                                                          bool is_joined) {
   const Result<DimId> added =
@@ -229,11 +230,12 @@ Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found,
   return std::optional<DimId>(*added);
 }
 
-// For tiles. whole: 0 without a decomposition.
+// For tiles: returns whether the dimension has the same whole length as before. whole: 0 if the
+// dimension has no decomposition.
 bool DatasetUnion::is_alike(const Dimension& found, std::uint64_t whole, DimId known) {
   const auto text = [](std::uint64_t length) {
     return length == 0 ? "no " + std::string(kDecompositionAttribute)
-                       : "a part of " + std::to_string(length);
+                       : "a part of a dimension of length " + std::to_string(length);
   };
   const std::uint64_t expected = joined_[known].is ? length_of(known) : 0;
   if (whole == expected) return true;
@@ -268,7 +270,7 @@ void DatasetUnion::compare_records(const Member& member, const Dimension& found,
 
 // --- attributes ---
 
-// If types may differ, compares the numbers.
+// Returns whether two attributes are the same. If types may be widened, compares the numbers.
 bool DatasetUnion::is_same(const Attribute& found, const Attribute& expected) const {
   if (found.type == expected.type) return has_same_value(found, expected);
   const auto wide = narrowest_type(type_bit(found.type) | type_bit(expected.type));
@@ -300,9 +302,9 @@ bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId
   for_each_difference(metadata, local, all_.metadata, known, counts,
                       std::bind_front(&DatasetUnion::is_same, this),
                       [&](const Attribute* found, const Attribute* expected) {
-                        // Of the block each may have some of its own.
+                        // A dataset may have global attributes that others do not have.
                         if (known == kGlobal && !(found && expected)) return;
-                        // What is left out is told once.
+                        // A variable that is left out is reported only once.
                         if (!std::exchange(agree, false) && may_skip && rules_.skips) return;
                         const std::string_view name = (found ? found : expected)->name;
                         auto [is, was] = difference(found, expected);
@@ -312,7 +314,7 @@ bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId
   return agree;
 }
 
-// Attributes that only some datasets have are kept too.
+// Adds the new attributes of a dataset. Attributes that only some datasets have are kept too.
 Status DatasetUnion::unite_attributes(const Metadata& metadata, VarId local, VarId known) {
   Status status;
   const auto counts = [&](std::string_view name) { return !is_dropped(known, name); };
@@ -354,13 +356,12 @@ Status DatasetUnion::add_variables(const Member& member, const DimIds& ids) {
     }
     const auto known = all_.metadata.find_variable(found.name);
     if (known) placed_[*known].last = here();
-    // Skipped dimensions were already reported.
+    // The dimensions that are missing here were already reported.
     if (dimensions.size() < found.dimensions.size()) continue;
     if (axes.size() > 1 && !is_tiled()) {
-      conflict(
-          ConflictKind::kShape, found.name,
-          std::to_string(axes.size()) + " dimensions along which values would follow one another",
-          "one at most", here());
+      conflict(ConflictKind::kShape, found.name,
+               std::to_string(axes.size()) + " dimensions along which values would be joined",
+               "at most one", here());
     } else if (!known && here() > 0 && rules_.complete && !rules_.fills) {
       mismatch(true, ConflictKind::kExtraVariable, found.name, "one", kNoneText, 0);
     } else if (!known) {
@@ -397,8 +398,8 @@ Status DatasetUnion::add_variable(const Member& member, VarId local,
   });
 }
 
-// Returns whether a type holds the values of all datasets, and whether the meaning of the values is
-// known.
+// Returns whether the variable can be widened. There must be a type that holds the values of all
+// datasets, and the meaning of the values must be known.
 bool DatasetUnion::can_widen(const Member& member, VarId local, VarId known) const {
   constexpr std::string_view kUnsigned = "_Unsigned";
   const TypeSet types = placed_[known].types | type_bit(member.metadata.variable(local).type);
@@ -446,7 +447,7 @@ Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId kno
       NMB_TRY(compare_values(member, local, known, *same));
     else
       tell(What::kShared, ConflictKind::kValues, found.name, "values that are not compared",
-           "those of the first", same->member, here());
+           "the values of the first file", same->member, here());
   } else {
     add_place(known, {here(), member.metadata.is_record_variable(local), found.type,
                       member.begins[local]});
@@ -454,7 +455,7 @@ Status DatasetUnion::unite_variable(const Member& member, VarId local, VarId kno
   return unite_attributes(member.metadata, local, known);
 }
 
-// Widens the variable to a type that also holds the values of `found`, and notes it.
+// Widens the variable to a type that also holds the values of `found`, and reports this.
 Status DatasetUnion::widen(VarId known, const Variable& found) {
   const Type before = all_.metadata.variable(known).type;
   const Type wide = *narrowest_type(placed_[known].types);
@@ -472,8 +473,8 @@ Status DatasetUnion::widen(VarId known, const Variable& found) {
   return {};
 }
 
-// Returns a dataset's values of a variable as one array of the variable's type. *slice: bytes of a
-// record, or of all values.
+// Returns a variable's values in one dataset as an array of the united variable's type. Sets *slice
+// to the number of bytes in a record, or of all values if the variable has no records.
 Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t* slice) const {
   const Variable found = all_.metadata.variable(variable);
   const Added& member = members_[place.member];
@@ -499,8 +500,8 @@ Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t*
   return std::make_shared<MemberArray>(std::move(parts));
 }
 
-// Returns whether a dataset's variable has default fill values that mean missing and that its
-// attributes do not define.
+// Returns whether a variable's default fill values in one dataset mean missing values, although no
+// attribute says so.
 bool DatasetUnion::maps_fill(VarId variable, const Place& place) const {
   if (!members_[place.member].has_default_fill.value_or(false) ||
       all_.metadata.find_attribute(variable, "_FillValue"))
@@ -517,8 +518,8 @@ bool DatasetUnion::maps_fill(VarId variable, const Place& place) const {
   return true;
 }
 
-// Returns the same values, in place if they have that type already. *offset: of the first value.
-// *step: from a record to the next.
+// Returns the same values as array_of(), but without a copy if they already have the united type.
+// Sets *offset to the offset of the first value, and *step to the distance between records.
 Source DatasetUnion::values_of(VarId variable, const Place& place, std::uint64_t* offset,
                                std::uint64_t* step) const {
   const Added& member = members_[place.member];
@@ -529,7 +530,8 @@ Source DatasetUnion::values_of(VarId variable, const Place& place, std::uint64_t
   return array_of(variable, place, step);
 }
 
-// Returns whether the values are known to equal those of the first dataset that has them.
+// Returns whether the values are known to equal the values of the first dataset that has the
+// variable.
 bool DatasetUnion::is_known_same(const Member& member, VarId local, VarId known) const {
   if (member.same_as.empty() || member.same_as[local] == kNobody) return false;
   const Placed& placed = placed_[known];
@@ -537,11 +539,12 @@ bool DatasetUnion::is_known_same(const Member& member, VarId local, VarId known)
                                  std::ranges::binary_search(placed.same, member.same_as[local]));
 }
 
-// first: the place of the same values in an earlier dataset.
+// Compares a variable's values with the values of an earlier dataset. first: the place of these
+// earlier values.
 Status DatasetUnion::compare_values(const Member& member, VarId local, VarId known,
                                     const Place& first) {
   const bool is_record = all_.metadata.is_record_variable(known);
-  // Other numbers of records and lengths are reported elsewhere.
+  // Differences in the number of records or in lengths are reported elsewhere.
   const std::uint64_t slices = is_record ? member.records : 1;
   const Type type = member.metadata.variable(local).type;
   auto length = member.metadata.slice_bytes(local);
@@ -572,7 +575,7 @@ Status DatasetUnion::compare_values(const Member& member, VarId local, VarId kno
   return {};
 }
 
-// Reports missing variables among those of earlier datasets.
+// Reports variables of earlier datasets that the last dataset does not have.
 void DatasetUnion::tell_missing(std::uint32_t before) {
   for (VarId v = 0; v < before; ++v)
     if (placed_[v].last != here()) {
@@ -590,13 +593,13 @@ void DatasetUnion::tell_filled(VarId variable, std::uint32_t first, std::uint32_
   tell(What::kFilled,
        is_constant ? ConflictKind::kConstantVariable : ConflictKind::kMissingVariable,
        all_.metadata.variable(variable).name, kNoneText,
-       is_constant ? "one; it is not joined, so that its values stand for all" : "one", first,
+       is_constant ? "one; it is not joined, so the values of other files are used" : "one", first,
        second);
 }
 
-// --- all of it ---
+// --- the united dataset ---
 
-// Returns the number of records.
+// Sets the lengths of joined dimensions. Returns the number of records.
 Result<std::uint64_t> DatasetUnion::join_lengths() {
   std::uint64_t records = all_.records;
   for (DimId id = 0; id < joined_.size(); ++id) {
@@ -609,7 +612,7 @@ Result<std::uint64_t> DatasetUnion::join_lengths() {
       const std::uint64_t count = m < members_.size() ? joined.counts[m] : 0;
       if (m < members_.size()) joined.firsts.push_back(all);
       if (!fits || !checked_add(all, count, &all) || all >= kUnlimited)
-        return Status(Code::kLimit, "found more than 2^64 values along a dimension");
+        return Status(Code::kLimit, "the joined length of a dimension is too large (about 2^64)");
     }
     if (all_.metadata.record_dimension() == id)
       records = all;
@@ -634,8 +637,9 @@ void DatasetUnion::lay(VarId variable, LaidValues* values) const {
   }
 }
 
-// Calls visit(count, member, place) for each part along a joined dimension, in order: the member's
-// number, if it is no gap, and the place of its values, if it has some.
+// Calls visit(count, member, place) for each part along a joined dimension, in order. count: length
+// of the part. member: number of the dataset, or nullopt for a gap. place: the place of the
+// dataset's values, or nullptr if it has none.
 template <class Visit>
 void DatasetUnion::for_each_part(const Joined& joined, const Placed& placed, Visit visit) const {
   auto place = placed.places.begin();
@@ -768,7 +772,7 @@ Result<Dataset> DatasetUnion::take(const std::string& name) {
   std::uint64_t bytes = 0;
   if (!checked_mul(all_.records, all_.layout.record_size, &bytes) ||
       !checked_add(bytes, all_.layout.record_begin, &bytes))
-    return Status(Code::kLimit, "found more than 2^64 bytes of values in all groups together");
+    return Status(Code::kLimit, "all groups together have more than 2^64 bytes of values");
   auto values = std::make_shared<LaidValues>(all_.layout, all_.records, name);
   for (VarId v = 0; v < placed_.size(); ++v) lay(v, values.get());
   all_.extent = std::move(values);

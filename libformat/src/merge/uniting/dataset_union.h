@@ -1,6 +1,7 @@
-// DatasetUnion: unites several classic datasets to one. Their objects with the same name become one
-// object; along a dimension, their values may be joined one dataset after another, or each dataset
-// has a part of some dimensions. It knows nothing of files, writers or ranks.
+// DatasetUnion: unites several classic datasets to one dataset. Objects with the same name become
+// one object. Values may be joined along a dimension, one dataset after the other. Datasets may
+// also be tiles: each tile has a part of some dimensions. This class does not use files, writers or
+// ranks.
 #pragma once
 
 #include <algorithm>
@@ -29,28 +30,31 @@ namespace nmb {
 
 struct UnionRules {
   enum class Along : std::uint8_t { kNothing, kRecords, kDimension, kFirstAxis, kTiles };
-  // The dimension along which values are joined: the record dimension of the first dataset that has
-  // one; `dimension`; or every dimension that is the first of a variable. Its length may differ
-  // between datasets. It is found by its name, whether it is the record dimension or not. kTiles:
-  // each dataset has a part of every dimension that has a decomposition
-  // (merge/uniting/decomposition.h).
+  // The dimension along which values are joined.
+  // - kRecords: the record dimension of the first dataset that has one.
+  // - kDimension: the dimension `dimension`.
+  // - kFirstAxis: every dimension that is the first dimension of a variable.
+  // - kTiles: each dataset has a part of every dimension that has a decomposition
+  //   (merge/uniting/decomposition.h). The dimension may have a different length in each dataset.
+  //   The dimension is found by its name, whether it is the record dimension or not.
   Along along = Along::kNothing;
   std::string dimension{};
   bool distinct_variables = false;  // two datasets must not have variables with the same name
-  bool equal_attributes = false;    // all attributes must be equal, not only those that tell what
-                                    // values mean
-  bool equal_values = true;         // of variables that are not joined
+  bool equal_attributes = false;    // all attributes must be equal, not only those for which
+                                    // tells_meaning() is true
+  bool equal_values = true;         // values of variables that are not joined must be equal
   bool complete = false;            // each dataset must have each variable
-  // Values are fill values if a dataset does not have the variable or no tile has them.
+  // Values that no dataset or tile has become fill values.
   bool fills = false;
-  bool skips = false;  // leaves out an object that differs from the first with its name
-  // Except for tiles: a variable gets the narrowest type that holds all values
-  // (netcdf/type_widening.h).
+  bool skips = false;  // leaves out an object that differs from the first object with its name
+  // A variable gets the narrowest type that holds all of its values (netcdf/type_widening.h). Not
+  // for tiles.
   bool widens = false;
-  bool drops_parts = false;  // leaves out attributes that tell which part of a set a dataset is
+  bool drops_parts = false;  // leaves out attributes for which tells_part() is true
 };
 
-// A note on an object of the dataset that was added last; notes on values of tiles come later.
+// A note about an object of the dataset that was added last. Notes about values of tiles are made
+// by check_tiles().
 struct UnionNote {
   enum class What : std::uint8_t {
     kConflict,
@@ -58,18 +62,18 @@ struct UnionNote {
     kFilled,   // because of UnionRules::fills
     kShared,   // values are not compared because UnionRules::equal_values is not set
     kWidened,  // because of UnionRules::widens
-    kDiffers,  // an attribute: the first value is kept, or the only one
+    kDiffers,  // an attribute differs or is missing in one dataset; the first value is kept
   };
   What what;
-  ConflictKind kind;  // like that of PackConflict
+  ConflictKind kind;  // same meaning as PackConflict::kind
   std::string object;
   std::string found, expected;
   std::uint32_t first;   // the dataset with the expected value
   std::uint32_t second;  // the dataset with the found value
 };
 
-// Returns whether an attribute tells what values mean. If such an attribute differs, the values
-// cannot be joined.
+// Returns whether an attribute defines the meaning of values. If such an attribute differs, the
+// values cannot be joined.
 bool tells_meaning(std::string_view attribute);
 
 class LaidValues;
@@ -87,23 +91,24 @@ class DatasetUnion {
  public:
   using TakeNote = std::function<void(UnionNote)>;
 
-  // A dataset of classic types. add() reads everything except some of its values, which are read
-  // later.
+  // A dataset that has only classic types. Some values of the dataset are read only after add() has
+  // returned.
   struct Member {
     const Metadata& metadata;
-    std::vector<std::uint64_t> begins;  // where each variable begins in `values`
-    std::uint64_t record_size = 0;      // distance from one record of a variable to the next
+    std::vector<std::uint64_t> begins;  // offset of each variable in `values`
+    std::uint64_t record_size = 0;      // distance in bytes between records of a variable
     std::uint64_t records = 0;
-    Source values{};      // nullptr: there are none
-    std::string group{};  // for notes, if a file has several
+    Source values{};      // nullptr if there are no values
+    std::string group{};  // the group's path for notes, if a file has several groups
     // Whether values that were never written are the default fill value of the type, as in netCDF.
-    // nullopt: not known; types are then not widened.
+    // If the field is nullopt, which means unknown, types are not widened.
     std::optional<bool> has_default_fill{};
-    // No variable of the dataset or of others in its file uses the record dimension, so any number
-    // of records fits.
+    // Whether no variable in the file uses the record dimension. An unused record dimension may
+    // have any number of records.
     bool is_record_unused = false;
-    // For values that others have compared: by variable, an earlier dataset that has the same
-    // values, type and shape, or kNobody. Not for tiles, nor if types are widened.
+    // For each variable: an earlier dataset that is known to have the same values, type and shape,
+    // or kNobody. The list is empty if no values were compared before. The list must be empty for
+    // tiles and if types are widened.
     std::vector<std::uint32_t> same_as{};
   };
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
@@ -111,46 +116,50 @@ class DatasetUnion {
 
   DatasetUnion(UnionRules rules, TakeNote note);
 
-  // Errors: kLimit; kIo, kDamaged for values that are compared.
+  // Adds a dataset. Errors: kLimit; kIo and kDamaged if values to be compared cannot be read.
   Status add(const Member& member);
   bool has_any() const { return !members_.empty(); }
   // Returns whether values are joined along a dimension.
   bool is_joined() const { return std::ranges::any_of(joined_, &Joined::is); }
-  // For tiles: call this after all datasets were added. It reports values that no tile has and, if
-  // there was no other conflict, values that several tiles have. Errors: kLimit; kIo, kDamaged for
-  // values that are compared.
+  // For tiles: reports values that no tile has. If with_values is set, also reports values that
+  // differ where tiles overlap. Call this after all datasets were added. Errors: kLimit; kIo and
+  // kDamaged if values to be compared cannot be read.
   Status check_tiles(bool with_values);
-  // Returns the variable with this name if it has one value for each index of its first dimension
-  // and is joined along it.
+  // Returns the variable with this name if it is joined along its first dimension and has one value
+  // for each index of this dimension.
   std::optional<VarId> joined_column(std::string_view name) const;
   Type type_of(VarId variable) const { return all_.metadata.variable(variable).type; }
-  // Returns the values that one dataset has of such a variable, without gaps, and their number;
-  // nullptr: the dataset does not have it.
+  // Returns a variable's values in one dataset, without gaps, and sets *count to the number of
+  // values. variable: a result of joined_column(). Returns nullptr if the dataset does not have the
+  // variable.
   Source column(VarId variable, std::uint32_t member, std::uint64_t* count) const;
-  // Adds a variable of kInt64 with the dimensions of `like` and the given values of each dataset,
-  // without gaps. If the name is used, this is a conflict with the dataset that uses it. Errors:
-  // kLimit.
+  // Adds a variable of type kInt64 with the dimensions of `like`. values: the variable's values in
+  // each dataset, without gaps. If the name is already used, reports a conflict with the dataset
+  // that uses it. Errors: kLimit.
   Status add_column(const std::string& name, VarId like, std::vector<Source> values);
   // Returns the names of the dimensions along which values are joined.
   std::vector<std::string> joined_names() const;
-  // Returns the length of a dataset's part along a dimension; nullopt: nothing is joined along it.
+  // Returns the length of a dataset's part along a dimension, or nullopt if no values are joined
+  // along the dimension.
   std::optional<std::uint64_t> joined_count(std::string_view dimension, std::uint32_t member) const;
   bool has_variable_along(std::string_view dimension, std::uint32_t member) const;
-  // Gives a dataset without a variable along a dimension this length there, of fill values.
+  // Sets the length of a dataset along a dimension if none of the dataset's variables has this
+  // dimension. The dataset's values along the dimension become fill values.
   void set_joined_count(std::string_view dimension, std::uint32_t member, std::uint64_t count);
-  // Inserts fill values along a dimension before a dataset, or after all. Not for tiles.
+  // Inserts `count` fill values along a dimension before dataset number `before`, or after the last
+  // dataset. Not for tiles.
   void add_gap(std::string_view dimension, std::uint32_t before, std::uint64_t count);
   bool has_variable(std::string_view name) const {
     return all_.metadata.find_variable(name).has_value();
   }
-  // Returns the coordinates of all dimensions along which values are joined; not for tiles.
+  // Returns the coordinates of all dimensions along which values are joined. Not for tiles.
   std::vector<JoinedCoordinate> coordinates() const;
-  // Returns the united dataset, of kind CDF-5; the union cannot be used afterwards. name: of the
-  // values, for messages. Errors: kUnsupported, kLimit for sizes.
+  // Returns the united dataset, which is of kind CDF-5. The union must not be changed afterwards.
+  // name: name of the values in messages. Errors: kUnsupported; kLimit if a size is too large.
   Result<Dataset> take(const std::string& name);
 
-  // After take(): joined() returns the joined dimensions; member_at() returns the dataset that has
-  // index `index` along one of them, which must have no gaps; not for tiles.
+  // joined() returns the joined dimensions. member_at() returns the dataset that has index `index`
+  // along a joined dimension without gaps. Call member_at() after take(), and not for tiles.
   std::vector<DimId> joined() const;
   std::uint32_t member_at(DimId dimension, std::uint64_t index) const;
 
@@ -161,37 +170,41 @@ class DatasetUnion {
     Source values;
     std::optional<bool> has_default_fill;
   };
-  // A dimension; if it is joined, the number of indexes that each dataset has, and the first of
-  // them.
+  // A dimension. For a joined dimension: the number of indexes that each dataset has, and the first
+  // index of each dataset.
   struct Joined {
     bool is = false;
     std::vector<std::uint64_t> counts;
-    std::vector<std::uint64_t> firsts;  // after take(); not for tiles
-    // Numbers of fill values, by the dataset before which they are inserted.
+    std::vector<std::uint64_t> firsts;  // except for tiles, set by take()
+    // The number of fill values to insert. The key is the dataset before which fill values are
+    // inserted.
     std::map<std::uint32_t, std::uint64_t> gaps{};
   };
-  // The parts that datasets have of some dimensions.
+  // The tiles of the variables that share the same dimensions.
   struct Tiling {
-    std::shared_ptr<TileBoxes> boxes;  // each once; `shape` is set after all were added
-    std::map<std::vector<std::uint64_t>, std::uint32_t> known;  // box by its bounds
+    std::shared_ptr<TileBoxes> boxes;  // distinct boxes; `shape` has the lengths of the whole
+                                       // dimensions
+    std::map<std::vector<std::uint64_t>, std::uint32_t> known;  // number of each box, by the bounds
+                                                                // of the box
   };
   // The values of a variable in one dataset.
   struct Place {
     std::uint32_t member;
-    bool is_record;  // its records are not contiguous
+    bool is_record;  // records are not contiguous
     Type type;
     std::uint64_t begin;
-    std::uint32_t box = 0;  // for a tile
+    std::uint32_t box = 0;  // box number of a tile
   };
   struct Placed {
-    std::vector<std::uint32_t> axes;  // those of its dimensions that are divided among datasets
-    std::uint32_t last;               // the last dataset that has it
-    TypeSet types;                    // all types that it has in datasets
-    std::vector<Place> places;        // one, or one for each dataset if it is divided
-    std::vector<std::uint32_t> place_of_box{};  // for tiles: place or kNoPlace
-    bool has_gaps = false;                      // for tiles, after check_tiles()
-    // Datasets whose values equal those of the first and with which others may have been compared;
-    // ascending.
+    std::vector<std::uint32_t> axes;  // positions of the dimensions that are divided among datasets
+    std::uint32_t last;               // the last dataset that has the variable
+    TypeSet types;                    // all types that the variable has in datasets
+    std::vector<Place> places;        // a single place, or one place for each dataset if the
+                                      // variable is divided
+    std::vector<std::uint32_t> place_of_box{};  // for tiles: position in `places`, or kNoPlace
+    bool has_gaps = false;                      // for tiles: set by check_tiles()
+    // Datasets, ascending, whose values equal the values of the first dataset. Later datasets may
+    // have been compared with these datasets.
     std::vector<std::uint32_t> same{};
   };
   static constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
@@ -202,7 +215,7 @@ class DatasetUnion {
   // The part of a dimension that one dataset has.
   struct Part {
     std::uint64_t first, count;
-    std::uint64_t whole;  // for tiles: the length of the whole dimension
+    std::uint64_t whole;  // for tiles: length of the whole dimension
   };
   std::optional<Part> part_of(const Member& member, DimId local, bool is_joined);
   void compare_dimensions(const Member& member, const Dimension& found, DimId known);
@@ -236,16 +249,17 @@ class DatasetUnion {
     return rules_.drops_parts && tells_part(owner == kGlobal, attribute);
   }
   void tell_missing(std::uint32_t before);
-  // Reports that dataset `second` does not have a variable. Values are reported as well if the
-  // variable is not joined.
+  // Reports that dataset `second` does not have a variable, whose values are filled. If the
+  // variable is not joined, the values of the other datasets are used.
   void tell_filled(VarId variable, std::uint32_t first, std::uint32_t second);
 
-  // Reports an object that two datasets have or whose name is not legal.
+  // Reports a conflict for an object that two datasets have or whose name is illegal.
   Status clash(ConflictKind kind, std::string_view object, const Status& status,
                std::uint32_t first);
   void conflict(ConflictKind kind, std::string_view object, std::string found, std::string expected,
                 std::uint32_t first);
-  // Reports a conflict of an object that may be left out.
+  // Reports that an object differs. The difference is a conflict, unless the object may be left
+  // out.
   void mismatch(bool may_skip, ConflictKind kind, std::string_view object, std::string found,
                 std::string expected, std::uint32_t first);
   void tell(UnionNote::What what, ConflictKind kind, std::string_view object, std::string found,
@@ -276,15 +290,17 @@ class DatasetUnion {
   const UnionRules rules_;
   const TakeNote note_;
   Dataset all_;
-  bool is_record_used_ = false;  // a dataset so far uses it
+  bool is_record_used_ = false;  // whether one of the datasets so far uses the record dimension
   std::vector<Added> members_;
-  std::vector<Joined> joined_;                    // by dimension
-  std::vector<Placed> placed_;                    // by variable
-  std::map<VarId, std::vector<Source>> columns_;  // added by add_column(): for each dataset
-  std::map<std::vector<DimId>, Tiling> tilings_;  // by a variable's dimensions
-  std::vector<std::uint32_t> dimension_members_;  // by dimension: the first dataset that has it
-  // By "variable@attribute": the first dataset that has the attribute, unless it is the first that
-  // has the variable.
+  std::vector<Joined> joined_;                    // for each dimension
+  std::vector<Placed> placed_;                    // for each variable
+  std::map<VarId, std::vector<Source>> columns_;  // variables from add_column(), with the values in
+                                                  // each dataset
+  std::map<std::vector<DimId>, Tiling> tilings_;  // tiles, by the dimensions of their variables
+  std::vector<std::uint32_t> dimension_members_;  // for each dimension, the first dataset that has
+                                                  // it
+  // The first dataset that has an attribute, if it is not the first dataset that has the variable.
+  // The key is "variable@attribute".
   std::unordered_map<std::string, std::uint32_t> attribute_members_;
 };
 

@@ -1,4 +1,5 @@
-// Unites datasets each of which has a part of some dimensions (see merge/uniting/dataset_union.h).
+// Unites tiles: datasets that each have a part of some dimensions (see
+// merge/uniting/dataset_union.h).
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -23,7 +24,7 @@ std::vector<std::uint64_t> DatasetUnion::shape_of(VarId variable) const {
   return shape;
 }
 
-// Returns the box of the last dataset for a variable's dimensions.
+// Returns the number of the box that the last dataset has in a variable's dimensions.
 std::uint32_t DatasetUnion::box_here(VarId variable) {
   Tiling& tiling = tiling_of(variable);
   std::vector<std::uint64_t> firsts, counts;
@@ -51,8 +52,8 @@ void DatasetUnion::add_place(VarId variable, Place place) {
   placed.places.push_back(place);
 }
 
-// Returns the last place of the variable's values if the last dataset has them; nullptr: it has
-// none.
+// Returns an earlier place with the same values as the last dataset's variable, or nullptr if the
+// values are new.
 const DatasetUnion::Place* DatasetUnion::place_here(VarId variable) {
   const Placed& placed = placed_[variable];
   if (placed.axes.empty()) return &placed.places.front();
@@ -62,7 +63,8 @@ const DatasetUnion::Place* DatasetUnion::place_here(VarId variable) {
   return &placed.places[placed.place_of_box[box]];
 }
 
-// For tiles, missing_value replaces a missing fill value.
+// Returns the fill values of a variable. For tiles, missing_value is used if there is no
+// _FillValue.
 Source DatasetUnion::fill_of(VarId variable) const {
   const Type type = all_.metadata.variable(variable).type;
   if (is_tiled() && !all_.metadata.find_attribute(variable, "_FillValue"))
@@ -73,7 +75,8 @@ Source DatasetUnion::fill_of(VarId variable) const {
   return std::make_shared<RepeatedValue>(fill_value(all_.metadata, variable));
 }
 
-// Uses the first `count` places. last_wins: if several have a value, the last one counts.
+// Returns the values of a tiled variable from its first `count` places. last_wins: whether the
+// values of the last place are used wherever tiles overlap.
 std::shared_ptr<const TiledValues> DatasetUnion::tiled_values(VarId variable, std::size_t count,
                                                               bool last_wins, bool fills) const {
   const Placed& placed = placed_[variable];
@@ -88,7 +91,7 @@ std::shared_ptr<const TiledValues> DatasetUnion::tiled_values(VarId variable, st
       fills ? fill_of(variable) : nullptr, "tiles");
 }
 
-// Checks that the datasets together cover these dimensions.
+// Checks that the files together cover these dimensions.
 Status DatasetUnion::check_files(const std::vector<DimId>& dimensions) {
   TileBoxes boxes;
   for (const DimId id : dimensions) boxes.shape.push_back(length_of(id));
@@ -110,12 +113,12 @@ Status DatasetUnion::check_files(const std::vector<DimId>& dimensions) {
           " " + std::to_string(first + 1) + " to " + std::to_string(first + count);
     }
     tell(rules_.fills ? UnionNote::What::kFilled : UnionNote::What::kConflict,
-         ConflictKind::kMissingTile, where, "no file that has it", "one", 0, 0);
+         ConflictKind::kMissingTile, where, "no file with this tile", "one file", 0, 0);
   }
   return {};
 }
 
-// If a place overlaps earlier ones, checks that all have the same values there.
+// Checks that a place has the same values as earlier places wherever it overlaps them.
 Status DatasetUnion::compare_tiles(VarId variable, std::uint32_t place) {
   const Place& last = placed_[variable].places[place];
   const auto before = tiled_values(variable, place + 1, false, true);
@@ -145,7 +148,8 @@ Status DatasetUnion::check_tiles(bool with_values) {
     if (placed.axes.empty()) continue;
     std::vector<DimId> tiled;
     for (const std::uint32_t axis : placed.axes) tiled.push_back(dimension_ids(variable)[axis]);
-    std::ranges::sort(tiled);  // in any order of the variable's dimensions
+    std::ranges::sort(tiled);  // variables with the same dimensions in another order are checked
+                               // only once
     if (checked.insert(tiled).second) NMB_TRY(check_files(tiled));
     if (!with_values) continue;
     std::vector<std::uint32_t> boxes;
@@ -157,7 +161,7 @@ Status DatasetUnion::check_tiles(bool with_values) {
         NMB_TRY(compare_tiles(variable, placed.place_of_box[box]));
       else
         tell(UnionNote::What::kShared, ConflictKind::kValues, all_.metadata.variable(variable).name,
-             "values of a tile that overlaps others, that are not compared", "those of the first",
+             "values of an overlapping tile that are not compared", "the values of the first file",
              placed.places.front().member, placed.places[placed.place_of_box[box]].member);
   }
   return {};

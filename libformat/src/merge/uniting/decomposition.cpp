@@ -1,4 +1,4 @@
-// Parts of a model's output (see merge/uniting/decomposition.h).
+// Reads decompositions of a model's output (see merge/uniting/decomposition.h).
 #include "merge/uniting/decomposition.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::optional<Decomposition> decomposition_of(const Metadata& metadata, DimId di
     return wrong("four integers");
   const auto [whole_first, whole_last, first, last] = bounds;
   if (whole_first > first || first > last || last > whole_last)
-    return wrong("first and last of the whole, then of a part of it");
+    return wrong("first and last index of the whole dimension, then of a part of it");
   const auto distance = [](std::int64_t from, std::int64_t to) {
     return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
   };
@@ -50,7 +50,7 @@ std::optional<Decomposition> decomposition_of(const Metadata& metadata, DimId di
            distance(first, last) + 1};
   const Dimension is = metadata.dimension(dimension);
   if (found.count != (is.is_record() ? records : is.length) || found.length >= kUnlimited / 2)
-    return wrong("a part as long as the dimension");
+    return wrong("a part with the length of the dimension");
   return found;
 }
 

@@ -1,5 +1,5 @@
-// DescribedBlock: the data of a block that a union needs, in memory: for an input that another rank
-// read, or that was closed meanwhile.
+// DescribedBlock: keeps in memory the data of a block that a union needs. A DescribedBlock is used
+// for inputs that another rank has read and for inputs that are already closed.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,13 @@ namespace nmb {
 class DescribedBlock {
  public:
   struct Parts {
-    std::vector<std::uint64_t> begins{};  // this and the next ones: like those of
-                                          // DatasetUnion::Member
+    std::vector<std::uint64_t> begins{};  // this and the next five fields: see DatasetUnion::Member
     std::uint64_t record_size = 0, records = 0;
     Source values{};
     std::optional<bool> has_default_fill{};
     bool is_record_unused = false;
-    std::vector<std::uint64_t> same_as{};  // result of FirstValues, among the inputs with this
-                                           // block
-    std::vector<std::uint32_t> levels{};   // like those of UnionBlock
+    std::vector<std::uint64_t> same_as{};  // result of FirstValues: indexes of inputs
+    std::vector<std::uint32_t> levels{};   // see UnionBlock
     std::vector<Loss> losses{};
     std::vector<std::string> lost_fill_values{};
   };
@@ -37,7 +35,7 @@ class DescribedBlock {
       : facts_(facts), metadata_(std::move(metadata)), parts_(std::move(parts)) {}
 
   const BlockFacts& facts() const { return facts_; }
-  // Returns why it cannot be united.
+  // Returns the reason why the block cannot be united.
   const Status& failure() const { return failure_; }
   const Metadata& metadata() const { return *metadata_; }
   const Parts& parts() const { return parts_; }

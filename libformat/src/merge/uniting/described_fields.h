@@ -1,5 +1,5 @@
-// What descriptions of inputs consist of, for the rank that writes them and the one that reads them
-// (parallel/message_fields.h).
+// The fields of input descriptions in messages (parallel/message_fields.h). The sending and the
+// receiving rank both use these functions.
 #pragma once
 
 #include <memory>
@@ -29,14 +29,14 @@ void fields(Fields& all, BlockFacts& facts) {
   all(facts.samples, facts.set_size, facts.is_iceberg_set, facts.has_no_icebergs);
 }
 
-// Without values.
+// All fields except the values.
 template <class Fields>
 void fields(Fields& all, DescribedBlock::Parts& parts) {
   all(parts.begins, parts.record_size, parts.records, parts.has_default_fill,
       parts.is_record_unused, parts.same_as, parts.levels, parts.losses, parts.lost_fill_values);
 }
 
-// Of rows only that there are some.
+// The rows are not sent. Only the fact is sent that there are rows.
 template <class Fields>
 void fields(Fields& all, InputExtras& extras) {
   bool has_rows = extras.rows != nullptr;

@@ -1,4 +1,4 @@
-// Takes descriptions of inputs (see merge/uniting/described_inputs.h).
+// Processes descriptions of inputs (see merge/uniting/described_inputs.h).
 #include "merge/uniting/described_inputs.h"
 
 #include <utility>
@@ -40,7 +40,7 @@ Status DescribedInputs::take_input(std::size_t index, Blocks* known, FieldsIn* i
   PlannedInput input;
   input.index = index;
   input.is_opened = true;
-  // After a failure, nothing counts.
+  // After an error, the remaining events of the input are ignored.
   Status& status = input.status;
   for (std::size_t blocks = 0;;) {
     switch (const auto event = in->get<DescribedEvent>()) {

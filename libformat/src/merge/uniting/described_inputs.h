@@ -1,5 +1,5 @@
-// DescribedInputs: takes the descriptions that other ranks send of their inputs, as if the inputs
-// were read here.
+// DescribedInputs: processes the input descriptions that other ranks send, as if this rank had read
+// the inputs.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class DescribedInputs {
   struct Uses {
     std::function<void(const std::string& group)> note_group;
     std::function<Status(std::size_t index)> read;  // reads an input that is not described
-    // Is called after each input. A failure ends take().
+    // Called after each input. If this function fails, take() stops with the error.
     std::function<Status(PlannedInput input)> end;
   };
 
@@ -38,12 +38,12 @@ class DescribedInputs {
         from_(std::move(from)),
         uses_(std::move(uses)) {}
 
-  // Takes the result of InputDescriber::take() on another rank; for each rank in the order of these
-  // calls.
+  // Processes a result of InputDescriber::take() on another rank. The results of each rank must be
+  // passed in the order in which the rank made them.
   Status take(int rank, std::span<const std::byte> description);
 
  private:
-  // The block at the same index of the previous input.
+  // The description of the previous input's block at the same index.
   struct Known {
     std::vector<std::byte> header, rest;
     std::shared_ptr<const Metadata> metadata;
@@ -60,10 +60,10 @@ class DescribedInputs {
   BlockUnions& unions_;
   const ReceivedFrom from_;
   const Uses uses_;
-  std::map<int, Blocks> known_;  // by rank
+  std::map<int, Blocks> known_;  // blocks of the previous input, by rank
   // The current input.
   Source file_;
-  Source values_;  // values of the block before
+  Source values_;  // values of the previous block
   std::map<std::string, std::shared_ptr<SentFile>> sent_files_;
 };
 

@@ -11,7 +11,8 @@ namespace nmb {
 
 namespace {
 
-// The largest number of variables whose first values are known: about 300 bytes each.
+// The largest number of variables whose first values are recorded. Each of these variables takes
+// about 300 bytes of memory.
 constexpr std::size_t kMostVariables = 1 << 16;
 
 bool is_held(const DatasetUnion::Member& member, VarId variable, std::uint64_t length) {
@@ -23,7 +24,8 @@ bool is_held(const DatasetUnion::Member& member, VarId variable, std::uint64_t l
 
 }  // namespace
 
-// Not for values that are joined or widened. An unnecessary comparison does no harm.
+// Returns whether the values of a variable are compared. Values that are joined or widened are not
+// compared. An unnecessary comparison does no harm.
 bool FirstValues::is_compared(const DatasetUnion::Member& member, VarId variable) const {
   if (!member.values || options_.first_values || options_.widen_types) return false;
   const Metadata& metadata = member.metadata;
@@ -66,7 +68,7 @@ std::vector<std::uint64_t> FirstValues::same_as(const std::string& block, std::s
     const auto differs = first_difference({now.values.get(), now.begin, now.step},
                                           {first.values.get(), first.begin, first.step}, now.type,
                                           is_record ? member.records : 1, *length);
-    // The rank that unites the inputs reports values that cannot be read.
+    // Rank 0 reports values that cannot be read when it unites the inputs.
     if (differs.ok() && !*differs) same[v] = first.input;
   }
   return same;

@@ -1,6 +1,6 @@
-// FirstValues: finds which values of an input equal those of the first input that a rank read. The
-// rank compares them while the file is open, so that the rank that unites the inputs need not read
-// them.
+// FirstValues: finds which values of an input equal the values of the first input that a rank read.
+// The rank compares the values while the file is open. So rank 0, which unites the inputs, need not
+// read the values.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ class FirstValues {
 
   explicit FirstValues(const PackOptions& options) : options_(options) {}
 
-  // Returns by variable: an earlier input that has the same values, type and shape, or kNone; kNone
-  // also if values are not compared, or are kept in memory for the rank that unites.
+  // Returns for each variable an earlier input that has the same values, type and shape, or kNone.
+  // The result is also kNone if rank 0 needs no comparison or has the values in memory.
   std::vector<std::uint64_t> same_as(const std::string& block, std::size_t input,
                                      const DatasetUnion::Member& member);
 
@@ -41,7 +41,8 @@ class FirstValues {
   bool is_compared(const DatasetUnion::Member& member, VarId variable) const;
 
   const PackOptions& options_;
-  std::map<std::pair<std::string, std::string>, First> firsts_;  // by block and variable
+  std::map<std::pair<std::string, std::string>, First> firsts_;  // first values, by the names of
+                                                                 // the block and the variable
 };
 
 }  // namespace nmb

@@ -13,8 +13,8 @@ namespace nmb {
 
 namespace {
 
-// Encodes definitions as a header of CDF-5; its begins have no meaning. Errors: kUnsupported,
-// kLimit.
+// Encodes definitions as a CDF-5 header. The offsets of variables in this header have no meaning.
+// Errors: kUnsupported, kLimit.
 Result<std::vector<std::byte>> header_of(const Metadata& metadata) {
   Metadata plain = metadata;
   plain.set_extension(nullptr);
@@ -34,7 +34,7 @@ void InputDescriber::begin() {
 
 void InputDescriber::begin_input(Source file) { file_ = std::move(file); }
 
-// Adds the messages since the last event.
+// Adds the messages that were reported since the last event.
 void InputDescriber::tell_messages() {
   for (std::size_t i = warnings_; i < report_.warnings.size(); ++i)
     input_(DescribedEvent::kWarning, report_.warnings[i]);
@@ -61,7 +61,8 @@ void InputDescriber::put(DescribedEvent event, std::span<const std::byte> header
   ++blocks_;
 }
 
-// Fails if the values cannot be described.
+// Describes the values. Errors: kUnsupported if the values cannot be described; kIo and kDamaged if
+// they cannot be read.
 Status InputDescriber::put_values(const Source& values, FieldsOut* rest) {
   if (!values) {
     rest->put(DescribedValues::kNone);
@@ -78,7 +79,7 @@ Status InputDescriber::put_values(const Source& values, FieldsOut* rest) {
   }
   NMB_ASSIGN(const auto sent, send_values(*values, {0, values->size()}));
   if (!sent || sent->size() > sent_room_)
-    return Status(Code::kUnsupported, "found values of more bytes than are sent");
+    return Status(Code::kUnsupported, "the values have more bytes than can be sent");
   sent_room_ -= sent->size();
   (*rest)(DescribedValues::kSent, *sent);
   return {};
@@ -118,7 +119,7 @@ Status InputDescriber::take_whole(const BlockName& name, InputBlock& block) {
         return Status();
       });
   if (!status.ok()) {
-    // Used if another input has the block.
+    // The other rank reports this error only if another input has the block.
     FieldsOut rest;
     rest(name, facts, status);
     put(DescribedEvent::kWhole, {}, rest.take());
@@ -136,7 +137,8 @@ Status InputDescriber::take_part(const BlockName& name, BlockPart part) {
 }
 
 void InputDescriber::leave(std::size_t index) {
-  // Both sides forget the values with which they would compare.
+  // The sender and the receiver both forget the blocks of the previous input, so the next input is
+  // not compared with them.
   known_.clear();
   out_(std::uint64_t{index}, DescribedAs::kNot);
 }

@@ -1,6 +1,6 @@
-// InputDescriber: describes the inputs that a rank reads for the rank that unites their blocks:
-// definitions that inputs share are sent once, and for each input what differs (spec/rationale.md,
-// "Merging by ranks").
+// InputDescriber: describes the inputs that a rank reads, for the rank that unites their blocks.
+// Definitions that inputs share are sent once; for later inputs only differences are sent
+// (spec/rationale.md, "Merging by ranks").
 #pragma once
 
 #include <cstddef>
@@ -21,29 +21,29 @@
 
 namespace nmb {
 
-// A description of an input consists of, in this order: its index, a DescribedAs and, for kBlocks,
-// the file's stamp and a list of events.
+// A description of an input has the index of the input, then a DescribedAs. For kBlocks, the file's
+// stamp and a list of events follow.
 enum class DescribedAs : std::uint8_t {
-  kNotOpened,  // a status follows
-  kNot,        // the other rank must read it
+  kNotOpened,  // the input cannot be used; a status follows
+  kNot,        // the receiving rank must read the input
   kBlocks,
 };
 enum class DescribedEvent : std::uint8_t { kGroup, kWarning, kConflict, kWhole, kPart, kEnd };
 enum class DescribedValues : std::uint8_t {
   kNone,
-  kAsBefore,  // the values of the input's block before
+  kAsBefore,  // the values of the input's previous block
   kFile,      // a range of the input
   kSent,      // in the form of send_values()
 };
-// This many blocks from the first of an input are described by their differences from the block
-// with the same number in the input before.
+// The first kComparedBlocks blocks of an input are described by their differences from the block at
+// the same position in the previous input.
 inline constexpr std::size_t kComparedBlocks = 256;
 
 class InputDescriber final : public BlockSink {
  public:
-  // All arguments must outlive the object. room: how many bytes of values of all inputs may be
-  // kept, and how many may be sent because the other rank cannot read them directly from the
-  // inputs.
+  // All arguments must outlive the object. room: how many bytes of values may be kept for all
+  // inputs. The same number of bytes may be sent of values that the receiving rank cannot read from
+  // the inputs.
   InputDescriber(const PackOptions& options, ConflictList& conflicts, PackReport& report,
                  std::shared_ptr<SourcePool> views, std::uint64_t room)
       : options_(options),
@@ -54,24 +54,25 @@ class InputDescriber final : public BlockSink {
         held_room_(room),
         sent_room_(room) {}
 
-  // Call this before an input: all calls after it are described.
+  // Begins the description of an input: all following calls belong to it.
   void begin();
   void begin_input(Source file) override;
   Status take_whole(const BlockName& name, InputBlock& block) override;
   Status take_part(const BlockName& name, BlockPart part) override;
   void note_group(const std::string& group);
-  // Call this after an input. Errors: kUnsupported, kIo for values that are sent.
+  // Ends the description of an input.
   void end(const PlannedInput& input);
-  // Call this instead of begin() and end(): the input is left to the other rank.
+  // Tells the receiving rank to read this input itself. Call this instead of end().
   void leave(std::size_t index);
 
-  // Returns whether some values cannot be described: reading such inputs here is not worthwhile.
+  // Returns whether values of some input could not be described. In that case, this rank should not
+  // read more inputs of the same kind.
   bool leaves_values() const { return leaves_values_; }
   std::size_t size() const { return out_.size(); }
   std::vector<std::byte> take() { return out_.take(); }
 
  private:
-  // For a block: its definitions, and the rest.
+  // A block's description: its definitions and the rest.
   struct Known {
     std::vector<std::byte> header, rest;
   };
@@ -92,10 +93,10 @@ class InputDescriber final : public BlockSink {
   bool leaves_values_ = false;
   FieldsOut out_;
   std::vector<Known> known_;
-  // The description of the current input.
+  // Description of the current input.
   FieldsOut input_;
   Source file_;
-  Source values_;  // values of the block before
+  Source values_;  // values of the previous block
   std::size_t blocks_ = 0, warnings_ = 0;
   bool is_left_ = false;
 };

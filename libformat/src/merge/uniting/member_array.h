@@ -1,5 +1,5 @@
-// MemberArray: the values that one dataset of a union has of a variable, without gaps and converted
-// to the type of the united variable.
+// MemberArray: a variable's values in one dataset of a union. The values have no gaps and are
+// converted to the type of the united variable.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace nmb {
 
-// The place of the values, and their conversion.
+// Describes where the values are and how they are converted.
 struct MemberValues {
-  Source values;            // of the dataset
-  std::uint64_t begin = 0;  // where the variable begins in it
-  std::uint64_t bytes = 0;  // of all values, or of those in a record
+  Source values;            // the values of the dataset
+  std::uint64_t begin = 0;  // offset of the variable in `values`
+  std::uint64_t bytes = 0;  // bytes of all values, or of the values in one record
   std::uint64_t records = 0, record_size = 0;
   bool is_record = false;  // records are not contiguous
   Type type{}, to{};
-  bool maps_fill = false;  // like that of widened_array()
+  bool maps_fill = false;  // see widened_array()
 };
 
 class MemberArray final : public ByteSourceLayer {

@@ -13,13 +13,14 @@ namespace nmb {
 namespace {
 
 constexpr std::uint64_t kKeysAtOnce = 32768;  // number of values
-constexpr std::size_t kRecent = 4;            // lists of events
+constexpr std::size_t kRecent = 4;            // number of event lists in memory
 
 bool is_integer(Type type) {
   return type != Type::kChar && type != Type::kFloat && type != Type::kDouble;
 }
 
-// Calls visit(first, values) for parts of [from, from + count); true continues.
+// Calls visit(first, values) for consecutive parts of [from, from + count) until visit returns
+// false.
 Status visit_values(
     const KeyColumn& column, std::uint64_t from, std::uint64_t count,
     const std::function<bool(std::uint64_t, const std::vector<std::int64_t>&)>& visit) {
@@ -30,7 +31,7 @@ Status visit_values(
     values.resize(std::min(kKeysAtOnce, end - from));
     bytes.resize(values.size() * size);
     NMB_TRY(column.values->read_at(from * size, bytes));
-    // Values of uint64 past the largest int64 become negative.
+    // Values of uint64 that exceed the largest int64 become negative.
     convert_from_external(column.type, bytes.data(), values.size(), MemoryType::kInt64,
                           values.data());
     if (!visit(from, values)) break;
@@ -49,7 +50,7 @@ Result<std::optional<KeyProblem>> PartitionKey::add(std::size_t input, KeyColumn
   NMB_TRY(visit_values(events, 0, events.count, [&](std::uint64_t first, const auto& values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (values[i] < 0 && events.type == Type::kUInt64) {
-        problem = {"a value past 2^63 - 1", "less"};
+        problem = {"a value past 2^63 - 1", "a smaller value"};
         return false;
       }
       if (last && values[i] < *last) {
@@ -138,7 +139,7 @@ class PartitionKey::Numbers final : public ByteSource {
                          }));
     if (is_there) return {};
     return Status(Code::kDamaged, name(), kNoOffset, "",
-                  "found an event that its file's list did not have when it was read first");
+                  "an event is not in the list of events that was read before; the file changed");
   }
   std::pair<Input, KeyColumn> parts() const { return {key_->inputs_.at(input_), column_}; }
 

@@ -1,5 +1,5 @@
-// PartitionKey: numbers for the events of several inputs, the same in all their tables. They are
-// derived from each input's list of events (docs/merging.md, "Partition keys").
+// PartitionKey: numbers the events of several inputs. An event has the same number in all tables.
+// The numbers are derived from each input's list of events (docs/merging.md, "Partition keys").
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@
 
 namespace nmb {
 
-// Values of one input, without gaps, in external form.
+// A column: values of one input without gaps, in external form.
 struct KeyColumn {
-  Source values;  // nullptr: there are none
+  Source values;  // nullptr if there are no values
   Type type = Type::kInt;
   std::uint64_t count = 0;
 };
@@ -30,25 +30,27 @@ struct KeyProblem {
   std::string found, expected;
 };
 
-// Thread-safe once all inputs are added.
+// Thread-safe after all inputs were added.
 class PartitionKey {
  public:
-  // Adds the list of events of an input after those of earlier inputs: each distinct value is one
-  // event. nullopt: the list is valid. Errors: kIo, kDamaged.
+  // Adds an input's list of events after the lists of earlier inputs. Each distinct value is one
+  // event. Returns nullopt if the list is valid. Errors: kIo, kDamaged.
   Result<std::optional<KeyProblem>> add(std::size_t input, KeyColumn events);
-  // Returns whether the input's list was added and is valid.
+  // Returns whether a valid list was added for the input.
   bool has(std::size_t input) const { return inputs_.contains(input); }
-  // Checks that each value is an event of an input that has() is true for. Errors: kIo, kDamaged.
+  // Checks that each value of a column is an event of the input, for which has() must be true.
+  // Returns the first problem. Errors: kIo, kDamaged.
   Result<std::optional<KeyProblem>> check(std::size_t input, const KeyColumn& column) const;
-  // Returns the numbers of a column's events, of type kInt64 in external form. Reading fails with
-  // kDamaged for values that are not events; check() finds these.
+  // Returns a source with the numbers of a column's events, as kInt64 in external form. Reading it
+  // fails with kDamaged if a value is not an event; check() finds such values earlier.
   static Source numbers(std::shared_ptr<const PartitionKey> key, std::size_t input,
                         KeyColumn column);
 
-  // What numbers() needs; nullopt: the source was not made by numbers().
+  // The data that numbers() needs. parts_of() returns nullopt if the source was not made by
+  // numbers().
   struct Input {
     KeyColumn events;
-    std::uint64_t first;  // number of its first event
+    std::uint64_t first;  // number of the input's first event
   };
   static std::optional<std::pair<Input, KeyColumn>> parts_of(const ByteSource& numbers);
   static Source numbers(Input input, KeyColumn column);
@@ -57,7 +59,7 @@ class PartitionKey {
   using Events = std::shared_ptr<const std::vector<std::int64_t>>;
   class Numbers;
 
-  // Ascending, each once.
+  // Returns the distinct events of an input in ascending order.
   Result<Events> events_of(std::size_t input) const;
 
   std::map<std::size_t, Input> inputs_;

@@ -51,7 +51,8 @@ class SentFile {
   std::shared_ptr<const Reader> reader_;
 };
 
-// The fields of sources, without the sources from which they are made, which follow.
+// The fields of composed sources in messages. In a message, the component sources follow a composed
+// source.
 template <class Fields>
 void fields(Fields& all, KeyColumn& column) {
   all(column.type, column.count);
@@ -84,13 +85,14 @@ Status changed(const std::string& path) {
   return Status(Code::kDamaged, path, kNoOffset, "", "the file changed while it was read");
 }
 
-// The values of one, whose file is opened when they are read: it may be one of thousands.
+// The values of a block that another rank sent. The file is opened only when the values are read,
+// because there may be thousands of files.
 struct ExtentOfSent {
   std::shared_ptr<SentFile> file;
   std::string block;
-  std::uint64_t sum, length;  // sum: of its entry
+  std::uint64_t sum, length;  // sum: checksum of the block's entry
   bool is_sparse;
-  mutable std::optional<BlockEntry> entry{};  // once it was found
+  mutable std::optional<BlockEntry> entry{};  // set when the entry was found
 
   std::uint64_t size() const { return length; }
   const std::string& name() const { return file->path(); }
@@ -111,7 +113,7 @@ using SentExtent = LazySource<ExtentOfSent>;
 
 enum class SentKind : std::uint8_t {
   kNone,
-  kAgain,  // a source that was sent before, by its number
+  kAgain,  // the number of a source that was sent before
   kFile,
   kRange,
   kBytes,
@@ -130,7 +132,7 @@ constexpr std::uint64_t kMostBytes = 16 << 20;
 
 class Sender {
  public:
-  // Returns false if it cannot be sent.
+  // Returns false if the source cannot be sent.
   Result<bool> send(const ByteSource* source, ByteRange wanted) {
     if (!source) return put(SentKind::kNone);
     if (const auto known = known_.find(source); known != known_.end()) {
@@ -138,7 +140,7 @@ class Sender {
     }
     NMB_ASSIGN(const bool sent, send_new(*source, wanted));
     const std::uint32_t number = count_++;
-    // A source that was cut to the wanted range cannot be reused for another range.
+    // If only the wanted range of a source was sent, the source cannot be reused for another range.
     if (!is_cut(*source)) known_.emplace(source, number);
     return sent;
   }
@@ -177,7 +179,7 @@ class Sender {
       const BlockEntry& entry = extent->opener().entry;
       return send_block(source, entry.name, sum_of_entry(entry));
     }
-    // Of a third rank.
+    // The block came from a third rank.
     if (const auto* sent = dynamic_cast<const SentExtent*>(&source))
       return send_block(source, sent->opener().block, sent->opener().sum);
     if (const auto* view = dynamic_cast<const ReopenedSource*>(&source)) return send(*view);
@@ -231,7 +233,7 @@ class Sender {
     for (const SplicedSource::Run& run : runs) {
       const ByteSource& source = *spliced.sources()[run.from];
       const ByteRange range{run.source, run.source + run.length};
-      // Temporary files belong to this process only.
+      // Temporary files can be read only by this process, so their bytes are sent.
       const bool is_own = dynamic_cast<const SpoolFile*>(&source) != nullptr;
       put(run, is_own);
       NMB_ASSIGN(const bool sent, is_own ? send_bytes(source, range) : send(&source, range));
@@ -275,7 +277,7 @@ class Sender {
     return true;
   }
 
-  // Returns a range of a part's source that covers its bytes in `wanted`.
+  // Returns the range of a part's source that covers the part's bytes in `wanted`.
   static ByteRange wanted_of_fixed(const LaidSlice& slice, const LaidPart& part, ByteRange wanted) {
     // A variable that is not joined has all its values in one piece.
     if (part.count > 1 || slice.unit != slice.length) return {0, part.source->size()};
@@ -312,7 +314,7 @@ class Sender {
   FieldsOut out_;
   std::unordered_map<const ByteSource*, std::uint32_t> known_;
   std::uint32_t count_ = 0;
-  std::uint64_t bytes_ = 0;  // of temporary files
+  std::uint64_t bytes_ = 0;  // bytes of temporary files sent so far
 };
 
 class Receiver {
@@ -375,7 +377,7 @@ class Receiver {
         return PartitionKey::numbers(std::move(input), std::move(values));
       }
     }
-    return Status(Code::kUsage, "found a source of an unknown kind");
+    return Status(Code::kUsage, "unknown kind of source");
   }
 
   Source bytes() {
@@ -489,7 +491,7 @@ class Receiver {
 
   FieldsIn in_;
   const ReceivedFrom& from_;
-  std::vector<Source> known_;  // by number
+  std::vector<Source> known_;  // sources by their numbers
   std::map<std::string, std::shared_ptr<SentFile>> files_;
 };
 

@@ -1,6 +1,6 @@
-// Sends values to another rank: describes in bytes how a source is composed, and rebuilds the
-// source on the other rank. A source may consist of files and ranges of files, of blocks, and of
-// values of several sources in a united dataset.
+// Sends values to another rank. send_values() encodes how a source is composed, and
+// receive_values() rebuilds the source on the other rank. A source may be composed of files, ranges
+// of files, blocks, and united values of several sources.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,10 @@
 
 namespace nmb {
 
-// Describes the bytes `wanted` of a source for another rank, and nothing about its other bytes.
-// nullopt: no other rank can rebuild it, because too many values are in a temporary file of this
-// rank. Reads the values that the description contains. Errors: kIo, kDamaged.
+// Describes the bytes `wanted` of a source for another rank. The description does not cover other
+// bytes. Returns nullopt if no other rank can rebuild the source because too many values are in a
+// temporary file of this rank. Values that must be in the description are read from the source.
+// Errors: kIo, kDamaged.
 Result<std::optional<std::vector<std::byte>>> send_values(const ByteSource& source,
                                                           ByteRange wanted);
 
@@ -30,11 +31,12 @@ struct ReceivedFrom {
   std::shared_ptr<FilePool> files;
   std::shared_ptr<SourcePool> views;
   ReadOptions read;  // for NMB files
-  // The known NMB files, by path, so that several sources share them; nullptr: for a single source.
+  // The NMB files that are already known, by path. Several sources can share these files. nullptr
+  // is enough for a single source.
   std::map<std::string, std::shared_ptr<SentFile>>* known_files = nullptr;
 };
 
-// Rebuilds a source from the result of send_values() on a rank of the same program. Errors:
+// Rebuilds a source from a result of send_values() on another rank of the same program. Errors:
 // kDamaged if a file has changed; kIo.
 Result<Source> receive_values(std::span<const std::byte> sent, const ReceivedFrom& from);
 

@@ -1,4 +1,4 @@
-// Places boxes on the grid of all their ends (see merge/uniting/tile_cover.h).
+// Checks boxes on the grid that all of their edges form (see merge/uniting/tile_cover.h).
 #include "merge/uniting/tile_cover.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kMostCells = 1 << 22;
 
-// The cells into which the ends of boxes divide an array.
+// The cells into which the edges of boxes divide an array.
 class Cells {
  public:
   Cells(const TileBoxes& boxes, std::span<const std::uint32_t> present) : ends_(boxes.rank()) {
@@ -26,7 +26,7 @@ class Cells {
     }
   }
 
-  // Returns at most one more than the limit.
+  // Returns the number of cells, but at most kMostCells + 1.
   std::uint64_t count() const {
     std::uint64_t cells = 1;
     for (const std::uint64_t length : lengths_) cells = std::min(cells * length, kMostCells + 1);
@@ -71,8 +71,8 @@ class Cells {
     }
   }
 
-  std::vector<std::vector<std::uint64_t>> ends_;  // by dimension
-  std::vector<std::uint64_t> lengths_;            // in cells
+  std::vector<std::vector<std::uint64_t>> ends_;  // the edges along each dimension
+  std::vector<std::uint64_t> lengths_;            // number of cells along each dimension
 };
 
 }  // namespace
@@ -83,8 +83,8 @@ Result<TileCover> cover_of(const TileBoxes& boxes, std::span<const std::uint32_t
   const Cells cells(boxes, present);
   const std::uint64_t count = cells.count();
   if (count > kMostCells)
-    return Status(Code::kLimit, "found tiles whose ends divide the whole into more than " +
-                                    std::to_string(kMostCells) + " pieces");
+    return Status(Code::kLimit, "the edges of the tiles divide the array into more than " +
+                                    std::to_string(kMostCells) + " cells");
   std::vector<bool> taken(count);
   for (const std::uint32_t box : present) {
     bool overlaps = false;

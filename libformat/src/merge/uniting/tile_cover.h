@@ -1,4 +1,4 @@
-// Checks whether boxes cover an array, and which of them overlap.
+// Checks whether boxes cover an array, and finds boxes that overlap.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct TileCover {
   std::vector<std::uint32_t> overlapping;  // boxes that overlap an earlier box
 };
 
-// present: the boxes that count, each once. Errors: kLimit if their ends divide the array into more
-// than 2^22 pieces.
+// Returns gaps and overlaps. present: the distinct boxes that are checked. Errors: kLimit if the
+// edges of the boxes divide the array into more than 2^22 cells.
 Result<TileCover> cover_of(const TileBoxes& boxes, std::span<const std::uint32_t> present);
 
 }  // namespace nmb

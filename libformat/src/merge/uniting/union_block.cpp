@@ -17,7 +17,7 @@ BlockFacts facts_of(const InputBlock& block, const PackOptions& options) {
   facts.samples = block.samples;
   const bool is_tiles = options.mode == MergeMode::kTiles;
   if (is_tiles) facts.has_no_icebergs = is_iceberg(metadata) && block.dataset.records == 0;
-  // Icebergs that are joined may belong to several sets, for example of several times.
+  // Iceberg files that are joined may belong to several sets, for example one set for each time.
   if (is_tiles || (options.mode == MergeMode::kJoin && has_version_of_icebergs(metadata)))
     facts.set_size = files_in_set(metadata);
   if (facts.set_size)

@@ -1,4 +1,5 @@
-// UnionBlock: the data of a block of an input that a union needs, whichever rank reads the input.
+// UnionBlock: the data of an input's block that a union needs. The data do not depend on the rank
+// that reads the input.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +18,15 @@
 
 namespace nmb {
 
-// The facts about a block that do not need its classic form.
+// Facts about a block that can be found without converting it to a classic dataset.
 struct BlockFacts {
-  std::optional<std::uint64_t> samples{};  // the samples that an NMB input has recorded
-  // For a part of a set of files: how many files the set has, and whether they are of icebergs.
+  std::optional<std::uint64_t> samples{};  // number of samples that an NMB input has recorded
+  // For a part of a set of files: the number of files in the set, and whether the files have
+  // icebergs.
   std::optional<std::int64_t> set_size{};
   bool is_iceberg_set = false;
-  // It comes from a process that had no icebergs, so its content does not count.
+  // Whether the block comes from a process without icebergs. The content of such a block is
+  // ignored.
   bool has_no_icebergs = false;
 };
 
@@ -31,13 +34,14 @@ BlockFacts facts_of(const InputBlock& block, const PackOptions& options);
 
 struct UnionBlock {
   DatasetUnion::Member member;
-  std::vector<std::uint32_t> levels{};  // by dimension, like those of ClassicForm
-  std::vector<Loss> losses{};           // objects, and what is found in them
+  std::vector<std::uint32_t> levels{};  // for each dimension, see ClassicForm::levels
+  std::vector<Loss> losses{};           // losses in the conversion to a classic dataset
   std::vector<std::string> lost_fill_values{};
 };
 
-// Visits the classic form of a block whose file is open now. *room: how many bytes of its values
-// may be kept, as for hold_small(). Errors: kDamaged, kLimit, kIo; the visit's failure.
+// Converts a block, whose file is open now, to a classic dataset and calls `visit` with it. *room:
+// how many bytes of values may be kept, as for hold_small(). Errors: kDamaged, kLimit, kIo; the
+// error of `visit`.
 Status visit_union_block(const InputBlock& block, const PackOptions& options,
                          std::shared_ptr<SourcePool> views, std::uint64_t* room,
                          const std::function<Status(const UnionBlock&)>& visit);

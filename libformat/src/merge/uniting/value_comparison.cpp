@@ -20,7 +20,7 @@ std::string text_of(Type type, const std::array<std::byte, 8>& value) {
 Result<std::optional<ValuesDiffer>> first_difference(const ComparedValues& found,
                                                      const ComparedValues& expected, Type type,
                                                      std::uint64_t slices, std::uint64_t length) {
-  // Adjacent records are compared as one.
+  // Adjacent records are compared together.
   if (slices > 1 && found.step == length && expected.step == length) {
     length *= slices;
     slices = 1;
@@ -35,7 +35,7 @@ Result<std::optional<ValuesDiffer>> first_difference(const ComparedValues& found
       NMB_TRY(expected.source->read_at(expected.begin + slice * expected.step + done, was));
       if (std::memcmp(is.data(), was.data(), size) == 0) continue;
       const auto byte = static_cast<std::size_t>(std::ranges::mismatch(is, was).in1 - is.begin());
-      // The bytes of a value lie in one part.
+      // All bytes of a value are in the same buffer.
       const std::size_t at = byte / type_size(type) * type_size(type);
       ValuesDiffer differ{(slice * length + done + at) / type_size(type), {}, {}};
       std::memcpy(differ.found.data(), is.data() + at, type_size(type));
@@ -56,7 +56,7 @@ std::pair<std::string, std::string> difference_text(const ValuesDiffer& differ, 
     element /= range->count;
   }
   std::string found = text_of(type, differ.found), expected = text_of(type, differ.expected);
-  if (found == expected) found += " of other bits";
+  if (found == expected) found += " with different bits";
   if (!part.empty()) found += " at [" + place + "]";
   return {std::move(found), std::move(expected)};
 }

@@ -1,4 +1,4 @@
-// Compares the values of a variable that two datasets have.
+// Compares the values that two datasets have for a variable.
 #pragma once
 
 #include <array>
@@ -17,17 +17,17 @@ namespace nmb {
 struct ComparedValues {
   const ByteSource* source;
   std::uint64_t begin;
-  std::uint64_t step;  // distance from one record to the next
+  std::uint64_t step;  // distance in bytes between records
 };
 
-// The first value that differs, in both datasets.
+// The position of the first value that differs, and its bytes in both datasets.
 struct ValuesDiffer {
-  std::uint64_t element = 0;  // in row-major order
+  std::uint64_t element = 0;  // index in row-major order
   std::array<std::byte, 8> found{}, expected{};
 };
 
-// Compares `slices` times `length` bytes of values of `type` in external form. nullopt: they are
-// the same, bit by bit. Errors: kIo, kDamaged.
+// Compares `slices` slices of `length` bytes each. The values have type `type` and are in external
+// form. Returns nullopt if all bits are the same. Errors: kIo, kDamaged.
 Result<std::optional<ValuesDiffer>> first_difference(const ComparedValues& found,
                                                      const ComparedValues& expected, Type type,
                                                      std::uint64_t slices, std::uint64_t length);
@@ -36,8 +36,8 @@ struct IndexRange {
   std::uint64_t first, count;
 };
 
-// Returns texts for a part of an array that has these indexes along each dimension: "4 at [2,0]",
-// "3".
+// Returns texts for the found and the expected value, for example "4 at [2,0]" and "3". part: the
+// index range, along each dimension, of the array in which the values differ.
 std::pair<std::string, std::string> difference_text(const ValuesDiffer& differ, Type type,
                                                     const std::vector<IndexRange>& part);
 

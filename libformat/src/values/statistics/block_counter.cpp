@@ -15,7 +15,7 @@ namespace nmb {
 
 namespace {
 
-// Bytes that are given.
+// Bytes of the extent that the caller passes.
 struct Given {
   std::uint64_t offset;
   const std::byte* bytes;
@@ -29,7 +29,7 @@ struct Given {
   }
 };
 
-// Bytes that read as fill values.
+// Bytes in a hole of the extent. The values in a hole are fill values.
 struct Hole {
   void copy(const ValueForm& form, std::uint64_t element, std::uint64_t from, std::size_t length,
             std::byte* to) const {
@@ -78,7 +78,7 @@ Result<std::unique_ptr<BlockCounter>> BlockCounter::make(const Metadata& metadat
         (is_record && !checked_mul(*bytes, records, &all)) ||
         (*bytes > 0 && !checked_add(begin - base, *bytes, &end)))
       return failure(Code::kDamaged, "found variable ", metadata.variable(v).name,
-                     " outside of the extent, expected it within");
+                     " outside of the extent, expected it inside");
     made->note(&slot, all / slot.form.size());
     if (all == 0) continue;
     slot.begin = begin - base;
@@ -98,7 +98,7 @@ Result<std::unique_ptr<BlockCounter>> BlockCounter::make(const Metadata& metadat
   return made;
 }
 
-// Notes a variable that is counted.
+// Records that a variable is counted.
 void BlockCounter::note(Slot* slot, std::uint64_t elements) {
   slot->most_buckets = Histogram::most_buckets(elements);
   variables_[slot->variable] = {true, slot->form.type, slot->form.nan_is_missing, elements};
@@ -126,7 +126,8 @@ void BlockCounter::keep(const Slot& slot, const Local& local) {
   total.histogram = all.take();
 }
 
-// Counts bytes [from, to) of the element that begins at `element`.
+// Adds bytes [from, to) of an incomplete element that begins at offset `element`. Counts the
+// element when it is complete.
 template <class Bytes>
 void BlockCounter::keep_cut(const Slot& slot, std::uint64_t element, std::uint64_t from,
                             std::uint64_t to, const Bytes& bytes, Local* local) {
@@ -176,7 +177,7 @@ void BlockCounter::count(std::uint64_t from, std::uint64_t to, const Bytes& byte
   const std::uint64_t first = from <= record_begin_ ? 0 : (from - record_begin_) / record_size_;
   const std::uint64_t end = std::min(records_, (to - record_begin_ - 1) / record_size_ + 1);
   if (first >= end) return;
-  // The first and the last record may be incomplete; those in between are complete.
+  // The first and the last record may be incomplete. All records between them are complete.
   count_record(first, from, to, bytes);
   if (end - first > 2) count_whole_records(first + 1, end - 1, bytes);
   if (end - first > 1) count_record(end - 1, from, to, bytes);
@@ -198,8 +199,8 @@ void BlockCounter::count_record(std::uint64_t record, std::uint64_t from, std::u
     keep(each, local);
   };
   if constexpr (std::is_same_v<Bytes, Hole>) {
-    // There may be many holes and many variables: variables that lie completely in a hole are only
-    // noted.
+    // There may be many holes and many variables. So variables that lie completely in a hole are
+    // only recorded here and counted later.
     auto last =
         std::partition_point(slot, record_.end(), [&](const Slot& s) { return s.end <= high; });
     if (slot != last && slot->begin < low) count_one(*slot++);
@@ -225,7 +226,7 @@ void BlockCounter::count_whole_records(std::uint64_t first, std::uint64_t end, c
   }
 }
 
-// Notes variables with this number of records in a hole.
+// Records that `records` records of some variables are completely in holes.
 void BlockCounter::note_hole(std::vector<Slot>::const_iterator first,
                              std::vector<Slot>::const_iterator end, std::uint64_t records) {
   if (first >= end) return;

@@ -1,6 +1,6 @@
-// BlockCounter: counts the values of a block from the bytes of its extent, which are given in any
-// order and in any parts, each byte once (spec/format.md, section 9.3). It joins the bytes of an
-// element that is divided among parts.
+// BlockCounter: counts the values of a block (spec/format.md, section 9.3). The bytes of the extent
+// can be added in any order and in parts of any size, but each byte only once. An element can be
+// divided among several parts.
 #pragma once
 
 #include <cstddef>
@@ -26,63 +26,67 @@ namespace nmb {
 // Thread-safe except for finish().
 class BlockCounter {
  public:
-  // level: not kNone. The object keeps no reference to the arguments. Errors: kDamaged if the
-  // definitions contradict each other.
+  // level: must not be kNone. The object keeps no reference to the arguments. Errors: kDamaged if
+  // the definitions contradict each other.
   static Result<std::unique_ptr<BlockCounter>> make(const Metadata& metadata,
                                                     const ClassicLayout& layout,
                                                     std::uint64_t records, StatisticsLevel level);
 
   // Adds bytes of the extent from `offset` on.
   void add(std::uint64_t offset, std::span<const std::byte> bytes);
-  // Adds bytes [from, to) of the extent for which nothing is stored: their values are fill values.
+  // Adds bytes [from, to) of the extent that are not stored. The values in these bytes are fill
+  // values.
   void add_hole(std::uint64_t from, std::uint64_t to);
-  // Returns whether variables have tables of chunks, whose values add() does not see.
+  // Returns whether some variables are stored in chunks. add() does not count their values.
   bool has_chunks() const { return !chunked_.empty(); }
-  // Reads and counts the values in chunks; not concurrent with other calls. Leaves out a variable
-  // that has a damaged chunk or whose chunks would decode to far more bytes than are stored.
-  // Memory: 32 MiB, or one chunk. Errors: kDamaged, kIo.
+  // Reads and counts the values in chunks. Must not be called concurrently with other functions.
+  // Leaves out a variable if one of its chunks is damaged, or if its chunks would decode to far
+  // more bytes than are stored. Needs memory of 32 MiB, or of one chunk if that is larger. Errors:
+  // kDamaged, kIo.
   Status count_chunks(const std::shared_ptr<const ByteSource>& extent, unsigned threads);
-  // Call this after all bytes of values were added. Errors: kDamaged if some are missing.
+  // Returns the statistics. Call this after all bytes of values were added. Errors: kDamaged if
+  // some values are missing.
   Result<BlockStatistics> finish();
-  // Returns the names of the variables, in order; empty for data sets that netCDF shows only as
-  // dimensions, whose values nobody has written.
+  // Returns the names of the variables, in order. A name is empty if netCDF shows the variable only
+  // as a dimension; its values were never written.
   std::vector<std::string> take_names() { return std::move(names_); }
-  // Returns statistics in which no variable is computed, for a block whose values cannot be read;
-  // call it instead of finish().
+  // Returns statistics in which no variable is counted. Call this instead of finish() for a block
+  // whose values cannot be read.
   BlockStatistics none() const;
   // Returns whether there are values to count.
   bool counts_any() const { return !fixed_.empty() || !record_.empty(); }
 
  private:
-  // The place of a variable's elements: in the extent, or in a record.
+  // The range of a variable's elements in the extent or, for a record variable, in a record.
   struct Slot {
     std::uint64_t begin = 0, end = 0;
     VarId variable = 0;
     ValueForm form;
     std::uint64_t most_buckets = 0;
   };
-  // A variable in chunks. slot.form.hole is the value of chunks that were never written.
+  // A variable that is stored in chunks. slot.form.hole is the value of chunks that were never
+  // written.
   struct Chunked {
     Slot slot;
-    std::vector<std::uint64_t> lengths;  // lengths of its dimensions
+    std::vector<std::uint64_t> lengths;  // lengths of the variable's dimensions
     Storage storage;
-    std::uint64_t begin = 0;  // where its region begins
+    std::uint64_t begin = 0;  // offset of the variable's region
   };
   struct Total {
     ValueCounts counts;
     Histogram histogram;
   };
-  // The values of one variable that one call counts.
+  // The counts of one variable in a single call.
   struct Local {
     ValueCounts counts;
     HistogramBuilder histogram;
     bool with_histogram = false;
     HistogramBuilder* builder() { return with_histogram ? &histogram : nullptr; }
   };
-  // An element some of whose bytes are still missing.
+  // An element of which some bytes were not added yet.
   struct Cut {
     std::array<std::byte, 8> bytes{};
-    std::uint8_t there = 0;  // bit n is set: byte n was added
+    std::uint8_t there = 0;  // bit n is set if byte n was added
   };
   struct Variable {
     bool computed = false;
@@ -107,7 +111,8 @@ class BlockCounter {
                  std::uint64_t records);
   void count_holes_noted();
   void note(Slot* slot, std::uint64_t elements);
-  // Prepares a variable whose values are not a plain array; false: it is not counted.
+  // Prepares a variable whose values are not a plain array. Returns false if the variable is not
+  // counted.
   bool take_stored(const Metadata& metadata, const Storage& storage,
                    std::span<const hdf5::Property> properties, Slot slot);
   Status count_chunks_of(const Chunked& chunked, const std::shared_ptr<const ByteSource>& extent,
@@ -116,17 +121,17 @@ class BlockCounter {
   void keep(const Slot& slot, const Local& local);
 
   StatisticsLevel level_ = StatisticsLevel::kBasic;
-  std::vector<Slot> fixed_, record_;  // by begin, without overlap
+  std::vector<Slot> fixed_, record_;  // ordered by begin, without overlap
   std::vector<Chunked> chunked_;
   std::uint64_t record_begin_ = 0, record_size_ = 0, records_ = 0;
   std::vector<Variable> variables_;
   std::vector<std::string> names_;
 
   std::mutex mutex_;                   // protects the members below
-  std::vector<Total> totals_;          // by variable
-  std::map<std::uint64_t, Cut> cuts_;  // by the offset of the element
-  // By index in record_: how many records of the variable are completely in holes, as the
-  // difference from the variable before.
+  std::vector<Total> totals_;          // totals for each variable
+  std::map<std::uint64_t, Cut> cuts_;  // incomplete elements, by their offsets
+  // For each element of record_: how many records of the variable are completely in holes. The
+  // number is stored as the difference from the number of the previous variable.
   std::vector<std::uint64_t> in_holes_;
 };
 

@@ -15,13 +15,14 @@ namespace nmb {
 namespace {
 
 constexpr std::uint64_t kRowsAtOnce = 4096;
-// The largest number of bytes of chunks that threads decode at a time, except a single larger
-// chunk.
+// The most bytes of chunks that all threads together decode at a time. A single chunk may be
+// larger.
 constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
-// A few bytes may make a large chunk, and many rows of a table may lead to them.
+// Limits for decoded bytes. Without such limits, a few stored bytes could decode to a large chunk,
+// and many rows of the table could refer to the same bytes.
 constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
 
-// Returns whether the values lie in other files or do not exist.
+// Returns true if the file stores no values of the variable, or if other files store them.
 bool has_none(std::span<const hdf5::Property> properties, VarId variable) {
   using Number = hdf5::Property::Number;
   return std::ranges::any_of(properties, [&](const hdf5::Property& p) {
@@ -48,12 +49,12 @@ class ChunkShape {
     for (const std::uint64_t n : inside_) all *= n;
     return all;
   }
-  // Calls visit(element of the chunk, elements) for each run inside the array.
+  // Calls visit(first element in the chunk, number of elements) for each run inside the array.
   template <class Visit>
   void for_each_run(Visit visit) const {
     std::size_t last = inside_.size();
     std::uint64_t run = 1, pitch = 1;
-    // Whole rows are one run.
+    // Adjacent whole rows form one run.
     while (last > 0 && run == pitch) {
       --last;
       run *= inside_[last];
@@ -123,7 +124,7 @@ Status BlockCounter::count_chunks_of(const Chunked& chunked,
   const Slot& slot = chunked.slot;
   const std::uint64_t region = storage.region_length;
   if (chunked.begin > extent->size() || region > extent->size() - chunked.begin)
-    return Status(Code::kDamaged, "found chunks outside of the extent, expected them within");
+    return Status(Code::kDamaged, "found chunks outside of the extent, expected them inside");
   const ChunkTable table(std::make_shared<RangeSource>(extent, chunked.begin, region), storage,
                          slot.form.size());
   std::uint64_t chunks = 1;

@@ -1,4 +1,4 @@
-// Statistics of a block, counted from its values (spec/format.md, section 9.3).
+// Computes the statistics of a block from its values (spec/format.md, section 9.3).
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace nmb {
 
-// holes: ranges of the extent, ascending, that are not read. Reads windows of 1 MiB on several
-// threads; memory: one window for each. Errors: kDamaged, kIo.
+// Reads the extent in windows of 1 MiB. Each of the threads needs memory for one window. holes:
+// ranges of the extent, ascending, that are not read. Errors: kDamaged, kIo.
 Result<BlockStatistics> count_block(const Dataset& block, std::span<const ByteRange> holes,
                                     StatisticsLevel level, unsigned threads);
 

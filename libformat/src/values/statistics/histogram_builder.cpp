@@ -13,7 +13,7 @@ Histogram::Range Histogram::range(const Bucket& bucket) const {
   };
   const std::uint64_t first = static_cast<std::uint64_t>(bucket.code) << (64 - bits);
   const std::uint64_t last = first | (~std::uint64_t{0} >> bits);
-  // A code that NaNs also have holds only infinity.
+  // If a code also belongs to NaNs, infinity is the only number that has this code.
   const double infinity = std::numeric_limits<double>::infinity();
   const auto sound = [&](double value, double limit) { return value == value ? value : limit; };
   return {sound(number(first), -infinity), sound(number(last), infinity)};
@@ -46,7 +46,8 @@ void HistogramBuilder::add(std::uint32_t code, std::uint64_t count) {
   insert(code >> shift_, count);
 }
 
-// Returns false if there is no room for another code.
+// Adds to the count of a code. Returns false if the code is new and there is no room for another
+// code.
 bool HistogramBuilder::insert(std::uint32_t code, std::uint64_t count) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = (code * std::uint32_t{0x9E3779B1}) >> 8 & mask;
@@ -60,8 +61,8 @@ bool HistogramBuilder::insert(std::uint32_t code, std::uint64_t count) {
   return true;
 }
 
-// Reduces to the most bits that leave room for these codes too. Ends at the latest with one bit,
-// which has two codes and always fits.
+// Reduces the number of bits until there is also room for the new codes. Two codes of one bit
+// always fit.
 void HistogramBuilder::coarsen_for(std::span<const std::uint32_t> codes) {
   std::vector<std::uint32_t> all;
   all.reserve(used_ + codes.size());

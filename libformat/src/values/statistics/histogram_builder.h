@@ -1,5 +1,5 @@
-// HistogramBuilder: counts values in buckets, which become wider as their number grows
-// (spec/format.md, section 9.3). The result depends only on the values, not on their order.
+// HistogramBuilder: counts values in buckets. If there are too many buckets, the buckets become
+// wider (spec/format.md, section 9.3). The result depends only on the values, not on their order.
 #pragma once
 
 #include <bit>
@@ -11,14 +11,15 @@
 
 namespace nmb {
 
-// Returns the code of a value at kMostBits. number: not NaN.
+// Returns the code of a value with Histogram::kMostBits bits. number: must not be NaN.
 inline std::uint32_t histogram_code(double number) {
   const auto bits = std::bit_cast<std::uint64_t>(number + 0.0);  // -0 + 0 is 0
   const auto sign = static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> 63);
   const std::uint64_t ordered = bits ^ (sign | (std::uint64_t{1} << 63));
   return static_cast<std::uint32_t>(ordered >> (64 - Histogram::kMostBits));
 }
-// For integers: cuts off bits beyond 53, so that the conversion is exact.
+// Converts an integer toward zero. Bits beyond the first 53 are cut off, so that the conversion of
+// the rest is exact.
 inline double toward_zero(std::uint64_t value) {
   return static_cast<double>(value >> 53 ? value & ~std::uint64_t{0x7ff} : value);
 }
@@ -29,9 +30,9 @@ inline double toward_zero(std::int64_t value) {
 
 class HistogramBuilder {
  public:
-  // Clears all counts. most: number of buckets.
+  // Clears all counts. most: largest number of buckets.
   void begin(std::uint64_t most);
-  // codes: at kMostBits.
+  // codes: codes with Histogram::kMostBits bits.
   void add(std::span<const std::uint32_t> codes);
   void add(std::uint32_t code, std::uint64_t count);
   // Adds the counts of `other`, which may have a different number of bits.
@@ -41,7 +42,7 @@ class HistogramBuilder {
  private:
   struct Slot {
     std::uint32_t code = 0;
-    std::uint64_t count = 0;  // 0: free
+    std::uint64_t count = 0;  // 0 if the slot is free
   };
   bool insert(std::uint32_t code, std::uint64_t count);
   void coarsen_for(std::span<const std::uint32_t> codes);
@@ -49,7 +50,7 @@ class HistogramBuilder {
 
   std::vector<Slot> slots_;  // open addressing; the size is a power of 2, and at most half is used
   std::uint64_t most_ = 0, used_ = 0;
-  unsigned shift_ = 0;  // how far codes at kMostBits are shifted
+  unsigned shift_ = 0;  // number of bits by which codes are shifted to the right
 };
 
 }  // namespace nmb

@@ -1,5 +1,5 @@
-// Counts values (see values/statistics/value_counter.h). The loops are simple, so that the
-// compiler vectorizes them.
+// Counts values (see values/statistics/value_counter.h). The loops are so simple that the compiler
+// can vectorize them.
 #include "values/statistics/value_counter.h"
 
 #include <algorithm>
@@ -15,14 +15,15 @@ namespace nmb {
 
 namespace {
 
-// Values that are swapped, compared and coded together, so that they stay in the first cache.
+// Number of values that are swapped, compared and coded together. The number is so small that the
+// values stay in the first-level cache.
 constexpr std::size_t kBatch = 1024;
 
 template <class T>
 inline constexpr bool kIsReal = std::is_floating_point_v<T>;
 
-// Maps a value to an integer of its size that ascends like the values; NaNs lie beyond the
-// infinities.
+// Maps a value to an integer of the same size. The integers have the same order as the values. NaNs
+// come before -infinity or after infinity.
 template <class T>
 struct KeyOf {
   using Key = T;
@@ -62,7 +63,8 @@ constexpr Key<T> infinity_key() {
   return std::bit_cast<Key<T>>(std::numeric_limits<T>::infinity());
 }
 
-// Maps the keys of all types to one type: u64 is mapped so that it ascends as i64.
+// Converts the keys of all types to int64. Keys of uint64 are mapped so that their order stays the
+// same.
 template <class T>
 std::int64_t widened(Key<T> key) {
   if constexpr (std::is_same_v<T, std::uint64_t>)
@@ -78,7 +80,7 @@ Key<T> narrowed(std::int64_t key) {
     return static_cast<Key<T>>(key);
 }
 
-// Calls visit(T{}) with the type's own T.
+// Calls visit(T{}), where T is the C++ type of the values.
 template <class Visit>
 auto with_type(Type type, Visit visit) {
   switch (type) {
@@ -116,8 +118,8 @@ std::uint32_t code_of(Key<T> key) {
     return histogram_code(toward_zero(number));
 }
 
-// Returns all bits set for yes. It is a mask and not a bool, and counters are as wide as keys, so
-// that whole registers of keys are compared together.
+// Comparisons of keys. A comparison returns a mask, in which all bits are set for true. Masks and
+// counters are as wide as keys, so that whole vector registers of keys are compared at once.
 template <class T>
 struct Masks {
   using K = Key<T>;
@@ -201,7 +203,7 @@ void count_typed(const ValueForm& form, const std::byte* values, std::size_t cou
   }
 }
 
-// Adds a stored value of `metadata`'s type `type` as a missing value.
+// Adds a value in its stored form to the missing values.
 void add_missing(std::span<const std::byte> stored, ValueForm* form) {
   std::array<std::byte, 8> external{};
   std::ranges::copy(stored, external.begin());
@@ -286,7 +288,7 @@ bool value_form(const Metadata& metadata, VarId variable,
   else if (!own && size > 1)
     add_missing(std::span(form->hole).first(size), form);
   if (const auto missing = stated("missing_value"); !missing.empty()) add_missing(missing, form);
-  // Three missing values are counted by the code for four.
+  // Three missing values are counted by the code for four, so the third value is stored twice.
   if (form->missing_count == 3) form->missing[form->missing_count++] = form->missing[2];
   return true;
 }

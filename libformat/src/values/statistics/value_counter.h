@@ -1,4 +1,4 @@
-// ValueCounter: counts values of one variable, which are given in any order and in any parts
+// Counts values of one variable. The values can be passed in any order and in parts of any size
 // (spec/format.md, section 9.3).
 #pragma once
 
@@ -15,33 +15,33 @@
 
 namespace nmb {
 
-// The form of a variable's values, and which of them are missing values.
+// Describes the form of a variable's values, and which values mean missing.
 struct ValueForm {
   Type type = Type::kByte;  // classic type
   bool swapped = false;     // little-endian
   std::uint8_t missing_count = 0;
   bool nan_is_missing = false;
-  // Keys (see below) of the fill value and of missing_value, two for each: 0 and -0 are both
-  // listed.
+  // Keys (see value_key()) of the fill value and of missing_value. There are two keys for a value
+  // that is 0, because 0 and -0 have different keys.
   std::array<std::int64_t, 4> missing{};
-  std::array<std::byte, 8> hole{};  // the stored form of a value that is not stored
+  std::array<std::byte, 8> hole{};  // the value, in stored form, of elements that are not stored
 
   std::size_t size() const { return type_size(type); }
 };
 
-// Returns the form of a variable's values; false: they are neither numbers nor text. properties:
-// those of the block's hdf5 section.
+// Sets *form to the form of a variable's values. Returns false if the values are neither numbers
+// nor text. properties: the properties in the block's hdf5 section.
 bool value_form(const Metadata& metadata, VarId variable,
                 std::span<const hdf5::Property> properties, ValueForm* form);
-// Returns the fill value of this size that the properties set for a variable, in its stored form;
-// empty: none is set.
+// Returns, in stored form, the fill value that the properties set for a variable. Returns an empty
+// span if the properties set no fill value of this size.
 std::span<const std::byte> fill_value_set(std::span<const hdf5::Property> properties,
                                           VarId variable, std::size_t size);
 
-// Returns the key of a value: an integer. Keys ascend as values do.
+// Returns the key of a value. Keys are integers that have the same order as the values.
 std::int64_t value_key(Type type, const std::byte* external);
 void key_value(Type type, std::int64_t key, std::byte* external);
-// Returns whether the key is that of NaN. type: a floating-point type.
+// Returns whether the key belongs to a NaN. type: a floating-point type.
 bool is_nan_key(Type type, std::int64_t key);
 
 struct ValueCounts {
@@ -50,16 +50,16 @@ struct ValueCounts {
   std::int64_t greatest = std::numeric_limits<std::int64_t>::min();
 
   void add(const ValueCounts& other);
-  // Counts the same values `times` times.
+  // Multiplies the counts, as if the same values were counted `times` times.
   void repeat(std::uint64_t times);
 };
 
-// Counts `count` values in their stored form. histogram: nullptr, or one for which begin() was
-// called.
+// Counts `count` values in their stored form. histogram: may be nullptr; if not, begin() must have
+// been called for it.
 void count_values(const ValueForm& form, const std::byte* values, std::size_t count,
                   ValueCounts* counts, HistogramBuilder* histogram);
 
-// Counts values that are not stored: form.hole, `count` times.
+// Counts `count` values that are not stored. Each of these values is form.hole.
 void count_holes(const ValueForm& form, std::uint64_t count, ValueCounts* counts,
                  HistogramBuilder* histogram);
 
