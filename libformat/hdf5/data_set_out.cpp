@@ -244,7 +244,7 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
     // HDF5 supports only chunks for data sets that may grow.
     set_chunked(usual_chunk(space, value_size(source, variable)), &creation);
   }
-  if (source.is_classic()) {
+  if (source.is_classic() && !has_chunks) {
     creation.fill_state = FillState::kUser;
     creation.fill_value = fill_value(source.metadata(), variable);
     set_classic_chunk(source, variable, space, &creation);

@@ -78,7 +78,7 @@ Status ValueStorage::check_codec(const Metadata& metadata) {
 Status ValueStorage::prepare(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
                              std::vector<ExtentPiece> coded, CodedFiles coded_in,
                              PackedBlock* block, ValuesToCode* later) {
-  if (options_.compression && !is_classic_dataset(dataset.metadata))
+  if (options_.compression && !has_classic_values(dataset.metadata))
     return recode(dataset, first_made_up, block);
   NMB_TRY(check_codec(dataset.metadata));
   later->values = block->extent;

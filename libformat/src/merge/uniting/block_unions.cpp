@@ -6,7 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "hdf5/client/group_block.h"
 #include "merge/reading/input_order.h"
+#include "merge/uniting/chunk_union.h"
 #include "merge/uniting/coordinate_order.h"
 #include "merge/uniting/decomposition.h"
 #include "model/name_rules.h"
@@ -611,16 +613,39 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
     const auto known = entry.levels.find(all.metadata.dimension(d).name);
     levels.push_back(known == entry.levels.end() ? 0 : known->second);
   }
-  if (std::ranges::any_of(levels, [](std::uint32_t level) { return level > 0; }))
-    return take_group(entry, with_dimensions_above(all, levels), sink);
+  if (keeps_chunks()) {
+    if (!chunks_) {
+      NMB_ASSIGN(chunks_, SpoolFile::create());
+    }
+    NMB_ASSIGN(std::optional<UnitedChunks> chunks,
+               unite_chunks(*entry.united, all, levels,
+                            {options_.writer.threads, options_.writer.cancel}, chunks_));
+    if (chunks) {
+      hdf5::GroupBlock group{entry.name.name, chunks->body, chunks->extent_length, chunks->extent};
+      NMB_ASSIGN(const std::shared_ptr<const Block> block,
+                 hdf5::decode_group(std::move(group), entry.file->name()));
+      return take_group(entry, *block, std::move(chunks->body), sink);
+    }
+  }
+  if (std::ranges::any_of(levels, [](std::uint32_t level) { return level > 0; })) {
+    const Dataset group = with_dimensions_above(all, levels);
+    NMB_ASSIGN(std::vector<std::byte> body, encode_extended_body(group.metadata, group.records));
+    return take_group(entry, group, std::move(body), sink);
+  }
   BlockPart part = laid_part(all);
   part.samples = entry.samples;
   return sink.take_part(entry.name, std::move(part));
 }
 
-// Passes on a united block if some of its dimensions belong to groups above.
-Status BlockUnions::take_group(const Entry& entry, const Dataset& group, BlockSink& sink) {
-  NMB_ASSIGN(std::vector<std::byte> body, encode_extended_body(group.metadata, group.records));
+// Returns whether united values stay in chunks. Classic files have no chunks, and HDF5 views of
+// NMB files show only plain values.
+bool BlockUnions::keeps_chunks() const {
+  return !options_.classic && options_.writer.hdf5_view == Hdf5View::kOff;
+}
+
+// Passes on a united block of kind 6.
+Status BlockUnions::take_group(const Entry& entry, const Dataset& group,
+                               std::vector<std::byte> body, BlockSink& sink) {
   InputBlock block(group);
   block.group = entry.name.group;
   block.is_group = block.is_placed = true;

@@ -779,6 +779,47 @@ Result<Dataset> DatasetUnion::take(const std::string& name) {
   return std::move(all_);
 }
 
+std::vector<DatasetUnion::Part> DatasetUnion::parts(const Dataset& all, VarId variable) const {
+  const Placed& placed = placed_[variable];
+  std::vector<Part> parts;
+  if (columns_.contains(variable)) return parts;
+  const std::span<const DimId> ids = all.metadata.variable(variable).dimensions;
+  Part whole{placed.places.front().member, std::vector<std::uint64_t>(ids.size()), {}};
+  for (const DimId id : ids) {
+    const Dimension dimension = all.metadata.dimension(id);
+    whole.count.push_back(dimension.is_record() ? all.records : dimension.length);
+  }
+  if (placed.axes.empty()) {
+    parts.push_back(std::move(whole));
+  } else if (is_tiled()) {
+    const TileBoxes& boxes = *tilings_.at({ids.begin(), ids.end()}).boxes;
+    for (const Place& place : placed.places)
+      parts.push_back({place.member,
+                       {boxes.firsts(place.box), boxes.firsts(place.box) + ids.size()},
+                       {boxes.counts(place.box), boxes.counts(place.box) + ids.size()}});
+  } else {
+    const std::uint32_t axis = placed.axes.front();
+    std::uint64_t end = 0;
+    for_each_part(joined_[ids[axis]], placed,
+                  [&](std::uint64_t count, std::optional<std::uint32_t>, const Place* place) {
+                    if (place && count > 0) {
+                      Part& part = parts.emplace_back(whole);
+                      part.member = place->member;
+                      part.first[axis] = end;
+                      part.count[axis] = count;
+                    }
+                    end += count;
+                  });
+  }
+  return parts;
+}
+
+std::vector<Source> DatasetUnion::values() const {
+  std::vector<Source> values;
+  for (const Added& member : members_) values.push_back(member.values);
+  return values;
+}
+
 std::vector<DimId> DatasetUnion::joined() const {
   std::vector<DimId> ids;
   for (DimId id = 0; id < joined_.size(); ++id)

@@ -158,6 +158,18 @@ class DatasetUnion {
   // name: name of the values in messages. Errors: kUnsupported; kLimit if a size is too large.
   Result<Dataset> take(const std::string& name);
 
+  // The values of a variable that one dataset has, as a box of the united array.
+  struct Part {
+    std::uint32_t member;
+    std::vector<std::uint64_t> first, count;  // by dimension, slowest first
+  };
+  // Returns the parts of a variable, in the order of the datasets. Where parts overlap, the values
+  // of the first of them count. Returns no parts for a variable from add_column(). all: the result
+  // of take().
+  std::vector<Part> parts(const Dataset& all, VarId variable) const;
+  // Returns the values of all datasets, in order.
+  std::vector<Source> values() const;
+
   // joined() returns the joined dimensions. member_at() returns the dataset that has index `index`
   // along a joined dimension without gaps. Call member_at() after take(), and not for tiles.
   std::vector<DimId> joined() const;

@@ -1,0 +1,451 @@
+// Stores united values in chunks (see merge/uniting/chunk_union.h).
+#include "merge/uniting/chunk_union.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "hdf5/client/group_block.h"
+#include "hdf5/model/hdf5_section.h"
+#include "merge/reading/held_values.h"
+#include "merge/reading/reopened_source.h"
+#include "netcdf/shared_dimensions.h"
+#include "nmb/classic.h"
+#include "nmb/netcdf_view.h"
+#include "values/array_source.h"
+#include "values/chunk_filters.h"
+#include "values/chunk_table.h"
+#include "values/open_array.h"
+#include "wire/checked.h"
+#include "wire/joined_text.h"
+#include "wire/swap_values.h"
+
+namespace nmb {
+
+namespace {
+
+using hdf5::Property;
+
+constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
+
+// The sources of the extent. The members' extents follow.
+enum SourceIndex : std::uint32_t { kPlainValues, kSpool, kFirstMember };
+
+// Returns the converted block of kind 6 from which a dataset of a union takes its values, or
+// nullptr if there is none.
+const ReopenedSource* view_in(const ByteSource* values) {
+  if (const auto* held = dynamic_cast<const HeldValues*>(values)) values = held->base().get();
+  if (const auto* spliced = dynamic_cast<const SplicedSource*>(values))
+    for (const Source& source : spliced->sources())
+      if (const ReopenedSource* view = view_in(source.get())) return view;
+  return dynamic_cast<const ReopenedSource*>(values);
+}
+
+// The storage of a variable in chunks.
+struct Chunking {
+  ExtendedType type;                   // used if `is_extended` is true
+  bool is_extended = false;            // whether the values differ from CDF-5 in their byte order
+  std::vector<std::uint64_t> chunk;    // lengths of a chunk
+  std::vector<Filter> filters;
+  std::vector<std::byte> fill;         // the value of chunks that were never written
+  hdf5::Allocation allocation = hdf5::Allocation::kIncremental;
+  hdf5::FillTime fill_time = hdf5::FillTime::kIfSet;
+};
+
+// Filters are alike if they decode in the same way.
+bool are_alike(const std::vector<Filter>& a, const std::vector<Filter>& b) {
+  return std::ranges::equal(a, b, [](const Filter& one, const Filter& other) {
+    const bool has_level = one.id == kDeflate || one.id == kZstd;
+    return one.id == other.id && (has_level || one.parameters == other.parameters);
+  });
+}
+
+// Returns whether stored chunks of one variable can be stored chunks of the other one.
+bool are_alike(const Chunking& a, const Chunking& b) {
+  return a.is_extended == b.is_extended && (!a.is_extended || a.type == b.type) &&
+         a.chunk == b.chunk && a.fill == b.fill && are_alike(a.filters, b.filters);
+}
+
+// The part of a variable that one dataset has, and the place of its chunks.
+struct ChunkedPart {
+  DatasetUnion::Part box;
+  bool is_alike = false;  // whether its chunks can be chunks of the united variable
+  std::uint64_t region_begin = 0, region_length = 0;
+};
+
+struct UnitedVariable {
+  std::vector<ChunkedPart> parts;
+  std::optional<Chunking> chunking;
+};
+
+class ChunkUniter {
+ public:
+  ChunkUniter(const DatasetUnion& united, const Dataset& all,
+              const std::vector<std::uint32_t>& levels, const CodingRules& rules,
+              const std::shared_ptr<SpoolFile>& spool)
+      : all_(all),
+        from_(all.metadata),
+        levels_(levels),
+        rules_(rules),
+        spool_(spool),
+        values_(united.values()),
+        sources_{all.extent, spool} {
+    for (VarId v = 0; v < from_.variable_count(); ++v) {
+      UnitedVariable& variable = variables_.emplace_back();
+      for (DatasetUnion::Part& part : united.parts(all, v))
+        variable.parts.push_back({std::move(part)});
+    }
+    sources_.resize(kFirstMember + values_.size());
+  }
+
+  Result<std::optional<UnitedChunks>> unite() {
+    for (std::uint32_t member = 0; member < values_.size(); ++member) NMB_TRY(look_at(member));
+    if (std::ranges::none_of(variables_, [](const UnitedVariable& v) { return !!v.chunking; }))
+      return std::optional<UnitedChunks>();
+    NMB_TRY(choose_others());
+    NMB_TRY(define());
+    UnitedChunks out;
+    NMB_ASSIGN(out.body, encode_extended_body(to_, 0));
+    out.extent_length = end_;
+    // A source without values cannot be null.
+    for (Source& source : sources_)
+      if (!source) source = spool_;
+    out.extent = std::make_shared<SplicedSource>(std::move(sources_), runs_.take(), end_,
+                                                 all_.extent->name());
+    out.moved = moved_;
+    out.encoded = encoded_;
+    return std::optional(std::move(out));
+  }
+
+ private:
+  // Finds the chunks of one dataset.
+  Status look_at(std::uint32_t member) {
+    const ReopenedSource* const view = view_in(values_[member].get());
+    if (!view || !view->origin().extent) return {};
+    const ViewOrigin& origin = view->origin();
+    hdf5::GroupBlock group;
+    group.name = origin.block;
+    group.body.resize(origin.body->size());
+    NMB_TRY(origin.body->read_at(0, group.body));
+    group.extent = origin.extent;
+    group.extent_length = origin.extent->size();
+    NMB_ASSIGN(const std::shared_ptr<const Block> block,
+               hdf5::decode_group(std::move(group), view->name()));
+    NMB_ASSIGN(const std::vector<Property> properties,
+               hdf5::decode_properties(block->metadata.extension()->hdf5));
+    sources_[kFirstMember + member] = origin.extent;
+    for (VarId v = 0; v < variables_.size(); ++v) look_at(member, v, *block, properties);
+    return {};
+  }
+
+  void look_at(std::uint32_t member, VarId variable, const Block& block,
+               std::span<const Property> properties) {
+    UnitedVariable& united = variables_[variable];
+    const auto part = std::ranges::lower_bound(united.parts, member, {}, [](const ChunkedPart& p) {
+      return p.box.member;
+    });
+    if (part == united.parts.end() || part->box.member != member) return;
+    const Metadata& metadata = block.metadata;
+    const Variable own = from_.variable(variable);
+    const std::optional<VarId> found = find_netcdf_variable(metadata, own.name);
+    if (!found) return;
+    const Storage* const storage = metadata.extension()->storage_of(*found);
+    if (!storage || storage->kind != StorageKind::kChunked) return;
+    const Variable there = metadata.variable(*found);
+    const TypeTable& types = metadata.extension()->types;
+    if (types.classic(there.type) != own.type || storage->chunk.size() != own.dimensions.size())
+      return;
+    Chunking chunking = chunking_of(*storage, types, there.type, properties);
+    // A variable may be shorter than its dimensions. Its last chunks then lack values.
+    bool is_whole = true;
+    for (std::size_t i = 0; i < there.dimensions.size(); ++i)
+      is_whole = is_whole &&
+                 metadata.dimension(there.dimensions[i]).length == part->box.count[i];
+    part->region_begin = metadata.begin(*found);
+    part->region_length = storage->region_length;
+    if (!united.chunking) {
+      if (!check_filters(chunking.filters).ok()) return;
+      united.chunking = std::move(chunking);
+      part->is_alike = is_whole;
+    } else {
+      part->is_alike = is_whole && are_alike(chunking, *united.chunking);
+    }
+  }
+
+  static Chunking chunking_of(const Storage& storage, const TypeTable& types, Type type,
+                              std::span<const Property> properties) {
+    Chunking out;
+    out.is_extended = TypeTable::is_extended(type);
+    if (out.is_extended) {
+      out.type = types.at(type);
+      out.type.name.clear();
+    }
+    out.chunk = storage.chunk;
+    out.filters = storage.filters;
+    out.fill = unstored_value(properties, storage.variable, types.value_size(type));
+    for (const Property& p : properties)
+      if (p.owner == storage.variable && p.attribute == hdf5::kNoAttribute &&
+          p.number == Property::Number::kCreation) {
+        out.allocation = p.creation.allocation;
+        out.fill_time = p.creation.fill_time;
+      }
+    return out;
+  }
+
+  // Chooses chunks for all other variables that have the dimension that may grow. HDF5 stores such
+  // variables only in chunks.
+  Status choose_others() {
+    grows_ = from_.record_dimension();
+    for (VarId v = 0; v < variables_.size(); ++v) {
+      if (!from_.is_record_variable(v) || variables_[v].chunking) continue;
+      Chunking chunking;
+      chunking.chunk = usual_chunk(lengths_of(v), type_size(from_.variable(v).type));
+      for (std::uint64_t& n : chunking.chunk) n = std::max<std::uint64_t>(n, 1);
+      chunking.fill = fill_value(from_, v);
+      variables_[v].chunking = std::move(chunking);
+    }
+    return {};
+  }
+
+  std::vector<std::uint64_t> lengths_of(VarId variable) const {
+    std::vector<std::uint64_t> lengths;
+    for (const DimId d : from_.variable(variable).dimensions) {
+      const Dimension dimension = from_.dimension(d);
+      lengths.push_back(dimension.is_record() ? all_.records : dimension.length);
+    }
+    return lengths;
+  }
+
+  // --- definitions of the united block ---
+
+  Result<Type> type_of(VarId variable, Extension* extension) {
+    const std::optional<Chunking>& chunking = variables_[variable].chunking;
+    if (!chunking || !chunking->is_extended) return from_.variable(variable).type;
+    for (std::size_t i = 0; i < extension->types.size(); ++i)
+      if (extension->types[i] == chunking->type)
+        return static_cast<Type>(TypeTable::kFirst + static_cast<std::uint32_t>(i));
+    return extension->types.add(chunking->type);
+  }
+
+  // Defines the block, and stores the values of its variables in the order of definition.
+  Status define() {
+    auto extension = std::make_shared<Extension>();
+    if (grows_) extension->unlimited.push_back({*grows_, false});
+    hdf5::append_property(dimensions_above(levels_), &extension->hdf5);
+    std::vector<Type> types;
+    std::vector<std::uint64_t> begins;
+    for (VarId v = 0; v < from_.variable_count(); ++v) {
+      NMB_ASSIGN(types.emplace_back(), type_of(v, extension.get()));
+      const std::uint64_t begin = round_up(end_, 8);
+      const std::optional<Chunking>& chunking = variables_[v].chunking;
+      if (chunking) {
+        Storage storage;
+        storage.variable = v;
+        storage.kind = StorageKind::kChunked;
+        storage.chunk = chunking->chunk;
+        storage.filters = chunking->filters;
+        const Result<std::uint64_t> length =
+            store(v, *chunking, extension->types.is_swapped(types.back()), begin);
+        if (!length.ok()) return of_variable(v, length.status());
+        storage.region_length = *length;
+        begins.push_back(begin);
+        end_ = begin + *length;
+        extension->storage.push_back(std::move(storage));
+        hdf5::append_property(creation_of(v, *chunking), &extension->hdf5);
+        continue;
+      }
+      const std::uint64_t length = from_.slice_bytes(v).value_or(0);
+      begins.push_back(length == 0 ? end_ : begin);
+      if (length == 0) continue;
+      runs_.add({begin, length, from_.begin(v) - all_.layout.header_length, kPlainValues});
+      end_ = begin + length;
+    }
+    to_.set_extension(std::move(extension));
+    return define_objects(types, begins);
+  }
+
+  Status of_variable(VarId variable, const Status& status) const {
+    if (status.code() == Code::kNoSpace) return status;
+    return status.of_object("variable " + std::string(from_.variable(variable).name));
+  }
+
+  static Property creation_of(VarId variable, const Chunking& chunking) {
+    Property p;
+    p.number = Property::Number::kCreation;
+    p.owner = variable;
+    p.creation.layout = hdf5::Layout::kChunked;
+    p.creation.allocation = chunking.allocation;
+    p.creation.fill_time = chunking.fill_time;
+    p.creation.fill_state = hdf5::FillState::kUser;
+    p.creation.fill_value = chunking.fill;
+    return p;
+  }
+
+  Status define_objects(const std::vector<Type>& types, const std::vector<std::uint64_t>& begins) {
+    for (DimId d = 0; d < from_.dimension_count(); ++d) {
+      const Dimension dimension = from_.dimension(d);
+      NMB_TRY(to_.def_dim(dimension.name, dimension.is_record() ? all_.records : dimension.length)
+                  .status());
+    }
+    NMB_TRY(define_attributes(kGlobal));
+    for (VarId v = 0; v < from_.variable_count(); ++v) {
+      const Variable variable = from_.variable(v);
+      NMB_TRY(to_.def_var(variable.name, types[v], variable.dimensions).status());
+      to_.set_begin(v, begins[v]);
+      NMB_TRY(define_attributes(v));
+    }
+    return to_.settle_names();
+  }
+
+  Status define_attributes(VarId owner) {
+    return from_.try_each_attribute(owner, [&](const Attribute& attribute) {
+      return to_.def_att(owner, attribute.name, attribute.type, attribute.values);
+    });
+  }
+
+  // --- values ---
+
+  // Stores the values of a variable. Returns the length of the region.
+  Result<std::uint64_t> store(VarId variable, const Chunking& chunking, bool is_swapped,
+                              std::uint64_t begin) {
+    const std::vector<std::uint64_t> lengths = lengths_of(variable);
+    const std::uint64_t size = type_size(from_.variable(variable).type);
+    ChunksToCode chunks;
+    chunks.count = 1;
+    chunks.value_size = chunks.chunk_bytes = size;
+    chunks.filters = &chunking.filters;
+    std::uint64_t table = 0;
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+      if (!checked_mul(chunks.chunk_bytes, chunking.chunk[i], &chunks.chunk_bytes) ||
+          !checked_mul(chunks.count, chunks_along(lengths[i], chunking.chunk[i]), &chunks.count) ||
+          !checked_mul(chunks.count, ChunkRow::kLength, &table) || chunks.chunk_bytes > kMostChunk)
+        return Status(Code::kLimit, "the united values have too large chunks or too many of them");
+    if (chunks.count == 0) return std::uint64_t{0};
+    NMB_ASSIGN(const std::vector<StoredChunk> stored,
+               moved_chunks(variable, chunking, lengths, chunks));
+    NMB_ASSIGN(const ValueArray array, stored_array(from_, all_.layout, all_.records, variable,
+                                                    all_.extent, {}, nullptr));
+    std::uint64_t slice = size;
+    for (std::size_t i = 1; i < lengths.size(); ++i) slice *= lengths[i];
+    const Source plain =
+        array.shape.record_size > 0
+            ? record_array(array.source, array.shape, slice)
+            : std::make_shared<RangeSource>(array.source, array.shape.begin,
+                                            array.source->size() - array.shape.begin);
+    std::vector<std::byte> fill = chunking.fill;
+    if (is_swapped) swap_values(fill.data(), fill.data(), 1, size);
+    const ChunkCutter cutter(*plain, lengths, chunking.chunk, std::move(fill));
+    chunks.stored = [&](std::uint64_t number) -> std::optional<StoredChunk> {
+      if (stored[number].source == kNobody) return std::nullopt;
+      return stored[number];
+    };
+    chunks.load = [&](std::uint64_t number) -> Result<std::vector<std::byte>> {
+      std::vector<std::byte> chunk;
+      NMB_TRY(cutter.cut(number, &chunk));
+      if (is_swapped) swap_values(chunk.data(), chunk.data(), chunk.size() / size, size);
+      return chunk;
+    };
+    for (const StoredChunk& chunk : stored) ++(chunk.source == kNobody ? encoded_ : moved_);
+    return code_chunks(chunks, rules_, *spool_, begin, &runs_);
+  }
+
+  // Returns for each chunk of the united variable the stored chunk with the same values. `source`
+  // is kNobody if there is none.
+  Result<std::vector<StoredChunk>> moved_chunks(VarId variable, const Chunking& chunking,
+                                                const std::vector<std::uint64_t>& lengths,
+                                                const ChunksToCode& chunks) {
+    std::vector<StoredChunk> stored(chunks.count, StoredChunk{kNobody});
+    std::vector<bool> is_taken(chunks.count);  // whether an earlier part has values of the chunk
+    for (const ChunkedPart& part : variables_[variable].parts)
+      NMB_TRY(move_chunks(part, chunking, lengths, chunks, &is_taken, &stored));
+    return stored;
+  }
+
+  // Finds the chunks of one part.
+  Status move_chunks(const ChunkedPart& part, const Chunking& chunking,
+                     const std::vector<std::uint64_t>& lengths, const ChunksToCode& chunks,
+                     std::vector<bool>* is_taken, std::vector<StoredChunk>* stored) const {
+    const std::size_t rank = lengths.size();
+    const std::vector<std::uint64_t>&first = part.box.first, &count = part.box.count;
+    if (std::ranges::count(count, std::uint64_t{0}) > 0) return {};
+    std::vector<std::uint64_t> low(rank), high(rank), at(rank);
+    bool is_aligned = part.is_alike;
+    std::uint64_t own = 1;  // chunks of the part
+    for (std::size_t i = 0; i < rank; ++i) {
+      at[i] = low[i] = first[i] / chunking.chunk[i];
+      high[i] = (first[i] + count[i] - 1) / chunking.chunk[i];
+      is_aligned = is_aligned && first[i] % chunking.chunk[i] == 0;
+      own *= chunks_along(count[i], chunking.chunk[i]);
+    }
+    std::vector<ChunkRow> rows;
+    constexpr std::uint64_t kRowsAtOnce = 4096;
+    std::uint64_t first_row = 0;
+    std::optional<ChunkTable> table;
+    if (is_aligned) {
+      Storage storage;
+      storage.chunk = chunking.chunk;
+      storage.filters = chunking.filters;
+      table.emplace(std::make_shared<RangeSource>(sources_[kFirstMember + part.box.member],
+                                                  part.region_begin, part.region_length),
+                    storage, chunks.value_size);
+    }
+    for (std::uint64_t row = 0;; ++row) {
+      std::uint64_t number = 0;
+      bool is_inside = is_aligned;
+      for (std::size_t i = 0; i < rank; ++i) {
+        number = number * chunks_along(lengths[i], chunking.chunk[i]) + at[i];
+        // Only the end of the united array may cut a chunk.
+        is_inside = is_inside && std::min((at[i] + 1) * chunking.chunk[i], lengths[i]) <=
+                                     first[i] + count[i];
+      }
+      if (is_inside && !(*is_taken)[number]) {
+        if (row - first_row >= rows.size()) {
+          first_row = row;
+          NMB_ASSIGN(rows, table->rows(row, std::min(kRowsAtOnce, own - row)));
+        }
+        NMB_ASSIGN((*stored)[number], stored_chunk(part, *table, row, rows[row - first_row]));
+      }
+      (*is_taken)[number] = true;
+      std::size_t i = rank;
+      while (i-- > 0) {
+        if (++at[i] <= high[i]) break;
+        at[i] = low[i];
+      }
+      if (i == static_cast<std::size_t>(-1)) return {};
+    }
+  }
+
+  static Result<StoredChunk> stored_chunk(const ChunkedPart& part, const ChunkTable& table,
+                                          std::uint64_t number, const ChunkRow& row) {
+    NMB_TRY(table.check_place(number, row));
+    return StoredChunk{kFirstMember + part.box.member, row.filter_mask,
+                       part.region_begin + row.offset, row.stored_length};
+  }
+
+  const Dataset& all_;
+  const Metadata& from_;
+  const std::vector<std::uint32_t>& levels_;
+  const CodingRules rules_;
+  const std::shared_ptr<SpoolFile> spool_;
+  const std::vector<Source> values_;  // by dataset
+  std::vector<Source> sources_;       // by SourceIndex
+  std::vector<UnitedVariable> variables_;
+  std::optional<DimId> grows_;
+  Metadata to_;
+  std::uint64_t end_ = 0;  // length of the extent so far
+  ChunkRuns runs_{kSpool};
+  std::uint64_t moved_ = 0, encoded_ = 0;
+};
+
+}  // namespace
+
+Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, const Dataset& all,
+                                                 const std::vector<std::uint32_t>& levels,
+                                                 const CodingRules& rules,
+                                                 const std::shared_ptr<SpoolFile>& spool) {
+  return ChunkUniter(united, all, levels, rules, spool).unite();
+}
+
+}  // namespace nmb
