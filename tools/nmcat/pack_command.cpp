@@ -209,6 +209,11 @@ void PackCommand::offer_agreement(CLI::App& app) {
       app, "--missing", &options_.fill_missing, "WHAT", {{"error", false}, {"fill", true}},
       "join, tiles: a variable or block that some inputs lack, or a tile that no input "
       "has: error (default) or fill (use fill values)");
+  app.add_flag("--no-history", no_history_,
+               "join: add no line about this call to the attribute history");
+  app.add_flag("--keep-tracking-id", keep_tracking_id_,
+               "join: keep the first value of the attribute tracking_id (default: drop it, because "
+               "it identifies a single file)");
   app.add_flag(
       "--monotonic", options_.monotonic,
       "join: a coordinate that is not strictly monotonic is a conflict (default: a warning)");
@@ -225,6 +230,9 @@ Status PackCommand::take_agreement() {
   const bool tiles = options_.mode == MergeMode::kTiles;
   NMB_TRY(needs("--missing", joins || tiles, "join or tiles"));
   NMB_TRY(needs("--monotonic", joins, "join"));
+  NMB_TRY(needs("--no-history", joins, "join"));
+  NMB_TRY(needs("--keep-tracking-id", joins, "join"));
+  options_.drop_tracking_id = joins && !keep_tracking_id_;
   NMB_TRY(needs("--shared", options_.mode == MergeMode::kUnion || tiles, "union or tiles"));
   NMB_TRY(needs("--atts", options_.mode != MergeMode::kPack, "union, join or tiles"));
   NMB_TRY(needs("--on-mismatch", options_.mode != MergeMode::kPack, "union, join or tiles"));
@@ -312,6 +320,24 @@ Json PackCommand::decisive_options() const {
         option->get_expected_max() == 0 ? Json(true) : Json(json_text(option->results().front()));
   }
   return json;
+}
+
+// Returns the line of the attribute history. Contains nothing about place, time or number of
+// processes, so that the same call always writes the same bytes.
+std::string PackCommand::history() const {
+  std::string line = "nmcat " NMB_VERSION;
+  for (const auto& [name, value] : decisive_options().items()) {
+    line += " --" + name;
+    if (value.is_string()) line += " " + value.get<std::string>();
+  }
+  const auto name_of = [](const std::string& path) {
+    return printable(std::filesystem::path(path).filename().string());
+  };
+  const std::size_t count = options_.inputs.size();
+  line += ": " + std::to_string(count) + (count == 1 ? " file: " : " files: ") +
+          name_of(options_.inputs.front());
+  if (count > 1) line += (count == 2 ? " and " : " to ") + name_of(options_.inputs.back());
+  return line;
 }
 
 // Contains nothing about place, time or number of processes. If there is too much, first the
@@ -536,6 +562,7 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
         NMB_TRY(ranks.first([&] { return check_files(); }));
         PackOptions options = options_;
         options.writer.threads = threads;
+        if (options.mode == MergeMode::kJoin && !no_history_) options.history = history();
         if (ranks.rank() == 0) {
           options.progress = progress.callback();
           return pack(options, report, ranks);

@@ -33,6 +33,7 @@ class PackCommand {
   Status take_run();
   Status accept_losses(const Reader& between, const Hdf5Losses& lost, PackReport* report);
   Json decisive_options() const;
+  std::string history() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();
   Status gather_inputs();
@@ -61,7 +62,7 @@ class PackCommand {
   std::vector<std::string> hints_;
   bool lossy_ = false, digest_ = false;
   std::vector<std::string> losses_;  // the content that OUT does not have, as shown
-  bool no_sync_ = false;
+  bool no_sync_ = false, no_history_ = false, keep_tracking_id_ = false;
   bool resume_ = false, no_provenance_ = false, no_lock_ = false;
   std::unique_ptr<OutputFile> report_file_;  // nullptr: there is no report, or it must not be
                                              // written

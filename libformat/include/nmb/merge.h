@@ -145,6 +145,12 @@ struct PackOptions {
   std::string sort_by{};
   // join: the dimension; "": the record dimension; "axis:0": the first dimension of each variable.
   std::string along{};
+  // join: a line that is put before the text of the global attribute `history` of the root block,
+  // if several inputs have that block. "": no line.
+  std::string history{};
+  // join: blocks that several inputs have lose the global attribute tracking_id, which identifies a
+  // single file.
+  bool drop_tracking_id = false;
   // join: "BLOCK/VARIABLE", the list of events of each input (without BLOCK: of block spill):
   // integers that do not decrease; each new value is an event. A block that has a joined variable
   // of this name, one value per row, gets VARIABLE.seq (kInt64): the number of each row's event,

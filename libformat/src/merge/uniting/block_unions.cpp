@@ -46,6 +46,7 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
                   : options.along == kFirstAxis ? UnionRules::Along::kFirstAxis
                                                 : UnionRules::Along::kDimension;
     rules.dimension = options.along;
+    rules.drops_tracking_id = options.drop_tracking_id;
   }
   if (options.mode == MergeMode::kTiles) {
     rules.complete = rules.drops_parts = true;
@@ -606,6 +607,8 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
   std::vector<JoinedCoordinate> coordinates;
   if (options_.mode == MergeMode::kJoin && entry.inputs.size() > 1)
     coordinates = entry.united->coordinates();
+  if (options_.mode == MergeMode::kJoin && entry.name.name.empty() && !options_.history.empty())
+    NMB_TRY(entry.united->add_history(options_.history));
   NMB_ASSIGN(const Dataset all, entry.united->take(entry.file->name()));
   NMB_TRY(check_coordinates(entry, coordinates));
   std::vector<std::uint32_t> levels;
@@ -621,7 +624,8 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
                unite_chunks(*entry.united, all, levels,
                             {options_.writer.threads, options_.writer.cancel}, chunks_));
     if (chunks) {
-      hdf5::GroupBlock group{entry.name.name, chunks->body, chunks->extent_length, chunks->extent};
+      hdf5::GroupBlock group{entry.name.name, chunks->body, chunks->extent_length, chunks->extent,
+                              {}};
       NMB_ASSIGN(const std::shared_ptr<const Block> block,
                  hdf5::decode_group(std::move(group), entry.file->name()));
       return take_group(entry, *block, std::move(chunks->body), sink);

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "convert/gathered_chunk.h"
 #include "hdf5/client/group_block.h"
 #include "hdf5/model/hdf5_section.h"
 #include "merge/reading/held_values.h"
@@ -62,16 +63,21 @@ bool are_alike(const std::vector<Filter>& a, const std::vector<Filter>& b) {
   });
 }
 
+bool has_same_type(const Chunking& a, const Chunking& b) {
+  return a.is_extended == b.is_extended && (!a.is_extended || a.type == b.type);
+}
+
 // Returns whether stored chunks of one variable can be stored chunks of the other one.
 bool are_alike(const Chunking& a, const Chunking& b) {
-  return a.is_extended == b.is_extended && (!a.is_extended || a.type == b.type) &&
-         a.chunk == b.chunk && a.fill == b.fill && are_alike(a.filters, b.filters);
+  return has_same_type(a, b) && a.chunk == b.chunk && a.fill == b.fill && are_alike(a.filters, b.filters);
 }
 
 // The part of a variable that one dataset has, and the place of its chunks.
 struct ChunkedPart {
-  DatasetUnion::Part box;
+  DatasetUnion::Box box;
   bool is_alike = false;  // whether its chunks can be chunks of the united variable
+  // Its chunks, if they differ in shape, filters or fill value, but not in type.
+  std::shared_ptr<const Chunking> own{};
   std::uint64_t region_begin = 0, region_length = 0;
 };
 
@@ -94,8 +100,8 @@ class ChunkUniter {
         sources_{all.extent, spool} {
     for (VarId v = 0; v < from_.variable_count(); ++v) {
       UnitedVariable& variable = variables_.emplace_back();
-      for (DatasetUnion::Part& part : united.parts(all, v))
-        variable.parts.push_back({std::move(part)});
+      for (DatasetUnion::Box& box : united.boxes(all, v))
+        variable.parts.push_back({std::move(box)});
     }
     sources_.resize(kFirstMember + values_.size());
   }
@@ -165,13 +171,11 @@ class ChunkUniter {
                  metadata.dimension(there.dimensions[i]).length == part->box.count[i];
     part->region_begin = metadata.begin(*found);
     part->region_length = storage->region_length;
-    if (!united.chunking) {
-      if (!check_filters(chunking.filters).ok()) return;
-      united.chunking = std::move(chunking);
-      part->is_alike = is_whole;
-    } else {
-      part->is_alike = is_whole && are_alike(chunking, *united.chunking);
-    }
+    if (!check_filters(chunking.filters).ok()) return;
+    if (!united.chunking) united.chunking = chunking;
+    part->is_alike = is_whole && are_alike(chunking, *united.chunking);
+    if (is_whole && !part->is_alike && has_same_type(chunking, *united.chunking))
+      part->own = std::make_shared<const Chunking>(std::move(chunking));
   }
 
   static Chunking chunking_of(const Storage& storage, const TypeTable& types, Type type,
@@ -341,14 +345,127 @@ class ChunkUniter {
       if (stored[number].source == kNobody) return std::nullopt;
       return stored[number];
     };
+    NMB_ASSIGN(const Gathering gathering,
+               gathering_of(variable, chunking, stored, lengths, size));
     chunks.load = [&](std::uint64_t number) -> Result<std::vector<std::byte>> {
-      std::vector<std::byte> chunk;
+      NMB_ASSIGN(std::vector<std::byte> chunk, gathering.gather(number, chunking, lengths));
+      if (!chunk.empty()) return chunk;
       NMB_TRY(cutter.cut(number, &chunk));
       if (is_swapped) swap_values(chunk.data(), chunk.data(), chunk.size() / size, size);
       return chunk;
     };
     for (const StoredChunk& chunk : stored) ++(chunk.source == kNobody ? encoded_ : moved_);
     return code_chunks(chunks, rules_, *spool_, begin, &runs_);
+  }
+
+  // The parts that have values of chunks which are encoded again.
+  struct Gathering {
+    std::vector<BoxInChunks> boxes;  // by part; without a table if its chunks cannot be used
+    using Use = std::pair<std::uint64_t, std::uint32_t>;  // a chunk and a part
+    std::vector<Use> uses;                                // ascending
+
+    // Returns a chunk. The result is empty if the parts in chunks do not have all of its values, or
+    // if they have some values twice.
+    Result<std::vector<std::byte>> gather(std::uint64_t number, const Chunking& chunking,
+                                          const std::vector<std::uint64_t>& lengths) const {
+      const std::size_t rank = lengths.size();
+      std::vector<std::uint64_t> first(rank), count(rank);
+      std::uint64_t rest = number;
+      for (std::size_t i = rank; i-- > 0;) {
+        const std::uint64_t along = chunks_along(lengths[i], chunking.chunk[i]);
+        first[i] = rest % along * chunking.chunk[i];
+        rest /= along;
+        count[i] = std::min(chunking.chunk[i], lengths[i] - first[i]);
+      }
+      const auto begin = std::lower_bound(uses.begin(), uses.end(), Use{number, 0});
+      const auto end = std::lower_bound(begin, uses.end(), Use{number + 1, 0});
+      for (auto use = begin; use != end; ++use) {
+        if (!boxes[use->second].table) return std::vector<std::byte>();
+        for (auto other = begin; other != use; ++other)
+          if (overlap(boxes[use->second], boxes[other->second])) return std::vector<std::byte>();
+      }
+      GatheredChunk chunk(std::move(first), std::move(count), chunking.chunk, chunking.fill);
+      std::uint64_t found = 0;
+      for (auto use = begin; use != end; ++use) {
+        NMB_ASSIGN(const std::uint64_t values, chunk.add(boxes[use->second]));
+        found += values;
+      }
+      if (found < chunk.wanted()) return std::vector<std::byte>();
+      return chunk.take();
+    }
+
+    static bool overlap(const BoxInChunks& a, const BoxInChunks& b) {
+      for (std::size_t i = 0; i < a.first.size(); ++i)
+        if (a.first[i] + a.count[i] <= b.first[i] || b.first[i] + b.count[i] <= a.first[i])
+          return false;
+      return true;
+    }
+  };
+
+  Result<Gathering> gathering_of(VarId variable, const Chunking& chunking,
+                         const std::vector<StoredChunk>& stored,
+                         const std::vector<std::uint64_t>& lengths, std::uint64_t value_size) {
+    Gathering out;
+    const auto cache = std::make_shared<ChunkCache>(kCodedAtOnce);
+    const std::vector<ChunkedPart>& parts = variables_[variable].parts;
+    for (std::uint32_t p = 0; p < parts.size(); ++p) {
+      const ChunkedPart& part = parts[p];
+      BoxInChunks& box = out.boxes.emplace_back();
+      box.first = part.box.first;
+      box.count = part.box.count;
+      if (part.is_alike || part.own) {
+        const Chunking& own = part.own ? *part.own : chunking;
+        box.chunk = own.chunk;
+        box.fill = own.fill;
+        box.cache = cache;
+        box.array = cache->add_array();
+        box.table = std::make_shared<const ChunkTable>(table_of(part, own, value_size));
+      }
+      NMB_TRY(for_each_chunk(part, chunking, lengths,
+                             [&](std::uint64_t number, const auto&) -> Status {
+                               if (stored[number].source == kNobody) out.uses.emplace_back(number, p);
+                               return {};
+                             }));
+    }
+    std::ranges::sort(out.uses);
+    return out;
+  }
+
+  ChunkTable table_of(const ChunkedPart& part, const Chunking& chunking,
+                      std::uint64_t value_size) const {
+    Storage storage;
+    storage.chunk = chunking.chunk;
+    storage.filters = chunking.filters;
+    return {std::make_shared<RangeSource>(sources_[kFirstMember + part.box.member],
+                                          part.region_begin, part.region_length),
+            storage, value_size};
+  }
+
+  // Calls visit(number, at) for each chunk of the united variable that has values of the part. at:
+  // the place of the chunk, counted in chunks.
+  template <class Visit>
+  static Status for_each_chunk(const ChunkedPart& part, const Chunking& chunking,
+                             const std::vector<std::uint64_t>& lengths, Visit visit) {
+    const std::size_t rank = lengths.size();
+    if (std::ranges::count(part.box.count, std::uint64_t{0}) > 0) return {};
+    std::vector<std::uint64_t> low(rank), high(rank);
+    for (std::size_t i = 0; i < rank; ++i) {
+      low[i] = part.box.first[i] / chunking.chunk[i];
+      high[i] = (part.box.first[i] + part.box.count[i] - 1) / chunking.chunk[i];
+    }
+    std::vector<std::uint64_t> at = low;
+    for (;;) {
+      std::uint64_t number = 0;
+      for (std::size_t i = 0; i < rank; ++i)
+        number = number * chunks_along(lengths[i], chunking.chunk[i]) + at[i];
+      NMB_TRY(visit(number, std::as_const(at)));
+      std::size_t i = rank;
+      while (i-- > 0) {
+        if (++at[i] <= high[i]) break;
+        at[i] = low[i];
+      }
+      if (i == static_cast<std::size_t>(-1)) return {};
+    }
   }
 
   // Returns for each chunk of the united variable the stored chunk with the same values. `source`
@@ -367,54 +484,37 @@ class ChunkUniter {
   Status move_chunks(const ChunkedPart& part, const Chunking& chunking,
                      const std::vector<std::uint64_t>& lengths, const ChunksToCode& chunks,
                      std::vector<bool>* is_taken, std::vector<StoredChunk>* stored) const {
-    const std::size_t rank = lengths.size();
     const std::vector<std::uint64_t>&first = part.box.first, &count = part.box.count;
-    if (std::ranges::count(count, std::uint64_t{0}) > 0) return {};
-    std::vector<std::uint64_t> low(rank), high(rank), at(rank);
     bool is_aligned = part.is_alike;
     std::uint64_t own = 1;  // chunks of the part
-    for (std::size_t i = 0; i < rank; ++i) {
-      at[i] = low[i] = first[i] / chunking.chunk[i];
-      high[i] = (first[i] + count[i] - 1) / chunking.chunk[i];
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
       is_aligned = is_aligned && first[i] % chunking.chunk[i] == 0;
       own *= chunks_along(count[i], chunking.chunk[i]);
     }
-    std::vector<ChunkRow> rows;
     constexpr std::uint64_t kRowsAtOnce = 4096;
-    std::uint64_t first_row = 0;
+    std::vector<ChunkRow> rows;
+    std::uint64_t first_row = 0, row = 0;
     std::optional<ChunkTable> table;
-    if (is_aligned) {
-      Storage storage;
-      storage.chunk = chunking.chunk;
-      storage.filters = chunking.filters;
-      table.emplace(std::make_shared<RangeSource>(sources_[kFirstMember + part.box.member],
-                                                  part.region_begin, part.region_length),
-                    storage, chunks.value_size);
-    }
-    for (std::uint64_t row = 0;; ++row) {
-      std::uint64_t number = 0;
-      bool is_inside = is_aligned;
-      for (std::size_t i = 0; i < rank; ++i) {
-        number = number * chunks_along(lengths[i], chunking.chunk[i]) + at[i];
-        // Only the end of the united array may cut a chunk.
-        is_inside = is_inside && std::min((at[i] + 1) * chunking.chunk[i], lengths[i]) <=
-                                     first[i] + count[i];
-      }
-      if (is_inside && !(*is_taken)[number]) {
-        if (row - first_row >= rows.size()) {
-          first_row = row;
-          NMB_ASSIGN(rows, table->rows(row, std::min(kRowsAtOnce, own - row)));
-        }
-        NMB_ASSIGN((*stored)[number], stored_chunk(part, *table, row, rows[row - first_row]));
-      }
-      (*is_taken)[number] = true;
-      std::size_t i = rank;
-      while (i-- > 0) {
-        if (++at[i] <= high[i]) break;
-        at[i] = low[i];
-      }
-      if (i == static_cast<std::size_t>(-1)) return {};
-    }
+    if (is_aligned) table.emplace(table_of(part, chunking, chunks.value_size));
+    return for_each_chunk(
+        part, chunking, lengths,
+        [&](std::uint64_t number, const std::vector<std::uint64_t>& at) -> Status {
+          const std::uint64_t place = row++;
+          const bool was_taken = (*is_taken)[number];
+          (*is_taken)[number] = true;
+          if (!is_aligned || was_taken) return {};
+          // Only the end of the united array may cut a chunk.
+          for (std::size_t i = 0; i < at.size(); ++i)
+            if (std::min((at[i] + 1) * chunking.chunk[i], lengths[i]) > first[i] + count[i])
+              return {};
+          if (place - first_row >= rows.size()) {
+            first_row = place;
+            NMB_ASSIGN(rows, table->rows(place, std::min(kRowsAtOnce, own - place)));
+          }
+          NMB_ASSIGN((*stored)[number],
+                     stored_chunk(part, *table, place, rows[place - first_row]));
+          return {};
+        });
   }
 
   static Result<StoredChunk> stored_chunk(const ChunkedPart& part, const ChunkTable& table,
