@@ -54,13 +54,18 @@ void set_classic_chunk(const SourceBlock& source, VarId variable, const Space& s
                        Creation* creation) {
   if (space.space_class != SpaceClass::kSimple) return;
   const Variable v = source.metadata().variable(variable);
-  for (std::size_t i = 0; i < v.dimensions.size(); ++i)
+  for (std::size_t i = 0; i < v.dimensions.size(); ++i) {
+    // A length for a single variable comes first.
     for (const Compression::ChunkLength& asked : source.classic_style().chunk) {
-      if (asked.dimension != source.metadata().dimension(v.dimensions[i]).name) continue;
+      if (!asked.is_for(v.name) ||
+          asked.dimension != source.metadata().dimension(v.dimensions[i]).name)
+        continue;
       if (creation->layout != Layout::kChunked)
         set_chunked(usual_chunk(space, source.metadata().value_size(v.type)), creation);
       creation->chunk[i] = std::min(asked.length, space.maximum[i]);
+      break;
     }
+  }
 }
 
 // Compresses an array of a classic block if it is large or has chunks anyway.

@@ -59,7 +59,8 @@ void ConvertCommand::offer_storage(CLI::App& app) {
   app.add_flag("--shuffle", shuffle_, "values from HDF5: shuffle bytes before compression");
   app.add_option(
          "--chunk", chunk_,
-         "values from HDF5, and HDF5 outputs: chunk lengths along dimensions: time:1,lat:180,...")
+         "values from HDF5, and HDF5 outputs: chunk lengths along dimensions, of all variables or of a "
+         "single one: time:1,lat:180,temp:lat:90,...")
       ->type_name("DIM:LEN,...");
   app.add_option("--inline", inline_limit_,
                  "NMB outputs: store values of at most BYTES beside the metadata of their block: 0 "

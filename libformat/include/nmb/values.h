@@ -259,12 +259,19 @@ struct Compression {
   struct ChunkLength {
     std::string dimension;
     std::uint64_t length = 0;  // at least 1
+    // "": all variables with the dimension for which no length is given by name.
+    std::string variable{};
+    bool is_for(std::string_view name) const { return variable.empty() || variable == name; }
+    // Returns "DIM:LEN" or "VAR:DIM:LEN".
+    NMB_EXPORT std::string text() const;
+    // Returns the object that has the length, for messages.
+    NMB_EXPORT std::string object() const;
   };
   std::vector<ChunkLength> chunk;
 
   // Sets codec and level from text: the name of a codec (kPieceCodecs), or NAME:LEVEL. kUsage.
   NMB_EXPORT Status set_codec(std::string_view text);
-  // Sets `chunk` from "DIM:LEN,...". kUsage.
+  // Sets `chunk` from "[VAR:]DIM:LEN,...". Lengths for single variables come first. kUsage.
   NMB_EXPORT Status set_chunk(std::string_view text);
 };
 

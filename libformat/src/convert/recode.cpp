@@ -19,8 +19,6 @@ namespace nmb {
 
 namespace {
 
-// Arrays of at most this many bytes are not divided into chunks.
-constexpr std::uint64_t kSmallArray = 64 << 10;
 constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
 
 class Recoder {
@@ -123,7 +121,8 @@ class Recoder {
     out.kind = StorageKind::kChunked;
     out.chunk = has_chunks ? now->chunk : usual_chunk(variable);
     NMB_TRY(set_asked_lengths(variable, &out.chunk));
-    out.filters = filters(now, block_.metadata.value_size(v.type));
+    out.filters = wanted_filters(options_.compression, now ? now->filters : std::vector<Filter>(),
+                                 block_.metadata.value_size(v.type));
     if (!asked_for && (has_chunks ? out.filters == now->filters : out.filters.empty()))
       return kAsItIs;
     return std::optional(std::move(out));
@@ -232,33 +231,6 @@ class Recoder {
     return nmb::usual_chunk(lengths, block_.metadata.value_size(v.type));
   }
 
-  std::vector<Filter> filters(const Storage* now, std::uint64_t value_size) const {
-    const Compression& wanted = options_.compression;
-    bool shuffle = wanted.shuffle, sum = false;
-    auto codec = std::ranges::find(kPieceCodecs, wanted.codec.value_or(PieceCodec::kNone),
-                                   &PieceCodecWord::codec);
-    auto level = static_cast<std::uint32_t>(wanted.level);
-    if (now) {
-      for (const Filter& f : now->filters) {
-        shuffle = shuffle || f.id == kShuffle;
-        sum = sum || f.id == kFletcher32;
-        const auto used = std::ranges::find(kPieceCodecs, f.id, &PieceCodecWord::hdf5_filter);
-        if (wanted.codec || f.id == 0 || used == std::end(kPieceCodecs)) continue;
-        codec = used;
-        level = std::clamp(f.parameters.empty() ? 1u : f.parameters.front(), 1u,
-                           static_cast<std::uint32_t>(used->highest_level));
-      }
-    }
-    std::vector<Filter> out;
-    constexpr std::uint32_t kOptional = 1;
-    if (shuffle && codec->hdf5_filter && value_size > 1)
-      out.push_back({kShuffle, kOptional, "shuffle", {static_cast<std::uint32_t>(value_size)}});
-    if (codec->hdf5_filter)
-      out.push_back({codec->hdf5_filter, kOptional, std::string(codec->name), {level}});
-    if (sum) out.push_back({kFletcher32, 0, "fletcher32", {}});
-    return out;
-  }
-
   // Appends the chunk table and the chunks to the spool. Table and chunks become a region that
   // begins at `begin` in the extent.
   Status code(VarId variable, const Storage* now, Storage* storage, std::uint64_t begin) {
@@ -350,6 +322,31 @@ class Recoder {
 };
 
 }  // namespace
+
+std::vector<Filter> wanted_filters(const Compression& wanted, const std::vector<Filter>& now,
+                                   std::uint64_t value_size) {
+  bool shuffle = wanted.shuffle, sum = false;
+  auto codec = std::ranges::find(kPieceCodecs, wanted.codec.value_or(PieceCodec::kNone),
+                                 &PieceCodecWord::codec);
+  auto level = static_cast<std::uint32_t>(wanted.level);
+  for (const Filter& f : now) {
+    shuffle = shuffle || f.id == kShuffle;
+    sum = sum || f.id == kFletcher32;
+    const auto used = std::ranges::find(kPieceCodecs, f.id, &PieceCodecWord::hdf5_filter);
+    if (wanted.codec || f.id == 0 || used == std::end(kPieceCodecs)) continue;
+    codec = used;
+    level = std::clamp(f.parameters.empty() ? 1u : f.parameters.front(), 1u,
+                       static_cast<std::uint32_t>(used->highest_level));
+  }
+  std::vector<Filter> out;
+  constexpr std::uint32_t kOptional = 1;
+  if (shuffle && codec->hdf5_filter && value_size > 1)
+    out.push_back({kShuffle, kOptional, "shuffle", {static_cast<std::uint32_t>(value_size)}});
+  if (codec->hdf5_filter)
+    out.push_back({codec->hdf5_filter, kOptional, std::string(codec->name), {level}});
+  if (sum) out.push_back({kFletcher32, 0, "fletcher32", {}});
+  return out;
+}
 
 Result<std::optional<RecodedBlock>> recode_values(const Dataset& block,
                                                   const RecodeOptions& options,

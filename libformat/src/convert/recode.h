@@ -31,6 +31,19 @@ struct ChunkUse {
                             // shorter and cannot grow
 };
 
+// Arrays of at most this many bytes are not divided into chunks, unless chunk lengths are requested.
+inline constexpr std::uint64_t kSmallArray = 64 << 10;
+
+// Returns the filters of a variable that has the filters `now` before it is encoded again.
+std::vector<Filter> wanted_filters(const Compression& wanted, const std::vector<Filter>& now,
+                                   std::uint64_t value_size);
+
+// What became of requested chunk lengths and filters.
+struct WantedChunks {
+  std::vector<ChunkUse> uses;  // for each element of Compression::chunk
+  bool has_zstd = false;       // whether zstd is among the filters of chunks that were encoded
+};
+
 struct RecodeOptions {
   Compression compression;
   // The parameter first_made_up of netcdf_view(); names in compression.chunk are compared with that

@@ -27,10 +27,10 @@ Status check_ranges(const ConvertOptions& options) {
   if (options.deflate < 0 || options.deflate > 9)
     return Status(Code::kUsage,
                   "found deflate level " + std::to_string(options.deflate) + ", expected 0 to 9");
-  for (const auto& [dimension, length] : options.chunk)
-    if (length == 0)
-      return Status(Code::kUsage, "found chunks of length 0 along dimension " +
-                                      in_quotes(dimension) + ", expected 1 or more");
+  for (const Compression::ChunkLength& asked : options.chunk)
+    if (asked.length == 0)
+      return Status(Code::kUsage, "found chunks of length 0 along " + asked.object() +
+                                      ", expected 1 or more");
   return {};
 }
 
@@ -40,8 +40,8 @@ Status run_export(const std::string& input, const std::string& output, const std
   using hdf5::Hdf5Process;
   const auto flag = [](bool is_set) { return is_set ? "1" : "0"; };
   std::string chunk;
-  for (const auto& [dimension, length] : options.chunk)
-    chunk += (chunk.empty() ? "" : ",") + dimension + ":" + std::to_string(length);
+  for (const Compression::ChunkLength& asked : options.chunk)
+    chunk += (chunk.empty() ? "" : ",") + asked.text();
   NMB_ASSIGN(const std::unique_ptr<Hdf5Process> process,
              Hdf5Process::start({"export", input, output, std::to_string(options.deflate),
                                  flag(options.shuffle), flag(options.plain), chunk},

@@ -60,6 +60,14 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   return rules;
 }
 
+// Returns whether only values in chunks can be stored as the options require.
+bool needs_chunks(const PackOptions& options) {
+  if (!options.compression) return false;
+  const Compression& wanted = *options.compression;
+  return wanted.shuffle || !wanted.chunk.empty() ||
+         (options.hdf5 && wanted.codec.value_or(PieceCodec::kNone) != PieceCodec::kNone);
+}
+
 // The largest number of names shown in a warning.
 constexpr std::size_t kShownNames = 8;
 
@@ -620,21 +628,25 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
     if (!chunks_) {
       NMB_ASSIGN(chunks_, SpoolFile::create());
     }
-    NMB_ASSIGN(std::optional<UnitedChunks> chunks,
-               unite_chunks(*entry.united, all, levels,
-                            {options_.writer.threads, options_.writer.cancel}, chunks_));
+    NMB_ASSIGN(
+        std::optional<UnitedChunks> chunks,
+        unite_chunks(*entry.united, all, levels,
+                     {{options_.writer.threads, options_.writer.cancel},
+                      options_.compression ? &*options_.compression : nullptr,
+                      needs_chunks(options_)},
+                     chunks_));
     if (chunks) {
       hdf5::GroupBlock group{entry.name.name, chunks->body, chunks->extent_length, chunks->extent,
                               {}};
       NMB_ASSIGN(const std::shared_ptr<const Block> block,
                  hdf5::decode_group(std::move(group), entry.file->name()));
-      return take_group(entry, *block, std::move(chunks->body), sink);
+      return take_group(entry, *block, std::move(chunks->body), std::move(chunks->wanted), sink);
     }
   }
   if (std::ranges::any_of(levels, [](std::uint32_t level) { return level > 0; })) {
     const Dataset group = with_dimensions_above(all, levels);
     NMB_ASSIGN(std::vector<std::byte> body, encode_extended_body(group.metadata, group.records));
-    return take_group(entry, group, std::move(body), sink);
+    return take_group(entry, group, std::move(body), std::nullopt, sink);
   }
   BlockPart part = laid_part(all);
   part.samples = entry.samples;
@@ -649,11 +661,13 @@ bool BlockUnions::keeps_chunks() const {
 
 // Passes on a united block of kind 6.
 Status BlockUnions::take_group(const Entry& entry, const Dataset& group,
-                               std::vector<std::byte> body, BlockSink& sink) {
+                               std::vector<std::byte> body, std::optional<WantedChunks> wanted,
+                               BlockSink& sink) {
   InputBlock block(group);
   block.group = entry.name.group;
   block.is_group = block.is_placed = true;
   block.samples = entry.samples;
+  block.wanted_chunks = std::move(wanted);
   count_objects(group, &block.packed);
   block.packed.kind = Kind::kExtended;
   block.packed.body = owned_bytes(std::move(body), group.extent->name());

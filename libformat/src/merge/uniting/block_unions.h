@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "convert/recode.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/reporting/conflict_list.h"
@@ -94,7 +95,7 @@ class BlockUnions final : public BlockSink {
   Status finish(Entry& entry, BlockSink& sink);
   bool keeps_chunks() const;
   static Status take_group(const Entry& entry, const Dataset& group, std::vector<std::byte> body,
-                           BlockSink& sink);
+                           std::optional<WantedChunks> wanted, BlockSink& sink);
 
   const PackOptions& options_;
   ConflictList& conflicts_;

@@ -53,6 +53,8 @@ struct Chunking {
   std::vector<std::byte> fill;         // the value of chunks that were never written
   hdf5::Allocation allocation = hdf5::Allocation::kIncremental;
   hdf5::FillTime fill_time = hdf5::FillTime::kIfSet;
+
+  bool operator==(const Chunking&) const = default;
 };
 
 // Filters are alike if they decode in the same way.
@@ -76,25 +78,26 @@ bool are_alike(const Chunking& a, const Chunking& b) {
 struct ChunkedPart {
   DatasetUnion::Box box;
   bool is_alike = false;  // whether its chunks can be chunks of the united variable
-  // Its chunks, if they differ in shape, filters or fill value, but not in type.
+  // Its chunks, if they have all values of the part.
   std::shared_ptr<const Chunking> own{};
   std::uint64_t region_begin = 0, region_length = 0;
 };
 
 struct UnitedVariable {
   std::vector<ChunkedPart> parts;
+  std::shared_ptr<const Chunking> last;  // the chunks of the dataset that was looked at last
   std::optional<Chunking> chunking;
 };
 
 class ChunkUniter {
  public:
   ChunkUniter(const DatasetUnion& united, const Dataset& all,
-              const std::vector<std::uint32_t>& levels, const CodingRules& rules,
+              const std::vector<std::uint32_t>& levels, const ChunkUnionOptions& options,
               const std::shared_ptr<SpoolFile>& spool)
       : all_(all),
         from_(all.metadata),
         levels_(levels),
-        rules_(rules),
+        options_(options),
         spool_(spool),
         values_(united.values()),
         sources_{all.extent, spool} {
@@ -108,21 +111,22 @@ class ChunkUniter {
 
   Result<std::optional<UnitedChunks>> unite() {
     for (std::uint32_t member = 0; member < values_.size(); ++member) NMB_TRY(look_at(member));
+    if (!options_.is_forced &&
+        std::ranges::none_of(variables_, [](const UnitedVariable& v) { return !!v.chunking; }))
+      return std::optional<UnitedChunks>();
+    if (options_.compression) out_.wanted.uses.resize(options_.compression->chunk.size());
+    for (VarId v = 0; v < variables_.size(); ++v) choose(v);
     if (std::ranges::none_of(variables_, [](const UnitedVariable& v) { return !!v.chunking; }))
       return std::optional<UnitedChunks>();
-    NMB_TRY(choose_others());
     NMB_TRY(define());
-    UnitedChunks out;
-    NMB_ASSIGN(out.body, encode_extended_body(to_, 0));
-    out.extent_length = end_;
+    NMB_ASSIGN(out_.body, encode_extended_body(to_, 0));
+    out_.extent_length = end_;
     // A source without values cannot be null.
     for (Source& source : sources_)
       if (!source) source = spool_;
-    out.extent = std::make_shared<SplicedSource>(std::move(sources_), runs_.take(), end_,
-                                                 all_.extent->name());
-    out.moved = moved_;
-    out.encoded = encoded_;
-    return std::optional(std::move(out));
+    out_.extent = std::make_shared<SplicedSource>(std::move(sources_), runs_.take(), end_,
+                                                  all_.extent->name());
+    return std::optional(std::move(out_));
   }
 
  private:
@@ -173,9 +177,11 @@ class ChunkUniter {
     part->region_length = storage->region_length;
     if (!check_filters(chunking.filters).ok()) return;
     if (!united.chunking) united.chunking = chunking;
-    part->is_alike = is_whole && are_alike(chunking, *united.chunking);
-    if (is_whole && !part->is_alike && has_same_type(chunking, *united.chunking))
-      part->own = std::make_shared<const Chunking>(std::move(chunking));
+    if (!is_whole || !has_same_type(chunking, *united.chunking)) return;
+    // Most datasets have the same chunks.
+    if (!united.last || !(*united.last == chunking))
+      united.last = std::make_shared<const Chunking>(std::move(chunking));
+    part->own = united.last;
   }
 
   static Chunking chunking_of(const Storage& storage, const TypeTable& types, Type type,
@@ -198,19 +204,62 @@ class ChunkUniter {
     return out;
   }
 
-  // Chooses chunks for all other variables that have the dimension that may grow. HDF5 stores such
-  // variables only in chunks.
-  Status choose_others() {
-    grows_ = from_.record_dimension();
-    for (VarId v = 0; v < variables_.size(); ++v) {
-      if (!from_.is_record_variable(v) || variables_[v].chunking) continue;
-      Chunking chunking;
-      chunking.chunk = usual_chunk(lengths_of(v), type_size(from_.variable(v).type));
-      for (std::uint64_t& n : chunking.chunk) n = std::max<std::uint64_t>(n, 1);
-      chunking.fill = fill_value(from_, v);
-      variables_[v].chunking = std::move(chunking);
+  // Chooses how the values of a variable are stored.
+  void choose(VarId variable) {
+    const Variable v = from_.variable(variable);
+    if (v.dimensions.empty()) return;
+    std::optional<Chunking>& chunking = variables_[variable].chunking;
+    const std::vector<std::uint64_t> lengths = lengths_of(variable);
+    const std::vector<std::optional<std::size_t>> asked = asked_lengths(variable);
+    const bool is_asked_for = std::ranges::any_of(asked, [](const auto& a) { return !!a; });
+    std::uint64_t bytes = type_size(v.type);
+    for (const std::uint64_t n : lengths) bytes *= n;
+    // Filters of small arrays do not change, and small arrays are not divided into chunks.
+    const bool is_coded = options_.compression && (is_asked_for || bytes > kSmallArray);
+    std::vector<Filter> filters;
+    if (chunking) filters = chunking->filters;
+    if (is_coded) filters = wanted_filters(*options_.compression, filters, type_size(v.type));
+    if (!chunking) {
+      // HDF5 stores variables that may grow only in chunks.
+      if (!from_.is_record_variable(variable) && (!is_coded || (!is_asked_for && filters.empty())))
+        return;
+      chunking.emplace();
+      chunking->chunk = usual_chunk(lengths, type_size(v.type));
+      for (std::uint64_t& n : chunking->chunk) n = std::max<std::uint64_t>(n, 1);
+      chunking->fill = fill_value(from_, variable);
     }
-    return {};
+    chunking->filters = std::move(filters);
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      if (asked[i]) {
+        const std::uint64_t length = options_.compression->chunk[*asked[i]].length;
+        const bool grows = i == 0 && from_.is_record_variable(variable);
+        const std::uint64_t most = grows ? length : std::max<std::uint64_t>(lengths[i], 1);
+        chunking->chunk[i] = std::min(length, most);
+        ChunkUse& use = out_.wanted.uses[*asked[i]];
+        (length > most ? use.is_clipped : use.is_cut) = true;
+      }
+    const bool keeps_level = is_coded && options_.compression->codec;
+    for (ChunkedPart& part : variables_[variable].parts)
+      part.is_alike = part.own && are_alike(*part.own, *chunking) &&
+                      (!keeps_level || part.own->filters == chunking->filters);
+    if (is_coded && options_.compression->codec == PieceCodec::kZstd) out_.wanted.has_zstd = true;
+  }
+
+  // Returns for each dimension of a variable the requested chunk length, by its index.
+  std::vector<std::optional<std::size_t>> asked_lengths(VarId variable) {
+    const Variable v = from_.variable(variable);
+    std::vector<std::optional<std::size_t>> asked(v.dimensions.size());
+    if (!options_.compression) return asked;
+    const auto& all = options_.compression->chunk;
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      for (std::size_t place = 0; place < all.size(); ++place) {
+        if (!all[place].is_for(v.name) ||
+            all[place].dimension != from_.dimension(v.dimensions[i]).name)
+          continue;
+        out_.wanted.uses[place].is_known = true;
+        if (!asked[i]) asked[i] = place;
+      }
+    return asked;
   }
 
   std::vector<std::uint64_t> lengths_of(VarId variable) const {
@@ -236,7 +285,8 @@ class ChunkUniter {
   // Defines the block, and stores the values of its variables in the order of definition.
   Status define() {
     auto extension = std::make_shared<Extension>();
-    if (grows_) extension->unlimited.push_back({*grows_, false});
+    if (const auto grows = from_.record_dimension())
+      extension->unlimited.push_back({*grows, false});
     hdf5::append_property(dimensions_above(levels_), &extension->hdf5);
     std::vector<Type> types;
     std::vector<std::uint64_t> begins;
@@ -354,8 +404,7 @@ class ChunkUniter {
       if (is_swapped) swap_values(chunk.data(), chunk.data(), chunk.size() / size, size);
       return chunk;
     };
-    for (const StoredChunk& chunk : stored) ++(chunk.source == kNobody ? encoded_ : moved_);
-    return code_chunks(chunks, rules_, *spool_, begin, &runs_);
+    return code_chunks(chunks, options_.coding, *spool_, begin, &runs_);
   }
 
   // The parts that have values of chunks which are encoded again.
@@ -413,13 +462,12 @@ class ChunkUniter {
       BoxInChunks& box = out.boxes.emplace_back();
       box.first = part.box.first;
       box.count = part.box.count;
-      if (part.is_alike || part.own) {
-        const Chunking& own = part.own ? *part.own : chunking;
-        box.chunk = own.chunk;
-        box.fill = own.fill;
+      if (part.own) {
+        box.chunk = part.own->chunk;
+        box.fill = part.own->fill;
         box.cache = cache;
         box.array = cache->add_array();
-        box.table = std::make_shared<const ChunkTable>(table_of(part, own, value_size));
+        box.table = std::make_shared<const ChunkTable>(table_of(part, *part.own, value_size));
       }
       NMB_TRY(for_each_chunk(part, chunking, lengths,
                              [&](std::uint64_t number, const auto&) -> Status {
@@ -527,25 +575,24 @@ class ChunkUniter {
   const Dataset& all_;
   const Metadata& from_;
   const std::vector<std::uint32_t>& levels_;
-  const CodingRules rules_;
+  const ChunkUnionOptions options_;
   const std::shared_ptr<SpoolFile> spool_;
   const std::vector<Source> values_;  // by dataset
   std::vector<Source> sources_;       // by SourceIndex
   std::vector<UnitedVariable> variables_;
-  std::optional<DimId> grows_;
   Metadata to_;
   std::uint64_t end_ = 0;  // length of the extent so far
   ChunkRuns runs_{kSpool};
-  std::uint64_t moved_ = 0, encoded_ = 0;
+  UnitedChunks out_;
 };
 
 }  // namespace
 
 Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, const Dataset& all,
                                                  const std::vector<std::uint32_t>& levels,
-                                                 const CodingRules& rules,
+                                                 const ChunkUnionOptions& options,
                                                  const std::shared_ptr<SpoolFile>& spool) {
-  return ChunkUniter(united, all, levels, rules, spool).unite();
+  return ChunkUniter(united, all, levels, options, spool).unite();
 }
 
 }  // namespace nmb

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "convert/chunk_coder.h"
+#include "convert/recode.h"
 #include "merge/uniting/dataset_union.h"
 #include "nmb/dataset.h"
 #include "nmb/status.h"
@@ -22,15 +23,24 @@ struct UnitedChunks {
   std::vector<std::byte> body;
   std::uint64_t extent_length = 0;
   Source extent;
-  std::uint64_t moved = 0, encoded = 0;  // chunks that keep their bytes, and chunks that do not
+  WantedChunks wanted;  // what became of the compression that was asked for
 };
 
-// Returns nullopt if no dataset of the union has chunks of a variable that `all` has. united: the
-// union. all: the result of take(). levels: for each dimension, see with_dimensions_above(). spool:
-// receives the chunk tables and the encoded chunks. Errors: kDamaged, kLimit, kIo, kNoSpace.
+struct ChunkUnionOptions {
+  CodingRules coding;
+  // Chunk lengths and filters that are asked for. nullptr: all variables keep theirs.
+  const Compression* compression = nullptr;
+  // Whether values are stored in chunks although no dataset of the union has chunks.
+  bool is_forced = false;
+};
+
+// Returns nullopt if no dataset of the union has chunks of a variable that `all` has, unless
+// options.is_forced is set. united: the union. all: the result of take(). levels: for each
+// dimension, see with_dimensions_above(). spool: receives the chunk tables and the encoded chunks.
+// Errors: kDamaged, kIo, kNoSpace; kLimit for chunks of 4 GiB or more.
 Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, const Dataset& all,
                                                  const std::vector<std::uint32_t>& levels,
-                                                 const CodingRules& rules,
+                                                 const ChunkUnionOptions& options,
                                                  const std::shared_ptr<SpoolFile>& spool);
 
 }  // namespace nmb
