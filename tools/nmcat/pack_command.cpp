@@ -119,10 +119,17 @@ void PackCommand::offer_storage(CLI::App& app) {
        {"zstd-dictionary", MetadataCodec::kZstdDictionary}},
       "compression of metadata: none, zstd or zstd-dictionary (default: zstd-dictionary "
       "if blocks are many and small)");
-  app.add_option("--compress", compress_,
+  app.add_option("--compress", compression_.codec,
                  "compression of values: none, deflate[:1-9] or zstd[:1-19] (default: unchanged; "
                  "values that are compressed in an NMB or HDF5 input stay so)")
       ->type_name("CODEC[:LEVEL]");
+  app.add_flag("--shuffle", compression_.shuffle,
+               "shuffle bytes before compression: values from HDF5, and values that are united");
+  app.add_option("--chunk", compression_.chunk,
+                 "chunk lengths along dimensions, of all variables or of one: "
+                 "time:1,lat:180,temp:lat:90,... (default: chunks of HDF5 inputs stay): values "
+                 "from HDF5, and values that are united")
+      ->type_name("[VAR:]DIM:LEN,...");
   offer_statistics(app, &statistics_);
   app.add_option("--inline", inline_limit_,
                  "store values of at most BYTES beside the metadata of their block (default: 4096, "
@@ -492,7 +499,7 @@ Status PackCommand::take_storage() {
   }
   options_.writer.statistics = statistics_level(statistics_);
   options_.keep_statistics = to_ == "nmb" && tool_.app().count("--stats") == 0;
-  if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
+  NMB_ASSIGN(options_.compression, compression_.parse());
   options_.external = tool_.options().external;
   if (options_.link && tool_.app().count("--inline") > 0)
     return Status(Code::kUsage, "--link and --inline exclude each other");

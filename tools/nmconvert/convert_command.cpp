@@ -51,17 +51,16 @@ void ConvertCommand::offer_files(CLI::App& app) {
 }
 
 void ConvertCommand::offer_storage(CLI::App& app) {
-  app.add_option("--compress", compress_,
+  app.add_option("--compress", compression_.codec,
                  "compress values of an NMB output, or values from HDF5 in an HDF5 output: none, "
                  "deflate[:1-9] or zstd[:1-19] (default: as in INPUT); HDF5 programs read zstd "
                  "only with a plug-in")
       ->type_name("CODEC[:LEVEL]");
-  app.add_flag("--shuffle", shuffle_, "values from HDF5: shuffle bytes before compression");
-  app.add_option(
-         "--chunk", chunk_,
-         "values from HDF5, and HDF5 outputs: chunk lengths along dimensions, of all variables or of a "
-         "single one: time:1,lat:180,temp:lat:90,...")
-      ->type_name("DIM:LEN,...");
+  app.add_flag("--shuffle", compression_.shuffle, "values from HDF5: shuffle bytes before compression");
+  app.add_option("--chunk", compression_.chunk,
+                 "values from HDF5, and HDF5 outputs: chunk lengths along dimensions, of all "
+                 "variables or of one: time:1,lat:180,temp:lat:90,...")
+      ->type_name("[VAR:]DIM:LEN,...");
   app.add_option("--inline", inline_limit_,
                  "NMB outputs: store values of at most BYTES beside the metadata of their block: 0 "
                  "to 65536 (default: 4096)")
@@ -149,20 +148,6 @@ Status ConvertCommand::check_block_by() const {
   return {};
 }
 
-Result<std::optional<Compression>> ConvertCommand::compression() const {
-  std::optional<Compression> out;
-  if (compress_.empty() && chunk_.empty() && !shuffle_) return out;
-  out.emplace();
-  out->shuffle = shuffle_;
-  if (!compress_.empty()) NMB_TRY(out->set_codec(compress_));
-  if (shuffle_ && compress_ == "none")
-    return Status(
-        Code::kUsage,
-        "--shuffle and --compress none exclude each other: shuffle has no effect without a codec");
-  if (!chunk_.empty()) NMB_TRY(out->set_chunk(chunk_));
-  return out;
-}
-
 std::string ConvertCommand::deciding_options() const {
   std::string out;
   for (const char* const name : {"--compress", "--shuffle", "--chunk", "--inline", "--hdf5-view",
@@ -223,7 +208,7 @@ Status ConvertCommand::execute() {
   options.strict = tool_.options().strict;
   options.lossy = lossy_;
   options.digest = digest_;
-  NMB_ASSIGN(options.compression, compression());
+  NMB_ASSIGN(options.compression, compression_.parse());
   options.materialise = materialise_;
   options.repack = repack_;
   options.external = tool_.options().external;

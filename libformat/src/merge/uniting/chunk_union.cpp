@@ -44,6 +44,21 @@ const ReopenedSource* view_in(const ByteSource* values) {
   return dynamic_cast<const ReopenedSource*>(values);
 }
 
+// Returns the block of kind 6 from which a dataset of a union takes its values, or nullptr if there
+// is none or if it has no values.
+Result<std::shared_ptr<const Block>> block_of(const Source& values) {
+  const ReopenedSource* const view = view_in(values.get());
+  if (!view || !view->origin().extent) return std::shared_ptr<const Block>();
+  const ViewOrigin& origin = view->origin();
+  hdf5::GroupBlock group;
+  group.name = origin.block;
+  group.body.resize(origin.body->size());
+  NMB_TRY(origin.body->read_at(0, group.body));
+  group.extent = origin.extent;
+  group.extent_length = origin.extent->size();
+  return hdf5::decode_group(std::move(group), view->name());
+}
+
 // The storage of a variable in chunks.
 struct Chunking {
   ExtendedType type;                   // used if `is_extended` is true
@@ -132,20 +147,11 @@ class ChunkUniter {
  private:
   // Finds the chunks of one dataset.
   Status look_at(std::uint32_t member) {
-    const ReopenedSource* const view = view_in(values_[member].get());
-    if (!view || !view->origin().extent) return {};
-    const ViewOrigin& origin = view->origin();
-    hdf5::GroupBlock group;
-    group.name = origin.block;
-    group.body.resize(origin.body->size());
-    NMB_TRY(origin.body->read_at(0, group.body));
-    group.extent = origin.extent;
-    group.extent_length = origin.extent->size();
-    NMB_ASSIGN(const std::shared_ptr<const Block> block,
-               hdf5::decode_group(std::move(group), view->name()));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, block_of(values_[member]));
+    if (!block) return {};
     NMB_ASSIGN(const std::vector<Property> properties,
                hdf5::decode_properties(block->metadata.extension()->hdf5));
-    sources_[kFirstMember + member] = origin.extent;
+    sources_[kFirstMember + member] = block->extent;
     for (VarId v = 0; v < variables_.size(); ++v) look_at(member, v, *block, properties);
     return {};
   }
@@ -593,6 +599,17 @@ Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, con
                                                  const ChunkUnionOptions& options,
                                                  const std::shared_ptr<SpoolFile>& spool) {
   return ChunkUniter(united, all, levels, options, spool).unite();
+}
+
+Result<std::size_t> count_compressed(const DatasetUnion& united, const Dataset& all) {
+  const std::vector<Source> values = united.values();
+  NMB_ASSIGN(const std::shared_ptr<const Block> block, block_of(values.front()));
+  if (!block) return std::size_t{0};
+  const auto& storage = block->metadata.extension()->storage;
+  return static_cast<std::size_t>(std::ranges::count_if(storage, [&](const Storage& one) {
+    return one.kind == StorageKind::kChunked && !one.filters.empty() &&
+           all.metadata.find_variable(netcdf_name(block->metadata, one.variable));
+  }));
 }
 
 }  // namespace nmb

@@ -43,4 +43,8 @@ Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, con
                                                  const ChunkUnionOptions& options,
                                                  const std::shared_ptr<SpoolFile>& spool);
 
+// Returns the number of variables whose values are compressed in chunks of the first dataset of the
+// union. Errors: kDamaged, kIo.
+Result<std::size_t> count_compressed(const DatasetUnion& united, const Dataset& all);
+
 }  // namespace nmb
