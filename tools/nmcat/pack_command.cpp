@@ -663,6 +663,13 @@ void PackCommand::tell(const PackReport& report) {
       diagnostics.warning("", text);
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
+  if (report.decompressed > 0)
+    diagnostics.note(fmt::format(
+        "{}: the values of {} are compressed in the inputs, but not in OUT, because {}",
+        options_.output,
+        report.decompressed == 1 ? "1 variable" : fmt::format("{} variables", report.decompressed),
+        options_.classic ? "classic files have no compression; --to nc4 keeps it"
+                         : "an HDF5 view cannot show compressed values"));
   for (const Status& status : report.unreadable) diagnostics.error(status);
   for (const std::string& loss : losses_)
     if (lossy_)
@@ -702,7 +709,8 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                {"attributes", totals.attributes},
                {"records", totals.records},
                {"samples", totals.samples},
-               {"without_statistics", report.without_statistics}});
+               {"without_statistics", report.without_statistics},
+               {"decompressed", report.decompressed}});
   if (report.plan) json["plan"] = plan_json(options_, report);
   std::vector<std::string> losses = losses_;
   std::ranges::transform(loss_lines(report), std::inserter(losses, losses.begin()),

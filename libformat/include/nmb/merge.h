@@ -357,6 +357,9 @@ struct PackReport {
   // Variables without statistics although WriterOptions::statistics asks for them: their values are
   // neither numbers nor text, or their chunks use filters that are not decoded.
   std::uint64_t without_statistics = 0;
+  // United variables that are compressed in the inputs, but not in the output, which is a classic
+  // file or has an HDF5 view.
+  std::uint64_t decompressed = 0;
   std::uint64_t bytes_out = 0;  // of a dry run: FilePlan::file_length
   Totals totals;
   std::optional<PackPlan> plan;  // of a dry run that did not fail

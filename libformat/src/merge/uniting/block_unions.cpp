@@ -643,7 +643,7 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
       return take_group(entry, *block, std::move(chunks->body), std::move(chunks->wanted), sink);
     }
   }
-  NMB_TRY(warn_of_decoding(entry, all));
+  NMB_TRY(count_decompressed(entry, all));
   if (std::ranges::any_of(levels, [](std::uint32_t level) { return level > 0; })) {
     const Dataset group = with_dimensions_above(all, levels);
     NMB_ASSIGN(std::vector<std::byte> body, encode_extended_body(group.metadata, group.records));
@@ -660,16 +660,11 @@ bool BlockUnions::keeps_chunks() const {
   return !options_.classic && options_.writer.hdf5_view == Hdf5View::kOff;
 }
 
-// Warns if values are compressed in an input, but not in the output.
-Status BlockUnions::warn_of_decoding(const Entry& entry, const Dataset& all) {
+// Counts variables that are compressed in the first input, but not in the output.
+Status BlockUnions::count_decompressed(const Entry& entry, const Dataset& all) {
   if (keeps_chunks()) return {};
   NMB_ASSIGN(const std::size_t compressed, count_compressed(*entry.united, all));
-  if (compressed == 0 || std::exchange(has_warned_of_decoding_, true)) return {};
-  report_.warnings.push_back(
-      options_.output + ": the values of " +
-      (compressed == 1 ? "1 variable" : std::to_string(compressed) + " variables") +
-      " are compressed in " + conflicts_.input(entry.inputs.front()) + ", but not in the output, " +
-      (options_.classic ? "because it is a classic file" : "because it has an HDF5 view"));
+  report_.decompressed += compressed;
   return {};
 }
 

@@ -94,7 +94,7 @@ class BlockUnions final : public BlockSink {
   void warn_of_notes();
   Status finish(Entry& entry, BlockSink& sink);
   bool keeps_chunks() const;
-  Status warn_of_decoding(const Entry& entry, const Dataset& all);
+  Status count_decompressed(const Entry& entry, const Dataset& all);
   static Status take_group(const Entry& entry, const Dataset& group, std::vector<std::byte> body,
                            std::optional<WantedChunks> wanted, BlockSink& sink);
 
@@ -108,7 +108,6 @@ class BlockUnions final : public BlockSink {
                                                          // with a lost fill value
   const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
   Source file_;
-  bool has_warned_of_decoding_ = false;
   std::shared_ptr<SpoolFile> chunks_;  // chunk tables and chunks that were encoded again
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unordered_map<std::string, Entry*> by_name_;
