@@ -235,15 +235,18 @@ class ChunkUniter {
       chunking->fill = fill_value(from_, variable);
     }
     chunking->filters = std::move(filters);
-    for (std::size_t i = 0; i < asked.size(); ++i)
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      std::uint64_t& chunk = chunking->chunk[i];
+      if (asked[i]) chunk = options_.compression->chunk[*asked[i]].length;
+      // HDF5 has no chunks that are longer than a dimension which cannot grow.
+      const bool grows = i == 0 && from_.is_record_variable(variable);
+      const std::uint64_t most = grows ? chunk : std::max<std::uint64_t>(lengths[i], 1);
       if (asked[i]) {
-        const std::uint64_t length = options_.compression->chunk[*asked[i]].length;
-        const bool grows = i == 0 && from_.is_record_variable(variable);
-        const std::uint64_t most = grows ? length : std::max<std::uint64_t>(lengths[i], 1);
-        chunking->chunk[i] = std::min(length, most);
         ChunkUse& use = out_.wanted.uses[*asked[i]];
-        (length > most ? use.is_clipped : use.is_cut) = true;
+        (chunk > most ? use.is_clipped : use.is_cut) = true;
       }
+      chunk = std::min(chunk, most);
+    }
     const bool keeps_level = is_coded && options_.compression->codec;
     for (ChunkedPart& part : variables_[variable].parts)
       part.is_alike = part.own && are_alike(*part.own, *chunking) &&
