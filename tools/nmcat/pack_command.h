@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/json_document.h"
 #include "common/compression_option.h"
+#include "common/json_document.h"
 #include "common/tool.h"
 #include "nmb/communicator.h"
 #include "nmb/merge.h"
@@ -57,8 +57,7 @@ class PackCommand {
   Tool& tool_;
   PackOptions options_;
   std::string to_, atts_ = "first", on_mismatch_ = "error", statistics_ = "none";
-  std::string split_names_, sort_ = "given", inline_limit_, alignment_, report_path_,
-                            samples_;
+  std::string split_names_, sort_ = "given", inline_limit_, alignment_, report_path_, samples_;
   CompressionTexts compression_;
   std::optional<Hdf5View> hdf5_view_;
   std::vector<std::string> hints_;

@@ -56,7 +56,8 @@ void ConvertCommand::offer_storage(CLI::App& app) {
                  "deflate[:1-9] or zstd[:1-19] (default: as in INPUT); HDF5 programs read zstd "
                  "only with a plug-in")
       ->type_name("CODEC[:LEVEL]");
-  app.add_flag("--shuffle", compression_.shuffle, "values from HDF5: shuffle bytes before compression");
+  app.add_flag("--shuffle", compression_.shuffle,
+               "values from HDF5: shuffle bytes before compression");
   app.add_option("--chunk", compression_.chunk,
                  "values from HDF5, and HDF5 outputs: chunk lengths along dimensions, of all "
                  "variables or of one: time:1,lat:180,temp:lat:90,...")

@@ -33,8 +33,8 @@ class ConvertCommand {
   std::optional<Hdf5View> hdf5_view_;
   BatchArguments batch_;
   std::optional<std::uint32_t> inline_limit_;
-  bool materialise_ = false, repack_ = false, force_ = false, no_sync_ = false,
-       no_lock_ = false, no_check_ = false, lossy_ = false, digest_ = false;
+  bool materialise_ = false, repack_ = false, force_ = false, no_sync_ = false, no_lock_ = false,
+       no_check_ = false, lossy_ = false, digest_ = false;
 };
 
 }  // namespace nmb::tools

@@ -95,9 +95,9 @@ Result<std::uint64_t> code_chunks(const ChunksToCode& chunks, const CodingRules&
   const std::uint64_t table = spool.size(), table_bytes = chunks.count * ChunkRow::kLength;
   if (chunks.count == 0) return std::uint64_t{0};
   std::uint64_t spooled = table + table_bytes, end = table_bytes;
-  const auto window = static_cast<std::size_t>(
-      std::min(chunks.count, std::max<std::uint64_t>(
-                                 rules.threads, memory_room(kCodedAtOnce) / chunks.chunk_bytes)));
+  const auto window = static_cast<std::size_t>(std::min(
+      chunks.count,
+      std::max<std::uint64_t>(rules.threads, memory_room(kCodedAtOnce) / chunks.chunk_bytes)));
   struct Coded {
     std::optional<StoredChunk> kept;
     std::vector<std::byte> bytes;

@@ -46,8 +46,7 @@ struct BoxCopy {
       }
       std::byte* const out = to.data() + target * size;
       if (from.empty())
-        for (std::uint64_t byte = 0; byte < row; byte += size)
-          std::ranges::copy(fill, out + byte);
+        for (std::uint64_t byte = 0; byte < row; byte += size) std::ranges::copy(fill, out + byte);
       else
         std::copy_n(from.data() + source * size, row, out);
     } while (next_index(&at, zero, count, rank - 1));
@@ -71,10 +70,7 @@ Result<ChunkCache::Chunk> chunk_of(const BoxInChunks& box, std::uint64_t number)
 GatheredChunk::GatheredChunk(std::vector<std::uint64_t> first, std::vector<std::uint64_t> count,
                              const std::vector<std::uint64_t>& chunk,
                              std::span<const std::byte> fill)
-    : first_(std::move(first)),
-      count_(std::move(count)),
-      chunk_(chunk),
-      value_size_(fill.size()) {
+    : first_(std::move(first)), count_(std::move(count)), chunk_(chunk), value_size_(fill.size()) {
   std::uint64_t bytes = value_size_;
   for (const std::uint64_t n : chunk_) bytes *= n;
   bytes_.resize(bytes);

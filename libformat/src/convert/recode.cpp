@@ -84,8 +84,8 @@ class Recoder {
     NMB_ASSIGN(out.body, encode_extended_body(metadata, 0));
     out.extent_length = end_;
     out.extent = std::make_shared<SplicedSource>(
-        std::vector<std::shared_ptr<const ByteSource>>{block_.extent, spool_}, runs_.take(),
-        end_, block_.extent->name());
+        std::vector<std::shared_ptr<const ByteSource>>{block_.extent, spool_}, runs_.take(), end_,
+        block_.extent->name());
     return std::optional(std::move(out));
   }
 
@@ -275,9 +275,8 @@ class Recoder {
       if (!is_hole) NMB_TRY(cutter.cut(number, &chunk));
       return chunk;
     };
-    NMB_ASSIGN(
-        storage->region_length,
-        code_chunks(to_code, {options_.threads, options_.cancel}, *spool_, begin, &runs_));
+    NMB_ASSIGN(storage->region_length,
+               code_chunks(to_code, {options_.threads, options_.cancel}, *spool_, begin, &runs_));
     end_ = begin + storage->region_length;
     return {};
   }

@@ -31,7 +31,8 @@ struct ChunkUse {
                             // shorter and cannot grow
 };
 
-// Arrays of at most this many bytes are not divided into chunks, unless chunk lengths are requested.
+// Arrays of at most this many bytes are not divided into chunks, unless chunk lengths are
+// requested.
 inline constexpr std::uint64_t kSmallArray = 64 << 10;
 
 // Returns the filters of a variable that has the filters `now` before it is encoded again.

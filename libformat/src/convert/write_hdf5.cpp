@@ -29,8 +29,8 @@ Status check_ranges(const ConvertOptions& options) {
                   "found deflate level " + std::to_string(options.deflate) + ", expected 0 to 9");
   for (const Compression::ChunkLength& asked : options.chunk)
     if (asked.length == 0)
-      return Status(Code::kUsage, "found chunks of length 0 along " + asked.object() +
-                                      ", expected 1 or more");
+      return Status(Code::kUsage,
+                    "found chunks of length 0 along " + asked.object() + ", expected 1 or more");
   return {};
 }
 

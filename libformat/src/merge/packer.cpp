@@ -223,17 +223,17 @@ class Packer {
     NMB_ASSIGN(const bool cut, anywhere(use.is_cut || use.is_clipped));
     NMB_ASSIGN(const bool clipped, anywhere(use.is_clipped));
     if (!known)
-      note_missing(
-          (asked.variable.empty() ? "a variable with " : "the ") + object + " (chunks)", failure);
+      note_missing((asked.variable.empty() ? "a variable with " : "the ") + object + " (chunks)",
+                   failure);
     if (ranks_.rank() != 0 || !report_.unreadable.empty()) return {};
     // A separate warning for each variable gives the reason.
     if (known && !cut)
       report_.warnings.push_back(options_.output + ": no variable is cut into chunks along " +
                                  object);
     if (clipped)
-      report_.warnings.push_back(options_.output + ": a chunk length of " + std::to_string(asked.length) +
-                                 " is more than the length of " + object +
-                                 "; its variables get chunks of the dimension's length");
+      report_.warnings.push_back(options_.output + ": a chunk length of " +
+                                 std::to_string(asked.length) + " is more than the length of " +
+                                 object + "; its variables get chunks of the dimension's length");
     return {};
   }
 

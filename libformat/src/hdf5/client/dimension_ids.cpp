@@ -170,8 +170,7 @@ Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimens
     const std::optional<std::string> path = path_above(block.name, levels[d], own.name);
     if (!path) continue;
     NMB_ASSIGN(const std::optional<Dimension> found, by_path(*path));
-    if (found && found->is_classic &&
-        found->may_grow == (growing_dimension(block.metadata) == d) &&
+    if (found && found->is_classic && found->may_grow == (growing_dimension(block.metadata) == d) &&
         found->length == (own.is_record() ? block.records : own.length))
       out[d] = found;
   }
@@ -364,10 +363,9 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string
   const std::optional<DimId> id = classic_->metadata.find_dimension(name);
   if (!id || (*id < known->second.levels.size() && known->second.levels[*id] > 0)) return kNone;
   const nmb::Dimension dimension = classic_->metadata.dimension(*id);
-  return std::optional(Dimension{std::string(path),
-                                 dimension.is_record() ? classic_->records : dimension.length,
-                                 known->second.first + *id, true,
-                                 growing_dimension(classic_->metadata) == *id});
+  return std::optional(
+      Dimension{std::string(path), dimension.is_record() ? classic_->records : dimension.length,
+                known->second.first + *id, true, growing_dimension(classic_->metadata) == *id});
 }
 
 // Finds a dimension of a classic block above by its name. A number that no scale of the source has

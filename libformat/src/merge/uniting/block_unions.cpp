@@ -628,16 +628,15 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
     if (!chunks_) {
       NMB_ASSIGN(chunks_, SpoolFile::create());
     }
-    NMB_ASSIGN(
-        std::optional<UnitedChunks> chunks,
-        unite_chunks(*entry.united, all, levels,
-                     {{options_.writer.threads, options_.writer.cancel},
-                      options_.compression ? &*options_.compression : nullptr,
-                      needs_chunks(options_)},
-                     chunks_));
+    NMB_ASSIGN(std::optional<UnitedChunks> chunks,
+               unite_chunks(*entry.united, all, levels,
+                            {{options_.writer.threads, options_.writer.cancel},
+                             options_.compression ? &*options_.compression : nullptr,
+                             needs_chunks(options_)},
+                            chunks_));
     if (chunks) {
-      hdf5::GroupBlock group{entry.name.name, chunks->body, chunks->extent_length, chunks->extent,
-                              {}};
+      hdf5::GroupBlock group{
+          entry.name.name, chunks->body, chunks->extent_length, chunks->extent, {}};
       NMB_ASSIGN(const std::shared_ptr<const Block> block,
                  hdf5::decode_group(std::move(group), entry.file->name()));
       return take_group(entry, *block, std::move(chunks->body), std::move(chunks->wanted), sink);

@@ -61,11 +61,11 @@ Result<std::shared_ptr<const Block>> block_of(const Source& values) {
 
 // The storage of a variable in chunks.
 struct Chunking {
-  ExtendedType type;                   // used if `is_extended` is true
-  bool is_extended = false;            // whether the values differ from CDF-5 in their byte order
-  std::vector<std::uint64_t> chunk;    // lengths of a chunk
+  ExtendedType type;                 // used if `is_extended` is true
+  bool is_extended = false;          // whether the values differ from CDF-5 in their byte order
+  std::vector<std::uint64_t> chunk;  // lengths of a chunk
   std::vector<Filter> filters;
-  std::vector<std::byte> fill;         // the value of chunks that were never written
+  std::vector<std::byte> fill;  // the value of chunks that were never written
   hdf5::Allocation allocation = hdf5::Allocation::kIncremental;
   hdf5::FillTime fill_time = hdf5::FillTime::kIfSet;
 
@@ -86,7 +86,8 @@ bool has_same_type(const Chunking& a, const Chunking& b) {
 
 // Returns whether stored chunks of one variable can be stored chunks of the other one.
 bool are_alike(const Chunking& a, const Chunking& b) {
-  return has_same_type(a, b) && a.chunk == b.chunk && a.fill == b.fill && are_alike(a.filters, b.filters);
+  return has_same_type(a, b) && a.chunk == b.chunk && a.fill == b.fill &&
+         are_alike(a.filters, b.filters);
 }
 
 // The part of a variable that one dataset has, and the place of its chunks.
@@ -159,9 +160,8 @@ class ChunkUniter {
   void look_at(std::uint32_t member, VarId variable, const Block& block,
                std::span<const Property> properties) {
     UnitedVariable& united = variables_[variable];
-    const auto part = std::ranges::lower_bound(united.parts, member, {}, [](const ChunkedPart& p) {
-      return p.box.member;
-    });
+    const auto part = std::ranges::lower_bound(united.parts, member, {},
+                                               [](const ChunkedPart& p) { return p.box.member; });
     if (part == united.parts.end() || part->box.member != member) return;
     const Metadata& metadata = block.metadata;
     const Variable own = from_.variable(variable);
@@ -177,8 +177,7 @@ class ChunkUniter {
     // A variable may be shorter than its dimensions. Its last chunks then lack values.
     bool is_whole = true;
     for (std::size_t i = 0; i < there.dimensions.size(); ++i)
-      is_whole = is_whole &&
-                 metadata.dimension(there.dimensions[i]).length == part->box.count[i];
+      is_whole = is_whole && metadata.dimension(there.dimensions[i]).length == part->box.count[i];
     part->region_begin = metadata.begin(*found);
     part->region_length = storage->region_length;
     if (!check_filters(chunking.filters).ok()) return;
@@ -388,8 +387,8 @@ class ChunkUniter {
     if (chunks.count == 0) return std::uint64_t{0};
     NMB_ASSIGN(const std::vector<StoredChunk> stored,
                moved_chunks(variable, chunking, lengths, chunks));
-    NMB_ASSIGN(const ValueArray array, stored_array(from_, all_.layout, all_.records, variable,
-                                                    all_.extent, {}, nullptr));
+    NMB_ASSIGN(const ValueArray array,
+               stored_array(from_, all_.layout, all_.records, variable, all_.extent, {}, nullptr));
     std::uint64_t slice = size;
     for (std::size_t i = 1; i < lengths.size(); ++i) slice *= lengths[i];
     const Source plain =
@@ -404,8 +403,7 @@ class ChunkUniter {
       if (stored[number].source == kNobody) return std::nullopt;
       return stored[number];
     };
-    NMB_ASSIGN(const Gathering gathering,
-               gathering_of(variable, chunking, stored, lengths, size));
+    NMB_ASSIGN(const Gathering gathering, gathering_of(variable, chunking, stored, lengths, size));
     chunks.load = [&](std::uint64_t number) -> Result<std::vector<std::byte>> {
       NMB_ASSIGN(std::vector<std::byte> chunk, gathering.gather(number, chunking, lengths));
       if (!chunk.empty()) return chunk;
@@ -461,8 +459,9 @@ class ChunkUniter {
   };
 
   Result<Gathering> gathering_of(VarId variable, const Chunking& chunking,
-                         const std::vector<StoredChunk>& stored,
-                         const std::vector<std::uint64_t>& lengths, std::uint64_t value_size) {
+                                 const std::vector<StoredChunk>& stored,
+                                 const std::vector<std::uint64_t>& lengths,
+                                 std::uint64_t value_size) {
     Gathering out;
     const auto cache = std::make_shared<ChunkCache>(kCodedAtOnce);
     const std::vector<ChunkedPart>& parts = variables_[variable].parts;
@@ -478,11 +477,11 @@ class ChunkUniter {
         box.array = cache->add_array();
         box.table = std::make_shared<const ChunkTable>(table_of(part, *part.own, value_size));
       }
-      NMB_TRY(for_each_chunk(part, chunking, lengths,
-                             [&](std::uint64_t number, const auto&) -> Status {
-                               if (stored[number].source == kNobody) out.uses.emplace_back(number, p);
-                               return {};
-                             }));
+      NMB_TRY(
+          for_each_chunk(part, chunking, lengths, [&](std::uint64_t number, const auto&) -> Status {
+            if (stored[number].source == kNobody) out.uses.emplace_back(number, p);
+            return {};
+          }));
     }
     std::ranges::sort(out.uses);
     return out;
@@ -502,7 +501,7 @@ class ChunkUniter {
   // the place of the chunk, counted in chunks.
   template <class Visit>
   static Status for_each_chunk(const ChunkedPart& part, const Chunking& chunking,
-                             const std::vector<std::uint64_t>& lengths, Visit visit) {
+                               const std::vector<std::uint64_t>& lengths, Visit visit) {
     const std::size_t rank = lengths.size();
     if (std::ranges::count(part.box.count, std::uint64_t{0}) > 0) return {};
     std::vector<std::uint64_t> low(rank), high(rank);
@@ -568,8 +567,7 @@ class ChunkUniter {
             first_row = place;
             NMB_ASSIGN(rows, table->rows(place, std::min(kRowsAtOnce, own - place)));
           }
-          NMB_ASSIGN((*stored)[number],
-                     stored_chunk(part, *table, place, rows[place - first_row]));
+          NMB_ASSIGN((*stored)[number], stored_chunk(part, *table, place, rows[place - first_row]));
           return {};
         });
   }

@@ -50,7 +50,7 @@ struct UnionRules {
   // A variable gets the narrowest type that holds all of its values (netcdf/type_widening.h). Not
   // for tiles.
   bool widens = false;
-  bool drops_parts = false;  // leaves out attributes for which tells_part() is true
+  bool drops_parts = false;        // leaves out attributes for which tells_part() is true
   bool drops_tracking_id = false;  // leaves out the global attribute tracking_id
 };
 
