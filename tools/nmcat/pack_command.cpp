@@ -333,7 +333,8 @@ Json PackCommand::decisive_options() const {
 // processes, so that the same call always writes the same bytes.
 std::string PackCommand::history() const {
   std::string line = "nmcat " NMB_VERSION;
-  for (const auto& [name, value] : decisive_options().items()) {
+  const Json options = decisive_options();
+  for (const auto& [name, value] : options.items()) {
     line += " --" + name;
     if (value.is_string()) line += " " + value.get<std::string>();
   }
