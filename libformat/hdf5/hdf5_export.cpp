@@ -327,24 +327,24 @@ Status export_to(const std::string& path, const Reader& reader, ClassicStyle sty
 }
 
 Status convert_file(const std::string& input, const std::string& output, ClassicStyle style,
-                    std::string_view chunk) {
+                    std::string_view chunk, ExternalPaths external) {
   if (!chunk.empty()) {
     Compression asked;
     NMB_TRY(asked.set_chunk(chunk));
     style.chunk = std::move(asked.chunk);
   }
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input));
+  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input, {.external = external}));
   return export_to(output, *reader, std::move(style)).in_file(input);
 }
 
 }  // namespace
 
 int export_file(const std::string& input, const std::string& output, ClassicStyle style,
-                std::string_view chunk) {
+                std::string_view chunk, ExternalPaths external) {
   // All is closed by the end of this; HDF5 would try again then what has failed.
   H5dont_atexit();
   try {
-    return send_end(convert_file(input, output, std::move(style), chunk));
+    return send_end(convert_file(input, output, std::move(style), chunk, external));
   } catch (const std::bad_alloc&) {
     return send_end(Status(Code::kLimit, input, kNoOffset, {}, "out of memory"));
   }

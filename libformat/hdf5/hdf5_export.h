@@ -11,7 +11,8 @@ namespace nmb::hdf5 {
 
 // Sends Message::kDone or kFailure (kExists: `output` exists) and returns the exit code: 0, or 1 if
 // it made no `output`. chunk: style.chunk as Compression::set_chunk() takes it; empty: none.
+// external: which other files may have values of `input`.
 int export_file(const std::string& input, const std::string& output, ClassicStyle style,
-                std::string_view chunk);
+                std::string_view chunk, ExternalPaths external = ExternalPaths::kBeneath);
 
 }  // namespace nmb::hdf5

@@ -29,6 +29,13 @@ constexpr Command kCommands[] = {
        return nmb::hdf5::export_file(a[0], a[1],
                                      {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5]);
      }},
+    // The same for an NMB file that may have values in any other files.
+    {"export-linked", 6,
+     [](char** a) {
+       return nmb::hdf5::export_file(a[0], a[1],
+                                     {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5],
+                                     nmb::ExternalPaths::kAny);
+     }},
     {"import", 3,
      [](char** a) {
        nmb::hdf5::limit_resources(a[0]);

@@ -42,6 +42,9 @@ struct ConvertOptions {
   // are not written as data sets.
   bool plain = false;
 
+  // HDF5 outputs: which other files may have values of the input.
+  ExternalPaths external = ExternalPaths::kBeneath;
+
   // --- what becomes of the file ---
   bool overwrite = false;
   bool sync = true;

@@ -111,6 +111,9 @@ struct PackOptions {
   // and the positions of their values. Data of HDF5 inputs that NMB stores in another form (tables
   // of chunks, strings) are copied in. kUnsupported: `external` does not allow an input's path.
   bool link = false;
+  // For the temporary file of an HDF5 output: values of united blocks that lie in inputs as they
+  // are stay there. Set by pack().
+  bool link_united = false;
   // Which external files with values of NMB inputs may be opened; and where linked inputs may be,
   // relative to the output.
   ExternalPaths external = ExternalPaths::kBeneath;

@@ -42,10 +42,12 @@ Status run_export(const std::string& input, const std::string& output, const std
   std::string chunk;
   for (const Compression::ChunkLength& asked : options.chunk)
     chunk += (chunk.empty() ? "" : ",") + asked.text();
-  NMB_ASSIGN(const std::unique_ptr<Hdf5Process> process,
-             Hdf5Process::start({"export", input, output, std::to_string(options.deflate),
-                                 flag(options.shuffle), flag(options.plain), chunk},
-                                -1));
+  NMB_ASSIGN(
+      const std::unique_ptr<Hdf5Process> process,
+      Hdf5Process::start(
+          {options.external == ExternalPaths::kAny ? "export-linked" : "export", input, output,
+           std::to_string(options.deflate), flag(options.shuffle), flag(options.plain), chunk},
+          -1));
   NMB_TRY(process->wait_readable(options.cancel));
   NMB_ASSIGN(const Hdf5Process::Received last, process->next());
   NMB_TRY(process->wait().status());

@@ -57,6 +57,7 @@ ConvertOptions extract_options(const PackOptions& options) {
   extract.cancel = options.writer.cancel;
   extract.layer = options.writer.layer;
   extract.plain = options.hdf5->plain;
+  extract.external = ExternalPaths::kAny;  // the temporary file may refer to any input
   extract.check = options.hdf5->check;
   extract.on_losses = options.hdf5->on_losses;
   if (!options.compression) return extract;
@@ -84,6 +85,7 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   PackOptions first = options;
   first.output = between;
   first.keep_statistics = false;
+  first.link_united = ranks.size() == 1;
   first.provenance = nullptr;
   first.writer.sync = false;
   first.writer.layer = nullptr;
@@ -92,7 +94,7 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
     if (text.starts_with(between + ": ")) text.replace(0, between.size(), options.output);
   NMB_TRY(naming(options.output, merged));
   return ranks.first([&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between));
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between, {.external = ExternalPaths::kAny}));
     Communicator alone;
     const std::string& source = options.hdf5->source;
     NMB_TRY(naming(source.empty() ? options.output : source,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hdf5/client/group_block.h"
+#include "merge/reading/input_links.h"
 #include "merge/reading/input_order.h"
 #include "merge/uniting/chunk_union.h"
 #include "merge/uniting/coordinate_order.h"
@@ -680,7 +681,12 @@ Status BlockUnions::take_group(const Entry& entry, const Dataset& group,
   block.packed.kind = Kind::kExtended;
   block.packed.body = owned_bytes(std::move(body), group.extent->name());
   block.packed.extent_length = group.extent->size();
-  if (block.packed.extent_length > 0) block.packed.extent = block.values = group.extent;
+  if (block.packed.extent_length > 0) block.values = group.extent;
+  if (options_.link_united && block.values) {
+    InputLinks links(options_.output, ExternalPaths::kAny, options_.writer.piece_size);
+    NMB_ASSIGN(block.links, links.of_parts(block.values));
+  }
+  if (!block.links) block.packed.extent = block.values;
   return sink.take_whole(entry.name, block);
 }
 

@@ -95,8 +95,8 @@ class BlockUnions final : public BlockSink {
   Status finish(Entry& entry, BlockSink& sink);
   bool keeps_chunks() const;
   Status count_decompressed(const Entry& entry, const Dataset& all);
-  static Status take_group(const Entry& entry, const Dataset& group, std::vector<std::byte> body,
-                           std::optional<WantedChunks> wanted, BlockSink& sink);
+  Status take_group(const Entry& entry, const Dataset& group, std::vector<std::byte> body,
+                    std::optional<WantedChunks> wanted, BlockSink& sink);
 
   const PackOptions& options_;
   ConflictList& conflicts_;
