@@ -228,8 +228,9 @@ class Packer {
     if (ranks_.rank() != 0 || !report_.unreadable.empty()) return {};
     // A separate warning for each variable gives the reason.
     if (known && !cut)
-      report_.warnings.push_back(options_.output + ": no variable is cut into chunks along " +
-                                 object);
+      report_.warnings.push_back(
+          options_.output + ": no variable is cut into chunks along " +
+          (asked.variable.empty() ? nmb::in_quotes(asked.dimension) : object));
     if (clipped)
       report_.warnings.push_back(options_.output + ": a chunk length of " +
                                  std::to_string(asked.length) + " is more than the length of " +

@@ -463,6 +463,8 @@ class ChunkUniter {
                                  const std::vector<std::uint64_t>& lengths,
                                  std::uint64_t value_size) {
     Gathering out;
+    if (std::ranges::none_of(stored, [](const StoredChunk& c) { return c.source == kNobody; }))
+      return out;
     const auto cache = std::make_shared<ChunkCache>(kCodedAtOnce);
     const std::vector<ChunkedPart>& parts = variables_[variable].parts;
     for (std::uint32_t p = 0; p < parts.size(); ++p) {
