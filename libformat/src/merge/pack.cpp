@@ -94,7 +94,8 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
     if (text.starts_with(between + ": ")) text.replace(0, between.size(), options.output);
   NMB_TRY(naming(options.output, merged));
   return ranks.first([&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between, {.external = ExternalPaths::kAny}));
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader,
+               Reader::open(between, {.external = ExternalPaths::kAny}));
     Communicator alone;
     const std::string& source = options.hdf5->source;
     NMB_TRY(naming(source.empty() ? options.output : source,
