@@ -25,6 +25,7 @@ class Field:
 
     def __init__(self, kind="f4", chunk=(2, 6, 10), **filters):
         self.kind, self.chunk, self.filters = numpy.dtype(kind), chunk, filters
+        # netCDF4-python warns if the type and the option disagree.
         self.stored = self.kind.newbyteorder(">" if filters.get("endian") == "big" else "<")
 
     def values(self, first, count):
