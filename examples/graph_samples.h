@@ -1,5 +1,5 @@
-// Graph samples as the examples write them: each rank creates the blocks of its own events, and one
-// block that all ranks create alike.
+// Writes graph samples for the examples. Each rank creates a block for each of its events. In
+// addition, all ranks create one shared block.
 #pragma once
 
 #include <numeric>
@@ -11,10 +11,10 @@
 
 namespace graph_samples {
 
-// Hits of an event: what a detector saw of it.
+// Returns how many hits the detector recorded for an event.
 inline std::uint64_t hits_of(std::uint64_t event) { return 20 + event * 7 % 60; }
 
-// Collective: the file of `events` events, dealt to the ranks in runs.
+// Collective. Writes a file of `events` events. Each rank gets a contiguous range of the events.
 inline nmb::Status write(const std::string& path, nmb::Communicator& ranks, std::uint64_t events) {
   nmb::WriterOptions options;
   options.overwrite = true;
@@ -23,16 +23,17 @@ inline nmb::Status write(const std::string& path, nmb::Communicator& ranks, std:
   const auto size = static_cast<std::uint64_t>(ranks.size());
   const std::uint64_t first = rank * events / size, last = (rank + 1) * events / size;
 
-  // A block of all ranks: they must agree on it, and end_define() says where they do not. It comes
-  // first, so that it is first in the file whatever the number of ranks: blocks lie in the order in
-  // which rank 0 defines its own, then rank 1, and so on.
+  // All ranks define this block. The ranks' definitions must agree; end_define() reports
+  // differences. The file has the blocks of rank 0 first, then the blocks of rank 1, and so on,
+  // each in the order of their definition. Each rank defines this block first, so it is the first
+  // block of the file for any number of ranks.
   NMB_ASSIGN(const nmb::BlockId run, writer->define_block("run"));
   NMB_ASSIGN(const nmb::DimId of_events, writer->def_dim(run, "event", events));
   NMB_ASSIGN(const nmb::VarId counts,
              writer->def_var(run, "hits", nmb::Type::kInt, std::span(&of_events, 1)));
   NMB_TRY(writer->put_att_text(run, nmb::kGlobal, "detector", "three planes of wires"));
 
-  // The blocks of this rank's events. No message is sent for definitions.
+  // Only this rank defines the blocks of its events. A definition sends no message to other ranks.
   struct Event {
     nmb::BlockId block;
     nmb::VarId features, label;
@@ -59,13 +60,13 @@ inline nmb::Status write(const std::string& path, nmb::Communicator& ranks, std:
     NMB_TRY(writer->put(event.block, event.features, x));
     NMB_TRY(writer->put(event.block, event.label, std::span(&label, 1)));
   }
-  // Each rank its part of the common variable.
+  // Each rank writes its part of the shared variable.
   std::vector<int> hits;
   for (std::uint64_t number = first; number < last; ++number)
     hits.push_back(static_cast<int>(hits_of(number)));
   NMB_TRY(writer->put_all(run, counts, {{first}, {last - first}, {}}, hits));
   NMB_TRY(writer->close());
-  // Where the time went: of each number that of the rank which has most.
+  // The printed report shows where the time was spent. Each number is the maximum over the ranks.
   NMB_ASSIGN(const nmb::WriterReport report,
              ranks.all_reduce(writer->report(), nmb::WriterReport::highest));
   if (ranks.rank() == 0) std::printf("%s\n", report.text().c_str());

@@ -1,7 +1,8 @@
-// make_graph_samples: per-process CDF-5 files of graph samples, the workload of a neutrino
-// experiment whose processes each write their own file. Every sample is 16 variables named after
-// it, with dimensions of their own. The bytes are a function of the seed and of a sample's number
-// alone. Shows how to write a classic file with libnmb (spec/classic_header.md).
+// make_graph_samples writes CDF-5 files of graph samples, as a neutrino experiment does: each of
+// its processes writes a file of its own. A sample has 16 variables, whose names contain the
+// name of the sample, and each variable has its own dimensions. The bytes of a sample depend only
+// on the seed and on the number of the sample. The program also shows how to write a classic file
+// with libnmb (spec/classic_header.md).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -26,28 +27,28 @@ using nmb::Metadata;
 using nmb::Status;
 
 constexpr std::array<std::string_view, 3> kPlanes = {"u", "v", "y"};  // wire planes of the detector
-constexpr std::uint64_t kFeaturesOfHit = 9;                           // of a hit
+constexpr std::uint64_t kFeaturesOfHit = 9;
 constexpr std::uint64_t kSamplesOfRun = 120;
 constexpr std::uint64_t kEventStep = 100;  // events are unique within a run
-// Every so many samples one has no edges in space; that axis is left out, for a classic dimension
-// of length 0 is the record dimension.
+// In one of this many samples, the first plane has no edges in space. The variable for these edges
+// then lacks the axis of length 0, because a classic dimension of length 0 is the record dimension.
 constexpr std::uint64_t kEmptyEvery = 7106;
 
-// A bijection that scatters its argument's bits (the finaliser of SplitMix64).
+// Scatters the bits of x by a bijection, the finaliser of SplitMix64.
 constexpr std::uint64_t scatter(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
   return x ^ (x >> 31);
 }
 
-// Random numbers by position: number i of a stream needs none of the numbers before it.
+// A stream of random numbers with random access: number i does not depend on earlier numbers.
 class Stream {
  public:
   Stream(std::uint64_t seed, std::uint64_t sample, std::uint64_t number)
       : base_(scatter(scatter(scatter(seed) + sample) + number)) {}
   std::uint64_t at(std::uint64_t i) const { return scatter(base_ + i * 0x9E3779B97F4A7C15); }
   std::uint64_t below(std::uint64_t i, std::uint64_t limit) const { return at(i) % limit; }
-  // Nearly normal with mean 0 and variance 1: the sum of four 16-bit numbers.
+  // Returns a nearly normal number of mean 0 and variance 1, computed from four 16-bit numbers.
   float normal(std::uint64_t i) const {
     const std::uint64_t x = at(i);
     const std::uint64_t sum =
@@ -78,8 +79,8 @@ Sample make_sample(std::uint64_t seed, std::uint64_t number) {
   sample.space_points = 0;
   for (std::size_t p = 0; p < kPlanes.size(); ++p) {
     Plane& plane = sample.planes[p];
-    // Hits are log-normal with a median of 148; edges are those of a triangulation of them, both
-    // ways.
+    // The number of hits is log-normal with a median of 148. The number of edges is that of a
+    // triangulation of the hits, with each edge counted in both directions.
     const double hits = std::exp(5.0 + 0.8 * static_cast<double>(random.normal(2 + p)));
     plane.hits = static_cast<std::uint64_t>(std::clamp(hits, 20.0, 2000.0));
     plane.edges = 6 * plane.hits - 20;
@@ -92,16 +93,16 @@ Sample make_sample(std::uint64_t seed, std::uint64_t number) {
 
 enum class Content : std::uint8_t { kFeatures, kIndices, kLabels, kCount };
 
-// A variable of a sample as the experiment's program writes it.
+// One variable of a sample, as the program of the experiment writes it.
 struct Array {
   std::string key;
   nmb::Type type;
   std::vector<std::uint64_t> shape;
   Content content;
-  std::uint64_t limit;  // integers are below it; kCount: the value
+  std::uint64_t limit;  // upper bound (exclusive) of integers; the value itself for kCount
 };
 
-// The 16 arrays in order of their keys.
+// Returns the 16 arrays of a sample in the order of their keys.
 std::vector<Array> arrays_of(const Sample& sample) {
   std::vector<Array> arrays;
   const auto per_plane = [&](const std::string& prefix, auto make) {
@@ -175,8 +176,8 @@ struct Totals {
   std::uint64_t variables = 0, dimensions = 0, header_bytes = 0, bytes = 0;
 };
 
-// Writes samples [first, last) to a new file; without values the file is as long and has a hole
-// behind its header.
+// Writes samples [first, last) to a new file. If with_values is false, the file has the same length
+// and a hole after its header.
 Status write_file(const std::string& path, std::uint64_t seed, std::uint64_t first,
                   std::uint64_t last, bool with_values, Totals* totals) {
   Metadata metadata;
@@ -195,7 +196,7 @@ Status write_file(const std::string& path, std::uint64_t seed, std::uint64_t fir
   std::vector<std::byte> values;
   for (std::uint64_t i = first; with_values && i < last; ++i) {
     values.clear();
-    std::uint64_t number = 1;  // of the array's stream; 0 is the sample's own
+    std::uint64_t number = 1;  // number of the array's stream; make_sample() uses stream 0
     for (const Array& array : arrays_of(make_sample(seed, i)))
       append_values(array, Stream(seed, i, number++), &values);
     NMB_TRY(write(values));
@@ -216,12 +217,14 @@ int main(int argc, char** argv) try {
   std::string folder;
   std::uint64_t files = 4, samples = 1000, seed = 1;
   bool sparse = false;
-  app.add_option("FOLDER", folder, "gets graphs.0000.nc, graphs.0001.nc, ...")->required();
+  app.add_option("FOLDER", folder, "folder for the files graphs.0000.nc, graphs.0001.nc, ...")
+      ->required();
   app.add_option("--files", files, "number of files")->check(CLI::Range(1, 10000));
   app.add_option("--samples", samples, "number of samples in all files together")
       ->check(CLI::Range(0, 10'000'000));
-  app.add_option("--seed", seed, "another seed makes other samples");
-  app.add_flag("--sparse", sparse, "headers only: values are a hole that reads as zero");
+  app.add_option("--seed", seed, "seed of the random numbers");
+  app.add_flag("--sparse", sparse,
+               "write only the headers: the values are a hole that reads as zeros");
   CLI11_PARSE(app, argc, argv);
 
   std::filesystem::create_directories(folder);

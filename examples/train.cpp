@@ -1,6 +1,6 @@
-// train IN.nmb EPOCHS THREADS: reads the samples of any NMB file as a training program does. The
-// index says which blocks hold samples. Each epoch reads them in another order, dealt to threads;
-// each thread reads the blocks of its share and no others.
+// train IN.nmb EPOCHS THREADS reads the samples of any NMB file as a training program does. The
+// index of the file says which blocks contain samples. Each epoch reads these blocks in a new
+// random order. The threads share the work: each block is read by one thread.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -17,12 +17,12 @@ namespace {
 
 bool has_numbers(const nmb::Metadata& metadata, nmb::VarId id) {
   std::optional<nmb::Type> type = metadata.variable(id).type;
-  // HDF5 knows more types; those of its numbers are classic but for the order of bytes.
+  // HDF5 has further types. Numbers of such types differ from classic ones only in byte order.
   if (nmb::TypeTable::is_extended(*type)) type = metadata.extension()->types.classic(*type);
   return type && *type != nmb::Type::kChar;
 }
 
-// One block of samples: the mean of all its numbers stands for what a model makes of them.
+// Reads one block of samples. The mean of its numbers takes the place of a model's computation.
 nmb::Result<double> use(const nmb::Reader& reader, const nmb::BlockEntry& entry) {
   NMB_ASSIGN(const std::shared_ptr<const nmb::Block> sample, reader.block(entry));
   double sum = 0;

@@ -1,5 +1,5 @@
-// write_and_read: writes an NMB file with two blocks, reads it back, and looks one value up. The
-// smallest program that uses both Writer and Reader (nmb/writer.h, nmb/reader.h).
+// write_and_read FILE.nmb writes an NMB file with two blocks, then reads one variable of it. This
+// is a short program that uses both Writer and Reader (nmb/writer.h, nmb/reader.h).
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +18,7 @@ using nmb::Status;
 constexpr std::uint64_t kSteps = 4;
 constexpr std::array<double, kSteps> kTemperatures = {281.5, 283.25, 286.0, 282.0};
 
-// Every station is a block: its name is a path, its variables are its own.
+// Writes one block for each station. The name of a block is a path. A block has its own variables.
 Status write(const std::string& path) {
   nmb::WriterOptions options;
   options.overwrite = true;
@@ -36,7 +36,7 @@ Status write(const std::string& path) {
   }
   NMB_TRY(writer->end_define());
   for (const nmb::BlockId block : blocks) NMB_TRY(writer->put(block, 0, kTemperatures));
-  return writer->close();  // until then there is no file
+  return writer->close();  // the file appears only now
 }
 
 Status read(const std::string& path) {
@@ -45,13 +45,14 @@ Status read(const std::string& path) {
   std::printf("%ju blocks, %ju variables, %ju samples\n", std::uintmax_t{totals.blocks},
               std::uintmax_t{totals.variables}, std::uintmax_t{totals.samples});
 
-  // Loads the index pages on the way and this block, nothing else.
+  // object() loads only this block and the index pages that lead to it.
   NMB_ASSIGN(const nmb::Object object, reader->object("station/south/temperature"));
   NMB_ASSIGN(const std::vector<double> values, object.block->read_all<double>(object.variable));
   for (const double value : values) std::printf("%g\n", value);
   return values == std::vector<double>(kTemperatures.begin(), kTemperatures.end())
              ? Status()
-             : Status(nmb::Code::kDamaged, "found other values than were written");
+             : Status(nmb::Code::kDamaged,
+                      "the values that were read differ from the values that were written");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// mpiexec -n RANKS write_with_mpi OUT.nmb EVENTS: processes write one file of graph samples
-// together. No MPI is needed to build it: the library loads the one that the launcher belongs to.
-// (A program with an MPI of its own hands over its communicator: nmb/mpi.h.)
+// mpiexec -n RANKS write_with_mpi OUT.nmb EVENTS: the processes of an MPI job write one file of
+// graph samples together. The program is built without MPI, because libnmb loads the MPI library to
+// which the launcher belongs. A program that uses MPI itself can pass its own communicator to
+// libnmb (nmb/mpi.h).
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,9 +17,9 @@ int main(int argc, char** argv) {
   auto run = [&]() -> nmb::Status {
     const auto library = nmb::launched_by();
     if (!library)
-      return {nmb::Code::kUsage, "found no launcher of MPI, expected mpiexec or its like"};
+      return {nmb::Code::kUsage, "no MPI launcher started this program; start it with mpiexec"};
     NMB_ASSIGN(const std::unique_ptr<nmb::Communicator> ranks, nmb::open_mpi_ranks(*library));
-    tells = ranks->rank() == 0;  // a failure of one is the same failure of all
+    tells = ranks->rank() == 0;  // all ranks get the same failure
     const nmb::Status status =
         graph_samples::write(argv[1], *ranks, std::strtoull(argv[2], nullptr, 10));
     if (!status.ok()) ranks->fail(status);

@@ -1,5 +1,5 @@
 // write_with_threads OUT.nmb THREADS EVENTS: threads write one file of graph samples together. The
-// file is the same for any number of them.
+// file is the same for any number of threads.
 #include <cstdio>
 #include <cstdlib>
 

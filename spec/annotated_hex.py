@@ -2,9 +2,9 @@
 """Writes worked_example.md: the bytes of the simplest vector, field by field.
 
     annotated_hex.py          writes the file
-    annotated_hex.py --check  exit 1 if the file is not what this program would write
+    annotated_hex.py --check  exits with 1 if the file differs from what this program would write
 
-The fields are those that the reference reader reads, so the example cannot drift from it.
+The program takes the fields from the trace of the reference reader, so the example always agrees with this reader.
 """
 
 import pathlib
@@ -18,9 +18,9 @@ import nmb_reference  # noqa: E402
 
 VECTOR = HERE / "vectors" / "simplest_file.txt"
 TARGET = HERE / "worked_example.md"
-SHOWN = 16  # bytes in a line
+SHOWN = 16  # bytes shown in one line
 
-# What a value means where its name does not tell.
+# Explanations of values whose meaning the field name does not show.
 MEANING = {
     ("identity", "sum algorithm"): "XXH3",
     ("identity", "sum"): "of bytes 0 to 247",
@@ -71,7 +71,7 @@ def value_text(value, length):
 
 
 def lines_of(data, offset, length, name, value, meaning):
-    """One line for each 16 bytes; a run of zeros longer than that is one line."""
+    """Yields one line for each 16 bytes. A longer field that is all zero is only one line."""
     raw = data[offset : offset + length]
     if length > SHOWN and not raw.strip(b"\0"):
         yield f"{offset:6}  {'00 .. 00':47}  {name}: {length:,} bytes"

@@ -14,11 +14,12 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// The largest number of kinds of a file, because their headers are kept in memory; files with more
-// kinds would not benefit.
+// Maximum number of kinds that are learned from a file. The number is limited because the headers
+// of kinds are kept in memory. Files with more kinds would not become faster.
 constexpr std::size_t kMostKinds = 256;
-// Size in the file of a value of variable length: number of elements, address of a collection of
-// the global heap, and index of the object there.
+// Number of bytes that a value of variable length takes in the file. It consists of the number of
+// elements, the address of a collection of the global heap, and the index of the object in that
+// collection.
 constexpr std::uint64_t kHeapId = 16;
 
 bool has_variable_length(const TypeTable& types, Type type) {
@@ -32,7 +33,7 @@ bool has_variable_length(const TypeTable& types, Type type) {
         if (has_variable_length(types, field.type)) return true;
       return false;
     case TypeClass::kReference:
-      return t.reference != ReferenceKind::kObject;  // references to regions are in the heap too
+      return t.reference != ReferenceKind::kObject;  // references to regions are also in the heap
     default:
       return true;
   }
@@ -60,7 +61,7 @@ Status AlikeDataSets::learn(hid_t data_set, const std::optional<DataSetIn>& foun
     NMB_ASSIGN(kind, kind_of(data_set, *found, types));
   }
   if (kind.known) {
-    // It must give what the library found.
+    // Keep the kind only if apply() gives what the library found.
     NMB_ASSIGN(const std::optional<DataSetIn> again, apply(kind, types));
     kind.known = again == found;
   }
@@ -130,7 +131,8 @@ Result<std::optional<DataSetIn>> AlikeDataSets::apply(Kind& kind, TypesIn& types
   return std::optional<DataSetIn>(std::move(out));
 }
 
-// As they are in memory, from there as attributes_in() takes them.
+// Builds the values in the form that they have in memory, then converts them as attributes_in()
+// does.
 Result<bool> AlikeDataSets::read_values(const Attribute& attribute, const TypesIn& types,
                                         AttributeIn* out) {
   const ObjectHeaderIn::Attribute message = header_.attribute(attribute.message);

@@ -1,7 +1,7 @@
-// Data sets whose object headers differ only in lengths, in values of attributes and in where the
-// values are. The HDF5 library reads the first of a kind. For the others, the bytes of their
-// headers complete what the library found for the first, in a thirteenth of its instructions
-// (spec/rationale.md, "Bodies of kind 6").
+// Reads data sets of one kind, whose object headers differ only in lengths, in values of attributes
+// and in the position of the data set's values. The HDF5 library reads the first data set of a
+// kind. For later data sets, the differences are read from the bytes of their headers. This needs a
+// thirteenth of the library's instructions (spec/rationale.md, "Bodies of kind 6").
 #pragma once
 
 #include <cstdint>
@@ -21,56 +21,57 @@
 
 namespace nmb::hdf5 {
 
-// A data set whose values lie in the file in one run.
+// A data set whose values are stored in the file as one run of bytes.
 struct DataSetIn {
   Type type = Type::kByte;
   Space space;
   std::vector<AttributeIn> attributes;
   unsigned attribute_order = 0;  // H5Pget_attr_creation_order
   Creation creation;
-  std::uint64_t offset = 0;  // of the values; HADDR_UNDEF: there are none
+  std::uint64_t offset = 0;  // offset of the values; HADDR_UNDEF if there are none
 
   bool operator==(const DataSetIn&) const = default;
 };
 
 class AlikeDataSets {
  public:
-  // For a file whose addresses count from its first byte.
+  // The addresses in `file` must count from its first byte.
   explicit AlikeDataSets(const FileIn& file)
       : file_(file), header_(file.descriptor, file.size), heap_(file.descriptor, file.size) {}
 
-  // Another block begins: codes of types are valid in one block only.
+  // Begins another block. Type codes are valid only within one block.
   void begin_block() { ++block_; }
 
-  // The data set whose header is at `address`, if one like it is known. Nothing: the library must
-  // read it.
+  // Returns the data set whose header is at `address`, if its kind is known. Otherwise returns
+  // nullopt, and the HDF5 library must read the data set.
   Result<std::optional<DataSetIn>> read(std::uint64_t address, TypesIn& types);
 
-  // Learns from the data set that read() was last called for. found: what the library read of it;
-  // nothing: its values do not lie in one run.
+  // Learns the kind of the data set for which read() was last called. `found` is what the HDF5
+  // library read, or nullopt if the values are not stored as one run.
   Status learn(hid_t data_set, const std::optional<DataSetIn>& found, TypesIn& types);
 
  private:
-  // The form of an attribute's values in its message.
+  // The form of an attribute's values in the message of the object header.
   enum class Form { kAsInMemory, kStrings, kSequences };
   struct Attribute {
-    std::size_t message;  // its number in the header
-    AttributeIn first;    // the first data set's, without values
-    Handle type;          // in memory
+    std::size_t message;  // number of the attribute's message in the header
+    AttributeIn first;    // attribute of the first data set, without values
+    Handle type;          // type of the attribute in memory
     Form form;
     std::uint64_t step;     // size of a value in memory
-    std::uint64_t element;  // for a sequence: size of an element
-    bool lists_objects;     // it is DIMENSION_LIST
+    std::uint64_t element;  // size of an element if the value is a sequence
+    bool lists_objects;     // whether the attribute is DIMENSION_LIST
   };
   struct Kind {
-    bool known = false;  // else the library reads all of them
+    bool known = false;  // if false, the library reads all data sets of this kind
     Handle type;
     DataSetIn first;  // without attributes
     std::vector<Attribute> attributes;
-    std::uint64_t block = 0;  // whose codes of types `first` has
+    std::uint64_t block = 0;  // block whose type codes are used in `first`
   };
 
-  // Not known: apply() cannot read such data sets.
+  // Returns the kind of a data set. Kind::known is false if apply() cannot read data sets of this
+  // kind.
   Result<Kind> kind_of(hid_t data_set, const DataSetIn& found, TypesIn& types);
   Result<std::optional<DataSetIn>> apply(Kind& kind, TypesIn& types);
   Result<bool> read_values(const Attribute& attribute, const TypesIn& types, AttributeIn* out);
@@ -78,9 +79,9 @@ class AlikeDataSets {
   const FileIn& file_;
   ObjectHeaderIn header_;
   GlobalHeapIn heap_;
-  bool understood_ = false;  // for the header that was read last
+  bool understood_ = false;  // whether header_ could read the last header
   std::uint64_t block_ = 0;
-  std::unordered_map<std::string, Kind> kinds_;  // by pattern of the header
+  std::unordered_map<std::string, Kind> kinds_;  // by ObjectHeaderIn::pattern()
 };
 
 }  // namespace nmb::hdf5

@@ -15,9 +15,11 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t kMostValues = std::uint64_t{1} << 30;  // bytes of an attribute
+// Maximum bytes of an attribute's values.
+constexpr std::uint64_t kMostValues = std::uint64_t{1} << 30;
 
-// Of values in memory, where each is a list of references to scales.
+// Returns the path of the first scale in each of `values`. Each value is a list of references to
+// scales, in HDF5's form in memory.
 Result<std::vector<std::string>> first_scales(const FileIn& file,
                                               std::span<const std::byte> values) {
   std::vector<std::string> paths(values.size() / sizeof(hvl_t));

@@ -21,27 +21,29 @@ inline constexpr const char* kDimensionList = "DIMENSION_LIST";
 
 struct AttributeIn {
   std::string name;
-  CharacterSet character_set;  // of the name
+  CharacterSet character_set;  // character set of the name
   Type type;
   Space space;
-  std::uint64_t count = 0;        // of values
-  std::vector<std::byte> values;  // in the form of a block
-  // For DIMENSION_LIST: for each dimension the path in the file of its first scale; empty: none.
+  std::uint64_t count = 0;        // number of values
+  std::vector<std::byte> values;  // values in the form that a block stores
+  // For DIMENSION_LIST: for each dimension, the path of its first scale in the file, or an empty
+  // string.
   std::vector<std::string> scales;
 
   bool operator==(const AttributeIn&) const = default;
 };
 
-// Those of an object, in the order of their creation if that is tracked, else of their names.
-// path: of the object, for messages.
+// Returns the attributes of an object, in order of creation if this order is tracked, otherwise in
+// order of names. `path` is the path of the object, for messages.
 Result<std::vector<AttributeIn>> attributes_in(const FileIn& file, TypesIn& types, hid_t object,
                                                const std::string& path, bool tracked);
 
-// Sets values, and scales if it lists_objects(): of `out`, which has the rest, from what HDF5 has
-// in memory.
+// Sets the values of *out from HDF5's form in memory, and the scales if `lists_objects` is true.
+// All other fields of *out must be set.
 Status take_values(const FileIn& file, const TypesIn& types, std::span<const std::byte> memory,
                    bool lists_objects, AttributeIn* out);
-// Returns whether an attribute of this type in memory names scales by references to objects.
+// Returns whether an attribute with this name, and this type in memory, lists scales as references
+// to objects.
 Result<bool> lists_objects(const std::string& name, hid_t type);
 
 }  // namespace nmb::hdf5

@@ -95,7 +95,7 @@ Status write_attribute(const AttributeOut& out, TypesOut& types, hid_t object,
 }
 
 bool is_large(const Attribute& attribute) {
-  constexpr std::uint64_t kMost = 60000;  // 64 KiB minus type, space and name of usual sizes
+  constexpr std::uint64_t kMost = 60000;  // 64 KiB minus the usual sizes of type, space and name
   return attribute.values.size() > kMost;
 }
 

@@ -21,9 +21,9 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t kMostSlab = 1 << 20;                  // bytes of values that are converted
-                                                              // at a time
-constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // bytes of places of chunks
+// Maximum bytes of values that are converted at a time.
+constexpr std::uint64_t kMostSlab = 1 << 20;
+constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // maximum bytes of a chunk table
 
 bool is_tracked(unsigned order) { return (order & H5P_CRT_ORDER_TRACKED) != 0; }
 
@@ -40,14 +40,15 @@ std::vector<std::byte> bytes_of(const std::string& text) {
   return {bytes.begin(), bytes.end()};
 }
 
-// Returns whether HDF5 1.10 may report wrong places of chunks: with its index for one unlimited
-// dimension, if that is not the first dimension.
+// Returns whether HDF5 1.10 may report wrong positions of chunks. This happens if exactly one
+// dimension is unlimited and it is not the first dimension, because HDF5 then uses a special chunk
+// index.
 bool has_misplaced_chunks(const Space& space) {
   const auto unlimited = std::count(space.maximum.begin(), space.maximum.end(), kUnlimitedLength);
   return unlimited == 1 && space.maximum.front() != kUnlimitedLength;
 }
 
-// How many chunks a data set has.
+// Returns the number of chunks that a data set has.
 Result<std::uint64_t> chunks_present(hid_t data_set, const std::string& object) {
   if (H5Dget_storage_size(data_set) == 0) return std::uint64_t{0};
   NMB_ASSIGN(const Handle space, read_handle(H5Dget_space(data_set), object));
@@ -56,15 +57,16 @@ Result<std::uint64_t> chunks_present(hid_t data_set, const std::string& object) 
   return std::uint64_t{present};
 }
 
-// To find a chunk, HDF5 1.10 goes over the chunks of a data set one by one, at about the time of
-// copying 64 bytes for each. Returns whether reading all chunks, which finds each at once, costs
-// less.
+// Returns whether it is faster to read all chunks than to ask HDF5 for their positions. To find the
+// position of a chunk, HDF5 1.10 visits the chunks of a data set one by one; each visit takes about
+// as long as copying 64 bytes. Reading a chunk does not need this search.
 bool costs_less_to_copy(hid_t data_set, std::uint64_t present) {
   constexpr std::uint64_t kFew = 1024, kBytesAStep = 64;
   return present > kFew && H5Dget_storage_size(data_set) / present / kBytesAStep < present;
 }
 
-// HDF5 has no other layout than chunks for what may grow.
+// Sets the layout of a data set whose values are copied. HDF5 supports only chunks for data sets
+// that may grow.
 void set_layout_of_copy(const Space& space, Creation* creation) {
   creation->layout = Layout::kContiguous;
   creation->allocation = Allocation::kLate;
@@ -72,7 +74,7 @@ void set_layout_of_copy(const Space& space, Creation* creation) {
   creation->layout = Layout::kChunked;
   creation->allocation = Allocation::kIncremental;
   creation->chunk.clear();
-  constexpr std::uint64_t kMost = 1024;  // elements of a dimension
+  constexpr std::uint64_t kMost = 1024;  // maximum length of a chunk along a dimension
   for (const std::uint64_t n : space.lengths)
     creation->chunk.push_back(std::clamp<std::uint64_t>(n, 1, kMost));
 }
@@ -84,7 +86,8 @@ BlockIn::BlockIn(FileIn& file, std::string name)
         NMB_ASSIGN(const std::string path, file.path_of(named));
         return file.placed(path);
       }) {
-  metadata_.check_names_at_once();  // names of dimensions are searched for in between
+  // Needed because names of dimensions are searched for while names are added.
+  metadata_.check_names_at_once();
 }
 
 Property& BlockIn::add_property(Property::Number number, VarId owner, std::uint32_t attribute) {
@@ -95,7 +98,8 @@ Property& BlockIn::add_property(Property::Number number, VarId owner, std::uint3
   return p;
 }
 
-// Appends in the order of the section: properties without an attribute first.
+// Appends the properties in the order of the hdf5 section, in which properties without an attribute
+// are first.
 void BlockIn::append_properties(std::vector<Property> properties, std::vector<std::byte>* section) {
   const auto place = [](const Property& p) {
     return std::tuple(p.attribute + 1, static_cast<std::uint16_t>(p.number));
@@ -153,7 +157,7 @@ Result<Type> BlockIn::add_named_type(hid_t type) {
   Property& p = add_property(Property::Number::kTypeAttributes, kGlobal);
   p.type = code;
   NMB_ASSIGN(p.bytes, encode_extended_body(attributes, 0));
-  p.bytes.resize(load_be<std::uint64_t>(p.bytes.data() + 12));  // the header alone
+  p.bytes.resize(load_be<std::uint64_t>(p.bytes.data() + 12));  // only the header
   return code;
 }
 
@@ -172,7 +176,7 @@ Status BlockIn::add_attributes(std::vector<AttributeIn> attributes, VarId owner,
                                 : a.space.lengths.size() == 1 && a.space.maximum == a.space.lengths;
     if (!is_default) {
       if (!keep_properties)
-        return unsupported(object + " of a named datatype: found a shape of its own");
+        return unsupported(object + " of a named datatype has a shape that a block cannot hold");
       add_property(Property::Number::kSpace, owner, number).space = std::move(a.space);
     }
     if (a.character_set != usual_character_set(a.name) && keep_properties)
@@ -205,7 +209,7 @@ Result<std::vector<DimId>> BlockIn::dimensions_of(const std::string& path,
     if (space.lengths[i] > ~std::uint64_t{0} >> 1)
       return damaged(path, ": found a length of ", space.lengths[i]);
     const bool unlimited = space.maximum[i] == kUnlimitedLength;
-    // Data sets on one scale may differ in length: each length becomes a dimension.
+    // Data sets with the same scale may differ in length. Each length becomes a dimension.
     const std::string key = joined_text(scales[i], "/", space.lengths[i], unlimited ? "+" : "");
     const std::string name = scales[i].substr(scales[i].rfind('/') + 1);
     NMB_ASSIGN(const DimId id, dimension(key, name, space.lengths[i], unlimited));
@@ -266,7 +270,7 @@ Status BlockIn::add_variable(const std::string& name, hid_t data_set) {
   return complete(variable, begin, std::move(found));
 }
 
-// The variable with its dimensions.
+// Defines the variable with its dimensions.
 Result<VarId> BlockIn::declare(const std::string& name, const std::string& path,
                                const DataSetIn& found) {
   const Space& space = found.space;
@@ -284,7 +288,7 @@ Result<VarId> BlockIn::declare(const std::string& name, const std::string& path,
   return variable;
 }
 
-// The rest of it, once its values have a place.
+// Completes the definition of a variable, after its values have been added.
 Status BlockIn::complete(VarId variable, std::uint64_t begin, DataSetIn found) {
   metadata_.set_begin(variable, begin);
   const bool has_chunks = !storage_.empty() && storage_.back().variable == variable &&
@@ -302,7 +306,7 @@ Status BlockIn::complete(VarId variable, std::uint64_t begin, DataSetIn found) {
   return {};
 }
 
-// Bytes of all values.
+// Returns the number of bytes of all values.
 Result<std::uint64_t> BlockIn::length_of(const DataSetIn& found, const std::string& object) const {
   NMB_ASSIGN(std::uint64_t bytes, elements_of(found.space, object));
   if (!checked_mul(bytes, types_.table().value_size(found.type), &bytes) ||
@@ -323,13 +327,13 @@ std::uint64_t BlockIn::append_run(std::uint64_t length, std::uint64_t source, Ru
   return begin;
 }
 
-// Where the file has them in one run, `at`.
+// Adds values that the file has as one run at offset `at`.
 Result<std::uint64_t> BlockIn::add_contiguous(VarId variable, const std::string& object,
                                               std::uint64_t at, std::uint64_t bytes) {
   if (at == HADDR_UNDEF) return add_nothing(variable);
   if (at > file_.size || bytes > file_.size - at)
     return damaged(object, ": found ", bytes, " bytes of values at ", at,
-                   ", expected an end within the file's ", file_.size);
+                   ", which exceed the file's length of ", file_.size);
   return append_run(bytes, at, RunSource::kFile);
 }
 
@@ -373,8 +377,8 @@ Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& obj
   return append_run(bytes, at, RunSource::kSpool);
 }
 
-// Where the stored bytes of the chunk at `at` are, of length 0 if there are none. copied: in the
-// spool.
+// Returns the run with the stored bytes of the chunk at `at`; its length is 0 if there are none. If
+// `copied` is true, the bytes are copied to the spool.
 Result<BlockIn::Run> BlockIn::find_chunk(const std::string& object, hid_t data_set,
                                          const hsize_t* at, bool copied, unsigned* mask) {
   hsize_t length = 0;
@@ -383,8 +387,8 @@ Result<BlockIn::Run> BlockIn::find_chunk(const std::string& object, hid_t data_s
     if (H5Dget_chunk_storage_size(data_set, at, &length) < 0 || length == 0)
       return Run{0, 0, 0, RunSource::kSpool};
     if (length > file_.size)
-      return damaged(object, ": found a chunk of ", length, " bytes, expected at most the file's ",
-                     file_.size);
+      return damaged(object, ": found a chunk of ", length,
+                     " bytes, which exceeds the file's length of ", file_.size);
     std::vector<std::byte> bytes(length);
     NMB_TRY(check_read(H5Dread_chunk(data_set, H5P_DEFAULT, at, mask, bytes.data()), object));
     NMB_ASSIGN(const std::uint64_t place, file_.spool->append(bytes, object));
@@ -396,11 +400,12 @@ Result<BlockIn::Run> BlockIn::find_chunk(const std::string& object, hid_t data_s
   place += file_.chunk_base;
   if (place > file_.size || length > file_.size - place)
     return damaged(object, ": found a chunk of ", length, " bytes at ", place,
-                   ", expected an end within the file's ", file_.size);
+                   ", which exceeds the file's length of ", file_.size);
   return Run{0, length, place, RunSource::kFile};
 }
 
-// Adds a run; it extends the last one if it follows it in the same source.
+// Adds a run. If it follows the last run both in the extent and in the same source, the last run is
+// extended instead.
 void BlockIn::add_run(const Run& run) {
   if (!runs_.empty()) {
     Run& last = runs_.back();
@@ -423,8 +428,8 @@ Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& objec
   Heap heap(array);
   runs_.push_back({begin, array, elements_at, RunSource::kSpool});
 
-  // Read slabs of whole rows: dimensions from `split` on are whole, and up to `rows` indexes along
-  // the dimension before it are read at a time.
+  // Read slabs of whole rows. Dimensions from `split` on are read whole. Along the dimension before
+  // `split`, up to `rows` indexes are read at a time.
   const std::size_t rank = space.lengths.size();
   std::vector<hsize_t> start(rank, 0), length(space.lengths.begin(), space.lengths.end());
   std::uint64_t inner = 1;
@@ -483,7 +488,8 @@ Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& objec
   return begin;
 }
 
-// HDF5 reads fill values where a source is not there.
+// Checks that the sources of a virtual data set exist, because HDF5 reads fill values if a source
+// is missing.
 Status BlockIn::check_sources(const std::string& object, hid_t plist) const {
   if (H5Pget_layout(plist) != H5D_VIRTUAL) return {};
   std::size_t count = 0;
@@ -495,12 +501,13 @@ Status BlockIn::check_sources(const std::string& object, hid_t plist) const {
     const std::string source = name;
     if (source == ".") continue;
     if (source.find('%') != source.npos)
-      return unsupported(object + ": found sources by pattern, " + source +
-                         ", expected names of files to copy values from");
+      return unsupported(object +
+                         ": values cannot be copied from sources that are given by a pattern, " +
+                         source + "; only single files are supported");
     std::error_code none;
     if (!fs::exists(fs::path(file_.path).parent_path() / source, none) && !fs::exists(source, none))
-      return Status(Code::kNotFound,
-                    object + ": found no file " + source + ", expected it to copy values from");
+      return Status(Code::kNotFound, object + ": the file " + source +
+                                         ", from which values would be copied, does not exist");
   }
   return {};
 }
@@ -514,7 +521,7 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
   NMB_ASSIGN(const int chunk_rank,
              read_value(H5Pget_chunk(plist, static_cast<int>(rank), chunk.data()), object));
   if (chunk_rank != static_cast<int>(rank))
-    return damaged(object + ": found a chunk of another rank");
+    return damaged(object + ": chunks do not have as many dimensions as the data set");
   storage.chunk.assign(chunk.begin(), chunk.end());
   std::uint64_t chunks = 1;
   for (std::size_t i = 0; i < rank; ++i) {
@@ -560,9 +567,9 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
       at[i] = 0;
     }
   }
-  // HDF5 does not find some misplaced chunks, and reads fill values there.
+  // HDF5 does not find some misplaced chunks, and reads fill values instead of them.
   if (copied && !misplaced && found < present)
-    return damaged(object, ": found ", found, " chunks in their places, expected ", present);
+    return damaged(object, ": found ", found, " chunks at their positions, expected ", present);
   if (!table.empty()) {
     NMB_TRY(file_.spool->write_at(table_at, table));
     runs_.push_back({begin, table.size(), table_at, RunSource::kSpool});
@@ -615,7 +622,7 @@ Status BlockIn::add_virtual(VarId variable, const std::string& object, hid_t pli
   return {};
 }
 
-// Returns whether the links are those that a reader assumes without the property.
+// Returns whether the links are those that a reader assumes if the property is absent.
 bool BlockIn::has_default_links() const {
   VarId variable = 0;
   const std::string* last_group = nullptr;

@@ -24,23 +24,24 @@ struct DataSetIn;
 
 class BlockIn {
  public:
-  // name: of the block.
+  // `name` is the name of the block.
   BlockIn(FileIn& file, std::string name);
 
-  // Attributes of the group itself.
+  // Adds the attributes and properties of the group itself.
   Status add_group(hid_t group);
   Status add_variable(const std::string& name, hid_t data_set);
-  // The same of the data set whose header is at `address`, without opening it, where one like it
-  // was added before. false: it is to be opened.
+  // Adds the data set whose header is at `address` without opening it, if a data set of the same
+  // kind was added before. Otherwise returns false; then open the data set and call add_variable().
   Result<bool> add_alike(const std::string& name, std::uint64_t address);
   void add_link(Link link) { links_.push_back(std::move(link)); }
   void add_user_block(std::vector<std::byte> bytes);
-  // Attributes of a named datatype, whose code is returned.
+  // Adds a named datatype with its attributes, and returns the type code.
   Result<Type> add_named_type(hid_t type);
-  // The code that the next variable gets.
+  // Returns the id that the next variable gets.
   VarId next_variable() const { return metadata_.variable_count(); }
 
-  // The content of the block's message, in three parts. The last call.
+  // Returns the content of the block's message, in three parts. The call of finish() must be the
+  // last call.
   struct Content {
     std::vector<std::byte> head, body, runs;
   };
@@ -64,14 +65,14 @@ class BlockIn {
   Result<VarId> declare(const std::string& name, const std::string& path, const DataSetIn& found);
   Status complete(VarId variable, std::uint64_t begin, DataSetIn found);
   Result<std::uint64_t> length_of(const DataSetIn& found, const std::string& object) const;
-  // Where the values go: regions, runs, storage. Returns the variable's begin.
+  // Adds the regions, runs and storage of a variable's values. Returns the variable's begin.
   Result<std::uint64_t> add_values(VarId variable, const std::string& object, hid_t data_set,
                                    hid_t plist, hid_t type, DataSetIn* found);
   Result<std::uint64_t> add_contiguous(VarId variable, const std::string& object, std::uint64_t at,
                                        std::uint64_t bytes);
   Result<std::uint64_t> add_chunks(VarId variable, const std::string& object, hid_t data_set,
                                    hid_t plist, const Space& space);
-  // Through HDF5: values of variable length, and those that lie in other files.
+  // Reads values through HDF5: values of variable length, and values in other files.
   Result<std::uint64_t> add_read(VarId variable, const std::string& object, hid_t data_set,
                                  hid_t type, Type code, const Space& space);
   Status check_sources(const std::string& object, hid_t plist) const;
@@ -80,9 +81,9 @@ class BlockIn {
   Result<Run> find_chunk(const std::string& object, hid_t data_set, const hsize_t* at, bool copied,
                          unsigned* mask);
   void add_run(const Run& run);
-  // Adds values without bytes in the file; returns their begin, as append_run().
+  // Adds values that have no bytes in the file. Returns their begin, as append_run() does.
   std::uint64_t add_nothing(VarId variable);
-  // Adds a run after all others; returns its begin.
+  // Adds a run after all other runs, and returns its begin.
   std::uint64_t append_run(std::uint64_t length, std::uint64_t source, RunSource from);
   std::uint64_t next_begin() const { return (extent_end_ + 7) & ~std::uint64_t{7}; }
   // Adds a property of the group or of the current variable.
@@ -97,13 +98,14 @@ class BlockIn {
   TypesIn types_;
   std::vector<Unlimited> unlimited_;
   std::vector<Storage> storage_;
-  std::vector<Property> properties_;           // of the group
-  std::vector<Property> variable_properties_;  // of the current variable
-  std::vector<std::byte> variable_section_;    // of all variables before it
+  std::vector<Property> properties_;           // properties of the group
+  std::vector<Property> variable_properties_;  // properties of the current variable
+  std::vector<std::byte> variable_section_;    // properties of all earlier variables
   std::vector<Link> links_;
   std::vector<Run> runs_;
-  std::map<std::string, DimId> dimensions_;  // by the facts that distinguish them
-  std::uint32_t phony_ = 0;                  // dimensions without a name so far
+  // Dimensions by scale path, length, and whether they are unlimited.
+  std::map<std::string, DimId> dimensions_;
+  std::uint32_t phony_ = 0;  // number of dimensions without a name so far
   std::uint64_t extent_end_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Reads the creation properties of an HDF5 data set in the form of a block.
+// Reads the creation properties of an HDF5 data set in the form that a block stores.
 #pragma once
 
 #include <hdf5.h>
@@ -12,7 +12,8 @@
 
 namespace nmb::hdf5 {
 
-// Without chunk and filters. type, code: of the data set, in memory and in `table`.
+// Returns the creation properties without chunk and filters. `type` is the type of the data set in
+// memory, and `code` is its code in `table`.
 Result<Creation> creation_in(const FileIn& file, const TypeTable& table, hid_t plist, hid_t type,
                              Type code, const std::string& object);
 

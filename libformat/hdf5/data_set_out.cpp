@@ -14,14 +14,16 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Space that is allocated at once is also filled at once. More than this, and more than the stored
-// values may expand to, is not allocated, because the file may be malicious.
+// Limits for space that HDF5 allocates when the data set is made, because HDF5 also fills it at
+// once. A malicious file could request very much space. Space is refused only if it exceeds both
+// kMostFilled and the size to which the stored values may expand.
 constexpr std::uint64_t kMostFilled = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMostExpansion = 1024;
 constexpr std::uint64_t kMostFillValue = 64 << 20;
 
-// Returns default lengths of chunks: at most 1 MiB, one value along unlimited dimensions; more
-// values if the chunk would have less than 64 KiB, because each chunk has a fixed cost.
+// Returns default lengths of chunks. A chunk has at most 1 MiB, and length 1 along an unlimited
+// dimension. If such a chunk would have less than 64 KiB, it gets more records, because each chunk
+// has a fixed cost.
 std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_size) {
   constexpr std::uint64_t kMost = 1 << 20, kLeast = 64 << 10, kEnough = 256 << 10;
   std::vector<std::uint64_t> chunk(space.lengths.size(), 1);
@@ -101,8 +103,9 @@ Status set_external(const Property& p, hid_t dcpl) {
   return {};
 }
 
-// Returns the number of elements of a selection; for an unlimited one, of its first block, which
-// corresponds to one file of sources by pattern.
+// Returns the number of elements of a selection. For an unlimited selection, returns the number of
+// elements of its first block, which corresponds to the first file if the files are given by a
+// pattern.
 hsize_t elements_of_block(hid_t space) {
   const hssize_t all = H5Sget_select_npoints(space);
   if (static_cast<hsize_t>(all) != H5S_UNLIMITED) return static_cast<hsize_t>(all);
@@ -119,8 +122,8 @@ hsize_t elements_of_block(hid_t space) {
   return elements;
 }
 
-// If a source is selected completely, HDF5 does not store its lengths, and requires the right
-// number of elements.
+// Sets the lengths of a source that is selected completely. HDF5 does not store these lengths, but
+// requires the right number of elements.
 Status set_lengths_of_whole(hid_t here, Handle* there) {
   if (H5Sget_select_type(there->get()) != H5S_SEL_ALL ||
       H5Sget_simple_extent_type(there->get()) != H5S_SCALAR)
@@ -176,7 +179,7 @@ Status set_fill_value(SourceBlock& source, VarId variable, const Creation& creat
   return check_hdf5(H5Pset_fill_value(dcpl, datatype, memory.data()), "fill value");
 }
 
-// Checks the space that HDF5 would fill when the data set is made.
+// Checks the size of the space that HDF5 would fill when the data set is made.
 Status check_filled(const SourceBlock& source, VarId variable, const Creation& creation,
                     const Space& space) {
   if (creation.allocation != Allocation::kEarly || space.space_class != SpaceClass::kSimple)
@@ -194,7 +197,7 @@ Status check_filled(const SourceBlock& source, VarId variable, const Creation& c
   std::uint64_t stored = source.metadata().slice_bytes(variable).value_or(0);
   if (!checked_mul(stored, kMostExpansion, &stored)) stored = ~std::uint64_t{0};
   if (fits && bytes <= std::max(stored, kMostFilled)) return {};
-  return failure(Code::kLimit, "found more than 1 GiB to be allocated at once, for values of ",
+  return failure(Code::kLimit, "HDF5 would allocate more than 1 GiB at once, for values of ",
                  stored / kMostExpansion, " bytes");
 }
 
@@ -206,11 +209,11 @@ Result<Handle> make(SourceBlock& source, VarId variable, hid_t file,
   const bool has_chunks = storage && storage->kind == StorageKind::kChunked;
   const bool has_values = !storage || storage->kind != StorageKind::kNone;
   if (has_chunks && creation.layout != Layout::kChunked)
-    return damaged("found chunks of a data set without them");
+    return damaged("found chunks of a data set whose layout is not chunked");
   if (has_values && space.space_class != SpaceClass::kNull &&
       (source.find(Property::Number::kExternalFiles, variable) ||
        creation.layout == Layout::kVirtual))
-    return damaged("found values of a data set whose values lie in other files");
+    return damaged("found values in the block, although the data set's values are in other files");
   NMB_ASSIGN(const hid_t datatype,
              source.types().stored(source.metadata().variable(variable).type));
   NMB_ASSIGN(const Handle dataspace, make_space(space));

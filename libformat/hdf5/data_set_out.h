@@ -1,4 +1,4 @@
-// Makes HDF5 data sets from variables, except links, attributes and values.
+// Makes HDF5 data sets from variables, but not their links, attributes and values.
 #pragma once
 
 #include "handle.h"

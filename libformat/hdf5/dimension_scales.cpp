@@ -1,5 +1,5 @@
-// Dimension scales (see dimension_scales.h). Each list is written once, completely: HDF5's own
-// interface writes a scale's list again for each data set that uses it.
+// Dimension scales (see dimension_scales.h). Each list is written once, completely. HDF5's own
+// interface would write a scale's list again for each data set that uses the scale.
 #include "dimension_scales.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr hsize_t kChunk = 1024;  // for an unlimited scale without values
+constexpr hsize_t kChunk = 1024;  // chunk length of an unlimited scale without values
 
 Status put_attribute(hid_t object, const char* name, hid_t stored, hid_t memory, hsize_t count,
                      const void* values) {
@@ -64,7 +64,7 @@ DimensionScales::DimensionScales(const SourceBlock& source, hid_t group, const D
     has_scale_.push_back(is_own || above_[d] || !source.classic_style().plain ||
                          !is_made_up(metadata.dimension(d).name));
   }
-  // A scale of several dimensions names them by number.
+  // A scale of several dimensions refers to its dimensions by number, so each must have a scale.
   for (const VarId scale : scales_)
     if (scale != kGlobal)
       for (const DimId d : metadata.variable(scale).dimensions) has_scale_[d] = true;
@@ -182,7 +182,8 @@ Status DimensionScales::attach_variable(VarId variable, const std::vector<hobj_r
   if (is_scale(variable)) {
     NMB_TRY(mark_scale(data_set.get(), v.dimensions[0], std::string(v.name)));
     if (rank == 1) return {};
-    // A scale has no list of scales. netCDF-C reads these in their stored form.
+    // A scale has no DIMENSION_LIST. Its dimensions are listed by numbers, which netCDF-C reads in
+    // their stored form.
     std::vector<int> ids;
     for (const DimId d : v.dimensions) ids.push_back(id_of(d));
     return put_attribute(data_set.get(), "_Netcdf4Coordinates", H5T_NATIVE_INT, H5T_NATIVE_INT,

@@ -1,5 +1,5 @@
-// Writes dimensions of classic blocks as netCDF-4 does in HDF5: dimension scales, and lists of the
-// data sets that use them (HDF5 Dimension Scale Specification; "Interoperability with HDF5" of
+// Writes dimensions of classic blocks to HDF5 as netCDF-4 does: as dimension scales with lists of
+// the data sets that use them (HDF5 Dimension Scale Specification; "Interoperability with HDF5" of
 // netCDF).
 #pragma once
 
@@ -17,26 +17,28 @@ namespace nmb::hdf5 {
 
 class DimensionScales {
  public:
-  struct Use {  // one use of a dimension, in the form of HDF5's own list
+  struct Use {  // a use of a dimension, as in HDF5's REFERENCE_LIST
     hobj_ref_t data_set;
     int place;
   };
-  // Uses of dimensions that belong to several groups, by path.
+  // Uses of dimensions that several groups share, by path of the scale.
   using SharedUses = std::map<std::string, std::vector<Use>>;
 
-  // group: of the block, in the file. ids: includes those of the block. shared: receives the uses
-  // of dimensions that other blocks use, too. source, ids and shared must outlive the object.
+  // Prepares the scales of a block. `group` is the group of the block in the file. `ids` must
+  // include the dimensions of the block. `shared` receives the uses of dimensions that other blocks
+  // also use. `source`, `ids` and `shared` must outlive the object.
   static Result<DimensionScales> make(const SourceBlock& source, hid_t group,
                                       const DimensionIds& ids, SharedUses* shared);
-  // Writes the lists of users to shared scales; call this after all groups were made.
+  // Writes the lists of uses to shared scales. Call this function after all groups were made.
   static Status tell_shared(hid_t file, const SharedUses& shared);
 
-  // Returns the name of the link to a variable: the name of a dimension is used for its scale.
+  // Returns the name of the link to a variable. If a dimension has the variable's name, and the
+  // variable is not its scale, the link gets another name.
   std::string name_of(VarId variable) const;
-  // Makes scales for dimensions that have no variable as their scale; call this before the
+  // Makes scales for dimensions that have no variable as their scale. Call this function before the
   // variables are made.
   Status make_scales();
-  // Links scales and variables to each other; call this after the variables were made.
+  // Links scales and variables to each other. Call this function after the variables were made.
   Status attach();
 
  private:
@@ -58,8 +60,8 @@ class DimensionScales {
   const hid_t group_;
   const DimensionIds& ids_;
   SharedUses& shared_;
-  // For each dimension: the dimension in a group above that it is, the variable that is its scale
-  // (kGlobal: none), and whether a data set represents it.
+  // For each dimension: the same dimension in a group above, if there is one; the variable that is
+  // the dimension's scale, or kGlobal; and whether a data set represents the dimension.
   std::vector<std::optional<DimensionIds::Dimension>> above_;
   std::vector<VarId> scales_;
   std::vector<bool> has_scale_;

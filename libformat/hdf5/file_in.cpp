@@ -29,9 +29,8 @@ Result<std::uint64_t> Spool::append(std::span<const std::byte> bytes, const std:
 
 Result<std::uint64_t> Spool::reserve(std::uint64_t bytes, const std::string& object) {
   if (bytes > most_ - size_)
-    return failure(Code::kLimit, object, ": found more than ", most_,
-                   " bytes of values to decode and of chunks' places, expected at "
-                   "most that for a file of this size");
+    return failure(Code::kLimit, object, ": decoded values and chunk tables take more than ", most_,
+                   " bytes, which is the limit for a file of this size");
   return begin_ + std::exchange(size_, size_ + bytes);
 }
 

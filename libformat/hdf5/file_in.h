@@ -14,24 +14,25 @@
 
 namespace nmb::hdf5 {
 
-// Bytes of values that the file does not store in the same form, appended to those of earlier
-// files.
+// A temporary file for values that the HDF5 file does not store in the form of a block. New values
+// are appended to the values of earlier HDF5 files.
 class Spool {
  public:
-  // Bytes go behind those that the file has. kIo.
+  // Opens the spool. New bytes are appended to the bytes that the file already has. Errors: kIo.
   Status open(int descriptor);
-  // The most bytes it may have.
+  // Sets the maximum number of bytes that may be appended.
   void set_most(std::uint64_t bytes) { most_ = bytes; }
-  // Returns where they are. kLimit, kNoSpace, kIo.
+  // Appends bytes and returns their offset. Errors: kLimit, kNoSpace, kIo.
   Result<std::uint64_t> append(std::span<const std::byte> bytes, const std::string& object);
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  // Sets bytes apart, which read as zero until they are written. kLimit.
+  // Reserves bytes and returns their offset. Reserved bytes read as zero until they are written.
+  // Errors: kLimit.
   Result<std::uint64_t> reserve(std::uint64_t bytes, const std::string& object);
 
  private:
   int descriptor_ = -1;
   std::uint64_t begin_ = 0;
-  std::uint64_t size_ = 0;  // length after these bytes
+  std::uint64_t size_ = 0;  // number of bytes that were appended
   std::uint64_t most_ = 0;
 };
 
@@ -43,21 +44,23 @@ struct FileIn {
   int descriptor = -1;  // the same file, for direct reads
   std::string path;
   std::uint64_t size = 0;
-  std::uint64_t chunk_base = 0;  // is added to the places of chunks that HDF5 states
+  std::uint64_t chunk_base = 0;  // added to the chunk positions that HDF5 returns
   Spool* spool = nullptr;
-  bool materialise = false;  // values in other files are read
+  bool materialise = false;  // whether values in other files are read
   References references;
-  std::function<Result<std::string>(hid_t object)> path_of;             // an object's first path
-  std::function<Result<std::string>(const void* reference)> target_of;  // of one to an object
-  // The block that the root group becomes: what a path begins with that others follow.
+  std::function<Result<std::string>(hid_t object)> path_of;  // the first path of an object
+  // The path of the object to which a reference refers.
+  std::function<Result<std::string>(const void* reference)> target_of;
+  // Name of the block that the root group becomes. The name is put before the paths that references
+  // and links contain.
   std::string place;
   std::string placed(const std::string& path_in_file) const;
-  // netCDF-4's numbers of dimensions, with the paths of their scales, as far as they were read. A
-  // scale without a number gets next_scale, like in netCDF-C: the next number above all that were
-  // read.
+  // Paths of the dimension scales that were read, by netCDF-4's dimension number. A scale without a
+  // number gets next_scale, as in netCDF-C. The value of next_scale is one more than the highest
+  // number that was read.
   std::map<std::int64_t, std::string> scales;
   std::int64_t next_scale = 0;
-  // nullptr: the HDF5 library reads every data set.
+  // Reader of similar data sets. If it is nullptr, the HDF5 library reads every data set.
   AlikeDataSets* alike = nullptr;
 };
 

@@ -1,8 +1,8 @@
-// Filters (see filters_out.h). HDF5 refuses a mandatory filter that it does not have, and lets
-// available filters change their parameters. Therefore, if chunks are written in filtered form, a
-// filter that is not HDF5's own is replaced by a stand-in with the same number that does nothing.
-// Only the fill values of space that is allocated at once pass through it, and chunks replace
-// those.
+// Filters (see filters_out.h). HDF5 refuses a mandatory filter that is not installed, and lets
+// installed filters change their parameters. Therefore, if chunks are written in filtered form,
+// each filter that is not HDF5's own is replaced by a stand-in. A stand-in has the number of the
+// filter but does nothing. Only fill values pass through a stand-in, if space is allocated when the
+// data set is made. Chunks then replace these fill values.
 #include "filters_out.h"
 
 #include <list>
@@ -23,7 +23,7 @@ std::size_t keep(unsigned, std::size_t, const unsigned[], std::size_t bytes, std
   return bytes;
 }
 
-// Global, because HDF5's table of filters is. The names must outlive HDF5.
+// Stand-ins are global, because HDF5's table of filters is global. The names must outlive HDF5.
 std::map<std::uint32_t, std::string>& stand_ins() {
   static std::map<std::uint32_t, std::string> all;
   return all;
@@ -37,7 +37,8 @@ Status stand_in(const Filter& filter, hid_t file) {
   const auto there = stand_ins().find(filter.id);
   if (there != stand_ins().end() && there->second == filter.name) return {};
   NMB_ASSIGN(const std::string name, c_text(filter.name, "filter"));
-  // Write headers with the old name before it changes, because their lengths are fixed.
+  // Write object headers with the old name before the name changes, because the lengths of headers
+  // are fixed.
   NMB_TRY(check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush"));
   const H5Z_class2_t filter_class = {H5Z_CLASS_T_VERS,
                                      static_cast<H5Z_filter_t>(filter.id),

@@ -1,4 +1,4 @@
-// Filters of data sets to be made, whether the filters are installed or not.
+// Sets the filters of new data sets, whether the filters are installed or not.
 #pragma once
 
 #include <hdf5.h>
@@ -10,16 +10,17 @@
 
 namespace nmb::hdf5 {
 
-// How HDF5 applies filters from now on, to data sets that are made or written next.
+// How HDF5 applies filters to data sets that are made or written from now on.
 enum class FilterUse : std::uint8_t {
   kRun,   // values pass through the filters
-  kKeep,  // chunks are written in filtered form: parameters stay as they are, and no filter need be
-          // installed
+  kKeep,  // chunks are written in filtered form; the parameters do not change, and the filters need
+          // not be installed
 };
 
-// Adds filters to a creation property list. `file`: the file of data sets that were made before.
+// Adds filters to a creation property list. `file` is the file that contains the data sets made
+// before.
 Status add_filters(const std::vector<Filter>& filters, FilterUse use, hid_t file, hid_t dcpl);
-// Call this before values are written through the filters.
+// Selects the filters. Call this function before values are written through them.
 Status use_filters(const std::vector<Filter>& filters, FilterUse use, hid_t file);
 
 }  // namespace nmb::hdf5

@@ -41,7 +41,7 @@ bool GlobalHeapIn::read(std::uint64_t address) {
   while (length - position >= kObjectHead) {
     const std::byte* const head = bytes_.data() + position;
     const std::size_t index = load_le<std::uint16_t>(head);
-    if (index == 0) break;  // free space comes last
+    if (index == 0) break;  // free space is the last object
     const auto bytes = load_le<std::uint64_t>(head + 8);
     position += kObjectHead;
     if (bytes > length - position) return false;

@@ -12,11 +12,11 @@ namespace nmb::hdf5 {
 
 class GlobalHeapIn {
  public:
-  // Like that of ObjectHeaderIn.
+  // The arguments are as for ObjectHeaderIn.
   GlobalHeapIn(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
 
-  // Returns an object of the collection at `address`, valid until the next call; nullopt: it does
-  // not exist, or the collection is large.
+  // Returns an object of the collection at `address`, valid until the next call. Returns nullopt if
+  // the object does not exist or the collection is too large.
   std::optional<std::span<const std::byte>> object(std::uint64_t address, std::uint32_t index);
 
  private:
@@ -28,7 +28,7 @@ class GlobalHeapIn {
 
   const int descriptor_;
   const std::uint64_t size_;
-  std::optional<std::uint64_t> address_;  // of the collection that was read last
+  std::optional<std::uint64_t> address_;  // address of the collection that was read last
   std::vector<std::byte> bytes_;
   std::vector<Object> objects_;  // by index
 };

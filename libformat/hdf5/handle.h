@@ -1,4 +1,4 @@
-// An HDF5 handle that closes itself, whatever it is of.
+// An HDF5 handle of any kind that closes itself.
 #pragma once
 
 #include <hdf5.h>
@@ -10,7 +10,7 @@ namespace nmb::hdf5 {
 class Handle {
  public:
   Handle() = default;
-  // Takes ownership of a handle; a negative one counts as none.
+  // Takes ownership of a handle. A negative number means that there is no handle.
   explicit Handle(hid_t id) : id_(id) {}
   ~Handle() { close(); }
   Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)) {}

@@ -10,7 +10,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Which is cleared.
+// Returns the innermost message of HDF5's error stack, and clears the stack.
 Result<std::string> innermost_of_stack() {
   std::string innermost;
   Hdf5Visitor<unsigned, const H5E_error2_t*> visitor(
@@ -71,7 +71,7 @@ Result<std::string> c_text(std::string_view text, std::string_view what) {
 
 Result<std::string> link_name(std::string_view name) {
   if (name.empty() || name == "." || name.find('/') != name.npos)
-    return unsupported("found the name \"", name, "\", expected one that a link of HDF5 can have");
+    return unsupported("found the name \"", name, "\", which an HDF5 link cannot have");
   return c_text(name, "link");
 }
 

@@ -14,15 +14,15 @@
 
 namespace nmb::hdf5 {
 
-// HDF5 prints no messages from now on.
+// Makes HDF5 print no messages from now on.
 void silence_hdf5();
 
-// "WHAT: HDF5: REASON". The reason is the innermost message of HDF5's error stack, without times
-// and addresses in memory; the stack is cleared. kNoSpace where the reason is a full device, else
-// `code`.
+// Returns a failure with the message "WHAT: HDF5: REASON". The reason is the innermost message of
+// HDF5's error stack, without times and memory addresses. The stack is cleared. The code is
+// kNoSpace if the device is full, otherwise `code`.
 Status hdf5_failure(std::string_view what, Code code = Code::kUnsupported);
 
-// A call of HDF5 that fails returns a negative number. These check calls that write:
+// An HDF5 call that fails returns a negative number. The next functions check calls that write.
 inline Status check_hdf5(herr_t result, std::string_view what) {
   return result < 0 ? hdf5_failure(what) : Status();
 }
@@ -31,7 +31,7 @@ inline Result<Handle> check_handle(hid_t id, std::string_view what) {
   return Handle(id);
 }
 
-// These check calls that read. A failure is kDamaged:
+// The next functions check calls that read. A failure is kDamaged.
 inline Status check_read(std::int64_t result, std::string_view object) {
   return result < 0 ? hdf5_failure(object, Code::kDamaged) : Status();
 }
@@ -45,8 +45,8 @@ inline Result<Handle> read_handle(hid_t id, std::string_view object) {
   return Handle(id);
 }
 
-// Properties of a new object (class: H5P_DATASET_CREATE, ...) whose header has no times: files made
-// of the same values have the same bytes, as netCDF-C's have.
+// Returns creation properties (of the class H5P_DATASET_CREATE, ...) for an object without times in
+// its header. Files that are made from the same values then have the same bytes, as with netCDF-C.
 inline Result<Handle> new_object_properties(hid_t property_class, std::string_view what) {
   NMB_ASSIGN(Handle properties, check_handle(H5Pcreate(property_class), what));
   NMB_TRY(check_hdf5(H5Pset_obj_track_times(properties.get(), false), what));
@@ -55,7 +55,7 @@ inline Result<Handle> new_object_properties(hid_t property_class, std::string_vi
 
 Status damaged(const auto&... parts) { return failure(Code::kDamaged, parts...); }
 Status unsupported(const auto&... parts) { return failure(Code::kUnsupported, parts...); }
-// The same failure with "OBJECT, " ahead of its message.
+// Returns the same failure with "OBJECT, " before its message.
 Status within(const std::string& object, const Status& status);
 
 // Returns "data set \"a/b\"", the form in which messages name objects.
@@ -64,7 +64,8 @@ std::string object_text(std::string_view kind, std::string_view name);
 // Returns a string that ends with a NUL, as HDF5 requires for names. Errors: kUnsupported if the
 // text contains a NUL.
 Result<std::string> c_text(std::string_view text, std::string_view what);
-// The same for the name of a link, which must not contain '/' nor be "" or ".".
+// Returns the name of a link as c_text() does. The name must not be "" or ".", and must not contain
+// '/'.
 Result<std::string> link_name(std::string_view name);
 
 }  // namespace nmb::hdf5

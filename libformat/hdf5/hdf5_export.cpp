@@ -1,5 +1,6 @@
-// Writes an NMB file as HDF5 (see hdf5_export.h), in two passes over its blocks: first objects,
-// links, attributes and values; then values that refer to objects, when all objects exist.
+// Writes an NMB file as HDF5 (see hdf5_export.h), in two passes over its blocks. The first pass
+// writes objects, links, attributes and values. The second pass writes values that refer to
+// objects, because all objects exist then.
 #include "hdf5_export.h"
 
 #include <fcntl.h>
@@ -28,7 +29,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::size_t kMostColumns = 64;  // data sets that are written together
+constexpr std::size_t kMostColumns = 64;  // maximum number of data sets that are written together
 
 class Hdf5Export {
  public:
@@ -47,10 +48,10 @@ class Hdf5Export {
   }
 
  private:
-  // Values of a block that refer to objects: of an attribute or of a variable.
+  // An attribute or a variable whose values refer to objects.
   struct LaterItem {
     std::uint32_t owner = kGlobal;
-    std::uint32_t attribute = kNoAttribute;  // kNoAttribute: the variable's values
+    std::uint32_t attribute = kNoAttribute;  // kNoAttribute for the variable's values
   };
   struct Later {
     std::string block;
@@ -58,13 +59,14 @@ class Hdf5Export {
     bool type_attributes = false;
   };
 
-  // Returns the group of a block, which is linked from now on.
+  // Returns the group of a block, and links the group if it is not linked yet.
   Result<Handle> group_of(SourceBlock& source) {
     if (source.name().empty()) return maker_.object_at("/");
     NMB_ASSIGN(const std::string name, c_text(source.name(), "block"));
     std::size_t begin = 0;
     NMB_ASSIGN(Handle group, maker_.object_at("/"));
-    // A link to the group by another name would merge the definitions of two groups.
+    // Links of other kinds are refused, because a second name of a group would merge the
+    // definitions of two groups.
     while (true) {
       const std::size_t slash = name.find('/', begin);
       const bool last = slash == name.npos;
@@ -79,7 +81,7 @@ class Hdf5Export {
       NMB_TRY(check_hdf5(H5Lget_info(group.get(), part.c_str(), &info, H5P_DEFAULT),
                          object_text("group", name)));
       if (info.type != H5L_TYPE_HARD)
-        return damaged(object_text("group", name) + ": found a link of another kind in its place");
+        return damaged(object_text("group", name) + ": another link has the group's name");
       NMB_ASSIGN(group, check_handle(H5Gopen2(group.get(), part.c_str(), H5P_DEFAULT),
                                      object_text("group", name)));
       if (last) return group;
@@ -102,7 +104,7 @@ class Hdf5Export {
       for (const Link& link : links->links) {
         if (link.kind == LinkKind::kVariable && !link.name.empty())
           return damaged(object_text("group", "/" + source->name()) +
-                         ": found a name of the link to a variable");
+                         ": found a link to a variable with a name of its own");
         NMB_TRY(make_link(link, *source, group.get(), maker_, on_variable));
       }
     NMB_ASSIGN(DimensionScales scales,
@@ -139,12 +141,12 @@ class Hdf5Export {
 
   Status define_type_comment(SourceBlock& source, const Property& property) {
     if (!source.types().table().has(property.type) || !TypeTable::is_extended(property.type))
-      return damaged("found a comment of a type that is not there");
+      return damaged("found a comment of a type that does not exist");
     NMB_ASSIGN(const hid_t type, source.types().stored(property.type));
     return set_comment(property, type);
   }
 
-  // Makes the attributes of an object and writes those that do not refer to objects.
+  // Makes the attributes of an object, and writes the values that do not refer to objects.
   Status define_attributes(SourceBlock& source, std::uint32_t owner, hid_t object, Later* later,
                            bool make) {
     Status status = define_comment(source, owner, object);
@@ -173,7 +175,7 @@ class Hdf5Export {
       return write_values(source, variable, data_set, maker_.find_object());
     NMB_TRY(check_hdf5(H5Iinc_ref(data_set), "a data set"));
     columns_.emplace_back(variable, Handle(data_set));
-    // An open data set has a cache of its chunks.
+    // The number of open data sets is limited because each of them has a cache of chunks.
     return columns_.size() < kMostColumns ? Status() : write_columns_of(source);
   }
 
@@ -195,10 +197,10 @@ class Hdf5Export {
     return {};
   }
 
-  // Links named datatypes that no link of the hdf5 section leads to, at their paths.
+  // Links each named datatype at its path if no link of the hdf5 section leads to it.
   Status link_types() {
     for (const auto& [path, type] : maker_.named()) {
-      if (path.starts_with('/')) continue;  // it had no link
+      if (path.starts_with('/')) continue;  // the type had no link in its HDF5 file
       if (H5Lexists(maker_.file(), path.c_str(), H5P_DEFAULT) > 0) continue;
       H5Eclear2(H5E_DEFAULT);
       NMB_ASSIGN(const Handle lcpl, check_handle(H5Pcreate(H5P_LINK_CREATE), "properties"));
@@ -246,7 +248,8 @@ class Hdf5Export {
   ObjectMaker maker_;
   std::vector<Later> later_;
   DimensionScales::SharedUses shared_uses_;
-  std::vector<std::pair<VarId, Handle>> columns_;  // of the current block
+  // Record variables of the current block that are not written yet.
+  std::vector<std::pair<VarId, Handle>> columns_;
 };
 
 Result<Handle> creation_properties(const SourceBlock* root, std::size_t user_block) {
@@ -256,7 +259,7 @@ Result<Handle> creation_properties(const SourceBlock* root, std::size_t user_blo
   return fcpl;
 }
 
-// Uses the format of old programs, unless the file needs a newer one.
+// Selects the file format that old programs can read, unless the file needs a newer format.
 Result<Handle> access_properties(bool new_headers) {
   NMB_ASSIGN(Handle fapl, check_handle(H5Pcreate(H5P_FILE_ACCESS), "properties"));
   NMB_TRY(check_hdf5(
@@ -296,7 +299,8 @@ Result<std::shared_ptr<SourceBlock>> root_of(const Reader& reader, NamedTypes& n
   return SourceBlock::make(std::move(block), H5I_INVALID_HID, named);
 }
 
-// Makes the file `path`. kExists: there is one. After any other failure there is none.
+// Makes the file `path`. Fails with kExists if the file exists already. After any other failure,
+// the file does not exist.
 Status export_to(const std::string& path, const Reader& reader, ClassicStyle style) {
   silence_hdf5();
   NMB_TRY(forbid_leaving());
@@ -311,7 +315,7 @@ Status export_to(const std::string& path, const Reader& reader, ClassicStyle sty
   NMB_ASSIGN(const Handle fcpl, creation_properties(root.get(), before.size()));
   NMB_ASSIGN(const Handle fapl,
              access_properties(root && has_large_attribute(root->metadata(), kGlobal)));
-  // Create the file here first: HDF5 does not report why it could not create it.
+  // Create the file here first, because HDF5 does not report why it cannot create a file.
   const int taken = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (taken < 0)
     return Status(errno == EEXIST ? Code::kExists : Code::kIo, path, kNoOffset, {},
@@ -341,7 +345,8 @@ Status convert_file(const std::string& input, const std::string& output, Classic
 
 int export_file(const std::string& input, const std::string& output, ClassicStyle style,
                 std::string_view chunk, ExternalPaths external) {
-  // All is closed by the end of this; HDF5 would try again then what has failed.
+  // Keeps HDF5 from closing objects at exit. All objects are closed when this function ends; at
+  // exit, HDF5 would only repeat calls that have failed.
   H5dont_atexit();
   try {
     return send_end(convert_file(input, output, std::move(style), chunk, external));

@@ -1,6 +1,7 @@
-// Walks an HDF5 file, group by group (see hdf5_import.h). Objects are met in the order of links,
-// all of a group ahead of those of its groups (spec/hdf5_section.md): the first link to an object
-// is where it is, others lead there.
+// Reads an HDF5 file, group by group (see hdf5_import.h). Objects are visited in the order of
+// links; all objects of a group are visited before the objects of its subgroups
+// (spec/hdf5_section.md). The first link to an object gives the object's path. Later links to the
+// object refer to this path.
 #include "hdf5_import.h"
 
 #include <fcntl.h>
@@ -29,16 +30,16 @@ namespace {
 
 constexpr std::size_t kMostDepth = 256;  // depth of nested groups
 constexpr std::uint64_t kMostUserBlock = 64 << 20;
-// The largest number of bytes of the spool: a constant, and a number for each byte of the file,
-// because few bytes can describe many missing chunks and many empty values.
+// Maximum number of bytes of the spool: kMostSpool, and kMostSpoolFactor for each byte of the file.
+// The factor is large because few bytes can describe many missing chunks and many empty values.
 constexpr std::uint64_t kMostSpool = 64 << 20, kMostSpoolFactor = 64;
 
 struct FoundLink {
   std::string name;
   H5L_type_t type;
   CharacterSet character_set;
-  haddr_t address;     // for a hard link
-  std::size_t length;  // of the value, for other links
+  haddr_t address;     // address of the object, for a hard link
+  std::size_t length;  // length of the link's value, for other links
 };
 
 Result<std::vector<FoundLink>> links_of(hid_t group, const std::string& path) {
@@ -128,7 +129,7 @@ class Importer {
       block.add_user_block(std::move(user_block));
     }
     NMB_TRY(block.add_group(group));
-    std::vector<std::string> groups;  // met here first
+    std::vector<std::string> groups;  // subgroups whose first link is in this group
     NMB_ASSIGN(std::vector<FoundLink> links, links_of(group, path));
     for (const FoundLink& found : links)
       if (found.type == H5L_TYPE_HARD)
@@ -168,7 +169,8 @@ class Importer {
       link->name.clear();
       return {};
     }
-    // The link gave the address. HDF5 would look up a name once more.
+    // Open the object by the address from its link. To open an object by name, HDF5 would look up
+    // the link again.
     NMB_ASSIGN(const Handle object, read_handle(H5Oopen_by_addr(group, address), path));
     switch (H5Iget_type(object.get())) {
       case H5I_GROUP:
@@ -199,8 +201,8 @@ class Importer {
         H5Lget_val(group, link->name.c_str(), value.data(), value.size(), H5P_DEFAULT), object));
     if (found.type == H5L_TYPE_SOFT) {
       link->kind = LinkKind::kSoft;
-      link->content = value.c_str();  // without the NUL behind it
-      // A target that begins at the root must lead to the same object of this file.
+      link->content = value.c_str();  // without the NUL at the end
+      // An absolute target must lead to the same object of this file.
       if (link->content.starts_with('/')) link->content = in_.placed(link->content);
     } else if (found.type == H5L_TYPE_EXTERNAL) {
       link->kind = LinkKind::kExternal;
@@ -218,9 +220,9 @@ class Importer {
     return {};
   }
 
-  // --- where references lead ---
-  // Returns the path of an object. If no link leads to the object, the path is "//" and its number
-  // among such objects.
+  // --- targets of references ---
+  // Returns the path of an object. If no link leads to the object, the path is "//", followed by
+  // the number of the object among such objects.
   Result<std::string> path_of(hid_t object) {
     NMB_ASSIGN(const haddr_t address, address_of(object, "object"));
     NMB_ASSIGN(std::string path, path_at(address));
@@ -268,11 +270,11 @@ class Importer {
     std::memcpy(&address, reference, sizeof address);
     if (address == 0 || address == HADDR_UNDEF) return std::string();
     if (address >= in_.size)
-      return damaged("a reference to an object: found it at ", address,
-                     ", expected it within the file's ", in_.size);
+      return damaged("a reference to an object at ", address,
+                     ", which exceeds the file's length of ", in_.size);
     NMB_ASSIGN(std::string path, path_at(address));
     if (path.empty())
-      return unsupported("a reference to an object at ", address, " that no link leads to");
+      return unsupported("a reference to an object at ", address, ", to which no link leads");
     return path;
   }
   Result<std::vector<std::byte>> region(const void* reference) {
@@ -297,13 +299,14 @@ class Importer {
 
   // --- the file's bytes ---
   static Result<Handle> open_file(const std::string& path) {
-    // Slabs of values are less than a chunk: it is decompressed once where the cache holds it.
+    // A slab of values may be smaller than a chunk. A chunk that fits in the cache is decompressed
+    // only once.
     constexpr std::size_t kSlots = 521, kCache = 64 << 20;
     constexpr double kPreemption = 0.75;
     NMB_ASSIGN(const Handle access, read_handle(H5Pcreate(H5P_FILE_ACCESS), "file"));
     NMB_TRY(check_read(H5Pset_cache(access.get(), 0, kSlots, kCache, kPreemption), "file"));
-    // The cache of object headers is small: each header is read once. HDF5 counts the bytes that
-    // a header has in the file; in memory it takes many times as many.
+    // The cache of object headers is small, because each header is read once. HDF5 counts the bytes
+    // of a header in the file; in memory a header takes many times as many bytes.
     constexpr std::size_t kMetadataCache = 1 << 20;
     H5AC_cache_config_t config;
     config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
@@ -315,8 +318,8 @@ class Importer {
     NMB_TRY(check_read(H5Pset_fapl_sec2(access.get()), "file"));
     return read_handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), "file");
   }
-  // The library's own, as long as the file is open: a merge of many small files waits for each time
-  // that one is opened.
+  // Returns HDF5's own file descriptor, which is valid as long as the file is open. Opening the
+  // file a second time would make merges of many small files slower.
   static Result<int> descriptor_of(hid_t file) {
     void* handle = nullptr;
     NMB_TRY(check_read(H5Fget_vfd_handle(file, H5P_DEFAULT, &handle), "file"));
@@ -346,7 +349,7 @@ class Importer {
     return {};
   }
 
-  // Whether addresses and lengths have 8 bytes in the file.
+  // Returns whether addresses and lengths have 8 bytes in the file.
   static Result<bool> has_usual_sizes(hid_t plist) {
     std::size_t address = 0, length = 0;
     NMB_TRY(check_read(H5Pget_sizes(plist, &address, &length), "file"));
@@ -358,12 +361,11 @@ class Importer {
   std::optional<AlikeDataSets> alike_;
   Spool spool_;
   hsize_t user_block_ = 0;
-  // The first link to each object that links of groups so far lead to.
+  // Path of the first link to each object, for links that were found so far.
   std::unordered_map<haddr_t, std::string> first_paths_;
-  std::unordered_map<haddr_t, std::string> paths_;  // the same for the whole file, computed on
-                                                    // demand
-  std::uint64_t unlinked_ = 0;                      // number of named datatypes without a link so
-                                                    // far
+  // Paths of objects in the whole file, computed on demand.
+  std::unordered_map<haddr_t, std::string> paths_;
+  std::uint64_t unlinked_ = 0;  // Number of named datatypes without a link that were found so far
 };
 
 }  // namespace
@@ -372,8 +374,8 @@ int import_file(const std::string& path, int spool, const std::string& place,
                 OtherFiles other_files) {
   silence_hdf5();
   try {
-    // Not destroyed: the process ends soon, and closing HDF5's objects of a file takes a tenth of
-    // the time of reading it.
+    // The importer is not destroyed, because the process ends soon. Closing HDF5's objects of a
+    // file takes a tenth of the time of reading the file.
     static Importer* importer;
     importer = new Importer(path, place, other_files);
     return send_end(importer->run(spool));

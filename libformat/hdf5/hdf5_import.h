@@ -1,5 +1,6 @@
-// The commands `nmb-hdf5 import FILE SPOOL PLACE` and `materialise FILE SPOOL PLACE`: send the
-// groups of an HDF5 file as blocks, and where their values lie (hdf5/client/hdf5_stream.h).
+// The commands `nmb-hdf5 import FILE SPOOL PLACE` and `materialise FILE SPOOL PLACE`. They send the
+// groups of an HDF5 file as blocks, with the positions of the blocks' values
+// (hdf5/client/hdf5_stream.h).
 #pragma once
 
 #include <string>
@@ -8,9 +9,9 @@
 
 namespace nmb::hdf5 {
 
-// spool: the number of an open file descriptor. place: the name of the block that the root group
-// becomes; paths of references, hard links and named datatypes begin with it. Returns the exit
-// code: 0, or 1 after a message of failure.
+// Sends the groups of the file `path`. `spool` is the number of an open file descriptor. `place` is
+// the name of the block that the root group becomes; paths of references, hard links and named
+// datatypes begin with this name. Returns the exit code: 0, or 1 if a failure was sent.
 int import_file(const std::string& path, int spool, const std::string& place,
                 OtherFiles other_files);
 

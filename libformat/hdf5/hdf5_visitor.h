@@ -1,4 +1,4 @@
-// Functions of C++ as callbacks of HDF5's iterations (H5Literate, H5Aiterate2, H5Ewalk2, ...).
+// Uses C++ functions as callbacks of HDF5's iterations (H5Literate, H5Aiterate2, H5Ewalk2, ...).
 #pragma once
 
 #include <hdf5.h>
@@ -11,14 +11,14 @@
 
 namespace nmb::hdf5 {
 
-// HDF5 is written in C: no exception may pass through it. A failure of the function, or the lack of
-// memory in it, ends the iteration and is kept here.
-template <class... Arguments>  // of the callback, without its data
+// Calls a C++ function from HDF5. No exception may pass through HDF5, because it is written in C.
+// If the function fails or runs out of memory, the iteration ends, and the failure is kept here.
+template <class... Arguments>  // arguments of the callback, without its data
 class Hdf5Visitor {
  public:
   explicit Hdf5Visitor(std::function<Status(Arguments...)> visit) : visit_(std::move(visit)) {}
 
-  // The callback, whose data is the visitor.
+  // The callback to pass to HDF5, with the visitor as its data.
   static herr_t call(Arguments... arguments, void* visitor) noexcept {
     auto* const self = static_cast<Hdf5Visitor*>(visitor);
     try {
@@ -29,7 +29,7 @@ class Hdf5Visitor {
     return self->out_of_memory_ || !self->status_.ok() ? -1 : 0;
   }
 
-  // How the function failed; kLimit: no memory.
+  // Returns the failure of the function; kLimit if it ran out of memory.
   Status status() const { return out_of_memory_ ? Status(Code::kLimit, "out of memory") : status_; }
 
  private:

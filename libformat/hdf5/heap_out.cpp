@@ -33,7 +33,7 @@ void HeapOut::release() {
 }
 
 std::byte* HeapOut::hold(std::uint64_t bytes) {
-  // The pointer that holds the memory counts, too.
+  // The memory of the pointer itself counts, too.
   const std::uint64_t cost = sizeof(void*) * 4;
   if (bytes > most_ || held_bytes_ + cost > most_ - bytes) {
     too_much_ = true;
@@ -61,9 +61,10 @@ Status HeapOut::read(std::uint64_t offset, std::span<std::byte> out) {
 
 Status HeapOut::led_to(std::uint64_t bytes) {
   if (!checked_add(all_bytes_, bytes, &all_bytes_) || all_bytes_ > most_bytes_)
-    return Status(Code::kLimit,
-                  "found values that refer to the same bytes again and again, expected "
-                  "at most 1024 times the bytes that there are");
+    return Status(
+        Code::kLimit,
+        "values refer to the same bytes too often: together they have more than 1024 times "
+        "the bytes of the region");
   return {};
 }
 
@@ -76,7 +77,7 @@ Status HeapOut::convert(Type type, std::span<const std::byte> values, std::uint6
   for (std::uint64_t i = 0; i < count; ++i) {
     const Status status = convert_one(type, values.data() + i * from, out + i * to);
     if (status.ok()) continue;
-    if (too_much_) all_bytes_ = all;  // these bytes come again
+    if (too_much_) all_bytes_ = all;  // these values will be converted again
     return status;
   }
   return {};
@@ -103,15 +104,17 @@ Status HeapOut::convert_one(Type type, const std::byte* value, std::byte* out) {
   }
   const auto count = load_le<std::uint64_t>(value), offset = load_le<std::uint64_t>(value + 8);
   if (offset == 0) {
-    if (count == 0) return {};  // `out` is already a null pointer, no elements or a null reference
-    return damaged("found ", count, " elements that are nowhere, expected 0");
+    if (count == 0)
+      return {};  // zero bytes in `out` are already a null pointer, an empty sequence
+                  // or a null reference
+    return damaged("found ", count, " elements at offset 0, where no elements can be");
   }
   const bool is_sequence = t.type_class == TypeClass::kVlen;
   std::uint64_t bytes = 0;
   if (!checked_mul(count, is_sequence ? types_.table().value_size(t.base) : 1, &bytes) ||
       offset > region_.size() || bytes > region_.size() - offset)
     return damaged("found a value that refers to ", count, " elements at ", offset,
-                   ", expected an end within ", region_.size(), " bytes");
+                   ", but the region has only ", region_.size(), " bytes");
   NMB_TRY(led_to(bytes));
   if (is_sequence) return convert_sequence(t.base, count, offset, out);
   return t.type_class == TypeClass::kString ? convert_string(bytes, offset, out)
@@ -133,7 +136,7 @@ Status HeapOut::convert_sequence(Type base, std::uint64_t count, std::uint64_t o
   if (count == 0) return {};
   const std::uint64_t from = types_.table().value_size(base);
   const std::size_t to = types_.memory_bytes(base);
-  // An element takes at most as many bytes in memory as in the region.
+  // An element does not take more bytes in memory than in the region.
   std::byte* const elements = hold(count * to);
   if (!elements) return failure(Code::kLimit, "found a sequence of ", count * from, " bytes");
   if (!types_.table().needs_heap(base)) {

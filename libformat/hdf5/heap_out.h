@@ -18,22 +18,23 @@
 
 namespace nmb::hdf5 {
 
-// Returns the object with a path in the file being written.
+// Returns the object with this path in the file that is being written.
 using FindObject = std::function<Result<Handle>(std::string_view path)>;
 
 class HeapOut {
  public:
-  // region: offsets in values count from its first byte. All arguments must outlive the object.
+  // Offsets in values count from the first byte of `region`. All arguments must outlive the object.
   HeapOut(TypesOut& types, const ByteSource& region, const FindObject& find_object);
 
-  // Makes `count` values at `out` (memory_bytes each) from those at `values`. Errors: kLimit if
-  // their contents take more than `most` bytes of memory; kDamaged if they refer to bytes outside
-  // the region.
+  // Converts `count` values at `values`, and stores them at `out`, where each value takes
+  // memory_bytes() bytes. Errors: kLimit if the bytes to which the values refer take more than
+  // `most` bytes of memory; kDamaged if values refer to bytes outside the region.
   Status convert(Type type, std::span<const std::byte> values, std::uint64_t count,
                  std::uint64_t most, std::byte* out);
-  // Returns whether convert() failed only because of `most`: fewer values at a time may succeed.
+  // Returns whether convert() failed only because of `most`. Fewer values at a time may then
+  // succeed.
   bool too_much() const { return too_much_; }
-  // Releases the memory of all values made so far.
+  // Releases the memory of all values that were converted so far.
   void release();
 
  private:
@@ -42,9 +43,9 @@ class HeapOut {
   Status convert_sequence(Type base, std::uint64_t count, std::uint64_t offset, std::byte* out);
   Status convert_reference(ReferenceKind kind, std::uint64_t count, std::uint64_t offset,
                            std::byte* out);
-  // Returns this many zero bytes, valid until release(); nullptr: they would exceed `most`.
+  // Returns `bytes` zero bytes, valid until release(); nullptr if they would exceed `most`.
   std::byte* hold(std::uint64_t bytes);
-  // Reads bytes of the region through a window.
+  // Reads bytes of the region by way of window_.
   Status read(std::uint64_t offset, std::span<std::byte> out);
   Status led_to(std::uint64_t bytes);
 
@@ -54,7 +55,8 @@ class HeapOut {
   std::vector<std::unique_ptr<std::byte[]>> held_;
   std::uint64_t held_bytes_ = 0, most_ = 0;
   bool too_much_ = false;
-  // Values may share contents, but not without limit (like the expansion by a codec).
+  // Several values may refer to the same bytes. The sum of the bytes to which values refer is
+  // limited, like the expansion by a codec.
   std::uint64_t all_bytes_ = 0, most_bytes_;
   std::vector<std::byte> window_;
   std::uint64_t window_begin_ = 0;

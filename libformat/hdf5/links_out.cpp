@@ -16,7 +16,8 @@ constexpr std::uint32_t kFirstUserDefined = 65, kLastUserDefined = 255;
 
 hid_t refuse(const char*, hid_t, const void*, std::size_t, hid_t, hid_t) { return H5I_INVALID_HID; }
 
-// HDF5 makes only links of registered classes; the functions of the class are never used.
+// Registers a class of links, because HDF5 makes only links of registered classes. The functions of
+// the class are never used.
 Status register_class(std::uint32_t number) {
   static std::set<std::uint32_t> known;
   if (!known.insert(number).second) return {};
@@ -54,7 +55,7 @@ Status make_to_type(const Link& link, SourceBlock& source, hid_t group, const st
   const auto type = static_cast<Type>(link.number);
   if (link.number > 65535 || !TypeTable::is_extended(type) || !source.types().table().has(type) ||
       source.types().table().at(type).name.empty())
-    return damaged("found type ", link.number, ", expected a named one");
+    return damaged("found type ", link.number, ", expected a named datatype");
   NMB_ASSIGN(const hid_t datatype, source.types().stored(type));
   return link_object(datatype, group, name, link.character_set, "named datatype");
 }
@@ -63,7 +64,7 @@ Status make(const Link& link, SourceBlock& source, hid_t group, ObjectMaker& mak
             const std::function<Status(VarId, hid_t)>& on_variable) {
   if (link.kind == LinkKind::kVariable) {
     if (link.number >= source.metadata().variable_count())
-      return damaged("found variable ", link.number, ", expected one of ",
+      return damaged("found a link to variable ", link.number, ", but the number of variables is ",
                      source.metadata().variable_count());
     const VarId variable = link.number;
     NMB_ASSIGN(const Handle data_set, maker.data_set(source, variable));

@@ -1,5 +1,5 @@
-// nmb-hdf5: the uses of the HDF5 library by the tools, as a separate program. It is not for users:
-// its commands are those of this version.
+// nmb-hdf5: a separate program that uses the HDF5 library for the tools. It is not meant for users,
+// and its commands may change with each version.
 #include <unistd.h>
 
 #include <cstdio>
@@ -41,7 +41,7 @@ constexpr Command kCommands[] = {
        nmb::hdf5::limit_resources(a[0]);
        return nmb::hdf5::import_file(a[0], number(a[1]), a[2], nmb::hdf5::OtherFiles::kLeft);
      }},
-    // The same as `import`, with the values that lie in other files, which may have any size.
+    // As `import`, but also reads values in other files, which may have any size.
     {"materialise", 3,
      [](char** a) {
        return nmb::hdf5::import_file(a[0], number(a[1]), a[2], nmb::hdf5::OtherFiles::kCopied);
@@ -52,8 +52,10 @@ int run(std::span<char*> words) {
   for (const Command& command : kCommands)
     if (words.size() == static_cast<std::size_t>(command.arguments) + 1 && command.name == words[0])
       return command.run(words.data() + 1);
-  std::fprintf(stderr, "nmb-hdf5: found no command that it has; nmconvert and others run it\n");
-  nmb::hdf5::send_end(nmb::Status(nmb::Code::kUsage, "found no command that nmb-hdf5 has"));
+  std::fprintf(stderr,
+               "nmb-hdf5: unknown command; this program is run by nmconvert and other tools, not "
+               "by users\n");
+  nmb::hdf5::send_end(nmb::Status(nmb::Code::kUsage, "unknown command of nmb-hdf5"));
   return 2;
 }
 

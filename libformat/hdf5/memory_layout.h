@@ -1,7 +1,8 @@
-// The sizes of values in the memory of the HDF5 library, which differ from ours: there a string of
-// variable length is a pointer, a sequence an hvl_t, a reference 8 or 12 bytes; here each takes 16
-// (spec/format.md, section 15.1). Fields of a compound have the same padding in both; the offset of
-// a field differs by the sizes of the fields before it.
+// The sizes of values in the memory of the HDF5 library, which differ from their sizes in a block.
+// In memory, a string of variable length is a pointer, a sequence is an hvl_t, and a reference has
+// 8 or 12 bytes. In a block, each of them takes 16 bytes (spec/format.md, section 15.1). The
+// padding of fields in a compound is the same in memory and in a block. The offset of a field
+// differs by the differences in size of the fields before it.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +33,11 @@ inline std::uint64_t memory_size(const TypeTable& types, Type type) {
       return t.size - more;
     }
     default:
-      return t.size;  // a sequence: hvl_t
+      return t.size;  // a sequence, which is an hvl_t in memory
   }
 }
 
-// Returns the offset of a field in that memory.
+// Returns the offset of a field in the memory of the HDF5 library.
 inline std::uint64_t memory_offset(const TypeTable& types, const ExtendedType& compound,
                                    const ExtendedType::Field& field) {
   std::uint64_t more = 0;

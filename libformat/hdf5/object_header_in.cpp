@@ -13,7 +13,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::size_t kMostHeader = 64 << 10;  // largest number of bytes of all chunks
+constexpr std::size_t kMostHeader = 64 << 10;  // maximum number of bytes of all chunks of a header
 constexpr std::size_t kMostRank = 32;
 constexpr std::size_t kFirstRead = 512;  // most headers are shorter
 constexpr std::size_t kSum = 4;
@@ -136,7 +136,7 @@ bool ObjectHeaderIn::read_version_2(std::uint64_t address) {
   return true;
 }
 
-// head: number of bytes before a message's content, 8 in version 1.
+// `head` is the number of bytes before a message's content, which is 8 in version 1.
 bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags) {
   const bool is_version_1 = head == 8;
   std::size_t position = chunk.begin;
@@ -200,8 +200,8 @@ bool ObjectHeaderIn::take(const Message& message) {
   if (message.type == kDataspace) return take_space(content);
   if (message.type == kDataLayout) return take_layout(content);
   if (message.type == kAttributeInfo) {
-    // The content is: version, flags, a number if the order is tracked, then the place of dense
-    // attributes.
+    // The content has the version, the flags, a number if the order is tracked, and the address of
+    // densely stored attributes.
     if (content.length < 2) return false;
     const std::size_t heap = (bytes_[content.begin + 1] & std::byte{1}) != std::byte{0} ? 4 : 2;
     if (content.length < heap + 8 || load_le<std::uint64_t>(at(content.begin + heap)) != kNowhere)

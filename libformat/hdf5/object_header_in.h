@@ -1,7 +1,7 @@
 // Reads object headers of data sets from the bytes of the file (HDF5 File Format Specification 3.0,
-// IV.A). It understands only headers of one kind: of data sets whose values are stored in one run
-// in the same form, without filters, named datatypes, comments or many attributes. The HDF5 library
-// must read all others.
+// IV.A). It understands only headers of simple data sets, whose values are stored as one run,
+// unchanged and without filters, and which have no named datatypes, no comments and not many
+// attributes. The HDF5 library must read all other headers.
 #pragma once
 
 #include <cstddef>
@@ -19,22 +19,22 @@ class ObjectHeaderIn {
  public:
   struct Attribute {
     std::string_view name;
-    std::span<const std::byte> values;  // with padding
+    std::span<const std::byte> values;  // values with padding
   };
 
-  // descriptor: of a file of `size` bytes without a user block, whose addresses and lengths have 8
-  // bytes. The caller keeps it and closes it.
+  // `descriptor` is a file of `size` bytes without a user block, whose addresses and lengths have 8
+  // bytes. The caller keeps the file open and closes it.
   ObjectHeaderIn(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
 
-  // Returns whether the header at `address` is of that kind. The functions below describe the last
-  // header for which this is true, until the next call.
+  // Reads the header at `address`, and returns whether it is one that this class understands. If
+  // so, the functions below describe this header until the next call.
   bool read(std::uint64_t address);
 
-  // Returns the header without the facts in which similar data sets differ: lengths, the place of
-  // the values, the values of attributes, times.
+  // Returns the header without the parts in which similar data sets differ. These are lengths, the
+  // position of the values, the values of attributes, and times.
   const std::string& pattern() const { return pattern_; }
   const Space& space() const { return space_; }
-  // Return the place of the values, ~0 if there are none, and their number of bytes.
+  // Return the offset of the values, or ~0 if there are none, and their number of bytes.
   std::uint64_t values_offset() const { return values_offset_; }
   std::uint64_t values_length() const { return values_length_; }
   std::size_t attribute_count() const { return attributes_.size(); }
@@ -71,10 +71,10 @@ class ObjectHeaderIn {
 
   const int descriptor_;
   const std::uint64_t size_;
-  std::vector<std::byte> bytes_;  // of the chunks
-  std::vector<Place> next_;       // chunks that are still to be read
+  std::vector<std::byte> bytes_;  // bytes of all chunks of the header
+  std::vector<Place> next_;       // chunks that have not been read yet
   std::size_t messages_ = 0;
-  unsigned seen_ = 0;  // bits of the messages that may occur once
+  unsigned seen_ = 0;  // bits of the message types that were found and may occur only once
   std::string pattern_;
   Space space_;
   std::uint64_t values_offset_ = 0, values_length_ = 0;

@@ -32,7 +32,7 @@ Result<Handle> ObjectMaker::object_at(std::string_view path) {
   if (open.ok()) return open;
   H5Eclear2(H5E_DEFAULT);
   if (!being_made_.insert(name).second)
-    return damaged(object_text("object", name) + ": found a fill value that refers to itself");
+    return damaged(object_text("object", name) + ": the fill value refers to the object itself");
   Result<Handle> made = make(name);
   being_made_.erase(name);
   if (!made.ok()) return made;
@@ -62,7 +62,7 @@ Result<Handle> ObjectMaker::make(const std::string& path) {
     }
   }
   return damaged("found the path \"" + path +
-                 "\", expected that of a block, a variable or a named datatype");
+                 "\", which is not the path of a block, a variable or a named datatype");
 }
 
 Handle ObjectMaker::take_waiting(const std::string& path) {

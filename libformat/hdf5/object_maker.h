@@ -1,6 +1,6 @@
-// ObjectMaker: makes groups, data sets and named datatypes of the file being written, by path. An
-// object that is needed early (a named datatype, the target of a hard link or of a reference in a
-// fill value) is made at once and gets its link later.
+// ObjectMaker: makes groups, data sets and named datatypes by path, in the file that is being
+// written. An object that is needed early (a named datatype, the target of a hard link or of a
+// reference in a fill value) is made at once and gets its link later.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ namespace nmb::hdf5 {
 
 class ObjectMaker {
  public:
-  // All arguments must outlive the object; `file` is the file of the handle, which must stay open.
+  // All arguments must outlive the object. `file` must stay open.
   ObjectMaker(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style);
 
   hid_t file() const { return file_; }
@@ -28,11 +28,12 @@ class ObjectMaker {
   // Returns the block in the form in which it is written. Errors: kNotFound if no block has that
   // name.
   Result<std::shared_ptr<SourceBlock>> block(const std::string& name);
-  // Returns an object by path, with or without '/' in front; makes it without a link if it does not
-  // exist. Errors: kDamaged if no block, variable or named datatype has that path.
+  // Returns an object by path, which may begin with '/'. If the object does not exist, makes it
+  // without a link. Errors: kDamaged if no block, variable or named datatype has that path.
   Result<Handle> object_at(std::string_view path);
   const FindObject& find_object() const { return find_object_; }
-  // For the caller that makes the link: returns the object that was made early, or a new one.
+  // Returns the object that was made early, or a new object. The caller must then make the link to
+  // it.
   Result<Handle> data_set(SourceBlock& source, VarId variable);
   Result<Handle> group(SourceBlock& source);
   Result<Handle> empty_group(const std::string& name);

@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-// Sanitizers reserve more addresses than any limit allows, and probe memory through pipes that they
-// open.
+// Sanitizers reserve more address space than any limit allows, and open pipes to probe memory.
 #ifdef __SANITIZE_ADDRESS__
 #define NMB_SANITIZED
 #elif defined(__has_feature)
@@ -34,8 +33,7 @@ void limit(int what, std::uint64_t value) {
   (void)setrlimit(static_cast<__rlimit_resource_t>(what), &both);
 }
 
-// Descriptors must be below the number, except those that are already open. Returns the limit
-// before.
+// From now on, new file descriptors must have numbers below `below`. Returns the earlier limit.
 rlim_t limit_descriptors([[maybe_unused]] rlim_t below) {
 #ifndef NMB_SANITIZED
   rlimit both{};
@@ -54,8 +52,8 @@ void limit_resources(const std::string& path) {
   struct stat about {};
   const std::uint64_t size =
       stat(path.c_str(), &about) == 0 ? static_cast<std::uint64_t>(about.st_size) : 0;
-  // Damaged heaps can make HDF5 loop forever: for a small file this is noticed soon. Files of many
-  // small objects took at most 0.1 s for each 64 KiB.
+  // Damaged heaps can make HDF5 loop forever; this limit ends such loops soon for small files.
+  // Files with many small objects took at most 0.1 s for each 64 KiB.
   limit(RLIMIT_CPU, kSeconds + std::min<std::uint64_t>(size >> 16, 60) + (size >> 20));
   limit(RLIMIT_CORE, 0);
 #ifndef NMB_SANITIZED

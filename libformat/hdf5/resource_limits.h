@@ -1,4 +1,4 @@
-// Limits of this process, against files that are made to exhaust resources.
+// Limits the resources of this process, because a malicious file may try to exhaust them.
 #pragma once
 
 #include <sys/resource.h>
@@ -10,11 +10,12 @@ namespace nmb::hdf5 {
 // Limits CPU time and memory according to the size of the file.
 void limit_resources(const std::string& path);
 
-// From now on this process opens no files: virtual data sets would make HDF5 open any file that
-// they name.
+// Prevents this process from opening files from now on. Otherwise virtual data sets could make HDF5
+// open any file that they name.
 void refuse_opening();
 
-// As long as one exists, files may be opened: the plug-ins of filters.
+// Allows this process to open files as long as the object exists, so that HDF5 can load plug-ins
+// for filters.
 class OpeningAllowed {
  public:
   OpeningAllowed();

@@ -17,8 +17,8 @@ const AttributeIn* find(const std::vector<AttributeIn>& attributes, std::string_
   return found == attributes.end() ? nullptr : &*found;
 }
 
-// Returns the values of an attribute of `count` integers, in the sizes and byte orders that netCDF
-// writes.
+// Returns the values of an attribute of `count` integers, which may have any size and byte order
+// that netCDF writes.
 std::vector<std::int64_t> integers_of(const AttributeIn* attribute, const TypeTable& types,
                                       std::size_t count) {
   if (!attribute || attribute->count != count) return {};

@@ -12,7 +12,7 @@ namespace nmb::hdf5 {
 // The content consists of all of `contents`, one after another. Errors: kIo.
 Status send_message(Message kind, std::initializer_list<std::span<const std::byte>> contents);
 
-// Sends kDone, or the failure; returns the exit code, 0 or 1.
+// Sends kDone if the status is ok, otherwise the failure. Returns the exit code, 0 or 1.
 int send_end(const Status& status);
 
 }  // namespace nmb::hdf5

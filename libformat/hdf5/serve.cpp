@@ -22,11 +22,12 @@ namespace {
 
 struct Request {
   ServerRequest head;
-  std::vector<char*> words;  // the working directory, then the words of the command
+  std::vector<char*> words;  // the working directory, followed by the words of the command
   int output = -1, shared = -1;
 };
 
-// Receives into `bytes`, which holds the words. Returns false after the last request.
+// Receives a request into `bytes`, which must stay valid while its words are used. Returns false
+// after the last request.
 bool receive(int socket, std::vector<char>& bytes, Request* request) {
   int descriptors[2] = {-1, -1};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptors)];
@@ -55,12 +56,13 @@ bool receive(int socket, std::vector<char>& bytes, Request* request) {
 
 [[noreturn]] void work(Request& request, pid_t server,
                        const std::function<int(std::span<char*>)>& run) {
-  // The client ends the server to end this process.
+  // Ends this process when the server ends, because the client kills the server to stop this
+  // process.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != server) _exit(2);
   signal(SIGINT, SIG_DFL);
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  // A descriptor above the number of `shared`.
+  // Use a descriptor above kShared.
   const int output = fcntl(request.output, F_DUPFD_CLOEXEC, kShared + 1);
   if (nothing < 0 || output < 0 || dup2(nothing, STDIN_FILENO) < 0 ||
       (request.shared >= 0 && request.shared != kShared && dup2(request.shared, kShared) < 0) ||
@@ -70,7 +72,7 @@ bool receive(int socket, std::vector<char>& bytes, Request* request) {
   close(output);
   const int code = run(std::span(request.words).subspan(1));
   std::fflush(nullptr);
-  _exit(code);  // closing the objects of HDF5 takes time and has no use
+  _exit(code);  // closing the objects of HDF5 would take time and is not needed
 }
 
 }  // namespace

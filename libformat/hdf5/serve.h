@@ -7,8 +7,8 @@
 
 namespace nmb::hdf5 {
 
-// socket: for packets; serves until its other end is closed. run: executes a command line and
-// returns its exit code. Returns the exit code of the server.
+// Serves requests from `socket`, a packet socket, until its other end is closed. `run` executes a
+// command line and returns its exit code. Returns the exit code of the server.
 int serve(int socket, const std::function<int(std::span<char*>)>& run);
 
 }  // namespace nmb::hdf5

@@ -37,13 +37,13 @@ Status SourceBlock::take_properties() {
         "property ", static_cast<unsigned>(p.number), " of ",
         p.owner == kGlobal ? std::string("the group") : joined_text("variable ", p.owner));
     if (p.owner != kGlobal && p.owner >= metadata().variable_count())
-      return damaged("found ", which, ", expected one of ", metadata().variable_count(),
+      return damaged("found ", which, ", but the block has only ", metadata().variable_count(),
                      " variables");
     if (p.attribute != kNoAttribute && p.attribute >= metadata().attribute_count(p.owner))
-      return damaged("found ", which, ", attribute ", p.attribute, ", expected one of ",
-                     metadata().attribute_count(p.owner));
+      return damaged("found ", which, ", attribute ", p.attribute,
+                     ", but the number of attributes is ", metadata().attribute_count(p.owner));
     if (p.number == Property::Number::kTypeAttributes || p.number == Property::Number::kTypeComment)
-      continue;  // attributes of named datatypes
+      continue;  // these properties belong to named datatypes
     if (!places_.emplace(std::tuple(p.owner, p.attribute, static_cast<std::uint16_t>(p.number)), i)
              .second)
       return damaged("found " + which + " twice");
@@ -91,7 +91,7 @@ Result<Space> SourceBlock::space(VarId variable) const {
   if (p->space.space_class != SpaceClass::kNull &&
       (p->space.space_class != space.space_class || p->space.lengths != space.lengths))
     return damaged(text(variable), ": found a space of ", p->space.lengths.size(),
-                   " dimensions that are not the variable's, expected the same lengths");
+                   " dimensions, whose class or lengths differ from the variable's");
   return p->space;
 }
 

@@ -1,5 +1,5 @@
-// A block of an NMB file in the form in which it is written to HDF5: its definitions, and the
-// properties of each in its hdf5 section (spec/hdf5_section.md).
+// A block of an NMB file in the form in which it is written to HDF5. It has the block's
+// definitions, and their properties from the hdf5 section (spec/hdf5_section.md).
 #pragma once
 
 #include <map>
@@ -19,23 +19,24 @@ namespace nmb::hdf5 {
 
 // How classic blocks are written.
 struct ClassicStyle {
-  int deflate = 0;  // level for values, 1 to 9; 0: none
+  int deflate = 0;  // deflate level for values, 1 to 9; 0 for no compression
   bool shuffle = false;
-  bool plain = false;  // without scales for dimensions that netCDF made up
-  std::vector<Compression::ChunkLength> chunk{};  // for data sets with these dimensions
+  bool plain = false;  // whether dimensions that netCDF made up get no scales
+  // Chunk lengths for data sets with these dimensions.
+  std::vector<Compression::ChunkLength> chunk{};
 };
 
 class SourceBlock {
  public:
-  // Errors: kDamaged for properties of objects that do not exist, or that occur twice. file and
-  // named must outlive the result.
+  // Makes a SourceBlock. `file` and `named` must outlive the result. Errors: kDamaged if properties
+  // belong to objects that do not exist, or occur twice.
   static Result<std::shared_ptr<SourceBlock>> make(std::shared_ptr<const Block> block, hid_t file,
                                                    NamedTypes& named);
 
   const std::string& name() const { return block_->name; }
   const Block& block() const { return *block_; }
   const Metadata& metadata() const { return block_->metadata; }
-  // Returns whether it is a classic dataset, which is written like netCDF-4 does.
+  // Returns whether the block is a classic dataset, which is written as netCDF-4 would write it.
   bool is_classic() const { return is_classic_; }
   void set_classic_style(ClassicStyle style) { classic_style_ = std::move(style); }
   const ClassicStyle& classic_style() const { return classic_style_; }
@@ -43,7 +44,7 @@ class SourceBlock {
   const Storage* storage_of(VarId variable) const {
     return metadata().extension() ? metadata().extension()->storage_of(variable) : nullptr;
   }
-  // nullptr: the property is not set and has its default.
+  // Returns a property, or nullptr if the property is not set and has its default value.
   const Property* find(Property::Number number, std::uint32_t owner = kGlobal,
                        std::uint32_t attribute = kNoAttribute) const;
   Order order(std::uint32_t owner) const;
@@ -52,7 +53,7 @@ class SourceBlock {
   // Return the space of a variable or of an attribute of `owner`.
   Result<Space> space(VarId variable) const;
   Result<Space> space(std::uint32_t owner, std::uint32_t number, const Attribute& attribute) const;
-  // Return the name of a variable, "data set \"a/b\"", or of an owner's attribute, for messages.
+  // Returns the text for a variable in messages, for example "data set \"a/b\"".
   std::string text(VarId variable) const;
   std::string path(VarId variable) const;
 

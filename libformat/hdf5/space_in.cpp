@@ -9,7 +9,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Refuses a selection of too many points or blocks.
+// Fails if a selection has too many points or blocks.
 Status check_parts(hsize_t count, const std::string& object) {
   constexpr hsize_t kMost = 1 << 20;
   if (count <= kMost) return {};
@@ -17,8 +17,8 @@ Status check_parts(hsize_t count, const std::string& object) {
                  " parts, expected at most ", kMost);
 }
 
-// The same dataspace, without its selection. A maximum that is the length is as good as none, and
-// encoded otherwise.
+// Returns the same dataspace without its selection. If all maximum lengths equal the lengths, no
+// maximum is set. A space without a maximum means the same, but has another encoding.
 Result<Handle> same_extent(hid_t from, Extent extent, const std::string& object) {
   if (H5Sget_simple_extent_type(from) != H5S_SIMPLE) return read_handle(H5Scopy(from), object);
   NMB_ASSIGN(const int rank, read_value(H5Sget_simple_extent_ndims(from), object));
@@ -32,7 +32,7 @@ Result<Handle> same_extent(hid_t from, Extent extent, const std::string& object)
       object);
 }
 
-// The same points, in their order.
+// Selects the same points as `from`, in the same order.
 Status copy_points(hid_t space, hid_t from, std::size_t rank, const std::string& object) {
   NMB_ASSIGN(const hssize_t count, read_value(H5Sget_select_elem_npoints(from), object));
   const auto points = static_cast<hsize_t>(count);
@@ -42,7 +42,8 @@ Status copy_points(hid_t space, hid_t from, std::size_t rank, const std::string&
   return check_read(H5Sselect_elements(space, H5S_SELECT_SET, points, places.data()), object);
 }
 
-// The same hyperslab, selected by the regular pattern that it is or block by block.
+// Selects the same hyperslab as `from`. A regular hyperslab is selected at once, any other block by
+// block.
 Status copy_hyperslab(hid_t space, hid_t from, std::size_t rank, const std::string& object) {
   std::vector<hsize_t> start(rank), stride(rank), count(rank), block(rank);
   NMB_ASSIGN(const htri_t regular, read_value(H5Sis_regular_hyperslab(from), object));
@@ -73,7 +74,8 @@ Status copy_hyperslab(hid_t space, hid_t from, std::size_t rank, const std::stri
   return {};
 }
 
-// To `space`, which has the extent of `from` and all of it selected.
+// Copies the selection of `from` to `space`, which must have the same extent and be selected
+// completely.
 Status copy_selection(hid_t space, hid_t from, const std::string& object) {
   const H5S_sel_type kind = H5Sget_select_type(from);
   if (kind == H5S_SEL_NONE) return check_read(H5Sselect_none(space), object);

@@ -1,4 +1,4 @@
-// Dataspaces of HDF5 as those of a block, and selections of their elements.
+// Reads dataspaces of HDF5, and selections of their elements, in the form that a block stores.
 #pragma once
 
 #include <hdf5.h>
@@ -13,18 +13,21 @@
 
 namespace nmb::hdf5 {
 
-// object: for messages, as in all files that read.
+// Reads a dataspace. `object` is the name of the object for messages.
 Result<Space> space_in(hid_t id, const std::string& object);
 
-// How many elements it has. kDamaged: more than 2^64.
+// Returns the number of elements of a space. Errors: kDamaged if the number is too large for 64
+// bits.
 Result<std::uint64_t> elements_of(const Space& space, const std::string& object);
 
 enum class Extent {
   kOwn,
-  kOfVirtual,  // lengths that may grow are what HDF5 finds of the sources: 0 is kept
+  kOfVirtual,  // lengths of unlimited dimensions are stored as 0, because HDF5 computes them from
+               // the sources
 };
 
-// What H5Sencode gives of the selection, made again from its blocks. kLimit: too many of them.
+// Returns the selection as H5Sencode encodes it, after making the selection again from its blocks.
+// Errors: kLimit if there are too many blocks.
 Result<std::vector<std::byte>> encoded_selection(hid_t space, const std::string& object,
                                                  Extent extent = Extent::kOwn);
 

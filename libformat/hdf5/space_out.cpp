@@ -1,6 +1,6 @@
-// Dataspaces (see space_out.h). The encoded form: id, version, size of lengths, u32 length of the
-// extent's message; that message; the selection (HDF5 File Format Specification, IV.A.2.b, and
-// "Dataset Region Reference" selections).
+// Dataspaces (see space_out.h). An encoded selection has these parts: id, version, size of lengths,
+// length of the extent message (u32), extent message, selection. The last two are described in the
+// HDF5 File Format Specification, IV.A.2.b and "Dataset Region Reference".
 #include "space_out.h"
 
 #include <string>
@@ -19,7 +19,7 @@ constexpr std::uint32_t kNone = 0, kPoints = 1, kHyperslabs = 2, kAll = 3;
 
 Status wrong(const auto&... found) {
   return Status(Code::kDamaged, {}, kNoOffset, kRule,
-                joined_text("found a selection with ", found..., ", expected what HDF5 writes"));
+                joined_text("found a selection with ", found..., ", which HDF5 does not write"));
 }
 
 bool take_lengths(ItemsIn* in, std::size_t rank, unsigned bytes, std::vector<hsize_t>* out) {
@@ -61,9 +61,8 @@ Result<Handle> take_extent(ItemsIn* in, unsigned bytes) {
   return make_space(space);
 }
 
-// Returns whether the end of `count` blocks of `block` every `stride` from `start` on can be
-// computed. Callers check whether it is inside the space, because the sources of a virtual data set
-// may grow.
+// Returns whether the end of a hyperslab can be computed along one dimension. Callers check whether
+// the end is inside the space, because the sources of a virtual data set may grow.
 bool has_end(std::uint64_t start, std::uint64_t stride, std::uint64_t count, std::uint64_t block) {
   if (count == H5S_UNLIMITED || block == H5S_UNLIMITED) return true;
   std::uint64_t end = 0;
@@ -81,10 +80,10 @@ Status select_points(ItemsIn* in, hid_t space, std::size_t rank) {
                     "a selection of points");
 }
 
-// Version 1: blocks by their first and last elements.
+// Version 1 lists blocks by their first and last elements.
 Status select_blocks(ItemsIn* in, hid_t space, std::size_t rank) {
-  constexpr std::uint64_t kMostBlocks = 65536;  // HDF5 takes time for each block that grows with
-                                                // their number
+  // Limited because the time that HDF5 takes for each block grows with the number of blocks.
+  constexpr std::uint64_t kMostBlocks = 65536;
   const std::uint64_t count = in->count(8 * rank, kRule);
   if (count > kMostBlocks)
     return failure(Code::kLimit, "found a selection of ", count, " blocks, expected at most ",
@@ -107,7 +106,7 @@ Status select_blocks(ItemsIn* in, hid_t space, std::size_t rank) {
   return {};
 }
 
-// Version 2: a regular hyperslab.
+// Version 2 has a regular hyperslab.
 Status select_regular(ItemsIn* in, hid_t space, std::size_t rank) {
   std::vector<hsize_t> start, stride, count, block;
   for (std::size_t i = 0; i < rank; ++i)
@@ -132,8 +131,8 @@ Status take_selection(ItemsIn* in, hid_t space) {
   } else {
     in->zeros(4, kRule);
   }
-  (void)in->number<std::uint32_t>(kRule);  // length of the rest, which also follows from rank and
-                                           // count
+  // Length of the remaining bytes, which also follows from rank and count.
+  (void)in->number<std::uint32_t>(kRule);
   if (!in->ok()) return in->status();
   if (kind == kNone) return check_hdf5(H5Sselect_none(space), "a selection");
   if (kind == kAll) return check_hdf5(H5Sselect_all(space), "a selection");

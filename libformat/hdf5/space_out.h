@@ -13,8 +13,8 @@ namespace nmb::hdf5 {
 
 Result<Handle> make_space(const Space& space);
 
-// Errors: kDamaged if it is not what H5Sencode of HDF5 1.8 to 1.10 writes. The selection may extend
-// beyond the space.
+// Decodes a selection. The selection may extend beyond the space. Errors: kDamaged if the bytes are
+// not in the form that H5Sencode of HDF5 1.8 to 1.10 writes.
 Result<Handle> decode_selection(std::span<const std::byte> encoded);
 
 }  // namespace nmb::hdf5

@@ -13,17 +13,18 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::size_t kLengthField = 12;  // after magic and numrecs
+constexpr std::size_t kLengthField = 12;  // offset of the header's length, after magic and numrecs
 
 Result<std::size_t> header_length(std::span<const std::byte> header) {
   if (header.size() >= kLengthField + 8) {
     const auto length = load_be<std::uint64_t>(header.data() + kLengthField);
     if (length >= kLengthField + 8 && length <= header.size()) return length;
   }
-  return damaged("found no header of attributes in ", header.size(), " bytes");
+  return damaged("found no valid header of attributes in ", header.size(), " bytes");
 }
 
-// The header becomes a body with the sections of a block that has only these types.
+// Decodes a header. To do so, makes a body from the header and the sections of a block that has
+// only the types.
 Result<ClassicHeader> decode(std::span<const std::byte> header, const TypeTable& types) {
   auto extension = std::make_shared<Extension>();
   extension->types = types;
@@ -51,7 +52,7 @@ Status TypeAttributes::for_each(
                   static_cast<unsigned>(property_.type));
   if (!TypeTable::is_extended(property_.type) || !types.has(property_.type) ||
       types.at(property_.type).name.empty())
-    return damaged(what + ": expected a named type");
+    return damaged(what + ": the type is not a named type");
   NMB_ASSIGN(const hid_t datatype, source_.types().stored(property_.type));
   const Result<ClassicHeader> header = decode(property_.bytes, types);
   if (!header.ok()) return header.status().of_object(what);

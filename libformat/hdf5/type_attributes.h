@@ -9,12 +9,12 @@ namespace nmb::hdf5 {
 
 class TypeAttributes {
  public:
-  // property: of `source`; both must outlive the object.
+  // `property` is a property of `source`. Both must outlive the object.
   TypeAttributes(SourceBlock& source, const Property& property)
       : source_(source), property_(property) {}
 
-  // Makes the attributes and writes the values that refer to no object; sets *references if other
-  // values do.
+  // Makes the attributes, and writes the values that do not refer to objects. Sets *references if
+  // there are other values.
   Status define(bool* references, const FindObject& find_object);
   // Writes the values that refer to objects.
   Status write_references(const FindObject& find_object);

@@ -25,8 +25,8 @@ Result<std::string> take_text(char* text) {
   return out;
 }
 
-// Returns the classic type that equals this one, bit by bit. Classic types have the high byte
-// first.
+// Returns the classic type that equals this type bit by bit, or Type{} if there is none. Classic
+// types are big-endian.
 Type classic_type(hid_t type) {
   if (H5Tget_order(type) == H5T_ORDER_LE && H5Tget_size(type) > 1) return {};
   for (const Type code : {Type::kShort, Type::kInt, Type::kFloat, Type::kDouble, Type::kByte,
@@ -88,9 +88,9 @@ Result<Type> TypesIn::code_of(hid_t type) {
     NMB_ASSIGN(described.name, path_of_(type));
     return add(std::move(described));
   }
-  // HDF5's encoding of a type contains all of its properties, in one call instead of a dozen. Its
-  // length is not stated, but follows from its form: trailing zeros may be dropped.
-  std::array<char, 128> written{};  // large enough for all but large compounds and enums
+  // HDF5's encoding of a type contains all properties of the type, and needs one call instead of a
+  // dozen. Its trailing zeros may be dropped, because the encoding itself determines its length.
+  std::array<char, 128> written{};  // large enough except for large compounds and enums
   std::size_t length = written.size();
   const bool fits = H5Tencode(type, written.data(), &length) >= 0 && length <= written.size();
   std::string_view key(written.data(), written.size());

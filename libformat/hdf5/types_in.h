@@ -13,14 +13,14 @@
 
 namespace nmb::hdf5 {
 
-// The types of one block, each once.
+// The types of one block. Each type is stored once.
 class TypesIn {
  public:
-  // path_of: where a named datatype lies.
+  // `path_of` returns the path of a named datatype.
   explicit TypesIn(std::function<Result<std::string>(hid_t named)> path_of)
       : path_of_(std::move(path_of)) {}
 
-  // The code of a type in memory, as H5Dget_type and H5Aget_type return it.
+  // Returns the code of a type in memory, as H5Dget_type and H5Aget_type return it.
   Result<Type> code_of(hid_t type);
   const TypeTable& table() const { return table_; }
 
@@ -32,8 +32,8 @@ class TypesIn {
 
   std::function<Result<std::string>(hid_t)> path_of_;
   TypeTable table_;
-  std::map<std::vector<std::byte>, Type> known_;  // by encoded form
-  std::map<std::string, Type, std::less<>> met_;  // types without a name, by HDF5's encoded form
+  std::map<std::vector<std::byte>, Type> known_;  // by the bytes of encode_type()
+  std::map<std::string, Type, std::less<>> met_;  // types without a name, by HDF5's encoding
 };
 
 }  // namespace nmb::hdf5

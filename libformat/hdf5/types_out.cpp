@@ -1,5 +1,5 @@
-// Types to datatypes of HDF5 (see types_out.h). HDF5 copies a type into each type that contains it,
-// so types are made on demand, and their total number is limited.
+// Converts types to datatypes of HDF5 (see types_out.h). HDF5 copies a type into each type that
+// contains it. Types are therefore made on demand, and their total number is limited.
 #include "types_out.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace nmb::hdf5 {
 namespace {
 
 constexpr std::uint64_t kMostNodes = 1'000'000;
-// Limits of the message of a datatype.
+// Limits of the datatype message in an object header.
 constexpr std::uint32_t kMostMembers = 65535, kMostBits = 65535, kMostFloatBits = 255;
 
 H5T_order_t order_of(ByteOrder order) { return static_cast<H5T_order_t>(order); }
@@ -26,8 +26,8 @@ H5T_norm_t norm_of(Normalization normalization) {
                                                                : H5T_NORM_NONE;
 }
 
-// HDF5 checks each property of a float against the current values of the others, so it is first
-// made wide enough for any.
+// Sets the properties of a float. HDF5 checks each property against the current values of the other
+// properties, so the type is first made wide enough for all values.
 bool set_float(hid_t id, const ExtendedType& t) {
   const std::size_t wide = t.size + 64;
   return H5Tset_size(id, wide) >= 0 && H5Tset_precision(id, wide * 8) >= 0 &&
@@ -120,15 +120,15 @@ Result<hid_t> TypesOut::plain(Type type) {
     all_nodes_ += nodes;
     if (all_nodes_ > kMostNodes)
       return failure(Code::kLimit, "found more than ", kMostNodes,
-                     " types within those of the block");
+                     " types within the types of the block");
     const ExtendedType& t = types_.at(type);
     std::vector<std::uint64_t> offsets;
     NMB_ASSIGN(Handle made,
                t.type_class == TypeClass::kCompound ? make_compound(type, t, &offsets) : make(t));
     const std::size_t bytes = H5Tget_size(made.get());
     if (bytes == 0 || bytes > t.size || (bytes != t.size && !types_.needs_heap(type)))
-      return unsupported(types_.text(type), ": found ", t.size, " bytes, expected the ", bytes,
-                         " that HDF5 gives it");
+      return unsupported(types_.text(type), ": found ", t.size, " bytes, but in HDF5 the type has ",
+                         bytes, " bytes");
     made_[number] = {std::move(made), bytes, std::move(offsets)};
   }
   return made_[number].id.get();
@@ -140,13 +140,14 @@ Result<hid_t> TypesOut::stored(Type type) {
   std::string path = path_of(types_.at(type));
   for (auto there = named_.find(path); there != named_.end(); there = named_.find(path)) {
     if (H5Tequal(there->second.get(), made) > 0) return there->second.get();
-    // The number of a type without a link may be that of another file.
+    // A type without a link has only a number, and a type from another file may have the same
+    // number.
     if (path.starts_with('/')) {
       path += '/';
       continue;
     }
     return damaged(object_text("named datatype", path) +
-                   ": found two that differ, expected the same in all blocks");
+                   ": blocks have different types with this path");
   }
   NMB_ASSIGN(Handle named, check_handle(H5Tcopy(made), object_text("named datatype", path)));
   NMB_ASSIGN(const Handle tcpl, new_object_properties(H5P_DATATYPE_CREATE, "properties"));
@@ -217,7 +218,7 @@ Result<Handle> TypesOut::make(const ExtendedType& t) {
     case TypeClass::kCompound:
       break;
   }
-  return unsupported("found a type of no class");
+  return unsupported("found a type of an unknown class");
 }
 
 Result<Handle> TypesOut::make_atomic(const ExtendedType& t) {
@@ -227,10 +228,11 @@ Result<Handle> TypesOut::make_atomic(const ExtendedType& t) {
                       t.exponent_size > kMostFloatBits || t.mantissa_position > kMostFloatBits ||
                       t.mantissa_size > kMostFloatBits || t.exponent_bias > ~std::uint32_t{0})))
     return unsupported("found a number of ", t.size, " bytes, ", t.precision, " bits from ",
-                       t.bit_offset, " on, which HDF5 cannot write down");
+                       t.bit_offset, " on, which HDF5 cannot store");
   if (t.low_padding == BitPadding::kBackground || t.high_padding == BitPadding::kBackground ||
       t.inner_padding == BitPadding::kBackground)
-    return unsupported("found a number whose padding is what was there before, expected 0 or 1");
+    return unsupported(
+        "found a number whose padding bits keep their old values; HDF5 needs padding with 0 or 1");
   const bool is_integer = t.type_class == TypeClass::kInteger;
   const hid_t from = is_integer                         ? H5T_STD_I8LE
                      : has_fields                       ? H5T_IEEE_F64LE
@@ -249,12 +251,12 @@ Result<Handle> TypesOut::make_atomic(const ExtendedType& t) {
     return hdf5_failure(what);
   if (H5Tget_size(h) != t.size || H5Tget_precision(h) != t.precision ||
       H5Tget_offset(h) != static_cast<int>(t.bit_offset) || (has_fields && !is_float(h, t)))
-    return unsupported(what + ": HDF5 makes another of it");
+    return unsupported(what + ": HDF5 changes its properties");
   return id;
 }
 
-// The distances of fields in memory are those in our form, minus the difference in size of the
-// fields before.
+// Makes a compound. The offset of a field in memory is its offset in the block, minus the
+// differences in size of the fields before it.
 Result<Handle> TypesOut::make_compound(Type code, const ExtendedType& t,
                                        std::vector<std::uint64_t>* offsets) {
   const std::string what = types_.text(code);
@@ -273,12 +275,12 @@ Result<Handle> TypesOut::make_compound(Type code, const ExtendedType& t,
     return t.fields[a].offset < t.fields[b].offset;
   });
   offsets->resize(count);
-  std::uint64_t less = 0, end = 0;  // in our form
+  std::uint64_t less = 0, end = 0;  // end of the last field in the block's form
   for (const std::size_t i : order) {
     const ExtendedType::Field& field = t.fields[i];
     if (field.offset < end)
       return unsupported("field " + field.name + " of " + what +
-                         ": found one that overlaps another, which HDF5 does not write");
+                         " overlaps another field, which HDF5 does not support");
     (*offsets)[i] = field.offset - less;
     end = field.offset + types_.value_size(field.type);
     less += types_.value_size(field.type) - memory_bytes(field.type);

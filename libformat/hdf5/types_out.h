@@ -1,5 +1,5 @@
-// Converts the types of a block exactly to datatypes of HDF5 (spec/format.md, section 15.1):
-// classic types become the big-endian standard types, kChar becomes a string of one byte.
+// Converts the types of a block exactly to datatypes of HDF5 (spec/format.md, section 15.1).
+// Classic types become the big-endian standard types; kChar becomes a string of one byte.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +28,16 @@ class TypesOut {
       : types_(types), file_(file), named_(named), made_(types.size()), nodes_(types.size()) {}
 
   const TypeTable& table() const { return types_; }
-  // Returns the type for values in memory, for fields and elements; valid as long as the object.
-  // Errors: kUnsupported if HDF5 has no such type.
+  // Returns the type for values in memory, and for fields and elements of other types. The result
+  // is valid as long as the object exists. Errors: kUnsupported if HDF5 has no such type.
   Result<hid_t> plain(Type type);
-  // Returns the type for data sets and attributes: the named datatype if it is one, which is made
-  // without a link if it does not exist yet. Errors: kDamaged if the existing one differs.
+  // Returns the type for data sets and attributes. For a named type, this is the named datatype,
+  // which is made without a link if it does not exist yet. Errors: kDamaged if an existing named
+  // datatype differs.
   Result<hid_t> stored(Type type);
-  // Return the size of a value in memory and the offsets of its fields there (computed once by
-  // memory_layout.h). `type`: plain() must have been called for it.
+  // Return the size of a value in memory, and the offsets of its fields in memory
+  // (memory_layout.h). The size and the offsets are computed once, by plain(), which must have been
+  // called for `type`.
   std::size_t memory_bytes(Type type) const {
     return TypeTable::is_extended(type) ? of(type).bytes : type_size(type);
   }
@@ -45,9 +47,9 @@ class TypesOut {
 
  private:
   struct Made {
-    Handle id;  // invalid: not made yet
+    Handle id;  // invalid if the type was not made yet
     std::size_t bytes = 0;
-    std::vector<std::uint64_t> offsets;  // of a compound's fields
+    std::vector<std::uint64_t> offsets;  // offsets of a compound's fields
   };
   const Made& of(Type type) const {
     return made_[static_cast<std::uint32_t>(type) - TypeTable::kFirst];
@@ -63,8 +65,9 @@ class TypesOut {
   const hid_t file_;
   NamedTypes& named_;
   std::vector<Made> made_;
-  std::vector<std::uint64_t> nodes_;  // number of types in it, including itself; 0: not counted yet
-  std::uint64_t all_nodes_ = 0;       // in all types that were made
+  // Number of types in each type, including itself; 0 if not counted yet.
+  std::vector<std::uint64_t> nodes_;
+  std::uint64_t all_nodes_ = 0;  // number of types in all types that were made
 };
 
 }  // namespace nmb::hdf5

@@ -20,7 +20,7 @@ class Encoder {
   Encoder(const TypeTable& types, const References& references, Heap* heap)
       : types_(types), references_(references), heap_(heap) {}
 
-  // to: room for one value, zero.
+  // Encodes one value. `to` is memory for the encoded value, with all bytes zero.
   Status put(Type type, const std::byte* from, std::byte* to) {
     if (!types_.needs_heap(type)) {
       std::memcpy(to, from, types_.value_size(type));
@@ -65,7 +65,7 @@ class Encoder {
     std::memcpy(&text, from, sizeof text);
     if (!text) return;
     const std::size_t length = std::strlen(text);
-    // An empty string differs from a null string: it has a place.
+    // An empty string differs from a null string, because it has an offset.
     put_heap_value(length, heap_->add(std::as_bytes(std::span(text, length))), to);
   }
   Status put_sequence(Type base, const std::byte* from, std::byte* to) {

@@ -16,20 +16,20 @@
 
 namespace nmb::hdf5 {
 
-// How to find the targets of references.
+// Functions that find the targets of references.
 struct References {
-  // The path of an object by its reference in memory; empty: null.
+  // Returns the path of an object by its reference in memory; empty for a null reference.
   std::function<Result<std::string>(const void* reference)> object;
-  // What a reference to a region is stored as; empty: null.
+  // Returns the stored form of a reference to a region; empty for a null reference.
   std::function<Result<std::vector<std::byte>>(const void* reference)> region;
 };
 
 // The bytes to which values of variable length refer.
 class Heap {
  public:
-  // begin: of the heap, from the region's begin.
+  // `begin` is the offset of the heap from the region's begin.
   explicit Heap(std::uint64_t begin) : end_(begin) {}
-  // Appends `bytes`; returns their offset from the region's begin.
+  // Appends `bytes`, and returns their offset from the region's begin.
   std::uint64_t add(std::span<const std::byte> bytes);
   // Returns the offset of the next bytes.
   std::uint64_t end() const { return end_; }
@@ -42,7 +42,7 @@ class Heap {
   std::uint64_t end_;
 };
 
-// Values in memory that HDF5 has read.
+// Values that HDF5 has read into memory.
 struct ReadValues {
   std::vector<std::byte> bytes;
   hid_t type, space;
@@ -52,7 +52,7 @@ struct ReadValues {
   }
 };
 
-// Appends `count` values at `from`, of `type`, to `out`.
+// Encodes `count` values of `type` at `from`, and appends them to `out`.
 Status encode_values(const TypeTable& types, Type type, const References& references,
                      const std::byte* from, std::uint64_t count, std::vector<std::byte>* out,
                      Heap* heap);

@@ -1,6 +1,6 @@
-// Values (see values_out.h): arrays are written in slabs, in the data set's own type, so that no
-// byte changes; values of variable length by way of HDF5's form in memory; chunks in their stored
-// form.
+// Writes values (see values_out.h). Arrays are written in slabs, in the data set's own type, so
+// that no byte changes. Values of variable length are converted to HDF5's form in memory. Chunks
+// are written in their stored form.
 #include "values_out.h"
 
 #include <algorithm>
@@ -19,20 +19,20 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t kSlab = 8 << 20;       // bytes of values at once
-constexpr std::uint64_t kWindow = 16 << 20;    // bytes of records
-constexpr std::uint64_t kMostHeld = 64 << 20;  // bytes to which the values of a slab lead
-constexpr std::uint64_t kMostOfOne = 1 << 30;  // bytes to which one value leads
+constexpr std::uint64_t kSlab = 8 << 20;       // maximum bytes of values at a time
+constexpr std::uint64_t kWindow = 16 << 20;    // maximum bytes of records at a time
+constexpr std::uint64_t kMostHeld = 64 << 20;  // maximum bytes to which the values of a slab refer
+constexpr std::uint64_t kMostOfOne = 1 << 30;  // maximum bytes to which one value refers
 constexpr std::uint64_t kMostChunk = ~std::uint32_t{0};
 
-// A box of elements that is one run in row-major order.
+// A box of elements that are adjacent in row-major order.
 struct Slab {
   std::vector<hsize_t> start, count;
-  std::uint64_t first = 0, elements = 1;  // elements of the array
+  std::uint64_t first = 0, elements = 1;  // first element in the array, and number of elements
 };
 
-// Divides an array into slabs of at most `most` elements (at least one); the rows of a slab are a
-// multiple of `rows` if that many fit.
+// Divides an array into slabs of at most `most` elements, but at least one element. The number of
+// rows of a slab is a multiple of `rows` if that many rows fit.
 Status for_each_slab(const std::vector<std::uint64_t>& lengths, std::uint64_t most,
                      std::uint64_t rows, const std::function<Status(const Slab&)>& visit) {
   const std::size_t rank = lengths.size();
@@ -40,8 +40,8 @@ Status for_each_slab(const std::vector<std::uint64_t>& lengths, std::uint64_t mo
   for (const std::uint64_t length : lengths)
     if (!checked_mul(all, length, &all)) return damaged("found more than 2^64 values");
   if (all == 0) return {};
-  // The dimension that is cut: those after it are whole, and of those before it one index at a time
-  // is used.
+  // The dimension that is divided. Dimensions after it are whole; a slab has only one index of each
+  // dimension before it.
   std::size_t cut = rank;
   std::uint64_t inner = 1;  // number of elements in the dimensions after the cut
   while (cut > 0 && inner * lengths[cut - 1] <= most) inner *= lengths[--cut];
@@ -98,8 +98,9 @@ class ValuesOut {
     creation_ = creation_of(source_, id_, space_);
     return check_region();
   }
-  // Call after prepare(), for a record variable. Writes `count` records from `first` on. They lie
-  // record_size apart in `from`, which begins at the extent's byte `offset`.
+  // Writes `count` records of a record variable, from record `first` on. Call this function after
+  // prepare(). The records are record_size_ bytes apart in `from`, which begins at byte `offset` of
+  // the extent.
   Status put_column(std::uint64_t first, std::uint64_t count, const std::byte* from,
                     std::uint64_t offset, std::vector<std::byte>* column) {
     column->resize(count * region_);
@@ -122,7 +123,7 @@ class ValuesOut {
   Status check_region() {
     const std::uint64_t header = source_.block().layout.header_length;
     const std::uint64_t size = source_.block().extent->size();
-    if (variable_.begin < header) return damaged("found a begin in the header");
+    if (variable_.begin < header) return damaged("the variable begins inside the header");
     begin_ = variable_.begin - header;
     region_ = source_.metadata().slice_bytes(id_).value_or(~std::uint64_t{0});
     std::uint64_t end = 0;
@@ -134,8 +135,8 @@ class ValuesOut {
       if (!checked_mul(records - 1, record_size_, &end)) end = ~std::uint64_t{0};
     }
     if (checked_add(end, begin_, &end) && checked_add(end, region_, &end) && end <= size) return {};
-    return damaged("found values of ", region_, " bytes at ", begin_, ", expected an end within ",
-                   size);
+    return damaged("found values of ", region_, " bytes at ", begin_,
+                   ", which exceed the extent's length of ", size);
   }
 
   std::uint64_t rows_of_chunk() const {
@@ -143,7 +144,7 @@ class ValuesOut {
                                                                             : 1;
   }
 
-  // Reads the elements of a slab as bytes; records are not adjacent.
+  // Reads the elements of a slab as bytes. Records are not adjacent in the extent.
   Status read_elements(const Slab& slab, std::span<std::byte> out) const {
     const ByteSource& extent = *source_.block().extent;
     if (record_size_ == 0) return extent.read_at(begin_ + slab.first * value_size_, out);
@@ -196,7 +197,7 @@ class ValuesOut {
                          [&](const Slab& slab) { return put_heap(slab, region, heap); });
   }
 
-  // If the values of a slab lead to too many bytes at once, it is halved.
+  // Writes a slab. If the values of the slab refer to too many bytes at once, the slab is halved.
   Status put_heap(const Slab& slab, const ByteSource& region, HeapOut& heap) {
     std::vector<std::byte> values(slab.elements * value_size_);
     NMB_TRY(region.read_at(slab.first * value_size_, values));
@@ -224,23 +225,24 @@ class ValuesOut {
   Status write_chunks(const Storage& storage) {
     NMB_TRY(use_filters(storage.filters, FilterUse::kKeep, data_set_));
     const std::size_t rank = storage.chunk.size();
-    if (rank != space_.lengths.size()) return damaged("found chunks of another rank");
+    if (rank != space_.lengths.size())
+      return damaged("chunks do not have as many dimensions as the variable");
     std::uint64_t chunks = 1, chunk_bytes = value_size_;
     std::vector<std::uint64_t> counts(rank);
     for (std::size_t i = 0; i < rank; ++i) {
       const std::uint64_t chunk = storage.chunk[i];
       if (chunk == 0 || !checked_mul(chunk_bytes, chunk, &chunk_bytes))
-        return damaged("found a chunk of more bytes than 64 bits count");
+        return damaged("found a chunk of no bytes, or of more than 2^64 bytes");
       counts[i] = space_.lengths[i] / chunk + (space_.lengths[i] % chunk != 0);
       if (!checked_mul(chunks, counts[i], &chunks)) return damaged("found more than 2^64 chunks");
     }
     std::uint64_t table = 0;
     if (!checked_mul(chunks, ChunkRow::kLength, &table) || table > region_)
-      return damaged("found a table of ", chunks, " chunks in ", region_, " bytes");
-    constexpr std::uint64_t kRows = 4096;  // rows at once
+      return damaged("a table of ", chunks, " chunks does not fit in ", region_, " bytes");
+    constexpr std::uint64_t kRows = 4096;  // number of rows that are read at a time
     const ByteSource& extent = *source_.block().extent;
     std::vector<std::byte> rows, bytes;
-    std::vector<hsize_t> place(rank, 0);  // counted in chunks
+    std::vector<hsize_t> place(rank, 0);  // position of the chunk, counted in chunks
     for (std::uint64_t n = 0; n < chunks; ++n) {
       if (n % kRows == 0) {
         rows.resize(std::min(kRows, chunks - n) * ChunkRow::kLength);
@@ -261,7 +263,7 @@ class ValuesOut {
     if (row.offset > region_ || row.stored_length > region_ - row.offset ||
         row.stored_length > kMostChunk)
       return damaged("found a chunk of ", row.stored_length, " bytes at ", row.offset,
-                     ", expected an end within ", region_);
+                     ", which exceeds the region's length of ", region_);
     const std::size_t filters = storage.filters.size();
     if (filters < 32 && row.filter_mask >> filters)
       return damaged("found filter mask ", row.filter_mask, " of ", filters, " filters");
@@ -280,9 +282,9 @@ class ValuesOut {
                       "a chunk");
   }
 
-  // HDF5 keeps the filter mask of an allocated chunk that is overwritten with a chunk of the same
-  // length. Therefore a chunk of `bytes` bytes gets another length first. The first write may also
-  // allocate it.
+  // Makes HDF5 forget the filter mask of a chunk. HDF5 keeps the filter mask of an allocated chunk
+  // if it is overwritten with a chunk of the same length. Therefore a chunk of `bytes` bytes first
+  // gets another length. This write may also allocate the chunk.
   Status forget_mask(const std::vector<hsize_t>& start, std::size_t bytes) {
     hsize_t allocated = 0;
     NMB_TRY(check_hdf5(H5Dget_chunk_storage_size(data_set_, start.data(), &allocated), "a chunk"));
@@ -301,8 +303,8 @@ class ValuesOut {
   const std::uint64_t value_size_;
   Space space_;
   Creation creation_;
-  std::uint64_t begin_ = 0;   // in the extent
-  std::uint64_t region_ = 0;  // bytes; for a record variable, those of one record
+  std::uint64_t begin_ = 0;   // offset in the extent
+  std::uint64_t region_ = 0;  // bytes of the values; for a record variable, bytes of one record
   std::uint64_t record_size_ = 0;
 };
 

@@ -14,10 +14,12 @@ namespace nmb::hdf5 {
 Status write_values(SourceBlock& source, VarId variable, hid_t data_set,
                     const FindObject& find_object);
 
-// Returns whether a variable's values are small parts of records that contain those of several
-// variables: if each variable was read alone, all records would be read once for each.
+// Returns whether a variable's values are small parts of records that contain values of several
+// variables. If such variables were read one by one, all records would be read once for each
+// variable.
 bool is_column(const SourceBlock& source, VarId variable);
-// Writes all values of such variables, whose data sets are open, record by record.
+// Writes all values of variables for which is_column() is true, record by record. Their data sets
+// must be open.
 Status write_columns(SourceBlock& source, std::span<const std::pair<VarId, hid_t>> data_sets,
                      const FindObject& find_object);
 

@@ -1,5 +1,5 @@
-// A file that each rank reads and writes by MPI-IO independently. A call succeeds only if its count
-// is right too: OMPIO returns success for a write that wrote nothing.
+// A file that each rank reads and writes independently by MPI-IO. A call counts as successful only
+// if its byte count is right, because OMPIO returns success for a write that wrote nothing.
 #include "mpi_file.h"
 
 #include <fcntl.h>
@@ -22,11 +22,11 @@ namespace nmb {
 
 namespace {
 
-// The largest number of bytes of a call, whose count is an int.
+// Maximum number of bytes of a call, because MPI counts bytes with an int.
 constexpr std::size_t kMostBytes = 1 << 30;
 constexpr std::size_t kLongestName = 200;
 
-// The return code of a call, and its errno, which is often the only hint why it failed.
+// The return code of a call, and errno, which is often the only hint why the call failed.
 struct Outcome {
   int code = MPI_SUCCESS;
   int error = 0;
@@ -45,13 +45,13 @@ Code code_of(int mpi_class) {
   return mpi_class == MPI_ERR_NO_SPACE || mpi_class == MPI_ERR_QUOTA ? Code::kNoSpace : Code::kIo;
 }
 
-// Returns the error of a call that failed or did nothing.
+// Returns the error of a call that failed or transferred nothing.
 Status failure(const std::string& name, const std::string& doing, const Outcome& outcome) {
   const int error = outcome.error;
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) return system_error(error, name, doing);
   if (outcome.code == MPI_SUCCESS)
     return Status(Code::kIo, name, kNoOffset, "",
-                  "cannot " + doing + ": found nothing done by MPI-IO" +
+                  "cannot " + doing + ": MPI-IO did nothing" +
                       (error == 0 ? "" : joined_text(" (", std::strerror(error), ")")));
   int mpi_class = MPI_ERR_OTHER;
   MPI_Error_class(outcome.code, &mpi_class);
@@ -116,8 +116,9 @@ class MpiFile final : public OutputFile {
                       }));
   }
 
-  // MPI_File_preallocate() is not used: both libraries read the whole file and write it again
-  // (OMPIO elsewhere), and zeros after it. Reserving changes no byte that MPI-IO may cache.
+  // MPI_File_preallocate() is not used. With both MPI libraries, it reads the whole file, writes it
+  // again (OMPIO at another position), and writes zeros after it. Reserving space by a system call
+  // does not change any byte that MPI-IO may cache.
   Status reserve(std::uint64_t offset, std::uint64_t length) override {
     const std::lock_guard lock(mutex_);
     return file_->reserve(offset, length);
@@ -151,20 +152,20 @@ class MpiFile final : public OutputFile {
     NMB_TRY(check("MPI_Get_count", MPI_Get_count(&status, MPI_BYTE, &count)));
     if (count < 0 || count > asked)
       return Status(Code::kIo, name(), kNoOffset, "",
-                    joined_text("cannot ", doing, ": found a count of ", count,
-                                " by MPI-IO, expected at most ", asked));
+                    joined_text("cannot ", doing, ": MPI-IO returned a count of ", count,
+                                ", expected at most ", asked));
     return static_cast<std::size_t>(count);
   }
 
   Result<std::uint64_t> length_now() const {
     MPI_Offset length = 0;
-    NMB_TRY(check_done("tell the length",
+    NMB_TRY(check_done("get the length",
                        outcome_of([&] { return MPI_File_get_size(handle_, &length); })));
     return static_cast<std::uint64_t>(length);
   }
 
   std::unique_ptr<OutputFile> file_;
-  // MPI may be used by one thread at a time only, and both libraries lock a file for each call.
+  // Only one thread at a time may use MPI. Both MPI libraries lock a file during each call anyway.
   mutable std::mutex mutex_;
   MPI_File handle_;
 };
@@ -174,7 +175,7 @@ struct Info {
   ~Info() {
     if (info != MPI_INFO_NULL) MPI_Info_free(&info);
   }
-  // Check first, because a failure in MPI may end the program.
+  // The lengths are checked first, because a failure in MPI may end the program.
   Status set(const MpiIo::Hints& hints) {
     if (hints.empty()) return {};
     NMB_TRY(check("MPI_Info_create", MPI_Info_create(&info)));
@@ -198,8 +199,9 @@ struct Folder {
   }
 };
 
-// The path begins with the opened folder: Open MPI writes past its memory for paths of more than
-// about 240 bytes, and the part before a colon is the name of a file system's driver.
+// The path that MPI gets begins with the descriptor of the folder, for two reasons. Open MPI writes
+// beyond its buffer if a path has more than about 240 bytes. MPI takes the part of a path before a
+// colon as the name of a file-system driver.
 Result<MPI_File> open_handle(const std::string& path, int mode, const MpiIo::Hints& hints,
                              const std::string& doing) {
   const std::filesystem::path whole(path);
@@ -238,8 +240,8 @@ class MpiFiles final : public MpiIo {
     NMB_TRY(check("MPI_Query_thread", MPI_Query_thread(&level)));
     if (threads && level < MPI_THREAD_SERIALIZED)
       return Status(Code::kUsage, path, kNoOffset, "",
-                    "found MPI initialised for calls by one thread, expected MPI_THREAD_SERIALIZED "
-                    "for MPI-IO by several");
+                    "MPI was initialised for calls by one thread; MPI-IO by several threads needs "
+                    "MPI_THREAD_SERIALIZED");
     NMB_ASSIGN(MPI_File handle, open_handle(path, MPI_MODE_RDWR, hints, "open for writing"));
     return std::unique_ptr<OutputFile>(std::make_unique<MpiFile>(std::move(file), handle));
   }

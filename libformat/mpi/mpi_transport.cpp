@@ -1,5 +1,6 @@
-// The network between processes of an MPI job, as a plug-in: built once with each MPI library. It
-// only sends messages from rank to rank, so a communicator counts the same messages as MPI.
+// The network between processes of an MPI job, as a plug-in that is built once for each MPI
+// library. The plug-in only sends messages from rank to rank. The message counts of a communicator
+// are therefore those of MPI.
 #include <mpi.h>
 #include <sched.h>
 
@@ -22,16 +23,18 @@ namespace nmb {
 namespace {
 
 constexpr int kMessageTag = 0;
-// The reason why the network has failed: the last message of a rank to each of the others.
+// Tag of the message with the reason why the network has failed. It is the last message of a rank
+// to each other rank.
 constexpr int kFailureTag = 1;
 
-// Finished sends are collected when there are twice as many as remained last time, in number or in
-// bytes, and at least these.
+// Finished sends are collected when the number of sends, or their bytes, reach a limit. The limit
+// is twice the number or bytes that remained after the last collection, but at least the value
+// below.
 constexpr std::size_t kSweepSends = 16;
 constexpr std::size_t kSweepBytes = 1 << 20;
 
-// How long the end of a network waits for the other ranks' ends or, after a failure, for another
-// message.
+// How long a rank that ends its network waits for the other ranks to end it, or, after a failure,
+// for another message.
 constexpr std::chrono::seconds kEndWait{2};
 
 using Clock = std::chrono::steady_clock;
@@ -42,8 +45,8 @@ double thread_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Pauses of a waiting rank between two checks: first none, then it yields to others, then it
-// sleeps, because there may be fewer processors than ranks.
+// Pause of a waiting rank between two checks. At first there is no pause; then the rank yields the
+// processor; then it sleeps, because there may be fewer processors than ranks.
 class Pause {
  public:
   void operator()() {
@@ -117,15 +120,15 @@ class MpiTransport final : public Transport {
   // Finds the next message with this tag (or MPI_ANY_TAG), if there is one.
   Result<bool> look(int tag, Match* match);
   Result<Match> wait_for_message();
-  // end: when to give up with kLimit.
+  // Fails with kLimit after the time `end`.
   Result<std::vector<std::byte>> receive(Match* match,
                                          Clock::time_point end = Clock::time_point::max());
-  // The message says that another rank has failed; returns the reason.
+  // Receives the message that another rank has failed, and returns the reason.
   Status learn_failure(Match* match);
   Status look_for_failure();
   bool end_together();
   void end_failed();
-  // Postpones the end when messages arrive.
+  // Discards messages that have arrived, and postpones *end if there are any.
   Status discard_arrivals(Clock::time_point* end);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
@@ -133,7 +136,7 @@ class MpiTransport final : public Transport {
   int size_ = 1;
   int node_leader_ = 0;
   Status failure_;
-  int last_messages_ = 0;  // ranks that will send no more
+  int last_messages_ = 0;  // number of ranks that will send no more messages
   double waiting_seconds_ = 0;
   // Sends that were unfinished at the last check: requests_[i] uses buffers_[i].
   std::vector<MPI_Request> requests_;
@@ -144,20 +147,20 @@ class MpiTransport final : public Transport {
   std::size_t sweep_bytes_ = kSweepBytes;
 };
 
-// Requests of failed networks that MPI may still use, kept until the process ends. Only for the
-// thread of MPI.
+// Requests of failed networks that MPI may still use. They are kept until the process ends. Only
+// the thread that initialised MPI may use this list.
 std::vector<Transfer>& abandoned() {
   static auto* const transfers = new std::vector<Transfer>;
   return *transfers;
 }
 
-// What such networks keep for ranks that may not know.
+// Objects that failed networks keep for ranks that may not have noticed the failure.
 std::vector<std::shared_ptr<const void>>& kept_for_others() {
   static auto* const kept = new std::vector<std::shared_ptr<const void>>;
   return *kept;
 }
 
-// Networks that have not ended. Used on the thread of MPI only.
+// Networks that have not ended. Only the thread that initialised MPI may use this list.
 std::vector<MpiTransport*>& open_networks() {
   static auto* const networks = new std::vector<MpiTransport*>;
   return *networks;
@@ -180,17 +183,17 @@ Status MpiTransport::open(MPI_Comm comm) {
   return find_node_leader();
 }
 
-// The program ends without having ended this network.
+// Called if the program ends before this network was destroyed.
 void MpiTransport::end_with_program() {
   if (failure_.ok() && end_together()) return;
-  fail(Status(Code::kUsage, joined_text("found the program of rank ", rank_,
-                                        " ending, expected the end of its Communicator before")));
+  fail(Status(Code::kUsage, joined_text("the program of rank ", rank_,
+                                        " ended before its Communicator was destroyed")));
   end_failed();
 }
 
 Status MpiTransport::find_node_leader() {
-  // Computed once for the ranks of MPI_COMM_WORLD: some MPI libraries take long if there are more
-  // ranks than processors.
+  // The node leader is computed only once for the ranks of MPI_COMM_WORLD. With some MPI libraries,
+  // the computation takes long if there are more ranks than processors.
   static std::optional<int> of_world;
   int likeness = MPI_UNEQUAL;
   NMB_TRY(check("MPI_Comm_compare", MPI_Comm_compare(comm_, MPI_COMM_WORLD, &likeness)));
@@ -218,7 +221,8 @@ Status MpiTransport::check_or_fail(const char* call, int code) {
 }
 
 Status MpiTransport::post(int to, int tag, std::vector<std::byte> bytes) {
-  // Reserve first: bytes that MPI has begun to send must not be freed for lack of memory.
+  // Reserve memory before sending. Otherwise bytes that MPI has begun to send could be freed if
+  // memory is exhausted.
   if (requests_.size() == requests_.capacity())
     requests_.reserve(2 * requests_.size() + kSweepSends);
   if (buffers_.size() == buffers_.capacity()) buffers_.reserve(2 * buffers_.size() + kSweepSends);
@@ -308,7 +312,7 @@ Result<std::vector<std::byte>> MpiTransport::receive(Match* match, Clock::time_p
     // A rank that fails while it sends a long message may not send all of it.
     if (status.ok() && failure_.ok() && match->tag != kFailureTag) status = look_for_failure();
     if (status.ok() && Clock::now() > end)
-      status = Status(Code::kLimit, "found a part of a message, expected all of it in time");
+      status = Status(Code::kLimit, "only a part of a message arrived in time");
     if (!status.ok()) {
       abandoned().push_back(std::move(transfer));
       return status;
@@ -340,13 +344,13 @@ Status MpiTransport::look_for_failure() {
 void MpiTransport::fail(const Status& why) {
   if (!failure_.ok()) return;
   failure_ = why;
-  // If sending fails, the rank learns nothing: there is no other way to inform it.
+  // A rank to which this message cannot be sent is not informed, because there is no other way.
   for (int to = 0; to < size_; ++to)
     if (to != rank_) static_cast<void>(post(to, kFailureTag, status_bytes(why)).ok());
 }
 
-// Waits, with a limit, until the sends are done and all ranks have come here. Returns false if they
-// have not, or if the network has failed.
+// Waits until this rank's sends are done, then at most kEndWait until all ranks have called this
+// function. Returns false if a rank has not called it, or if the network has failed.
 bool MpiTransport::end_together() {
   for (Pause pause; !requests_.empty(); pause())
     if (!sweep().ok() || !look_for_failure().ok()) return false;
@@ -363,9 +367,9 @@ bool MpiTransport::end_together() {
   return false;
 }
 
-// Waits, with a limit, until the sends are done and all messages to this rank have arrived, and
-// discards them, so that MPI ends properly. There is a limit, because a rank may have ended without
-// a message.
+// Waits until the sends are done and all messages to this rank have arrived, and discards these
+// messages, so that MPI ends properly. The time is limited, because a rank may have ended without
+// sending a message.
 void MpiTransport::end_failed() {
   Clock::time_point end = Clock::now() + kEndWait;
   for (Pause pause; Clock::now() < end; pause()) {
@@ -393,13 +397,14 @@ MpiTransport::~MpiTransport() {
   if (comm_ == MPI_COMM_NULL || finalised != 0) return;
   const bool all_ended = failure_.ok() && end_together();
   if (!failure_.ok()) end_failed();
-  // Ranks that have not told that they know may still do what they did: until the process ends.
+  // Ranks that have not confirmed the failure may still use these objects, so they are kept until
+  // the process ends.
   if (!all_ended && last_messages_ < size_ - 1)
     std::ranges::move(kept_, std::back_inserter(kept_for_others()));
   for (std::size_t i = 0; i < requests_.size(); ++i)
     abandoned().push_back({requests_[i], std::move(buffers_[i])});
-  // Otherwise the communicator stays: late messages must not reach another communicator, which Open
-  // MPI would allow.
+  // Otherwise the communicator is not freed. With Open MPI, late messages could then reach another
+  // communicator.
   if (all_ended) MPI_Comm_free(&comm_);
 }
 
@@ -416,18 +421,19 @@ Status initialise() {
   int initialised = 0, finalised = 0;
   NMB_TRY(check("MPI_Initialized", MPI_Initialized(&initialised)));
   NMB_TRY(check("MPI_Finalized", MPI_Finalized(&finalised)));
-  if (finalised != 0) return Status(Code::kUsage, "found MPI finalised, expected it to be in use");
+  if (finalised != 0)
+    return Status(Code::kUsage, "MPI was finalised; no communicator can be opened after that");
   if (initialised != 0) return {};
   int provided = 0;
-  // Only one thread sends messages, but several may write to a file in turn.
+  // Only one thread sends messages, but several threads may write to a file in turn.
   NMB_TRY(check("MPI_Init_thread",
                 MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided)));
   if (std::atexit(finalise) != 0)
-    return Status(Code::kLimit, "cannot have MPI finalised at the end of the program");
+    return Status(Code::kLimit,
+                  "cannot register the function that finalises MPI at the end of the program");
   if (provided < MPI_THREAD_FUNNELED)
     return Status(Code::kUnsupported,
-                  "found an MPI for programs of one thread, expected "
-                  "MPI_THREAD_FUNNELED");
+                  "this MPI supports only programs with one thread; MPI_THREAD_FUNNELED is needed");
   return {};
 }
 

@@ -1,8 +1,7 @@
-"""Which generation of a file is the newest: format.md, 3 to 5.4, explained a second time.
+"""Finds the newest generation of a file, as format.md, sections 3 to 5.4, says.
 
-choose(data) is a function of the bytes alone: `data` is a whole file, or anything that has a length and
-whose slices are bytes. It reads the head, and no more of a settled file that ends where its newest
-generation says.
+The result of choose(data) depends only on the bytes. `data` is a whole file, or any object that has a length and
+whose slices are bytes. choose() reads only the head of a settled file whose length is that of its newest generation.
 """
 
 import struct
@@ -33,7 +32,7 @@ sum64 = xxhash.xxh3_64_intdigest
 
 
 class Superblock:
-    """4096 bytes at a position; `sound`: magic, version and sum are right."""
+    """A superblock: 4096 bytes at a position. `sound` means that magic, version and sum are right."""
 
     __slots__ = ("position", "raw", "sound", "generation", "file_length", "file_id", "previous", "_total")
 
@@ -56,7 +55,7 @@ class Superblock:
 
     @property
     def total(self):
-        """`sum` of all its bytes: the sum of a place, and of the mark."""
+        """`sum` of all bytes of the superblock, as a place and the mark have it."""
         if self._total is None:
             self._total = sum64(self.raw)
         return self._total
@@ -77,14 +76,14 @@ class Mark:
 
 
 class Choice:
-    """What the bytes of a file say of its generations."""
+    """The result of choose(): the newest generation, and what is wrong."""
 
     def __init__(self):
         self.newest = None  # Superblock
-        self.rolled_forward = False  # it was taken from a trailer
+        self.rolled_forward = False  # the newest generation was taken from a trailer
         self.settled = False
-        self.pending = None  # Superblock that follows the newest, and is not taken
-        self.lost = False  # there was a newer generation: the file cannot be opened
+        self.pending = None  # Superblock that follows the newest one and is not used
+        self.lost = False  # a newer generation is lost, and the file cannot be opened
         self.unsupported = False
         self.file_id = None  # 16 bytes
         self.identity = None  # the 256 bytes that identity and cover should have
@@ -93,27 +92,30 @@ class Choice:
 
 
 def unknown_features(superblock):
-    """Section 17: with such a bit, reserved bytes are in use."""
+    """Returns whether a feature bit is unknown. Reserved bytes may then be in use (section 17)."""
     masks = struct.unpack_from("<4Q", superblock.raw, 32)
     return any(mask & ~known for mask, known in zip(masks, KNOWN.values()))
 
 
 def is_nmb(data):
-    """Section 3."""
+    """Returns whether the data are an NMB file (section 3)."""
     places = {0: IDENTITY_MAGIC, 256: MARK_MAGIC, 512: IDENTITY_MAGIC, 4096: SUPERBLOCK_MAGIC, 8192: SUPERBLOCK_MAGIC}
     return any(bytes(data[at : at + 8]) == magic for at, magic in places.items()) or bytes(data[16384:16388]) == b"\x89NMB"
 
 
 def choose(data, search=False):
-    """search: look for pending generations in all that lies behind the newest, as writers do. In a state that is not
-    settled readers do so too."""
+    """Returns the Choice for a file.
+
+    search: look for a pending generation in all bytes after the newest generation, as writers do. In a state that is
+    not settled, readers do the same.
+    """
     c = Choice()
     slots = [Superblock(data, UNIT), Superblock(data, 2 * UNIT)]
     mark = Mark(data)
     find_file_id(c, data, mark, slots)
     if c.unsupported:
         return c
-    if c.file_id is None:  # rule 4 finds a superblock of any file
+    if c.file_id is None:  # rule 4 accepts a superblock of any file
         last = last_superblock(data, None)
         c.file_id = last.file_id if last else None
     usable = [
@@ -154,7 +156,10 @@ def choose(data, search=False):
 
 
 def pick(c, data, g, mark, slots, usable):
-    """5.4: settled, or rules 1 to 4. mark: a valid one or None; g: the newest valid slot or None."""
+    """Chooses the newest generation by section 5.4, rules 1 to 4.
+
+    mark: a valid mark, or None. g: the newest valid slot, or None.
+    """
     other_fits = g is not None and slot_before_fits(g, slots, usable)
     if other_fits and mark and is_marked(mark, g) and len(data) >= g.file_length:
         c.newest, c.settled = g, True
@@ -182,7 +187,7 @@ def is_trailer(s, file_id):
 
 
 def is_marked(mark, g):
-    """The mark says g, or the generation before."""
+    """Returns whether the mark names g or the previous generation."""
     if (mark.generation, mark.file_length, mark.total) == (g.generation, g.file_length, g.total):
         return True
     position, _, total = g.previous
@@ -194,7 +199,7 @@ def is_marked(mark, g):
 
 
 def slot_before_fits(g, slots, usable):
-    """The slot that is not g's is as a settled state has it."""
+    """Returns whether the other slot, beside that of g, is as a settled state requires."""
     number = g.generation % 2
     if g.generation == 1:
         return slots[number].zero
@@ -202,7 +207,10 @@ def slot_before_fits(g, slots, usable):
 
 
 def follows(data, s, g):
-    """s leads to g by its previous trailers. Each lies before the one that leads to it: this ends."""
+    """Returns whether s leads to g through previous trailers.
+
+    The loop ends, because each trailer lies before the trailer that leads to it.
+    """
     if not is_trailer(s, g.file_id) or s.position < g.file_length:
         return False
     while s.generation > g.generation + 1:
@@ -221,12 +229,15 @@ def follows(data, s, g):
 
 
 def units_behind(data, start):
-    """Positions of the whole units of 4096 bytes behind `start`, the last one first."""
+    """Returns the positions of the whole units of 4096 bytes after `start`, the last unit first."""
     return range(len(data) // UNIT * UNIT - UNIT, max(start, HEAD) - 1, -UNIT)
 
 
 def find_pending(data, g, search):
-    """search: in all that lies behind g, not in the last unit alone."""
+    """Returns the superblock that follows g, or None.
+
+    search: look in all bytes after g, not only in the last unit.
+    """
     for position in units_behind(data, g.file_length):
         if bytes(data[position : position + 8]) == SUPERBLOCK_MAGIC:
             s = Superblock(data, position)
@@ -247,7 +258,7 @@ def last_superblock(data, file_id):
 
 
 def find_file_id(c, data, mark, slots):
-    """Section 4: rules R-ID-1 to R-ID-3; the id is that of the first of all that is sound."""
+    """Checks R-ID-1 to R-ID-3, and takes the file id from the first sound source (section 4)."""
     for at in (IDENTITY_AT, 0):
         raw = bytes(data[at : at + 256])
         magic = raw[:8] == IDENTITY_MAGIC
@@ -277,7 +288,7 @@ def identity_of(file_id):
 
 
 def check_slots(c, slots, usable):
-    """R-SB-1 and R-SB-3: a slot that the first tells of is none for the second."""
+    """Checks R-SB-1 and R-SB-3. A slot that breaks R-SB-1 is not checked for R-SB-3."""
     newest = c.newest
     for number, s in enumerate(slots):
         if not usable[number] and not s.zero:
@@ -297,7 +308,10 @@ def check_slots(c, slots, usable):
 
 
 def check_cover(c, data, slots):
-    """R-ID-5. What the superblock before has in the cover is a warning: a crash kept the newer one out."""
+    """Checks R-ID-5.
+
+    A cover that belongs to the previous superblock is only a warning: a crash prevented the newer cover.
+    """
     c.identity = c.identity or identity_of(c.file_id)
     expected = cover_of(c, c.newest)
     cover = bytes(data[:256])

@@ -1,8 +1,8 @@
-"""The classic netCDF header (CDF-1, CDF-2, CDF-5), in the order of classic_header.md.
+"""Decodes classic netCDF headers (CDF-1, CDF-2, CDF-5), in the order of classic_header.md.
 
-decode() returns a Header, whose remarks are departures from the canonical form; what hinders reading
-is raised as ClassicError. Both carry rule ids and offsets from the header's start. The methods of
-Decoder that extended_reference.py replaces say so.
+decode() returns a Header. The remarks of this Header are deviations from the canonical form. If a broken rule
+prevents reading, decode() raises ClassicError. Remarks and errors have rule ids and offsets from the header's
+start. extended_reference.py replaces the methods of Decoder that differ in kind 6.
 """
 
 CHAR = 2
@@ -35,7 +35,7 @@ DEFAULT_FILL = {
     11: b"\xff\xff\xff\xff\xff\xff\xff\xfe",
 }
 DIMENSION, VARIABLE, ATTRIBUTE = 10, 11, 12
-# Bytes of the smallest item by kind.
+# Size in bytes of the smallest possible item, for each kind of header.
 SMALLEST = {
     DIMENSION: {1: 12, 2: 12, 5: 20, 6: 20},
     ATTRIBUTE: {1: 16, 2: 16, 5: 24, 6: 24},
@@ -68,7 +68,7 @@ class Variable:
     def __init__(self, name, dimensions, attributes, type_):
         self.name, self.dimensions, self.attributes, self.type = name, dimensions, attributes, type_
         self.begin = self.slice_bytes = self.is_record = None
-        self.array_bytes = None  # of a slice as a plain array, which it may not be in kind 6
+        self.array_bytes = None  # bytes of a slice stored as a plain array; in kind 6 it may be stored otherwise
         self.vsize_at = self.begin_at = None  # offsets of these fields
 
     @property
@@ -79,14 +79,14 @@ class Variable:
 class Header:
     def __init__(self):
         self.kind = self.header_length = self.record_dimension = None
-        self.base = 0  # what begins count from: the header's length but in kind 6
-        self.extension = None  # of kind 6
+        self.base = 0  # offset that begins count from: the header's length, or 0 in kind 6
+        self.extension = None  # Extension of a body of kind 6
         self.records = None  # None: STREAMING
         self.dimensions, self.attributes, self.variables, self.remarks = [], [], [], []
         self.record_size = self.record_begin = 0
 
     def values_end(self, records):
-        """First byte behind the last value, padding not counted."""
+        """Returns the offset of the first byte after the last value, without padding."""
         end = self.base
         for v in self.variables:
             if not v.is_record:
@@ -167,7 +167,7 @@ class Decoder:
         return name
 
     def items(self, tag, what):
-        """The head of a list: yields once an item."""
+        """Reads the head of a list and returns a range with one number for each item."""
         at = self.at
         found = self.number(4, what + " list tag")
         count_at = self.at
@@ -191,23 +191,23 @@ class Decoder:
             self.error("R-CH-9", at, f"type {type_}")
         return type_
 
-    # What kind 6 has otherwise
+    # Methods that differ in kind 6
 
     def size_of(self, type_):
-        """Bytes of a value; None: no such type."""
+        """Returns the size in bytes of a value, or None if the type does not exist."""
         return None if self.out.kind < 5 and type_ > 6 else SIZES.get(type_)
 
     def sections(self):
-        """What lies between numrecs and the list of dimensions, and what that leads to."""
+        """Reads what lies between numrecs and the list of dimensions, and the sections. Empty in a classic header."""
 
     def is_record(self, number, length, length_at):
-        """Whether a dimension is the record dimension."""
+        """Returns whether a dimension is the record dimension."""
         if length == 0 and self.out.record_dimension is not None:
             self.error("R-CH-8", length_at, "a second record dimension")
         return length == 0
 
     def value_bytes(self, type_, count):
-        """Bytes of an attribute's values, which follow."""
+        """Returns the number of bytes of an attribute's values, which are read next."""
         return count * SIZES[type_]
 
     def check_vsize(self, v, type_at, vsize):
@@ -218,11 +218,11 @@ class Decoder:
             self.remark("R-CH-20", v.vsize_at, f"vsize {vsize}, expected {expected}")
 
     def region_of(self, number):
-        """The length of a variable's values where they are no plain array."""
+        """Returns the length of a variable's region, or None if its values are a plain array."""
         return None
 
     def finish(self, values_follow):
-        """Once the header is read whole: what lies behind it."""
+        """Checks what follows the header, after the whole header has been read."""
         self.out.base = self.out.header_length
         if not values_follow and self.left():
             self.error("R-CH-18", self.at, f"{self.left()} bytes behind the header")
@@ -325,10 +325,10 @@ class Decoder:
             self.error("R-CH-11", at, "the record dimension is not the first")
         return id_
 
-    # Once the header is read whole
+    # Checks after the whole header has been read
 
     def check_sizes(self):
-        """R-CH-15."""
+        """Checks R-CH-15."""
         out = self.out
         if out.kind >= 5:
             return
@@ -345,7 +345,7 @@ class Decoder:
                 )
 
     def check_begins(self):
-        """R-CH-13 and R-CH-14, and what follows from begins: record size and begin."""
+        """Checks R-CH-13 and R-CH-14, and computes the record size and the begin of the first record."""
         out = self.out
         record = [v for v in out.variables if v.is_record]
         limit = 2**31 - 1 if out.kind == 1 else LIMIT
@@ -365,7 +365,7 @@ class Decoder:
         out.record_begin = min((v.begin for v in record), default=0)
 
     def check_overlap(self):
-        """R-CH-16."""
+        """Checks R-CH-16."""
         out = self.out
         fixed = sorted((v for v in out.variables if not v.is_record), key=lambda v: v.begin)
         record = sorted((v for v in out.variables if v.is_record), key=lambda v: v.begin)
@@ -395,7 +395,7 @@ class Decoder:
                 )
 
     def check_values(self, values_follow):
-        """R-CH-14 for the records, R-CH-17, R-CH-23."""
+        """Checks R-CH-14 for the records, R-CH-17 and R-CH-23."""
         out, size = self.out, len(self.data)
         records = out.records
         if records is None:
@@ -427,7 +427,7 @@ class Decoder:
             self.remark("R-CH-23", padded_end, f"{size - padded_end} bytes behind the values")
 
     def remark_order(self):
-        """R-CH-21, R-CH-22."""
+        """Adds remarks for R-CH-21 and R-CH-22."""
         out = self.out
         fixed_end = max(
             [out.header_length] + [padded(v.end) for v in out.variables if not v.is_record]
@@ -450,7 +450,7 @@ class Decoder:
 
 
 def is_new_name(name):
-    """8.4, names of dimensions, variables and attributes."""
+    """Returns whether a new dimension, variable or attribute may have this name (section 8.4)."""
     try:
         name.decode("utf-8")
     except UnicodeDecodeError:
@@ -464,5 +464,8 @@ def is_new_name(name):
 
 
 def decode(data, values_follow=True, trace=None):
-    """values_follow: the data are a file; else they are a body, the header alone."""
+    """Decodes a header.
+
+    values_follow: True if the data are a file, False if they are a body, which has only the header.
+    """
     return Decoder(data, trace).decode(values_follow)

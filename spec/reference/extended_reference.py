@@ -1,8 +1,8 @@
-"""The extended body (kind 6), in the order of section 15 of format.md, and the values that it describes.
+"""Decodes extended bodies (kind 6), in the order of section 15 of format.md, and the values that they describe.
 
-decode() returns the Header of classic_reference.py with an Extension. What hinders reading is raised as
-ClassicError, whose offsets count from the body's first byte. Values that break R-XC-1 or R-XV-1, and an
-hdf5 section that breaks R-H5-1, are raised as BrokenValue: these rules hold for what is read.
+decode() returns the Header of classic_reference.py with an Extension. If a broken rule prevents reading, it raises
+ClassicError, with an offset from the body's first byte. R-XC-1, R-XV-1 and R-H5-1 are checked only when values or
+the hdf5 section are read. If one of these rules is broken, BrokenValue is raised.
 """
 
 import fractions
@@ -16,20 +16,20 @@ import classic_reference as classic
 
 LIMIT = classic.LIMIT
 FIRST_TYPE = 256
-HEAP_VALUE = 16  # bytes of a value of variable length
+HEAP_VALUE = 16  # size in bytes of a value of variable length
 MAX_DEPTH = 64
 MAX_FILTERS = 32
-# Limits of this program: values that lie within values of variable length, bytes of a chunk.
+# Limits of this program, not of the format: number of values that are decoded, and bytes of a chunk.
 MAX_VALUES = 2**18
 MAX_CHUNK = 2**26
 
 
 class Unsupported(Exception):
-    """A later version may read it."""
+    """This reader cannot read a body or a value, but another reader may."""
 
 
 class BrokenValue(Exception):
-    """A value cannot be read: the rule that it breaks."""
+    """A value cannot be read, because it breaks a rule."""
 
     def __init__(self, rule, message):
         super().__init__(message)
@@ -41,7 +41,7 @@ def up(n):
 
 
 class Items:
-    """Little-endian items one after the other. What is wrong breaks `rule` at `mark`."""
+    """Reads little-endian items one after the other. An error is reported as broken `rule` at offset `mark`."""
 
     def __init__(self, data, start, end, rule, trace=lambda *field: None, error=None):
         self.data, self.at, self.start, self.end = data, start, start, end
@@ -93,7 +93,7 @@ class Items:
         self.zero(up(self.at - self.start) - (self.at - self.start), "padding")
 
     def part(self, n, name):
-        """Items of the next n bytes, in their place; padding counts from their begin."""
+        """Returns Items for the next n bytes, with unchanged offsets. Padding counts from the first of these bytes."""
         out = Items(self.data, self.at, self.at, self.rule, self.trace, self.error)
         out.mark = self.mark
         self.take(n, name)
@@ -110,10 +110,10 @@ SECTION_FLAGS = {TYPES: 3, DIMENSIONS: 3, HDF5: 2, STORAGE: 3}
 class Extension:
     def __init__(self):
         self.types = []
-        self.unlimited = {}  # dimension: (is the record dimension, offset of the entry)
+        self.unlimited = {}  # dimension: (whether it is the record dimension, offset of its entry)
         self.storage = {}  # variable: Storage
         self.hdf5 = b""
-        self.critical_for_writing = False  # a section that this version does not know
+        self.critical_for_writing = False  # there is an unknown section that is critical for writing
 
     def size_of(self, type_):
         if type_ in classic.SIZES:
@@ -180,7 +180,7 @@ class ExtendedDecoder(classic.Decoder):
         return storage and storage.region_length
 
     def check_vsize(self, v, type_at, vsize):
-        """R-XS-2."""
+        """Checks vsize by R-XS-2."""
         extension, expected = self.out.extension, classic.padded(v.slice_bytes)
         wrong = lambda text: self.error("R-XS-2", type_at, f"variable {v.name[:100]!r}: {text}")
         if vsize != expected:
@@ -231,7 +231,7 @@ class ExtendedDecoder(classic.Decoder):
                 )
 
     def remark_order(self):
-        """Begins need not follow the order of definition."""
+        """Adds no remarks, because begins need not follow the order of definition."""
 
 
 def read_sections(extension, items):
@@ -287,7 +287,7 @@ FLOAT_PARTS += ["mantissa position", "mantissa size"]
 
 
 class Type(dict):
-    """The fields of a type's payload by name, and what follows from them."""
+    """The fields of a type's payload by name, and values computed from these fields."""
 
     def __init__(self, class_, size):
         super().__init__()
@@ -356,7 +356,7 @@ def read_type(extension, items):
 def read_enum(extension, payload, items, t):
     t["base"], count = payload.number(4, "base"), payload.number(4, "members")
     size = extension.size_of(t["base"])
-    if size is None:  # how long its values are, nobody knows
+    if size is None:  # the length of the values is not known
         items.rule, items.mark = "R-XT-2", items.at
         items.fail(f"base {t['base']} is not there before")
     if count == 0:
@@ -367,7 +367,7 @@ def read_enum(extension, payload, items, t):
 
 
 def check_type(extension, items, t):
-    """R-XT-2."""
+    """Checks R-XT-2."""
     bases = [t["base"]] if "base" in t else [f[0] for f in t.get("fields", [])]
     for base in bases:
         if extension.size_of(base) is None:
@@ -459,7 +459,10 @@ def read_storage(extension, items):
 
 
 def unfletcher(raw):
-    """HDF5's checksum: two sums of big-endian words, modulo 65535; 0 only of zeros."""
+    """Checks and removes HDF5's checksum: two sums of big-endian words, modulo 65535.
+
+    A sum is 0 only if all words are zero.
+    """
     if len(raw) < 4:
         raise ValueError("a chunk without its checksum")
     raw, told = raw[:-4], int.from_bytes(raw[-4:], "little")
@@ -469,7 +472,7 @@ def unfletcher(raw):
         second += first
     fold = lambda n: (n - 1) % 65535 + 1 if n else 0
     expected = fold(second) << 16 | fold(first)
-    # Old writers have the bytes of each half in the other order.
+    # Old writers stored the two bytes of each half in the other order.
     old = (expected & 0x00FF00FF) << 8 | (expected & 0xFF00FF00) >> 8
     if told not in (expected, old):
         raise ValueError("the checksum of a chunk is not right")
@@ -489,7 +492,7 @@ def unshuffle(raw, size):
 
 
 def unfilter(filter_, raw, limit, value_size):
-    """At most limit + 1 bytes: more is too many."""
+    """Reverses a filter. Returns at most limit + 1 bytes, which is enough to see that there are too many."""
     if filter_.id == FLETCHER32:
         return unfletcher(raw)
     if filter_.id == SHUFFLE:
@@ -508,7 +511,7 @@ def unfilter(filter_, raw, limit, value_size):
 
 
 def chunk_of(storage, region, number, length, value_size):
-    """The bytes of one chunk; None: never written."""
+    """Returns the decoded bytes of one chunk, or None if the chunk was never written."""
     row = region[24 * number : 24 * number + 24]
     offset, stored, mask = struct.unpack("<QQI", row[:20])
     wrong = lambda text: BrokenValue("R-XC-1", f"chunk {number}: {text}")
@@ -532,7 +535,7 @@ def chunk_of(storage, region, number, length, value_size):
 
 
 def array_of_chunks(storage, region, shape, value_size, fill):
-    """The plain array that chunks make."""
+    """Returns the values of all chunks as a plain array."""
     for filter_ in storage.filters:
         if filter_.id not in (DEFLATE, SHUFFLE, FLETCHER32, ZSTD):
             raise Unsupported(f"filter {filter_.id}")
@@ -571,7 +574,7 @@ def array_of_chunks(storage, region, shape, value_size, fill):
     return out
 
 
-# --- Values as JSON has them -----------------------------------------------------------------------
+# --- Values in JSON --------------------------------------------------------------------------------
 
 
 def text_of(raw):
@@ -582,7 +585,7 @@ def text_of(raw):
 
 
 class Values:
-    """Values of the types of a block. region: what values of variable length lead to."""
+    """Converts values of a block to JSON. region: the bytes to which values of variable length lead."""
 
     def __init__(self, extension, region):
         self.extension, self.region, self.taken = extension, region, 0
@@ -594,7 +597,7 @@ class Values:
         return [self.value(type_, raw[i : i + size]) for i in range(0, len(raw), size)]
 
     def content(self, raw, size):
-        """The bytes of the elements that a value leads to; None: it leads to none."""
+        """Returns the bytes of the elements to which a value leads, or None if it leads to no elements."""
         count, offset = struct.unpack("<QQ", raw)
         if offset == 0:
             return None
@@ -606,7 +609,7 @@ class Values:
         return bytes(self.region[offset : offset + count * size])
 
     def value(self, type_, raw):
-        # Elements may share bytes: without this, few bytes make very many values.
+        # Elements may share bytes. Without this limit, a few bytes could make very many values.
         self.taken += 1
         if self.taken > MAX_VALUES:
             raise Unsupported("more values than this reader takes")
@@ -697,7 +700,10 @@ REPEATED = (TYPE_ATTRIBUTES, TYPE_COMMENT)
 
 
 def read_properties(section):
-    """[(number, owner, attribute, content)]; content: a fill value for CREATION, else None."""
+    """Returns a list of (number, owner, attribute, content) with one item for each property.
+
+    content: the fill value if the number is CREATION, otherwise None.
+    """
     wrong = lambda rule, offset, text: BrokenValue(rule, f"hdf5 section at {offset}: {text}")
     items, out, last = Items(section, 0, len(section), "R-H5-1", error=wrong), [], None
     while items.left():

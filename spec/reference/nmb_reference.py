@@ -1,16 +1,16 @@
 #!/usr/bin/python3
-"""The NMB format explained a second time: a reader and checker in the order of format.md.
+"""Reads and checks NMB files, in the order of format.md.
 
-Each part below carries the number and the title of the section it follows. Nothing here is fast, and
-nothing is shared with the library: a file is read whole, every rule is checked, values are decoded.
+Each part of this program has the number and the title of the section that it implements. The program shares no code
+with the library and is not fast: it reads the whole file, checks every rule and decodes the values.
 
-    nmb_reference.py --json FILE      what the file holds, as one JSON document
-    nmb_reference.py --findings FILE  one line a broken rule (or a remark): RULE<TAB>OFFSET<TAB>message
-    nmb_reference.py --trace FILE     every field: OFFSET<TAB>LENGTH<TAB>structure<TAB>field<TAB>value
-    nmb_reference.py --scan FILE      the blocks that headers tell without the index, one line each:
-                                      POSITION<TAB>GENERATION<TAB>name; exit 1: not those of the index
+    nmb_reference.py --json FILE      prints the content of the file as one JSON document
+    nmb_reference.py --findings FILE  prints one line for each broken rule or remark: RULE<TAB>OFFSET<TAB>message
+    nmb_reference.py --trace FILE     prints every field: OFFSET<TAB>LENGTH<TAB>structure<TAB>field<TAB>value
+    nmb_reference.py --scan FILE      finds the blocks by their headers, without the index, and prints a line for each:
+                                      POSITION<TAB>GENERATION<TAB>name; exits with 1 if the index has other blocks
 
-Exit: 0 sound, 1 findings, 2 not an NMB or classic netCDF file, not supported, or unreadable.
+Exit codes: 0 sound, 1 findings, 2 not an NMB or classic netCDF file, not supported, or unreadable.
 """
 
 import bisect
@@ -54,7 +54,7 @@ def up(n, unit=8):
 
 
 def fields_of(text):
-    """A table of fields, one a line: offset, bytes, name. A place stands for its three fields."""
+    """Parses a table of fields with one line for each: offset, bytes, name. A place becomes three fields."""
     out = []
     for line in text.strip().splitlines():
         offset, size, name = line.split(None, 2)
@@ -66,14 +66,14 @@ def fields_of(text):
 
 
 PLACE = ("position", "length", "sum")
-BYTES = ("magic", "HDF5 superblock")  # fields that are no integers
+BYTES = ("magic", "HDF5 superblock")  # fields that are not integers
 
 
 class Fields(dict):
-    """The fields of one structure: values by name, and where each of them lies."""
+    """The fields of one structure: values by name, and the offset of each field."""
 
     def __init__(self, file, structure, position, table):
-        """structure: its name in the trace; None: not traced."""
+        """structure: the name of the structure in the trace, or None if it is not traced."""
         super().__init__()
         self.position = position
         self.where = {}
@@ -89,55 +89,55 @@ class Fields(dict):
 
 
 class Damaged(Exception):
-    """A structure cannot be looked into any further; the finding is already on the list."""
+    """A structure cannot be checked further; the finding is already on the list."""
 
 
 # --- 3. The file -----------------------------------------------------------------------------------
 
 FIRST_STRUCTURE = 16384
 MAX_FINDINGS = 1000
-# Limits of this program, not of the format: what it decodes at most, per body and altogether.
+# Limits of this program, not of the format: most bytes that it decodes of one body, and altogether.
 MAX_BODY = 2**26
 MAX_DECODED = 2**28
 
 
 class File:
     def __init__(self, data, tracing=False, folder=None):
-        """folder: where external files are relative to; None: none is opened."""
+        """folder: the folder to which paths of external files are relative; None: external files are not opened."""
         self.data = data
         self.folder = folder
-        self.files = []  # rows of the file table; None: not known
-        self.opened = {}  # external files: bytes or None, by file number
+        self.files = []  # ListedFile of each row of the file table; None: the table is not known
+        self.opened = {}  # bytes of each opened external file, or None, by file number
         self.findings = []
         self.warnings = []
-        self.unsupported = set()  # (rule, offset) of those that make the file or a block unsupported
+        self.unsupported = set()  # (rule, offset) of findings that make the file or a block unsupported
         self.untouchable = set()  # names of blocks that a writer of this version does not change
-        self.writable = True  # a writer of this version adds generations
+        self.writable = True  # a writer of this version can add generations
         self.fields = [] if tracing else None
-        self.begins, self.ends = [], []  # of stretches that structures take, ascending: R-FL-3 and R-FL-4
+        self.begins, self.ends = [], []  # ascending bounds of the bytes of all structures, for R-FL-3 and R-FL-4
         self.file_id = None
         self.superblock = None
         self.piece_size = LIMIT
         self.dictionary = None
         self.used_features = dict.fromkeys(choosing.KNOWN, 0)
         self.stamps = []  # (position, sum) of pieces in this file
-        self.growth = {}  # by order: rows of growth pages, the oldest first
+        self.growth = {}  # rows of growth pages, the oldest first, by order of the block
         self.grown_records = 0
-        self.statistics = {}  # by order of a block: rows of its statistics
-        self.everything_known = True  # no block that this reader does not support
+        self.statistics = {}  # rows of statistics, by order of the block
+        self.everything_known = True  # this reader supports every block
         self.everything_walked = True  # every structure could be read
-        self.index_whole = self.growth_whole = True  # every page of it could be read
-        self.file_lengths = []  # of the newest generation, the one before, as far as trailers lead
-        self.tables_sound = False  # the trees of statistics
-        # A commit that changes one block writes one row, and takes in so many trees with so many rows (9.2);
-        # it must not, where one of them has a column that is critical for writing.
+        self.index_whole = self.growth_whole = True  # all pages of the index, or all growth pages, could be read
+        self.file_lengths = []  # file lengths, newest generation first, as far as trailers lead
+        self.tables_sound = False  # no rule is broken in the trees of statistics
+        # Trees and rows of statistics that a commit would take in if it changed one block (section 9.2). The statistics
+        # must stay as they are if one of these trees has a column that is critical for writing.
         self.trees_taken, self.rows_taken, self.statistics_stay = 0, 1, False
         self.blocks = []  # (entry, header, classic header or None), in order of names
         self.totals = None
         self.decoded = 0
         self.view_sound = False
         self.later_places = ()
-        self.reading = []  # (rule, object, message): what shows only where values are read
+        self.reading = []  # (rule, object, message): findings that appear only when values are read
 
     def trace(self, offset, length, structure, name, value):
         if self.fields is not None:
@@ -148,17 +148,17 @@ class File:
             self.findings.append((rule, offset, message))
 
     def refuse(self, rule, offset, message):
-        """What makes a file unsupported, not damaged."""
+        """Adds a finding that makes a file unsupported, not damaged."""
         self.find(rule, offset, message)
         self.unsupported.add((rule, offset))
 
     def fail(self, rule, offset, message):
-        """A finding that ends the reading of a structure."""
+        """Adds a finding and ends the reading of a structure."""
         self.find(rule, offset, message)
         raise Damaged
 
     def check_zero(self, rule, start, end, what):
-        """Reserved bytes and padding; traces them as one field."""
+        """Checks that reserved bytes or padding are zero, and traces them as one field."""
         raw = self.data[start:end]
         if end > start:
             self.trace(start, end - start, *what, bytes(raw))
@@ -167,11 +167,11 @@ class File:
             self.find(rule, end - len(rest), f"{what[0]}: {what[1]} is {rest[0]:#x}, expected 0")
 
     def claim(self, start, length, what, placed_at):
-        """R-FL-5 and R-FL-3. The stretch is readable if this returns."""
+        """Checks R-FL-5 and R-FL-3 for the bytes of a structure. If it returns, these bytes can be read."""
         self.check_within(start, length, what, placed_at)
         end = start + length
         if length:
-            at = bisect.bisect_right(self.begins, start)  # the first one that begins behind `start`
+            at = bisect.bisect_right(self.begins, start)  # the first structure that begins after `start`
             shared = None
             if at and self.ends[at - 1] > start:
                 shared = start
@@ -184,7 +184,7 @@ class File:
             self.ends.insert(at, end)
         if end > len(self.data):
             self.everything_walked = False
-            raise Damaged  # cut: R-FL-1 tells
+            raise Damaged  # the file is cut: R-FL-1 is reported
 
     def check_within(self, start, length, what, placed_at):
         if start < FIRST_STRUCTURE or start + length > self.file_length or start % 8:
@@ -228,7 +228,7 @@ class File:
         self.check_space()
 
     def check_space(self):
-        """R-FL-4, from the claims that all parts above have made."""
+        """Checks R-FL-4, after all structures have been claimed."""
         if not (self.everything_walked and self.everything_known):
             return
         end = FIRST_STRUCTURE
@@ -245,7 +245,7 @@ GUARD = b"\x89HDF\r\n\x1a\n\xff" + bytes(7)
 
 
 def check_fixed_bytes(file):
-    """R-FL-6."""
+    """Checks R-FL-6."""
     for start, end in ((320, 512), (768, 1024)):
         file.check_zero("R-FL-6", start, end, ("file", f"bytes {start} to {end - 1}"))
     guard = bytes(file.data[1024:1040])
@@ -275,7 +275,7 @@ IDENTITY = fields_of(
 
 
 def check_identity(file):
-    """R-ID-4; the others: choosing_reference."""
+    """Checks R-ID-4; choosing_reference.py checks the other rules about the identity."""
     told = {rule for rule, _, _ in file.findings}
     Fields(file, "identity", 512, IDENTITY)
     if not told & {"R-ID-1", "R-ID-2"} and not file.unknown_features:
@@ -345,7 +345,7 @@ SUPERBLOCK_LENGTH = 4096
 
 
 class Superblock(choosing.Superblock):
-    """With all its fields, where it is sound."""
+    """A superblock, with all its fields if it is sound."""
 
     def __init__(self, file, position):
         super().__init__(file.data, position)
@@ -362,7 +362,7 @@ class Superblock(choosing.Superblock):
 
 
 def choose_superblock(file):
-    """5.4: sets superblock, file_length and file_id. False if the file cannot be opened."""
+    """Sets superblock, file_length and file_id (section 5.4). Returns False if the file cannot be opened."""
     if len(file.data) < FIRST_STRUCTURE:
         file.find("R-FL-1", len(file.data), "the file is cut within its head")
         return False
@@ -401,7 +401,7 @@ def check_file_length(file):
 
 
 def check_superblock(file):
-    """Rules R-SB. False if the rest of the file cannot be read."""
+    """Checks the rules R-SB. Returns False if the rest of the file cannot be read."""
     sb = file.superblock
     trailer_position = file.file_length - SUPERBLOCK_LENGTH
     try:
@@ -435,7 +435,7 @@ def check_superblock(file):
 
 
 def check_used(file):
-    """R-SB-5, and the places of later versions."""
+    """Checks R-SB-5, and finds the places of later versions."""
     sb = file.superblock
     used = sb["used"]
     usable = 512 <= used <= 4088 and (used - 512) % 24 == 0
@@ -451,7 +451,7 @@ def check_used(file):
 
 
 def check_root_fields(file):
-    """R-SB-7."""
+    """Checks R-SB-7, except the root digest."""
     sb = file.superblock
     root = ["root position", "root length", "root digest"]
     differs = [name for name in root if (sb[name] == 0) != (sb["height"] == 0)]
@@ -464,7 +464,7 @@ def check_root_fields(file):
 
 
 def check_limits(file):
-    """R-SB-11."""
+    """Checks R-SB-11."""
     sb = file.superblock
     file.piece_size = piece = sb["piece size"]
     if not 65536 <= piece <= 2**30 or piece & (piece - 1):
@@ -480,7 +480,7 @@ def check_limits(file):
 
 
 def check_stamp(file):
-    """R-SB-14: of pieces that this generation stored, each as often as it is reached."""
+    """Checks R-SB-14. The sum of a piece that is reached twice counts twice."""
     sb = file.superblock
     first = sum(sb.place("previous trailer")[:2]) if sb["generation"] > 1 else FIRST_STRUCTURE
     stamp = sum(sum_ for position, sum_ in file.stamps if position >= first) % 2**64
@@ -489,9 +489,12 @@ def check_stamp(file):
 
 
 def check_previous_trailers(file):
-    """R-SB-9 and R-SB-10, back to the first generation. Each lies below the one after it: this ends."""
+    """Checks R-SB-9 and R-SB-10 for all trailers, back to generation 1.
+
+    The loop ends, because each trailer lies before the trailer that leads to it.
+    """
     sb, end = file.superblock, file.file_length - SUPERBLOCK_LENGTH
-    walked, file.everything_walked = file.everything_walked, False  # until the first one is met
+    walked, file.everything_walked = file.everything_walked, False  # until the first trailer is reached
     while True:
         file.file_lengths.append(sb["file length"])
         position, length, sum_ = sb.place("previous trailer")
@@ -529,7 +532,7 @@ def check_previous_trailers(file):
 
 
 def check_place(file, rule, place, at, what):
-    """A place and its sum; claims the stretch."""
+    """Checks a place and its sum, and claims the bytes at the place."""
     position, length, sum_ = place
     if position == 0 or length == 0:
         file.everything_walked = False
@@ -545,7 +548,7 @@ def check_place(file, rule, place, at, what):
 
 
 def read_global_sections(file, place, what):
-    """The newest, and those that they continue."""
+    """Reads the newest global sections, and the earlier ones that they continue."""
     while True:
         position, length = place[:2]
         read_sections(file, position, length, what, lambda writing_only: setattr(file, "writable", False))
@@ -640,19 +643,21 @@ TABLE_NODE = {1, 5, 6, 9, 13, 31}
 TAGS_LEAF = {1, 2, 5, 6, 9, 31, 34, 51, 53}
 STATISTICS_LEAF = TAGS_LEAF | {48, 49, 50, 52}
 TABLE_ROWS = (65536, 65536)
-LATER_PLACES = range(256, 8192)  # three ids each: position, length, sum
+LATER_PLACES = range(256, 8192)  # three ids for each place: position, length, sum
 CRITICAL_FOR_READING, CRITICAL_FOR_WRITING = 0x8000, 0x4000
 
 
 class Page:
-    """A checked page: rows as dictionaries by column name, and where each value lies."""
+    """A checked page: its rows by column name, and the offset of each value."""
 
     def __init__(
         self, file, what, magic, place, place_at, level, owner=0, max_rows=None, parent_sum=None, ahead=None
     ):
-        """place: position and length by the parent; place_at: where the position stands there.
+        """Reads and checks a page.
 
-        ahead(page): looks at the bytes before the page is read.
+        place: position and length in the parent.
+        place_at: offset of this position in the parent.
+        ahead(page): is called for checks of the bytes before the page is read.
         """
         self.file, self.what, self.position, self.magic = file, what, place[0], magic
         self.critical_for_writing = False
@@ -684,7 +689,7 @@ class Page:
             )
         self.check_header(level, owner)
         leaf = f["level"] == 0
-        if f["rows"] == 0 or f["rows"] > length:  # a row takes a byte at least
+        if f["rows"] == 0 or f["rows"] > length:  # a row has at least one byte
             file.fail("R-PG-8", f.at("rows"), f"{what}: {f['rows']} rows")
         most = max_rows[0 if leaf else 1] if max_rows else 0
         if most and f["rows"] > most:
@@ -717,7 +722,7 @@ class Page:
                 file.find(
                     "R-PG-4", f.at(name), f"{self.what}: {name} is {f[name]}, expected {value}"
                 )
-        # Without a level to expect this is the root of a data map, of statistics or tags.
+        # If no level is expected, this page is the root of a data map, of statistics or of tags.
         if level is None and f["level"] > MAX_MAP_LEVEL:
             file.find("R-PG-4", f.at("level"), f"{self.what}: level {f['level']}")
         if not 1 <= f["generation"] <= file.superblock["generation"]:
@@ -759,7 +764,7 @@ class Page:
                 f.at("length"),
                 f"{self.what}: length {f['length']}, {expected} by rows, columns and heap",
             )
-        self.columns = {}  # name: (values, where the first lies, width)
+        self.columns = {}  # name: (values, offset of the first value, width)
         self.ids = [id_ for _, id_, _ in table]
         data_at = at + 4 * len(table)
         for entry_at, id_, width in table:
@@ -783,7 +788,7 @@ class Page:
         file.check_zero("R-PG-5", data_at + f["heap length"], end, (self.what, "padding"))
 
     def check_column_table(self, table, defined):
-        """R-PG-6."""
+        """Checks R-PG-6."""
         file, previous = self.file, 0
         for entry_at, id_, width in table:
             known = id_ in COLUMNS
@@ -823,7 +828,7 @@ class Page:
             )
             start = stop
         self.bytes_at, end = self.heap_at + start, 0
-        self.bytes = []  # of each row
+        self.bytes = []  # the bytes of each row (column 53)
         for row in range(rows):
             stop = self.value("bytes end", row)
             if stop < end or start + stop > length:
@@ -840,7 +845,7 @@ class Page:
             file.trace(self.heap_at, length, self.what, "heap", b"|".join(n for n, _ in self.names))
 
     def check_later_places(self):
-        """R-PG-9: sums of structures of later versions, which a row places."""
+        """Checks R-PG-9 for places of later versions in the rows."""
         numbers = {(id_ - 256) // 3 for id_ in self.ids if id_ in LATER_PLACES}
         for number in sorted(numbers):
             names = [f"column {256 + 3 * number + i}" for i in range(3)]
@@ -854,7 +859,7 @@ class Page:
                         pass  # the page itself can be read
 
     def check_states(self):
-        """R-PG-9, of pages that continue others."""
+        """Checks R-PG-9 for a page that may continue another page."""
         file = self.file
         for number in range(1, self.fields["rows"]):
             if self.value("state", number) == 1:
@@ -870,7 +875,7 @@ class Page:
         return self.columns[name][0][row] if name in self.columns else 0
 
     def at(self, name, row):
-        """Where a value lies; the page itself for a value of a column that is left out."""
+        """Returns the offset of a value, or the page's position if the page leaves the column out."""
         if name not in self.columns:
             return self.position
         _, first, width = self.columns[name]
@@ -881,12 +886,15 @@ class Page:
 
 
 def may_be_wide(id_):
-    """R-PG-6: columns of later versions may hold digests; places do not."""
+    """Returns whether a column may have a width of 16: it is unknown and holds no place (R-PG-6)."""
     return id_ not in COLUMNS and id_ not in LATER_PLACES
 
 
 def chain_of_pages(file, what, magic, place, at, most=None):
-    """Pages of a file table, growth or dead space, the newest first; place: that in the superblock."""
+    """Yields the pages of a file table, of growth or of dead space, the newest page first.
+
+    place: the place in the superblock, which leads to the newest page.
+    """
     position, length, sum_ = place
     if position == 0 or length == 0:
         file.fail("R-SB-9", at, f"{what}: position {position}, length {length}")
@@ -912,14 +920,14 @@ def chain_of_pages(file, what, magic, place, at, most=None):
         if before["state"] != 1:
             return
         if before["position"] >= page.position:
-            raise Damaged  # R-PG-9 tells
+            raise Damaged  # R-PG-9 is reported
         position, length, parent_sum = (before[name] for name in ("position", "stored length", "sum"))
         at, generation = before.at("position"), of_page
 
 
 class Row:
-    statistics = None  # of a block: what its statistics section says
-    grown = {}  # of a block with growth rows: what its records and extent length are with them
+    statistics = None  # in the entry of a block: counts of the statistics that were checked
+    grown = {}  # in the entry of a block with growth rows: records and extent length including these rows
 
     def __init__(self, page, row):
         self.page, self.number = page, row
@@ -996,7 +1004,7 @@ def read_index(file):
 
 
 def check_run(file, page):
-    """R-SB-15, of a page whose bytes are there."""
+    """Checks R-SB-15 for a page whose bytes are in the file."""
     sb = file.superblock
     start, length = sb["index position"], sb["index length"]
     if start and length and not start <= page.position <= page.position + len(page.raw) <= start + length:
@@ -1023,11 +1031,14 @@ def page_totals(page):
 
 
 def read_index_page(file, page, low, high):
-    """low, high: (separator, offset) that bound the names below this page."""
+    """Reads a page of the index and everything below it.
+
+    low, high: (separator, offset) that limit the names below this page.
+    """
     rows = [page.row(i) for i in range(page.fields["rows"])]
     check_names(file, page, rows, low, high)
     if page.critical_for_writing:
-        # A change of any block below a node's row changes that row; a new block adds one to the only leaf.
+        # A changed block changes the node's row above it, and a new block adds a row to the only leaf.
         all_leads_here = page.fields["level"] > 0 or file.superblock["height"] == 1
         file.untouchable |= {b"*"} if all_leads_here else {row.name for row in rows}
     for i, row in enumerate(rows):
@@ -1097,12 +1108,12 @@ REFUSED_NEEDS = 8
 
 
 def unsupported_needs(entry):
-    """Section 13: those that this reader does not know, or refuses."""
+    """Returns the needs that this reader does not know, or refuses (section 13)."""
     return entry["needs"] & (~choosing.KNOWN["needs"] | REFUSED_NEEDS)
 
 
 def read_entry(file, entry):
-    """Entry, block, values of one leaf row."""
+    """Reads the entry, the block and the values of one leaf row."""
     told = len(file.findings)
     entry.pieces, entry.used_needs = None, 0
     entry.growth_rows = file.growth.pop(entry["order"], [])
@@ -1136,12 +1147,12 @@ def read_entry(file, entry):
 
 
 def end_of(row):
-    """Where a row's piece ends; past the limit of section 16, that."""
+    """Returns the offset at which a row's piece ends, but at most the limit of section 16."""
     return min(row["logical offset"] + row["raw length"], LIMIT)
 
 
 def read_unsupported(file, entry):
-    """Section 13: sums of header, body, data map and sections; the rest is not looked at."""
+    """Checks only the sums of header, body, data map and sections of an unsupported block (section 13)."""
     what = f"block {text(entry.name)}"
     bits = unsupported_needs(entry)
     file.refuse(
@@ -1155,7 +1166,7 @@ def read_unsupported(file, entry):
         file.blocks.append((entry, header, None))
         check_body_sum(file, entry, header, what)
     except Damaged:
-        pass  # told
+        pass  # the finding is reported
     place = entry.place("data map")
     if place[0] and place[1]:
         read_map_sums(file, entry, place, entry["position"], entry.at("data map position"), None)
@@ -1179,7 +1190,7 @@ def read_map_sums(file, entry, place, owner, at, level):
 
 
 def check_needs(file, entry):
-    """R-IX-10."""
+    """Checks R-IX-10."""
     used = entry.used_needs
     used |= {0: 0, 1: 1, 2: 3}.get(entry["codec"], 0) | (4 if entry["kind"] == 6 else 0)
     if any(entry.place("storage")):
@@ -1195,7 +1206,7 @@ def check_needs(file, entry):
 def read_entry_sections(file, entry):
     place = entry.place("storage")
     if not (place[0] and place[1]):
-        return  # there are none, or R-IX-8 tells
+        return  # there are no sections, or R-IX-8 is reported
     try:
         check_place(file, "R-SC-1", place, entry.at("storage position"), "storage")
         untouched = lambda writing_only: file.untouchable.add(entry.name)
@@ -1281,13 +1292,16 @@ KIND_OF_A_DICTIONARY = 255
 
 
 def read_block_header(file, position, end, parent_sum, what):
-    """The fields, where magic, version and sum are right. end: of the block; its bytes are there."""
+    """Returns the fields of a block header, after checking magic, version and sum.
+
+    end: the end of the block, whose bytes are in the file.
+    """
     raw = file.data[position : position + BLOCK_HEADER]
     if raw[:8] != BLOCK_MAGIC or raw[8] != 1:
         file.everything_walked = False
         file.fail("R-BK-1", position, f"{what}: magic and version are {raw[:9].hex(' ')}")
     f = Fields(file, what, position, BLOCK)
-    f.fits = True  # the body is as the entry says
+    f.fits = True  # the header agrees with the entry, so the body can be read
     f.body_at = position + BLOCK_HEADER + up(f["name length"])
     covered = raw[:144] + file.data[position + BLOCK_HEADER : f.body_at]
     if (
@@ -1305,7 +1319,7 @@ def read_block_header(file, position, end, parent_sum, what):
 
 
 def check_block_header(file, f, expected, name, what):
-    """R-BK-3 to R-BK-5 of header and name. expected: values by field that must be equal."""
+    """Checks R-BK-3 to R-BK-5 for header and name. expected: the value that each field must have."""
     position = f.position
     if f["generation"] == file.superblock["generation"]:
         expected = {**expected, "stamp": file.superblock["stamp"]}
@@ -1350,18 +1364,21 @@ def body_end(entry):
 
 
 def claim_block(file, entry, what):
-    """The block as the entry has it."""
+    """Claims the bytes of a block, as the entry gives them."""
     file.claim(entry["position"], body_end(entry) - entry["position"], what, entry.at("position"))
 
 
 def check_body_sum(file, entry, header, what):
-    """R-BK-6."""
+    """Checks R-BK-6."""
     if sum64(file.data[body_start(entry) : body_end(entry)]) != header["body sum"]:
         file.fail("R-BK-6", body_start(entry), f"{what}: the body sum is not right")
 
 
 def read_block(file, entry):
-    """8: (the header's fields or None, the classic header or None, R-BK-1 to R-BK-12 hold)."""
+    """Reads a block (section 8).
+
+    Returns (fields of the block header or None, decoded body or None, whether R-BK-1 to R-BK-12 hold).
+    """
     told, header = len(file.findings), None
     try:
         what = f"block {text(entry.name)}"
@@ -1398,7 +1415,7 @@ def read_stored_body(file, entry, header, what):
 
 
 def scan_blocks(file):
-    """8, without the index: {name: (position, generation)} of the headers that win."""
+    """Finds block headers without the index (section 19). Returns {name: (position, generation)} of those that win."""
     newest = {}
     at = file.data.find(BLOCK_MAGIC)
     while at >= 0:
@@ -1427,7 +1444,7 @@ def scan_blocks(file):
 
 
 class ScannedPage:
-    """A page that is found without what leads to it; `sound`: it is whole, and of this file."""
+    """A page that is found without its parent. `sound` means that it is complete and belongs to this file."""
 
     def __init__(self, file, at):
         f = self.fields = Fields(file, None, at, PAGE)
@@ -1442,7 +1459,7 @@ class ScannedPage:
         )
 
     def rows(self, file, *names):
-        """Values of these columns, row by row."""
+        """Returns the values of these columns, row by row."""
         f, columns = self.fields, {}
         at = self.position + PAGE_HEADER
         table = [struct.unpack_from("<HH", file.data, at + 4 * i) for i in range(f["columns"])]
@@ -1466,9 +1483,9 @@ def scan_pages(file, magic):
 
 
 def scan_values(file, blocks):
-    """8, without the index: {name: (data map or 0, records, extent length)} of what scan_blocks() found.
+    """Finds values of the blocks that scan_blocks() found, without the index (section 19).
 
-    Records are None where only the body tells them.
+    Returns {name: (data map position or 0, records, extent length)}. Records are None if only the body has them.
     """
     maps, led_to, out = {}, set(), {}
     for page in scan_pages(file, b"DMAP"):
@@ -1476,7 +1493,7 @@ def scan_values(file, blocks):
         if page.fields["level"]:
             led_to |= {position for position, in page.rows(file, "position")}
     growth = sorted(scan_pages(file, b"GROW"), key=lambda p: (p.fields["generation"], p.position))
-    rows = {}  # by order: (generation, logical offset, raw length, records)
+    rows = {}  # growth rows by order: (generation, logical offset, raw length, records)
     for page in growth:
         for state, order, *row in page.rows(file, "state", "order", "logical offset", "raw length", "records"):
             if state == 0:
@@ -1501,7 +1518,10 @@ def scan_values(file, blocks):
 
 
 def read_body(file, entry, header, body, what):
-    """R-BK-10 to R-BK-12. None also for what a later version may read."""
+    """Checks R-BK-10 to R-BK-12 and returns the decoded body.
+
+    Returns None if the body is damaged or unsupported.
+    """
     at = header.body_at
     trace = None
     if file.fields is not None and header["codec"] == 0:
@@ -1544,7 +1564,7 @@ def read_body(file, entry, header, body, what):
 
 
 def wrong_length(c, header, records, length):
-    """R-BK-12: (field of the entry, what is wrong), or None."""
+    """Checks R-BK-12. Returns (field of the entry, what is wrong), or None."""
     if c.record_dimension is None and records != fixed_records(c):
         return "records", f"{records} records without record dimension, expected {fixed_records(c)}"
     if records > header["records"] and c.record_size:
@@ -1558,7 +1578,7 @@ def wrong_length(c, header, records, length):
 
 
 def fixed_records(c):
-    """Records of a block without record dimension: 15, of the first dimension that may grow."""
+    """Returns the records of a block without record dimension: the length of the first dimension that may grow."""
     unlimited = c.extension.unlimited if c.extension else ()
     return c.dimensions[min(unlimited)].length if unlimited else 0
 
@@ -1571,7 +1591,7 @@ MAX_WINDOW = 2**27
 
 
 def decode(file, codec, stored, raw_length):
-    """The decoded bytes, or what is wrong as text."""
+    """Returns the decoded bytes, or a text that says what is wrong."""
     if codec == 0:
         return (
             stored
@@ -1607,7 +1627,7 @@ def decode(file, codec, stored, raw_length):
 
 
 def zstd_frame_length(data):
-    """RFC 8878, 3.1.1: header, blocks up to the one marked last, checksum."""
+    """Returns the length of a zstd frame: header, all blocks, checksum (RFC 8878, section 3.1.1)."""
     if data[:4] != b"\x28\xb5\x2f\xfd":
         raise ValueError("no frame")
     at = zstandard.frame_header_size(data)
@@ -1653,7 +1673,7 @@ def read_dictionary(file):
 
 
 def read_dictionary_block(file, position, length, at, copy):
-    """The copy in the block."""
+    """Checks the copy of the dictionary in its block."""
     what = "dictionary block"
     end = position + BLOCK_HEADER + up(length)
     file.claim(position, end - position, what, at)
@@ -1698,7 +1718,7 @@ KNOWN_SECTIONS = {"global sections": {(1, 1), (9, 1)}}
 
 
 def read_sections(file, position, length, what, on_critical):
-    """on_critical(writing_only): what a critical section that is not known does to its object."""
+    """Checks a sequence of sections. on_critical(writing_only) is called for each unknown critical section."""
     at, end = position, position + length
     while at < end:
         if end - at < 16:
@@ -1742,7 +1762,7 @@ def read_sections(file, position, length, what, on_critical):
 
 
 def read_table(file, name):
-    """The rows that count: {order: {name: (row, what its columns say)}}."""
+    """Reads all trees of a table and returns {order: {name: row}} of the rows that count."""
     sb, counting, taken = file.superblock, {}, set()
     magic, mask = {"statistics": (b"STAT", 4), "tags": (b"TAGS", 8)}[name]
     place, at, parent_sum, above = sb.place(name), sb.at(name + ".position"), None, None
@@ -1788,7 +1808,7 @@ def read_table(file, name):
 
 
 def walk_table(file, page, magic, pages):
-    """False: pages below cannot be read."""
+    """Appends a page and all pages below it to `pages`. Returns False if some of these cannot be read."""
     pages.append(page)
     if page.fields["level"] == 0:
         return True
@@ -1833,7 +1853,10 @@ def read_tables(file):
 
 
 def check_statistics(file, entry, c, told):
-    """R-ST-2 and, of a block of which nothing else has been told since, R-ST-3."""
+    """Checks R-ST-2 and, if nothing else has been reported about the block, R-ST-3.
+
+    told: the number of findings before the block was read.
+    """
     rows, variables = file.statistics.get(entry["order"], {}), {v.name: v for v in c.variables}
     entry.statistics = {}
     properties = read_hdf5_section(file, entry, c) if rows else []
@@ -1873,14 +1896,14 @@ class Piece:
             stored,
             codec,
         )
-        self.decoded = None  # of one with a codec, once it is read
+        self.decoded = None  # decoded bytes of a coded piece, after it has been read
         self.file_number = 0
-        self.original = False  # the file is an original, or a file that is not known
-        self.data = None  # of the external file that it lies in; None: this one, or not to be had
+        self.original = False  # the piece lies in an original
+        self.data = None  # bytes of the other file that has the piece; None: there is none, or it cannot be read
 
 
 def read_extent(file, entry, header):
-    """The pieces of an extent in order, a hole has position 0; None: not all can be read."""
+    """Returns the pieces of an extent in order, or None if not all of them can be read. A hole has position 0."""
     length, name = entry["extent length"], text(entry.name)
     stored = length and not entry["flags"] & 1
     if entry["extent position"] and length == 0:
@@ -1898,7 +1921,7 @@ def read_extent(file, entry, header):
     if entry["data map position"]:
         if not entry["data map length"]:
             file.everything_walked = False
-            return None  # R-IX-8 tells
+            return None  # R-IX-8 is reported
         walk = MapWalk(f"data map of {name}", entry["position"])
         place = entry.place("data map")
         whole = walk_map(file, place, entry.at("data map position"), None, walk)
@@ -1923,7 +1946,7 @@ def read_extent(file, entry, header):
                 f"{name}: extent position {entry['extent position']}, expected {expected}",
             )
         if pieces[0].logical or any(a.logical + a.raw != b.logical for a, b in zip(pieces, pieces[1:])):
-            return None  # R-EX-1 is told
+            return None  # R-EX-1 is reported
         return pieces
     if entry["flags"] & 1:
         return [Piece(0, length)] if length else []
@@ -1955,13 +1978,13 @@ def read_extent(file, entry, header):
 
 
 def claim_values(file, position, length, what, placed_at):
-    """An extent or a stored piece counts with its padding, which is zero as all that is nobody's."""
+    """Claims the bytes of an extent or of a stored piece with their padding, which must be zero (R-FL-4)."""
     file.claim(position, up(length), what, placed_at)
     file.check_zero("R-FL-4", position + length, position + up(length), (what, "padding"))
 
 
 class MapWalk:
-    """A data map: its pieces so far, and where the next one must begin."""
+    """The pieces of a data map so far, and the offset at which the next piece must begin."""
 
     def __init__(self, what, owner, of_original=False):
         self.what, self.owner, self.of_original = what, owner, of_original
@@ -1969,7 +1992,7 @@ class MapWalk:
 
 
 def walk_map(file, place, at, level, walk):
-    """False: pages cannot be read, so that not all of the whole is known."""
+    """Reads a page of a data map and everything below it. Returns False if some pages cannot be read."""
     try:
         page = Page(file, walk.what, b"DMAP", place[:2], at, level, walk.owner, file.map_rows, place[2])
     except Damaged:
@@ -1988,7 +2011,7 @@ def walk_map(file, place, at, level, walk):
         if whole:
             check_logical(file, row, walk)
         else:
-            walk.next = row["logical offset"]  # behind a page that is lost: on with the next
+            walk.next = row["logical offset"]  # after a lost page, continue with the next page
         child = row["position"], row["stored length"], row["sum"]
         whole = walk_map(file, child, row.at("position"), page.fields["level"] - 1, walk) and whole
     return whole
@@ -2088,7 +2111,7 @@ def needs_of_pieces(file, pieces):
 
 
 def decode_piece(file, piece):
-    """The bytes of a stored piece, or what is wrong as text."""
+    """Returns the decoded bytes of a stored piece, or a text that says what is wrong."""
     data = file.data if piece.data is None else piece.data
     stored = bytes(data[piece.position : piece.position + piece.stored])
     if piece.codec != 3:
@@ -2106,7 +2129,7 @@ def decode_piece(file, piece):
 
 
 def fill_of(c, variable):
-    """10.1: the bytes of one fill value."""
+    """Returns the bytes of one fill value of a variable (section 10.1)."""
     if variable.type not in classic.SIZES:
         return bytes(c.extension.size_of(variable.type))
     fill = next((a for a in variable.attributes if a.name == b"_FillValue"), None)
@@ -2116,7 +2139,7 @@ def fill_of(c, variable):
 
 
 def piece_bytes(file, piece, start, end):
-    """Bytes of a stored piece; of one that is damaged, or in a file that is not to be had, zeros."""
+    """Returns bytes of a stored piece. If the piece is damaged or its file cannot be read, returns zeros."""
     if piece.file_number and piece.data is None:
         return bytes(end - start)
     if piece.codec:
@@ -2131,7 +2154,7 @@ def piece_bytes(file, piece, start, end):
 
 
 def stretch(file, entry, start, end, fill):
-    """Bytes of an extent, holes as fill values."""
+    """Returns bytes of an extent, with fill values for holes."""
     starts = [piece.logical for piece in entry.pieces]
     run = bytearray(fill * ((end - start) // len(fill)))
     for piece in entry.pieces[max(0, bisect.bisect_right(starts, start) - 1) :]:
@@ -2146,7 +2169,10 @@ def stretch(file, entry, start, end, fill):
 
 
 def variable_bytes(file, entry, c, variable):
-    """External bytes of all values, holes as fill values; None past this program's limits."""
+    """Returns the bytes of all values of a variable, with fill values for holes.
+
+    Returns None if the values exceed the limits of this program.
+    """
     runs = entry["records"] if variable.is_record else 1
     total = variable.slice_bytes * runs
     file.decoded += total + 64 * runs
@@ -2160,7 +2186,10 @@ def variable_bytes(file, entry, c, variable):
 
 
 def region_bytes(file, entry, c, variable, storage, properties):
-    """15.2: (the array, what its values of variable length lead to); None past the limits."""
+    """Returns (the array, the bytes to which its values of variable length lead), as section 15.2 says.
+
+    Returns None if the region exceeds the limits of this program.
+    """
     mine = {
         number: content
         for number, owner, attribute, content in properties
@@ -2190,7 +2219,10 @@ def region_bytes(file, entry, c, variable, storage, properties):
 
 
 def read_values(file, entry, c, variable, properties):
-    """(bytes, values as JSON has them); None for what is not read. Tells of R-XC-1 and R-XV-1."""
+    """Returns (bytes, values for JSON) of a variable, with None for a part that is not read.
+
+    Reports R-XC-1 and R-XV-1.
+    """
     storage = c.extension and c.extension.storage.get(variable.number)
     try:
         if storage:
@@ -2227,7 +2259,7 @@ class ListedFile:
         self.path, self.path_at = row.name, row.name_at
         self.size, self.size_at = row["stored length"], row.at("stored length")
         self.is_original = row["state"] == 2
-        self.content = None  # of an original: its bytes; None: not to be had
+        self.content = None  # bytes of an original; None: they cannot be read
 
 
 def read_file_table(file, place, at):
@@ -2260,7 +2292,7 @@ def read_file_table(file, place, at):
 
 def check_external(file, f, before):
     parts = f.path.removeprefix(b"/").split(b"/")
-    climbs = 0  # parts ".." ahead of all others
+    climbs = 0  # number of parts ".." before all other parts
     while not f.path.startswith(b"/") and climbs < len(parts) and parts[climbs] == b"..":
         climbs += 1
     wrong = b"" in parts or b"." in parts or b".." in parts[climbs:] or climbs == len(parts)
@@ -2275,7 +2307,7 @@ def check_external(file, f, before):
 
 
 def read_original(file, f):
-    """R-FT-6 and R-FT-7: its pieces, its bytes."""
+    """Reads the pieces of an original. Checks R-FT-6 and R-FT-7."""
     row, name = f.row, f"original {text(f.path)}"
     file.used_features["compatible features"] |= 8
     told, walk = len(file.findings), MapWalk(name, 0, True)
@@ -2295,14 +2327,17 @@ def read_original(file, f):
 
 
 def check_piece_of_an_original(file, row, name):
-    """Pieces in this file only, none of them a hole."""
+    """Checks that a piece of an original lies in this file and is not a hole."""
     for field in ("state", "file number"):
         if row[field]:
             file.find("R-FT-6", row.at(field), f"{name}: a piece with {field} {row[field]}")
 
 
 def open_file(file, number):
-    """The bytes of an original, or of an external file; None: told, or the table is not known."""
+    """Returns the bytes of an original or of an external file.
+
+    Returns None if they cannot be read, which is reported, or if the file table is not known.
+    """
     if file.files is None:
         return None
     f = file.files[number - 1]
@@ -2314,7 +2349,7 @@ def open_file(file, number):
 
 
 def is_windows_device(part):
-    """Whatever the folder, with any ending and blanks ahead of it."""
+    """Returns whether Windows treats a name as a device in any folder, with any ending and blanks before it."""
     name = part.split(b".")[0].rstrip(b" ").upper()
     return name in (b"CON", b"PRN", b"AUX", b"NUL") or name[:3] in (b"COM", b"LPT") and (
         name[3:] in (b"%d" % digit for digit in range(1, 10)) or name[3:].decode("utf-8", "replace") in ("¹", "²", "³"))
@@ -2357,7 +2392,7 @@ MAX_GROWTH_PAGES = 1024
 
 
 def read_growth(file):
-    """R-GR-1, R-GR-4: rows by order, those of the oldest page first."""
+    """Collects growth rows by order, beginning with the oldest page. Checks R-GR-1 and R-GR-4."""
     sb, pages = file.superblock, []
     file.grown_records = 0
     place, at = sb.place("growth"), sb.at("growth.position")
@@ -2376,7 +2411,7 @@ def read_growth(file):
                 continue
             if row["state"]:
                 file.everything_walked = file.growth_whole = False
-                break  # R-PG-9 is told
+                break  # R-PG-9 is reported
             key = row["order"], row["logical offset"]
             if last is not None and key <= last:
                 file.find("R-GR-1", row.at("order"), f"growth page: order {key[0]}, offset {key[1]} behind {last}")
@@ -2385,7 +2420,10 @@ def read_growth(file):
 
 
 def read_grown_piece(file, row, what):
-    """R-GR-3 for what R-EX-2 to R-EX-5 want: at the value, its sum's or codec's where the bytes are wrong."""
+    """Reads the piece of a growth row. Reports broken rules R-EX-2 to R-EX-5 as R-GR-3, and R-EX-1 as R-GR-2.
+
+    If the bytes are wrong, the offset is that of the row's sum or codec.
+    """
     known = len(file.findings)
     piece = read_piece(file, row, what)
     for i, (rule, offset, message) in enumerate(file.findings[known:], known):
@@ -2399,7 +2437,7 @@ def read_grown_piece(file, row, what):
 
 
 def read_grown_pieces(file, entry, header, c):
-    """R-GR-2 and R-GR-3: the pieces that growth pages add to an extent; None: they do not fit."""
+    """Returns the pieces that growth pages add to an extent, or None if one breaks a rule. Checks R-GR-2 and R-GR-3."""
     rows = entry.growth_rows
     if not rows:
         return []
@@ -2440,7 +2478,7 @@ def read_dead_space(file):
                     file.find("R-DS-1", row.at("state"), f"state {row['state']} in row {row.number}")
                     file.everything_walked = False
                 elif row["state"] == 1:
-                    file.everything_walked = file.everything_walked and row.number == 0  # R-PG-9 tells
+                    file.everything_walked = file.everything_walked and row.number == 0  # R-PG-9 is reported
                 else:
                     read_dead_range(file, row)
                 if row["state"] == 2:
@@ -2451,12 +2489,12 @@ def read_dead_space(file):
 
 
 def check_abandoned(file, page, row, number):
-    """R-DS-3."""
+    """Checks R-DS-3."""
     generation, newest = page.fields["generation"], file.superblock["generation"]
-    back, before = newest - generation + 1, None  # of generation 1 there is none before
+    back, before = newest - generation + 1, None  # no generation before generation 1
     if generation != 1 and number == 1:
         if generation > newest or back >= len(file.file_lengths):
-            return  # R-PG-4 or R-SB-10 tells
+            return  # R-PG-4 or R-SB-10 is reported
         before = file.file_lengths[back]
     if row["position"] != before:
         file.find(
@@ -2481,7 +2519,7 @@ def read_dead_range(file, row):
 
 
 def check_features(file):
-    """R-SB-6, the bits that are used; needs: R-IX-10 and R-SB-8."""
+    """Checks R-SB-6 for the bits that are used. R-IX-10 and R-SB-8 are the rules for needs."""
     for name, used in file.used_features.items():
         missing = used & ~file.superblock[name]
         if missing:
@@ -2508,7 +2546,10 @@ VIEW = fields_of(
 
 
 def check_view(file):
-    """Where all else is sound: of other blocks there is nothing to compare with."""
+    """Checks the rules R-HV.
+
+    R-HV-3 and R-HV-4 are checked only in a file without findings, because the view is compared with the blocks.
+    """
     sb = file.superblock
     position, length, sum_ = sb.place("view")
     if not file.view_sound:
@@ -2532,17 +2573,17 @@ def check_view(file):
         before = sb["generation"] - 1
         position_before, length_before, _ = sb.place("previous trailer")
         if length_before != SUPERBLOCK_LENGTH:
-            return  # R-SB-10 tells
+            return  # R-SB-10 is reported
         sb = Superblock(file, position_before)
         if not sb.sound or sb["generation"] != before:
-            return  # likewise
+            return  # R-SB-10 is reported
     if sb.place("view") != file.superblock.place("view"):
         file.find("R-HV-2", header.at("generation"), f"generation {generation} has another view, or none")
     if file.findings:
         return
     shown = file if sb is file.superblock else as_of(file, sb)
     if shown.findings:
-        return  # in dead space, whose sums are right all the same
+        return  # findings in dead space of an older generation
     sb = file.superblock
     try:
         view, superblock = view_reference.encode(shown, position)
@@ -2562,7 +2603,7 @@ def check_view(file):
 
 
 def as_of(file, superblock):
-    """The blocks of an older generation."""
+    """Reads the blocks of an older generation."""
     older = File(file.data)
     older.choice, older.file_id = file.choice, file.file_id
     older.superblock, older.file_length = superblock, superblock["file length"]
@@ -2578,11 +2619,11 @@ def as_of(file, superblock):
 
 # --- Output ----------------------------------------------------------------------------------------
 
-SMALL = 64  # variables of at most so many values are shown
+SMALL = 64  # values are shown if a variable has at most this number of them
 
 
 def name_text(raw):
-    """Text as JSON has it; bytes that are not UTF-8 as {"hex": ..}."""
+    """Returns a name for JSON: text, or {"hex": ..} for bytes that are not UTF-8."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -2735,7 +2776,10 @@ def statistics_document(c, variable, row):
 
 
 def what_writers_do(file):
-    """Section 17: (adds generations, names of blocks that it leaves as they are; b"*": all)."""
+    """Returns what a writer of this version can do with the file (section 17).
+
+    Returns (whether it can add generations, names of blocks that it must not change). The name b"*" means all blocks.
+    """
     sb = file.superblock
     unknown = {name: sb[name] & ~known for name, known in choosing.KNOWN.items()} if sb else {}
     refuses = not sb or unknown["incompatible features"] or unknown["read-only compatible features"]
@@ -2766,7 +2810,7 @@ def nmb_document(file):
 
 
 def classic_document(data):
-    """A bare classic netCDF file (section 14)."""
+    """Returns the JSON document for a classic netCDF file (section 14)."""
     findings, remarks, document = [], [], {"schema": "nmb/reference/1"}
     try:
         c = classic.decode(data, values_follow=True)
@@ -2798,7 +2842,7 @@ def classic_document(data):
 
 
 def reader_of(data, tracing=False, folder=None):
-    """A File that is read; None for bytes of another kind. folder: that of the file."""
+    """Reads an NMB file and returns the File, or None for other data. folder: the folder of the file."""
     if data[:3] == b"CDF" or not choosing.is_nmb(data):
         return None
     file = File(data, tracing, folder)
@@ -2815,15 +2859,15 @@ def document_of_reader(file, data):
 
 
 def document_of(data, tracing=False, folder=None):
-    """(document, trace) or (None, None) for bytes of another kind. folder: that of the file."""
+    """Returns (document, trace), or (None, None) for data of another kind. folder: the folder of the file."""
     file = reader_of(data, tracing, folder)
     return document_of_reader(file, data), file and file.fields
 
 
 def scan_and_index(data):
-    """The blocks of an NMB file as scanning and as its index tells them.
+    """Returns the blocks of an NMB file twice: as scanning finds them, and as the index has them.
 
-    {name: (position, generation, data map or 0, extent length)}; records are compared where both tell them.
+    Both results are {name: (position, generation, data map position or 0, extent length, records)}.
     """
     file = File(data)
     file.read()
@@ -2839,7 +2883,7 @@ def scan_and_index(data):
     for entry, header, _ in file.blocks:
         place = entry["position"], header["generation"], entry["data map position"]
         of_values = entry["extent length"], entry["records"]
-        if entry["flags"] & 1 and entry.name in scanned:  # of a hole the header tells the first length
+        if entry["flags"] & 1 and entry.name in scanned:  # the header only has the first length of a hole
             of_values = scanned[entry.name][3:]
         indexed[entry.name] = *place, *of_values
     return scanned, indexed

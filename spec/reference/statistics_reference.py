@@ -1,6 +1,6 @@
-"""Statistics of values (format.md, section 9.3): what a row says, and what values make of it.
+"""Decodes rows of statistics, and computes statistics from values (format.md, section 9.3).
 
-Part of nmb_reference.py. Slow: it looks at one value after the other.
+This module is a part of nmb_reference.py. It is slow, because it handles one value after the other.
 """
 
 import math
@@ -19,13 +19,13 @@ class Broken(Exception):
 
 
 class Row:
-    """What is said of one variable."""
+    """Statistics of one variable."""
 
     def __init__(self, kind):
         self.kind = kind
         self.counts = [0, 0, 0]
-        self.range = None  # two values, external form
-        self.histogram = None  # bits, [(code, count)]
+        self.range = None  # minimum and maximum in external form
+        self.histogram = None  # (bits, [(code, count)])
 
     def __eq__(self, other):
         return vars(self) == vars(other)
@@ -40,7 +40,10 @@ def most_buckets(elements):
 
 
 def classic_type(c, code):
-    """(the classic type whose values those are, whether their bytes are little-endian) or None."""
+    """Returns (classic type of the values, whether their bytes are little-endian).
+
+    Returns None if values of this type are not counted.
+    """
     if code in classic.SIZES:
         return code, False
     t = c.extension.types[code - extended.FIRST_TYPE]
@@ -67,7 +70,7 @@ def classic_type(c, code):
 
 
 def decode(row, data):
-    """row: its columns; data: its bytes. Broken: R-ST-1."""
+    """Returns the Row for the columns `row` and the bytes `data`. Raises Broken if the row breaks R-ST-1."""
     code, out = row["kind"], Row(NO_RANGE)
     out.counts = [row["elements"], row["missing"], row["NaN"]]
     elements, missing, nan = out.counts
@@ -135,7 +138,7 @@ def is_nan(value):
 
 
 def order_of(value):
-    """-0 is less than 0."""
+    """Returns a key for sorting values, in which -0 is less than 0."""
     return (value, math.copysign(1, value)) if isinstance(value, float) else (value, 0)
 
 
@@ -144,7 +147,10 @@ def equal(a, b):
 
 
 def missing_of(c, variable, code, little, fill_set):
-    """The values that are missing. fill_set: the fill value that the hdf5 section tells, as stored."""
+    """Returns the values that count as missing.
+
+    fill_set: the stored fill value from the hdf5 section, or None.
+    """
     size = classic.SIZES[code]
     one = lambda raw: number_of(code, raw[::-1] if little else raw)
     stated = {
@@ -163,7 +169,7 @@ def missing_of(c, variable, code, little, fill_set):
 
 
 def count(c, variable, raw, fill_set, with_histogram):
-    """The Row that the values make, whose bytes are `raw`, as stored."""
+    """Computes the Row of a variable from the stored bytes `raw` of its values."""
     code, little = classic_type(c, variable.type)
     size = classic.SIZES[code]
     values = [v[0] for v in struct.iter_unpack(("<" if little else ">") + classic.CODES[code], raw)]
@@ -200,7 +206,10 @@ def histogram_of(values, most):
 
 
 def code_of(value):
-    """The first bits of the value as binary64, rounded toward zero; all turned where it is negative."""
+    """Returns the first MOST_BITS bits of the value as binary64, rounded toward zero.
+
+    All bits of a negative value are inverted, and only the sign bit of any other value.
+    """
     if isinstance(value, int):
         excess = max(0, abs(value).bit_length() - 53)
         magnitude = abs(value) >> excess << excess

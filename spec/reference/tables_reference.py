@@ -1,4 +1,7 @@
-"""Rows of the tables of statistics and tags (format.md, sections 9.2 and 9.4). Part of nmb_reference.py."""
+"""Checks rows of the tables of statistics and tags (format.md, sections 9.2 and 9.4).
+
+This module is a part of nmb_reference.py.
+"""
 
 import statistics_reference as statistics
 
@@ -13,14 +16,14 @@ class TableRow:
     def __init__(self, row, name, data):
         self.row, self.name, self.data = row, name, data
         self.state, self.order = row["state"], row["order"]
-        self.counts = None  # of statistics
+        self.counts = None  # in statistics, the decoded row
 
     def key(self):
         return (self.state == ROW, self.name, self.order)
 
 
 def names_of(page):
-    """A row without a name of its own has that of the row before."""
+    """Returns the name of each row. A row without name bytes has the name of the previous row."""
     out = []
     for number, (own, _) in enumerate(page.names):
         out.append(own if own or number == 0 else out[-1])
@@ -28,7 +31,7 @@ def names_of(page):
 
 
 def rows_of(file, leaves, table):
-    """All rows of a tree in order; R-TB-1, R-TB-3, and R-ST-1 or R-TG-1 of each."""
+    """Returns all rows of a tree in order. Checks R-TB-1, R-TB-3, and R-ST-1 or R-TG-1 for each row."""
     out = []
     for page in leaves:
         for number, name in enumerate(names_of(page)):

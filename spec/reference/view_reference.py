@@ -1,6 +1,6 @@
-"""The HDF5 view explained a second time: hdf5_view.md, in its order, from what nmb_reference.py has read of a file.
+"""Makes the HDF5 view of a file that nmb_reference.py has read, in the order of hdf5_view.md.
 
-encode(file, position) makes the view; it shares nothing with the library.
+encode(file, position) makes the view. It shares no code with the library.
 """
 
 import struct
@@ -9,14 +9,14 @@ import classic_reference as classic
 
 HEADER_LENGTH = 64
 NONE = 2**64 - 1
-COMPACT, LEAF, NODE = 1024, 32, 64  # links of a compact group, of a leaf; children of a node
+COMPACT, LEAF, NODE = 1024, 32, 64  # most links of a compact group, links of a leaf, children of a node
 HEAP, HEAP_OBJECTS = 4096, 170
 ALONE = "This is a netCDF dimension but not a netCDF variable. "
 OWN_NAMES = {b"CLASS", b"NAME", b"DIMENSION_LIST", b"REFERENCE_LIST", b"_Netcdf4Dimid", b"_Netcdf4Coordinates"}
 
 
 class NoView(Exception):
-    """Section 7."""
+    """The blocks cannot have a view (section 7)."""
 
 
 # --- lookup3 ---------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ class View:
     # --- 1. Order ----------------------------------------------------------------------------------
 
     def append(self, structure):
-        """Returns its address."""
+        """Appends a structure and returns its address."""
         at = self.here()
         self.data += structure + bytes(-len(structure) % 8)
         return at
@@ -166,7 +166,7 @@ class View:
         self.extension = self.append(object_header([message(0x13, ranks), message(0xE0, b"NMB1", 8)]))
         self.heaps = len(self.data)
         self.data += bytes((len(self.scales) + HEAP_OBJECTS - 1) // HEAP_OBJECTS * HEAP)
-        groups = {b"": ([], b"")}  # that are not complete: links, messages of attributes
+        groups = {b"": ([], b"")}  # groups that are not complete, by name: (links, messages of attributes)
         for entry, _, c in self.file.blocks:
             for name in sorted((g for g in groups if g and entry.name >= g + b"0"), key=len, reverse=True):
                 self.complete(groups, name)
@@ -354,7 +354,10 @@ class View:
 
 
 def runs_of(pieces):
-    """[begin, end, position] of what follows in extent and file; position 0: not stored."""
+    """Returns [begin, end, position] of each run that is contiguous in extent and file.
+
+    Position 0 means that the run is not stored.
+    """
     runs = []
     for p in pieces:
         if runs and p.position == (runs[-1][2] and runs[-1][2] + p.logical - runs[-1][0]):
@@ -365,7 +368,7 @@ def runs_of(pieces):
 
 
 def find(runs, start, length):
-    """Where these bytes of an extent lie; 0: none of them is stored."""
+    """Returns the position of these bytes of an extent in the file, or 0 if none of them is stored."""
     for begin, end, position in runs:
         if begin <= start < end:
             if start + length > end:
@@ -375,6 +378,6 @@ def find(runs, start, length):
 
 
 def encode(file, position):
-    """The view of a file that was read without findings: (bytes, the HDF5 superblock)."""
+    """Returns (bytes of the view, the HDF5 superblock) for a file that was read without findings."""
     view = View(file, position)
     return bytes(view.data), superblock(file.superblock["file length"], view.extension, view.root)

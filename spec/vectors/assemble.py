@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Turns the text of a vector into the bytes of a file. README.md tells the syntax.
+"""Turns the text of a vector into the bytes of a file. README.md describes the syntax.
 
     assemble.py VECTOR.txt OUT
 
-Written from format.md alone: it shares no code with the library or the reference reader.
+The program is written only from format.md: it shares no code with the library or the reference reader.
 """
 
 import os
@@ -28,7 +28,7 @@ class VectorError(Exception):
 
 
 class Text(str):
-    """A quoted token."""
+    """A token that was quoted."""
 
 
 def unescape(quoted):
@@ -42,7 +42,7 @@ def unescape(quoted):
 
 
 def tokens(line):
-    """Words, and quoted texts as Text; "ab"*3 repeats; # or | starts a comment."""
+    """Splits a line into words, and quoted texts as Text. "ab"*3 repeats a text; # or | starts a comment."""
     out, at = [], 0
     line = line.rstrip()
     while at < len(line):
@@ -84,7 +84,10 @@ SIZES = {name: struct.calcsize(code) for name, (_, code) in TYPES.items()}
 
 
 def encode_values(type_, words):
-    """External form of words: numbers, for char texts; `range N` counts from 0, `N of V` repeats."""
+    """Returns the external form of numbers or, for char, of texts.
+
+    `range N` means 0 to N - 1, and `N of V` repeats a value.
+    """
     if type_ == "char":
         return b"".join(raw(word) for word in words)
     code = TYPES[type_][1]
@@ -102,7 +105,7 @@ LITTLE = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q"}
 
 
 def encode_bytes(words):
-    """A sequence of `hex ..`, `zero N`, `TYPE values`, `u32 values`, quoted text, `text ..`."""
+    """Encodes a sequence of `hex ..`, `zero N`, `TYPE values`, `u32 values`, quoted texts and `text ..`."""
     out, i = b"", 0
     while i < len(words):
         start = i = i + 1
@@ -130,7 +133,7 @@ def encode_bytes(words):
         elif word in LITTLE:
             values = [int(w, 0) for w in words[start:i]]
             out += struct.pack(f"<{len(values)}{LITTLE[word]}", *values)
-        elif word == "text":  # as sections have it: behind its length
+        elif word == "text":  # a text after its length, as in sections
             out += b"".join(assemble_extended.text(raw(w)) for w in words[start:i])
         else:
             raise VectorError(f"bytes expected, found {word!r}")
@@ -152,7 +155,7 @@ REPEATED = re.compile(r"\{i(\+\d+)?(:\d+)?\}")
 
 
 def expand(lines):
-    """`repeat N` .. `end repeat`: the lines between, N times, with {i}, {i:04}, {i+256} replaced."""
+    """Repeats the lines between `repeat N` and `end repeat` N times, and replaces {i}, {i:04} and {i+256}."""
     out = []
     lines = list(lines)
     i = 0
@@ -191,7 +194,7 @@ def up(n, unit=8):
 
 
 def layout(*fields):
-    """{name: (offset, size)} of fields given as (size, name) one after the other."""
+    """Returns {name: (offset, size)} for consecutive fields, given as (size, name)."""
     out, at = {}, 0
     for size, name in fields:
         out[name] = (at, size)
@@ -366,7 +369,7 @@ TOTALS = ["blocks", "dimensions", "variables", "attributes", "records", "samples
 
 
 class Dataset:
-    """Definitions and values of a block, to be encoded as a canonical header and its extent."""
+    """Definitions and values of a block, which are encoded as a canonical header and an extent."""
 
     def __init__(self):
         self.dims, self.atts, self.vars = [], [], []
@@ -452,32 +455,32 @@ class Dataset:
 
 
 class Entry:
-    """A live block: its index row, and what of the file belongs to it."""
+    """A block that exists: its index row, and the parts of the file that belong to it."""
 
     def __init__(self, name):
         self.name, self.row = name, {}
         self.block = None  # (position, length)
         self.extent = b""
         self.pieces = []  # Piece
-        self.maps = []  # (position, length) of data map pages
-        self.stored = []  # (position, sum) of its rows
-        self.others = []  # sections
+        self.maps = []  # (position, length) of each data map page
+        self.stored = []  # (position, sum) of each stored piece
+        self.others = []  # (position, length) of sections and structures of later versions
 
 
 class Piece:
     def __init__(self, logical, raw, position=0, state=0):
         self.logical, self.raw, self.position, self.state = logical, raw, position, state
         self.codec, self.stored = 0, 0 if state else raw
-        self.file, self.bytes = 0, None  # of one in another file: its number, the stored bytes
-        self.content = None  # of one of a growth page: the bytes
+        self.file, self.bytes = 0, None  # for a piece in another file: the file number, and the stored bytes
+        self.content = None  # for a piece of a growth page: its bytes
 
 
 class Tree:
-    """A page of the index: rows of a leaf, or children."""
+    """A page of the index: its items are the entries of a leaf, or the children of a node."""
 
     def __init__(self, level, items, separator=b""):
         self.level, self.items, self.separator = level, items, separator
-        self.place = None  # position, length, sum, where written
+        self.place = None  # position, length, sum; None: not written yet
         self.rows = None
 
     def first(self):
@@ -524,15 +527,15 @@ class Assembler:
         self.global_sections = self.file_table = self.view = self.growth = (0, 0, 0)
         self.statistics = self.tags = (0, 0, 0)
         self.tables = {name: assemble_tables.Tables(name) for name in ("statistics", "tags")}
-        self.files = []  # of the rows of the file table: True for an original
-        self.originals = []  # pieces of each, as their data maps have them
+        self.files = []  # for each row of the file table: True for an original
+        self.originals = []  # for each original: (position, sum) of its pieces
         self.hdf5 = bytes(48)
         self.later_places = []  # places of later versions in the superblock
-        self.later_rows = {}  # columns of later versions: label of a row: {id: value}
-        self.growth_rows = {}  # order: rows of growth pages, as written
-        self.growth_pieces = {}  # name: [(records, Piece)]
+        self.later_rows = {}  # columns of later versions, as {label of a row: {id: value}}
+        self.growth_rows = {}  # rows of growth pages as written, by order
+        self.growth_pieces = {}  # [(records, Piece)] by name of the block
         self.growth_pages = []
-        # The stamp is a sum over what a generation writes behind it: known from an earlier pass.
+        # The stamp is a sum over bytes that are written after it, so it is known only from an earlier pass.
         self.stamps, self.found_stamps = {}, {}
 
     @property
@@ -540,7 +543,10 @@ class Assembler:
         return self.stamps.get(self.generation, 0)
 
     def find_stamp(self, first):
-        """Section 5.1, from the rows as they are written. first: file length of the generation before."""
+        """Computes the stamp (section 5.1) from the rows as they are written.
+
+        first: file length of the previous generation.
+        """
         pieces = [row for o in self.originals for row in o]
         for leaf in leaves(self.tree):
             for entry, row in zip(leaf.items, leaf.rows):
@@ -552,7 +558,7 @@ class Assembler:
             pieces += [(row["position"], row["sum"]) for row in rows]
         self.found_stamps[self.generation] = sum(s for at, s in pieces if at >= first) % 2**64
 
-    # Overrides. A change that keeps sums is made behind the computation of the sum, others before.
+    # Overrides. A change with `keep sums` is made after the sum is computed, any other change before.
 
     def override(self, label, fields, keep):
         return {
@@ -562,7 +568,7 @@ class Assembler:
         }
 
     def structure(self, label, fields, values, tail, position, covered):
-        """Encodes one structure. covered(bytes): the bytes under its sum. Returns (bytes, sum)."""
+        """Encodes one structure. covered(bytes) returns the bytes that its sum covers. Returns (bytes, sum)."""
         size = max(offset + length for offset, length in fields.values())
         out = bytearray(size) + tail
 
@@ -598,7 +604,10 @@ class Assembler:
         return bytes(out), total
 
     def name_place(self, structure, offset, field=""):
-        """Newest wins; `structure@G` is the one of generation G."""
+        """Records the offset of a structure or field under its name.
+
+        The name means the newest structure; `structure@G` means that of generation G.
+        """
         dot = "." if field else ""
         self.places[f"{structure}{dot}{field}"] = offset
         self.places[f"{structure}@{self.generation}{dot}{field}"] = offset
@@ -614,7 +623,7 @@ class Assembler:
     # Section 6
 
     def page(self, label, magic, level, rows, columns, names=None, owner=0, position=None):
-        """rows: dictionaries by column name. Returns position, length, sum, the rows as written."""
+        """Writes a page. rows: dictionaries by column name. Returns position, length, sum, and the rows as written."""
         rows = [dict(row) for row in rows]
         names = list(names) if names is not None else None
         if any(target == label and action == "empty" for target, action, _ in self.column_changes):
@@ -820,7 +829,7 @@ class Assembler:
         self.find_needs(entry)
 
     def find_needs(self, entry):
-        """Section 13: the bits that a block uses, those that its text names besides."""
+        """Sets the needs of a block (section 13): the bits that it uses, and the bits that its text adds."""
         row, pieces = entry.row, entry.pieces
         kinds = {self.is_original(p.file) for p in pieces if p.file}
         needs = entry.later_needs
@@ -839,12 +848,12 @@ class Assembler:
         if codec == 3:
             return zlib.compress(body)
         if codec > 3:
-            return body  # of a later version: not known here either
+            return body  # codecs of later versions are not known here either
         dictionary = zstandard.ZstdCompressionDict(self.dictionary) if codec == 2 else None
         return zstandard.ZstdCompressor(level=3, dict_data=dictionary).compress(body)
 
     def place_extent(self, entry, spec):
-        """Cuts the extent into pieces and writes it: in one run, or around holes."""
+        """Cuts the extent into pieces and writes them, in one run except for holes."""
         extent, size = spec["extent"], self.options["piece size"]
         cuts = set(range(0, len(extent), size)) | {0, len(extent)}
         if spec["pieces"]:
@@ -871,7 +880,7 @@ class Assembler:
         self.name_pieces(entry)
 
     def place_pieces(self, entry, spec, cuts):
-        """Pieces with codecs lie one behind the other, each at a multiple of 8."""
+        """Writes coded pieces one after the other, each at a multiple of 8."""
         entry.pieces = []
         for number, (start, stop) in enumerate(zip(cuts, cuts[1:])):
             piece = Piece(start, stop - start)
@@ -900,7 +909,7 @@ class Assembler:
             self.name_place(f"piece {quote(entry.name)} {number}", piece.position)
 
     def write_map(self, entry):
-        """The data map over entry.pieces (10.1)."""
+        """Writes the data map of entry.pieces (section 10.1)."""
         pieces = entry.pieces
         root, entry.maps, entry.stored = self.map_pages(quote(entry.name), pieces, entry.block[0])
         run = all(not p.state and not p.codec and not p.file for p in pieces) and all(
@@ -913,7 +922,10 @@ class Assembler:
         }
 
     def map_pages(self, name, pieces, owner):
-        """(columns of the root page, pages, stored pieces as (position, sum)) of a data map."""
+        """Writes the pages of a data map.
+
+        Returns (columns that place the root page, pages, (position, sum) of each stored piece).
+        """
         rows = []
         for number, p in enumerate(pieces):
             self.name_place(f"piece {name} {number}", p.position)
@@ -969,7 +981,7 @@ class Assembler:
     # Section 7
 
     def index_page(self, tree, label):
-        """Writes a page and, before it, what of its children is not written yet."""
+        """Writes a page. Before it, writes those of its children that are not written yet."""
         if tree.place:
             return
         if tree.level == 0:
@@ -1001,7 +1013,7 @@ class Assembler:
         tree.place = (position, length, total)
 
     def build_tree(self, changed):
-        """Section 7: cut by 64 and 128; pages that lead to no change stay."""
+        """Builds the index (section 7), divided by leaf rows and node rows. Pages that lead to no change stay."""
         dying = []
         entries = self.entries
         if self.tree is None:
@@ -1033,7 +1045,7 @@ class Assembler:
         return pages
 
     def rebuild(self, tree, changed, high, dying):
-        """The pages in place of `tree`, which holds the names below `high`."""
+        """Returns the pages that replace `tree`. The names in `tree` are less than `high`."""
         if tree.level == 0:
             mine = [
                 n for n in changed if raw(n) >= tree.separator and (high is None or raw(n) < high)
@@ -1122,18 +1134,18 @@ class Assembler:
         return (position, len(data), sum64(data))
 
     def later_structure(self, label, number, data):
-        """Columns that place a structure of a later version (section 6), and its bytes."""
+        """Writes a structure of a later version (section 6). Returns its columns and (position, length)."""
         place_ = self.place_of(label, data)
         return dict(zip(range(256 + 3 * number, 259 + 3 * number), place_)), (place_[0], up(len(data)))
 
     def continued(self, sections):
-        """The place of the sections before, where the first section is one of type 9 without its payload."""
+        """Adds the place of the earlier sections, if the first section has type 9 and no payload yet."""
         if not sections.startswith(CONTINUES):
             return sections
         return CONTINUES + struct.pack("<3Q", *self.global_sections) + sections[len(CONTINUES) :]
 
     def write_growth(self, rows):
-        """Section 10.4: one page. rows: (name, records, codec, bytes)."""
+        """Writes one growth page (section 10.4). rows: (name, records, codec, bytes)."""
         table = []
         for name, records, codec, data in rows:
             entry, grown = self.entries[name], self.growth_pieces.setdefault(name, [])
@@ -1174,7 +1186,7 @@ class Assembler:
         self.used["read-only compatible features"] |= 2
 
     def begin_file(self, text_):
-        # The file id needs the bodies of all blocks before any of them is written.
+        # The file id depends on the bodies of all blocks, so it is computed before a block is written.
         sum_ = 0
         codec = 2 if self.dictionary is not None else self.options["codec"]
         for name, spec in text_.new_blocks():
@@ -1239,7 +1251,7 @@ class Assembler:
             self.dictionary_place = (position, len(body), sum64(body))
 
     def write_file_table(self, files):
-        """Section 10.3: a page with the new rows, behind the place of the page before."""
+        """Writes a page of the file table (section 10.3): the place of the previous page, then the new rows."""
         number = len(self.files) - len(files)
         rows, names = [], []
         if self.file_table[0]:
@@ -1260,7 +1272,7 @@ class Assembler:
         self.file_table = (position, length, sum64(self.data[position : position + length]))
 
     def original(self, number, data, every, codecs):
-        """The columns of an original; its pieces and data map are written."""
+        """Writes the pieces and the data map of an original, and returns the columns of its row."""
         pieces = []
         for start in range(0, len(data), every or max(1, len(data))):
             part = data[start : start + (every or len(data))]
@@ -1277,7 +1289,10 @@ class Assembler:
         return row
 
     def write_dead(self, dead, abandoned):
-        """abandoned: position and length of what lay behind the generation before; length 0: nothing."""
+        """Writes a dead-space segment.
+
+        abandoned: position and length of the bytes after the previous generation; length 0 if there are none.
+        """
         if not dead and not abandoned[1]:
             return self.dead_segment and self.dead_segment[:3] or (0, 0, 0)
         rows = []
@@ -1310,7 +1325,7 @@ class Assembler:
         return self.dead_segment[:3]
 
     def index_run(self):
-        """The run of a fresh file's index; (0, 0) for pages that lie elsewhere."""
+        """Returns (position, length) of the run that holds the whole index, or (0, 0) if there is none."""
         if not self.tree or self.generation != 1:
             return 0, 0
         places = sorted(page.place[:2] for page in pages_of(self.tree))
@@ -1319,7 +1334,10 @@ class Assembler:
         return places[0][0], sum(length for _, length in places)
 
     def write_superblock(self, dead_place, missing):
-        """missing: what of `trailer`, `slot`, `mark` the commit did not come to write."""
+        """Writes trailer, slot, mark and cover.
+
+        missing: those of `trailer`, `slot` and `mark` that the commit did not write before it ended.
+        """
         position = self.allocate(0, 4096)
         self.allocate(4096)
         file_length = position + SUPERBLOCK_LENGTH
@@ -1429,12 +1447,12 @@ def totals(tree):
 
 
 def separator_of(name, before):
-    """The shortest prefix of name that is greater than before."""
+    """Returns the shortest prefix of `name` that is greater than `before`."""
     return next(name[:n] for n in range(len(name) + 1) if name[:n] > before)
 
 
 def fix_separators(tree, separator, dying):
-    """The first child takes its parent's separator: an emptied page may have been the first."""
+    """Gives each first child its parent's separator, because the page that was first may have been dropped."""
     tree.separator = separator
     if tree.level:
         if tree.items[0].separator != separator and tree.items[0].level and tree.items[0].place:
@@ -1446,11 +1464,11 @@ def fix_separators(tree, separator, dying):
 def change_columns(table, action, words, rows):
     ids = {name: i for i, name in enumerate(COLUMNS)}
     id_ = lambda word: ids[word] if word in ids else int(word, 0)
-    if action == "widen":  # width
+    if action == "widen":  # words: column, width
         for column in table:
             if column[0] == id_(words[0]):
                 column[1] = int(words[1])
-    elif action == "add":  # id, width, one value for all rows
+    elif action == "add":  # words: column, width, one value for all rows
         table.append([id_(words[0]), int(words[1]), [int(words[2], 0)] * rows])
         if "unsorted" not in words:
             table.sort(key=lambda c: c[0])
@@ -1461,10 +1479,10 @@ def change_columns(table, action, words, rows):
 
 class GenerationText:
     def __init__(self):
-        self.files = []  # path, size, original, of one (bytes, bytes of a piece, codecs)
+        self.files = []  # (path, size, is an original, content); of an original: (bytes, bytes of a piece, codecs)
         self.actions, self.blocks, self.extra, self.sections, self.view = [], [], [], None, None
         self.abandoned, self.rows, self.takes = None, [], {}
-        self.growth = [[]]  # of each page the rows: name, records, codec, bytes
+        self.growth = [[]]  # for each growth page its rows: (name, records, codec, bytes)
         self.later, self.later_places, self.missing = [], [], set()
         self.sets, self.pokes, self.columns = [], [], []
 
@@ -1473,7 +1491,7 @@ class GenerationText:
 
 
 class BlockText:
-    """What the lines below `block` say; finish() makes the specification that Assembler.block takes."""
+    """The lines after `block`. finish() makes of them the specification for Assembler.block."""
 
     def __init__(self, name):
         self.name, self.dataset, self.header, self.extent_bytes = name, Dataset(), None, None
@@ -1490,7 +1508,7 @@ class BlockText:
             "needs": 0,
         }
         self.counts = {}
-        self.extended = None  # of kind 6
+        self.extended = None  # ExtendedBlock, if the kind is 6
 
     def line(self, words):
         key, rest = words[0], words[1:]
@@ -1706,7 +1724,7 @@ def act_remove(name):
 
 
 def act_rename(name, new):
-    """The block is written again under its new name; an extent without data map stays where it is."""
+    """Writes the block again under its new name. An extent without data map stays where it is."""
 
     def action(a, changed, dead):
         old = a.entries.pop(name)
@@ -1744,8 +1762,10 @@ def act_rename(name, new):
 
 
 def act_change(name, start, data, keep_end, records):
-    """New bytes from `start` of the extent (values changed, or records grown): pieces touched are
-    written anew, up to each multiple of the piece size. keep_end: what lies behind the new bytes stays.
+    """Puts new bytes at offset `start` of the extent, to change values or add records.
+
+    The pieces that these bytes touch are written again, divided at multiples of the piece size.
+    keep_end: bytes of the extent after the new bytes stay.
     """
 
     def action(a, changed, dead):
@@ -1784,7 +1804,7 @@ def act_change(name, start, data, keep_end, records):
 
 
 def act_fold(a, changed, dead):
-    """Section 10.4: the pieces of all growth pages go into data maps, the records into entries."""
+    """Moves the pieces of all growth pages into data maps, and their records into entries (section 10.4)."""
     for name, grown in a.growth_pieces.items():
         entry = a.entries[name]
         dead += entry.maps
@@ -1803,14 +1823,14 @@ WITH = re.compile(r"^(.*?)\bwith\b(.*)$")
 
 
 def growth_row(line):
-    """growth NAME records N [codec C] with BYTES"""
+    """Parses `growth NAME records N [codec C] with BYTES`."""
     head, data = (tokens(part) for part in WITH.match(line).groups())
     options = dict(zip(head[2::2], head[3::2]))
     return head[1], int(options["records"]), int(options.get("codec", 0)), encode_bytes(data)
 
 
 def original_row(line):
-    """original NAME [every N] [codecs C ..] with BYTES"""
+    """Parses `original NAME [every N] [codecs C ..] with BYTES`."""
     head, data = (tokens(part) for part in WITH.match(line).groups())
     every = int(head[head.index("every") + 1]) if "every" in head else 0
     codecs = [int(word) for word in head[head.index("codecs") + 1 :]] if "codecs" in head else []
@@ -1819,14 +1839,14 @@ def original_row(line):
 
 
 def later_structure(line):
-    """later N for LABEL with BYTES"""
+    """Parses `later N for LABEL with BYTES`."""
     head, data = WITH.match(line).groups()
     number, label = re.match(r"\s*later (\d+) for (.*)$", head).groups()
     return label.strip(), int(number), encode_bytes(tokens(data))
 
 
 def parse(lines):
-    """(options, generations, damage lines, expectations)."""
+    """Parses the text of a vector. Returns (options, generations, damage lines, expectations)."""
     options, generations, damage, expects = [], [], [], []
     builder = None
     for number, line in expand(enumerate(lines, 1)):
@@ -1915,7 +1935,12 @@ NUMBER = re.compile(r"^(\d+|0x[0-9a-fA-F]+)$")
 
 
 def parse_override(generation, line):
-    """set TARGET FIELD VALUE [keep sums] | poke TARGET offset N hex .. | column TARGET ACTION .."""
+    """Parses an override, which is one of these statements.
+
+    set TARGET FIELD VALUE [keep sums]
+    poke TARGET offset N hex ..
+    column TARGET ACTION ..
+    """
     line = line.split("#")[0].strip()
     keep = line.endswith("keep sums")
     line = line.removesuffix("keep sums").strip()
@@ -1952,14 +1977,14 @@ def split_set(rest):
                 return m[1], field, str(words[0])
             if words[0] == "hex":
                 return m[1], field, encode_hex(words[1:])
-            if words[0] == "position":  # of another structure, by its symbolic name
+            if words[0] == "position":  # the position of another structure, given by its symbolic name
                 return m[1], field, ("place", value[len("position") :].strip())
             return m[1], field, int(words[0], 0)
     raise VectorError(f"no field in {rest!r}")
 
 
 def resolve(places, text_, length):
-    """A symbolic place: NAME[+N], a number, `end`."""
+    """Returns the offset of a symbolic place: NAME[+N], a number, or `end`."""
     text_ = text_.strip()
     base, _, plus = text_.rpartition("+") if re.search(r"\+\d+$", text_) else (text_, "", "0")
     base = base.strip()
@@ -1975,12 +2000,12 @@ def resolve(places, text_, length):
 
 
 def assemble(text_):
-    """Returns (bytes, symbolic places, expectations)."""
+    """Assembles a vector. Returns (bytes, symbolic places, expectations)."""
     options, generations, damage, expects = parse(text_.splitlines())
     if options[:1] == [["classic"]]:
         data, places = assemble_classic(options[1:])
         return data, places, expects
-    # Values of overrides may be positions: the first pass finds them.
+    # Values of overrides may be positions, which the first pass finds.
     known, stamps = {}, {}
     by_place = [s[2] for g in generations for s in g.sets] + [
         p[1] for g in generations for p in g.pokes
@@ -2027,7 +2052,7 @@ def assemble(text_):
 
 
 def beside(text_):
-    """The files that lie beside the one that a text describes: {name: bytes}."""
+    """Returns {name: bytes} of the other files that the text of a vector describes."""
     out = {}
     for words in parse(text_.splitlines())[0]:
         if words[0] == "beside":
@@ -2059,7 +2084,7 @@ def apply_damage(data, places, line):
 
 
 def assemble_classic(lines):
-    """A bare classic file: `header` and `bytes` one after the other, `mark NAME` names a place."""
+    """Assembles a classic file from statements `header` and `bytes`. `mark NAME` names a place."""
     out, places = b"", {}
     for words in lines:
         if words[0] == "mark":

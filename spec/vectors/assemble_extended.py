@@ -1,6 +1,6 @@
-"""Bodies of kind 6 and their extents, from what the lines of a block say (format.md 15).
+"""Encodes bodies of kind 6 and their extents from the lines of a block (format.md, section 15).
 
-Written from format.md alone, as assemble.py, which reads the lines.
+assemble.py reads the lines. Both modules are written only from format.md.
 """
 
 import struct
@@ -35,7 +35,7 @@ class Variable:
         self.kind, self.chunk, self.filters, self.chunks = None, [], [], []
 
     def region(self):
-        """Bytes from the begin on; of a record variable those of all records."""
+        """Returns the bytes of the variable from its begin; for a record variable, the bytes of all records."""
         if self.kind != CHUNKS:
             return self.array + self.heap
         at, rows, data = 24 * len(self.chunks), b"", b""
@@ -46,18 +46,18 @@ class Variable:
 
 
 class ExtendedBlock:
-    """Names and values are bytes, types are codes."""
+    """A block of kind 6. Names and values are bytes, and types are codes."""
 
     def __init__(self):
         self.dims, self.attributes, self.variables = [], [], []
         self.types, self.properties, self.sections = [], [], {}
-        self.behind = b""  # bytes behind the last section
-        self.places = {}  # name: offset in the body
+        self.behind = b""  # bytes after the last section
+        self.places = {}  # offsets in the body, by name
 
     # Lines
 
     def add_dimension(self, name, length, grows):
-        """length None: the record dimension."""
+        """Adds a dimension. The record dimension has the length None."""
         self.dims.append((name, length, grows or length is None))
 
     def add_attribute(self, *attribute):
@@ -90,7 +90,7 @@ class ExtendedBlock:
         return [names.index(d) for d in variable.dimensions]
 
     def record_count(self, records):
-        """Of the entry."""
+        """Returns the number of records in the entry."""
         if any(length is None for _, length, _ in self.dims):
             return records
         return next((length for _, length, grows in self.dims if grows), 0)
@@ -104,7 +104,7 @@ class ExtendedBlock:
         }
 
     def encode(self, records):
-        """Body and extent: regions in order at multiples of 8, then the records."""
+        """Returns body and extent. The extent has the regions in order, at multiples of 8, then the records."""
         begins, slices, extent = {}, {}, b""
         recorded = [v for v in self.variables if self.is_record(v)]
         for v in self.variables:
@@ -187,7 +187,7 @@ class ExtendedBlock:
         return bytes(out) + self.behind
 
     def all_sections(self):
-        """{type: (flags, [(place, bytes)])}"""
+        """Returns all sections as {type: (flags, [(place, bytes)])}."""
         growing = [
             (f"dimension {n}", struct.pack("<II", n, length is None))
             for n, (_, length, grows) in enumerate(self.dims)

@@ -1,10 +1,10 @@
-"""Tables of statistics and tags (format.md, section 9.2), for assemble.py."""
+"""Writes tables of statistics and tags (format.md, section 9.2) for assemble.py."""
 
 import struct
 
 TYPES = ["byte", "char", "short", "int", "float", "double", "ubyte", "ushort", "uint", "int64", "uint64"]
 KINDS = {"statistics": TYPES, "tags": ["text", "int64", "uint64", "double"]}
-FEATURES = {"statistics": 4, "tags": 8}  # read-only compatible
+FEATURES = {"statistics": 4, "tags": 8}  # read-only compatible feature bits
 MAGIC = {"statistics": b"STAT", "tags": b"TAGS"}
 WORD = {"statistics": "statistics", "tag": "tags"}
 ROW, BEFORE, GONE = range(3)  # state
@@ -14,14 +14,14 @@ NODE = ["name end", "position", "stored length", "sum", "blocks", "order"]
 
 
 class Tables:
-    """The trees of one table, the newest last."""
+    """The trees of one table; the newest tree is the last one."""
 
     def __init__(self, name):
         self.name, self.trees = name, []
 
 
 def parse_row(words, encode_values, encode_bytes):
-    """(table, name or None, block or order, columns, bytes) of one of
+    """Returns (table, name or None, block or order, columns, bytes) for one of these statements.
 
     statistics NAME of BLOCK TYPE ELEMENTS MISSING NAN [MINIMUM MAXIMUM] [histogram BYTES]
     statistics gone of BLOCK
@@ -58,8 +58,12 @@ def is_text(word):
 
 
 def write(a, tables, rows, takes, quote, sum64):
-    """One tree. rows: as parse_row has them; takes: so many trees before are dead. Returns (place of the
-    table in the superblock, dead ranges)."""
+    """Writes one tree.
+
+    rows: the results of parse_row().
+    takes: the number of earlier trees that are dead, because the new tree has their rows.
+    Returns (place of the table in the superblock, dead ranges).
+    """
     word = {"statistics": "statistics", "tags": "tag"}[tables.name]
     dead = []
     for _ in range(takes):

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Assembles all vectors and compares what the reference reader says with what their texts expect.
+"""Assembles all vectors and compares the reference reader's findings with the expectations in their texts.
 
     check_vectors.py --out FOLDER [--update] [VECTOR ...]
 
-Writes FOLDER/NAME.nmb (or .nc) and FOLDER/manifest.tsv: vector, file, valid|invalid|unsupported|remark, rule,
-offset, expected JSON (or -), one line an expectation. Fails if a rule of the specification has no vector that
-breaks it. --update writes the JSON of valid vectors anew; look at the difference before committing it.
+The program writes each vector as FOLDER/NAME.nmb (or .nc). It also writes FOLDER/manifest.tsv, with one line for
+each expectation: vector, file, valid|invalid|unsupported|remark, rule, offset, expected JSON (or -). It fails if a
+rule of the specification has no vector that breaks it. --update writes the JSON of valid vectors again: review the
+difference before you commit it.
 """
 
 import argparse
@@ -23,7 +24,7 @@ import assemble  # noqa: E402
 import nmb_reference  # noqa: E402
 
 RULE = re.compile(r"^\|\s*(R-[A-Z0-9]+-\d+)\s*\|")
-FLIPS = 30  # in each valid file that is small
+FLIPS = 30  # number of bits that are flipped in each small valid file
 EXPECT = re.compile(
     r"^(remark |unsupported )?(R-[A-Z]+-\d+) at (.*?)( naming (R-(?:CH|X[A-Z])-\d+)( at (.*?))?)?( only)?$"
 )
@@ -31,7 +32,7 @@ READING = re.compile(r'^reading (R-[A-Z0-9]+-\d+) of "(.*)"$')
 
 
 def rules_of(path):
-    """Rule ids and their texts, from the tables of a specification."""
+    """Returns {rule id: text} from the tables of a specification."""
     out = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         if m := RULE.match(line):
@@ -40,16 +41,16 @@ def rules_of(path):
 
 
 class Expected(typing.NamedTuple):
-    kind: str  # "remark": the file is valid; "unsupported"; "invalid"
+    kind: str  # "remark" (the file is valid), "unsupported" or "invalid"
     rule: str
     offset: int
-    naming: str | None  # the rule of the body that a message of R-BK-10 names
-    inside: int | None  # the offset in the body that it names
+    naming: str | None  # rule of the body that the message of R-BK-10 must name
+    inside: int | None  # offset in the body that this message must name
     only: bool
 
 
 class Vector:
-    """One text: its bytes, what it expects and what the reference reader finds."""
+    """One vector: its bytes, its expectations, and the findings of the reference reader."""
 
     def __init__(self, path, out):
         self.name, self.failures, self.expected, self.reading = path.stem, [], [], []
@@ -122,7 +123,7 @@ class Vector:
                 self.check_flips()
 
     def check_scan(self):
-        """Headers, map pages and growth pages alone tell what the index tells."""
+        """Checks that headers, map pages and growth pages, without the index, give the blocks of the index."""
         scanned, indexed = nmb_reference.scan_and_index(self.data)
         for name in sorted(scanned.keys() | indexed.keys()):
             if scanned.get(name) != indexed.get(name):
@@ -132,7 +133,7 @@ class Vector:
                 )
 
     def check_flips(self):
-        """Any flipped bit of a file is found, up to the end of its newest generation."""
+        """Checks that the reader finds any flipped bit, up to the end of the newest generation."""
         random_ = random.Random(self.name)
         behind = [r["offset"] for r in self.document.get("remarks", []) if r["rule"] == "R-FL-2"]
         length = min(behind + [len(self.data)])
@@ -148,7 +149,10 @@ class Vector:
                 self.fail(f"no finding with bit {bit} of byte {at} flipped")
 
     def check_json(self, update):
-        """Messages are not compared; of many blocks the first and the last two are."""
+        """Compares the JSON document, without messages.
+
+        Of more than 20 blocks, only the first two and the last two are compared.
+        """
         document = self.document | {
             name: without_messages(self.document[name])
             for name in ("findings", "reading") + ("remarks",) * ("blocks" in self.document)
@@ -168,7 +172,7 @@ class Vector:
 
 
     def check_future(self, row):
-        """What the reference reader does is what future.tsv says: blocks read, blocks that may change, findings."""
+        """Compares the reference reader with future.tsv: blocks read, blocks that may change, findings."""
         reader, writer, verifier = row
         names = [b["name"] for b in self.document.get("blocks", []) if "variables" in b]
         unread = {b["name"] for b in self.document.get("blocks", []) if self.without_values(b)}
@@ -190,13 +194,16 @@ class Vector:
 
     @staticmethod
     def without_values(block):
-        """Of a data map that cannot be read; a variable of an unknown filter is a matter of its own."""
+        """Returns whether the values of a block cannot be read, for example because of its data map.
+
+        A variable with an unknown filter does not count.
+        """
         variables = block.get("variables", [])
         return bool(variables) and all(v["sha256"] is None and "storage" not in v for v in variables)
 
 
 def inner_of(expected):
-    """What a message of R-BK-10 must have of the body's rule."""
+    """Returns the text that the message of R-BK-10 must contain about the broken rule of the body."""
     if expected.naming is None:
         return ""
     at = "" if expected.inside is None else f"{expected.inside - expected.offset}:"
@@ -208,7 +215,7 @@ def without_messages(findings):
 
 
 def compact(document):
-    """JSON with one line for each thing that fits."""
+    """Returns JSON in which each value that fits is on one line."""
 
     def render(value, indent):
         flat = json.dumps(value)
@@ -273,14 +280,14 @@ def main():
 
 
 def read_future():
-    """future.tsv: {vector: (reader, writer, nmverify)}."""
+    """Reads future.tsv and returns {vector: [reader, writer, nmverify]}."""
     lines = (HERE / "future.tsv").read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
     return {row[0]: row[1:] for row in rows[1:]}
 
 
 def check_rules(broken):
-    """Every rule of the specification has an invalid vector; valid vectors exercise all of them."""
+    """Checks that a vector breaks each rule, and that no vector names a rule that does not exist."""
     rules, failed = {}, 0
     for name in ("format.md", "classic_header.md", "hdf5_section.md", "hdf5_view.md"):
         if (HERE.parent / name).exists():

@@ -423,7 +423,8 @@ def keep(command, options, job):
     """The tables of all commands, each as it was run last."""
     path = options.docs.with_suffix(".json")
     all_ = json.loads(path.read_text()) if path.exists() else {}
-    about = f"{options.files:,} files, {options.megabytes:,} MB, load {os.getloadavg()[0]:.1f} at the end"
+    about = (f"{options.files:,} files with {options.megabytes:,} MB in all; the load of the machine was "
+             f"{os.getloadavg()[0]:.1f} at the end")
     all_[command] = {"about": about, "rows": job.rows, "problems": job.problems}
     path.write_text(json.dumps(all_, indent=1) + "\n")
     text = ["# Merging by the processes of an MPI job", "", "`tests/bench/merge_ranks.py` wrote this page and describes the runs.", ""]
@@ -458,7 +459,7 @@ def main():
         options.docs = DOCS
     options.files, options.megabytes = options.files or full[0], options.megabytes or full[1]
     missing = [name for name in (options.mpiexec, "strace") if not shutil.which(name)]
-    if missing or not list(options.tools.parent.rglob("nmb-mpi-*.so")):
+    if missing or not list((options.tools.parent / "lib").rglob("nmb-mpi-*.so")):
         print("skipped: there is no", ", ".join(missing) or "plug-in for MPI")
         return SKIPPED
     options.work.mkdir(parents=True)

@@ -182,15 +182,15 @@ def bench_pack(b):
     plain, plain_cat = in_turn(b.runs, clean, nmcat("--no-sync"), cat(b, inputs, peer))
     synced, synced_cat = in_turn(b.runs, clean, nmcat(), cat(b, inputs, peer, ' && sync "$out"'))
     clean()
-    b.add("pack 64 files without sync, beside `cat`", plain["wall"], plain_cat["wall"], target=0.6)
-    b.add("pack 64 files with sync, beside `cat` and `sync FILE`", synced["wall"], synced_cat["wall"], target=0.75)
-    b.add("pack: CPU without sync, beside `cat`", plain["cpu"], plain_cat["cpu"])
+    b.add("pack 64 files without sync, compared with `cat`", plain["wall"], plain_cat["wall"], target=0.6)
+    b.add("pack 64 files with sync, compared with `cat` and `sync FILE`", synced["wall"], synced_cat["wall"], target=0.75)
+    b.add("pack: CPU without sync, compared with `cat`", plain["cpu"], plain_cat["cpu"])
     b.add("pack: peak memory of nmcat", plain["rss_mb"], unit="MB", limit=32)
 
 
 def bench_split(b):
-    """Divides variables by name into 35,530 samples. The values are holes of the inputs. The cost of copying them is
-    measured by packing files with one variable each and as many bytes of holes."""
+    """Divides variables by name into 35,530 samples. The values of the inputs are holes in sparse files. The cost of
+    copying these values is measured by packing files with one variable each and as many bytes of holes."""
     samples = str(b.scaled(35530))
     graphs = b.make_once(b.work / "graphs", [b.program("make_graph_samples"), "OUT", "--files", "4", "--samples", samples,
                                              "--sparse"])
@@ -207,14 +207,15 @@ def bench_split(b):
         b.runs, lambda: out.unlink(missing_ok=True), nmcat(inputs, *SPLIT, "-j1"), nmcat(inputs, *SPLIT),
         nmcat(sorted(plain.iterdir()), "-j1"), cat(b, rank_files(b), out))
     out.unlink(missing_ok=True)
-    b.add("split 35,530 samples by one thread: wall", split["wall"])
-    b.add("split by as many threads as cores: wall, beside one thread", together["wall"], split["wall"])
-    b.add("split by one thread: CPU in all", split["cpu"])
-    b.add("split: CPU of moving as many bytes", moving["cpu"])
-    b.add("split: CPU besides moving", split["cpu"] - moving["cpu"], limit=0.5)
-    b.add("the same, beside `cat` of the pack benchmark", split["cpu"] - moving["cpu"], copying["wall"],
+    b.add("split 35,530 samples by one thread: wall time", split["wall"])
+    b.add("split by one thread per core: wall time, compared with one thread", together["wall"], split["wall"])
+    b.add("split by one thread: total CPU", split["cpu"])
+    b.add("split: CPU for moving as many bytes", moving["cpu"])
+    b.add("split: CPU without moving bytes", split["cpu"] - moving["cpu"], limit=0.5)
+    b.add("split: CPU without moving bytes, compared with `cat` of the pack benchmark",
+          split["cpu"] - moving["cpu"], copying["wall"],
           target=0.5 / CAT_SECONDS)
-    b.add("split: peak memory, by one thread beside as many as cores", split["rss_mb"], together["rss_mb"], unit="MB")
+    b.add("split: peak memory of one thread, compared with one thread per core", split["rss_mb"], together["rss_mb"], unit="MB")
 
 
 def make_steps(folder, files, steps):
@@ -312,9 +313,9 @@ def made(path, make, *sizes):
 
 
 def bench_join(b):
-    """Joins 64 classic files of 1.6 GB along their records, and HDF5 tables row by row. No program waits for the device.
-    Peers that are not installed are left out. ph5_concat (NU-CUCIS/ph5concat) writes uncompressed, contiguous data sets
-    and holds all inputs in memory."""
+    """Joins 64 classic files of 1.6 GB along their records, and HDF5 tables row by row. No program waits until its
+    output is on the device. Peers that are not installed are left out. ph5_concat (NU-CUCIS/ph5concat) writes
+    uncompressed, contiguous data sets and holds all inputs in memory."""
     inputs = made(b.work / "steps", make_steps, 64, b.scaled(32))
     out, copy, classic = b.work / "join.nmb", b.work / "join.cat", b.work / "join.nc"
 
@@ -333,11 +334,11 @@ def bench_join(b):
         commands["cdo"] = lambda: b.cost(["cdo", "-s", "mergetime", *inputs, str(classic)])
     costs = dict(zip(commands, in_turn(b.runs, clean, *commands.values())))
     clean()
-    b.add("join 64 files along records, beside `cat`", costs["nmb"]["wall"], costs["cat"]["wall"], target=0.8)
-    b.add("the same to a classic file, beside `cat`", costs["nc"]["wall"], costs["cat"]["wall"])
+    b.add("join 64 files along records, compared with `cat`", costs["nmb"]["wall"], costs["cat"]["wall"], target=0.8)
+    b.add("join 64 files to a classic file, compared with `cat`", costs["nc"]["wall"], costs["cat"]["wall"])
     for peer in ("ncrcat", "cdo"):
         if peer in costs:
-            b.add(f"the same to a classic file, beside {peer}", costs["nc"]["wall"], costs[peer]["wall"])
+            b.add(f"join 64 files to a classic file, compared with {peer}", costs["nc"]["wall"], costs[peer]["wall"])
     b.add("join: peak memory of nmcat", costs["nmb"]["rss_mb"], unit="MB", limit=100)
 
     tables = made(b.work / "tables", make_tables, 32, b.scaled(20000))
@@ -355,15 +356,17 @@ def bench_join(b):
     costs = dict(zip(commands, in_turn(b.runs, clean_tables, *commands.values())))
     clean_tables()
     peer = costs.get("peer", {}).get("wall")
-    b.add("join 32 HDF5 files of tables, beside ph5_concat", costs["nmb"]["wall"], peer, target=0.2 if peer is not None else None)
-    b.add("the same to an HDF5 file, beside ph5_concat", costs["h5"]["wall"], peer)
-    b.add("the same: peak memory of nmcat, beside ph5_concat", costs["nmb"]["rss_mb"], costs.get("peer", {}).get("rss_mb"),
+    b.add("join 32 HDF5 files of tables, compared with ph5_concat",
+          costs["nmb"]["wall"], peer, target=0.2 if peer is not None else None)
+    b.add("join 32 HDF5 files of tables to an HDF5 file, compared with ph5_concat", costs["h5"]["wall"], peer)
+    b.add("join 32 HDF5 files of tables: peak memory of nmcat, compared with ph5_concat",
+          costs["nmb"]["rss_mb"], costs.get("peer", {}).get("rss_mb"),
           unit="MB", limit=100)
 
 
 def bench_tiles(b):
-    """Assembles a model's output of 1.5 GB from 9 uneven parts. No program waits for the device. mppnccombine
-    (NOAA-GFDL/FRE-NCtools) is the peer, if installed."""
+    """Assembles a model's output of 1.5 GB from 9 uneven parts. No program waits until its output is on the device.
+    The peer is mppnccombine (NOAA-GFDL/FRE-NCtools), if it is installed."""
     inputs = made(b.work / "tiles", make_tiles, b.scaled(24), 8)
     out, copy, classic = b.work / "tiles.nmb", b.work / "tiles.cat", b.work / "tiles.nc"
 
@@ -379,11 +382,12 @@ def bench_tiles(b):
         commands["peer"] = lambda: b.cost([b.mppnccombine, "-64", str(classic), *inputs])
     costs = dict(zip(commands, in_turn(b.runs, clean, *commands.values())))
     clean()
-    b.add("put 9 tiles together, beside `cat`", costs["nmb"]["wall"], costs["cat"]["wall"])
-    b.add("the same to a classic file, beside `cat`", costs["nc"]["wall"], costs["cat"]["wall"])
+    b.add("assemble 9 tiles, compared with `cat`", costs["nmb"]["wall"], costs["cat"]["wall"])
+    b.add("assemble 9 tiles to a classic file, compared with `cat`", costs["nc"]["wall"], costs["cat"]["wall"])
     if "peer" in costs:
-        b.add("the same to a classic file, beside mppnccombine", costs["nc"]["wall"], costs["peer"]["wall"])
-    b.add("tiles: peak memory of nmcat, beside mppnccombine", costs["nmb"]["rss_mb"], costs.get("peer", {}).get("rss_mb"), unit="MB",
+        b.add("assemble 9 tiles to a classic file, compared with mppnccombine", costs["nc"]["wall"], costs["peer"]["wall"])
+    b.add("assemble 9 tiles: peak memory of nmcat, compared with mppnccombine",
+          costs["nmb"]["rss_mb"], costs.get("peer", {}).get("rss_mb"), unit="MB",
           limit=100)
 
 
@@ -408,7 +412,8 @@ def make_conversions(folder, program, samples, megabytes):
 
 
 def bench_convert(b):
-    """Converts files one by one; outputs are read back and compared, the default. No program waits for the device."""
+    """Converts files one by one. Outputs are read back and compared, as by default. No program waits until its output
+    is on the device."""
     folder = b.work / "conversions"
     if not folder.exists():
         make_conversions(folder, b.program("make_rank_files"), b.scaled(6400), b.scaled(400))
@@ -427,26 +432,31 @@ def bench_convert(b):
         b.run([b.program("nmconvert"), many, str(packed), "--no-progress"])
     forth, return_, copied = in_turn(b.runs, clean, nmconvert(many, out), nmconvert(packed, back), cat(b, [many], copy))
     clean()
-    b.add("a classic file to NMB, beside `cat`", forth["wall"], copied["wall"], target=0.75)
-    b.add("and back, beside `cat`", return_["wall"], copied["wall"], target=0.75)
+    b.add("convert a classic file to NMB, compared with `cat`", forth["wall"], copied["wall"], target=0.75)
+    b.add("convert the NMB file back to a classic file, compared with `cat`", return_["wall"], copied["wall"], target=0.75)
     straight, copied = in_turn(b.runs, clean, nmconvert(plain, out), cat(b, [plain], copy))
     clean()
-    b.add("an HDF5 file of contiguous data sets to NMB, beside `cat`", straight["wall"], copied["wall"], target=1.2)
+    b.add("convert an HDF5 file of contiguous data sets to NMB, compared with `cat`",
+          straight["wall"], copied["wall"], target=1.2)
     few = max(1, b.runs // 2)
     if shutil.which("nccopy"):
         ours, theirs = in_turn(few, clean, nmconvert(folder / "many.nc4", out),
                                lambda: b.cost(["nccopy", "-k", "cdf5", str(folder / "many.nc4"), str(back)]))
-        b.add("a netCDF-4 file of 32,000 variables to NMB, beside nccopy to CDF-5", ours["wall"], theirs["wall"], target=1 / 3)
-        b.add("the same: peak memory, beside nccopy", ours["rss_mb"], theirs["rss_mb"], unit="MB", limit=200)
+        b.add("convert a netCDF-4 file of 32,000 variables to NMB, compared with nccopy to CDF-5",
+              ours["wall"], theirs["wall"], target=1 / 3)
+        b.add("convert a netCDF-4 file of 32,000 variables: peak memory, compared with nccopy",
+              ours["rss_mb"], theirs["rss_mb"], unit="MB", limit=200)
     if shutil.which("h5repack"):
         ours, theirs = in_turn(few, clean, nmconvert(coded, out, "--compress", "zstd"),
                                lambda: b.cost(["h5repack", "-f", "SHUF", "-f", "GZIP=1", coded, str(repacked)]))
-        b.add("shuffled and deflated HDF5 to NMB with zstd, beside h5repack to the same", ours["wall"], theirs["wall"], target=1 / 3)
+        b.add("convert a shuffled and deflated HDF5 file to NMB with zstd, compared with h5repack to shuffle and deflate",
+              ours["wall"], theirs["wall"], target=1 / 3)
     clean()
 
 
 def bench_pack_hdf5(b):
-    """Packs 64 HDF5 files with 32,000 data sets and 1.6 GB into one file. No program waits for the device."""
+    """Packs 64 HDF5 files with 32,000 data sets and 1.6 GB into one file. No program waits until its output is on the
+    device."""
     inputs = made(b.work / "samples_h5", make_sample_files, 64, b.scaled(100))
     out, copy = b.work / "samples.nmb", b.work / "samples.cat"
 
@@ -459,14 +469,15 @@ def bench_pack_hdf5(b):
 
     copied, two, one = in_turn(b.runs, clean, cat(b, inputs, copy), nmcat("2"), nmcat("1"))
     clean()
-    b.add("pack 64 HDF5 files, beside `cat`", two["wall"], copied["wall"], target=1.3)
-    b.add("the same, CPU beside `cat`", two["cpu"], copied["cpu"])
-    b.add("the same: two threads beside one", two["wall"], one["wall"], target=1.05)
-    b.add("the same: peak memory of nmcat", two["rss_mb"], unit="MB", limit=100)
+    b.add("pack 64 HDF5 files, compared with `cat`", two["wall"], copied["wall"], target=1.3)
+    b.add("pack 64 HDF5 files: CPU, compared with `cat`", two["cpu"], copied["cpu"])
+    b.add("pack 64 HDF5 files: two threads, compared with one thread", two["wall"], one["wall"], target=1.05)
+    b.add("pack 64 HDF5 files: peak memory of nmcat", two["rss_mb"], unit="MB", limit=100)
 
 
 def bench_create(b):
-    """Creates 568,480 variables and 852,715 dimensions, all in one block or in 35,530 blocks, and ten times as many."""
+    """Creates 568,480 variables and 852,715 dimensions in one block or in 35,530 blocks. Rows with "10x" create ten
+    times as many."""
     peer_command = b.pnetcdf_creation()
     ours, peer = b.work / "create.nmb", b.work / "create.nc"
 
@@ -488,26 +499,27 @@ def bench_create(b):
         once, none, ten = in_turn(b.runs, clean, create(), create("--codec", "none"), create("--times", "10"))
         clean()
         b.add(f"create, {text}: CPU", once["cpu"], limit=cpu)
-        b.add(f"create, {text}: CPU, beside PnetCDF", once["cpu"], theirs.get("cpu"), target=PNETCDF_CPU)
-        b.add(f"create, {text}: wall, beside PnetCDF", once["wall"], theirs.get("wall"))
-        b.add(f"create, {text}: memory, beside PnetCDF", once["peak_mb"], theirs.get("peak_mb"), unit="MB", limit=memory)
-        b.add(f"create, {text}: bytes, beside PnetCDF", once["bytes"] / 1e6, unit="MB",
+        b.add(f"create, {text}: CPU, compared with PnetCDF", once["cpu"], theirs.get("cpu"), target=PNETCDF_CPU)
+        b.add(f"create, {text}: wall time, compared with PnetCDF", once["wall"], theirs.get("wall"))
+        b.add(f"create, {text}: memory, compared with PnetCDF", once["peak_mb"], theirs.get("peak_mb"), unit="MB", limit=memory)
+        b.add(f"create, {text}: file size, compared with PnetCDF", once["bytes"] / 1e6, unit="MB",
               peer=theirs["bytes"] / 1e6 if theirs else None)
         b.add(f"create, {text}, metadata not compressed: CPU", none["cpu"])
-        b.add(f"create, {text}: CPU per object at 10x, beside at 1x", ten["cpu"] / ten["variables"] * 1e9,
+        b.add(f"create, {text}: CPU per object at 10x, compared with 1x", ten["cpu"] / ten["variables"] * 1e9,
               once["cpu"] / once["variables"] * 1e9, unit="ns", target=1.0)
-        b.add(f"create, {text}: the same, user time only", ten["user"] / ten["variables"] * 1e9,
+        b.add(f"create, {text}: user time per object at 10x, compared with 1x", ten["user"] / ten["variables"] * 1e9,
               once["user"] / once["variables"] * 1e9, unit="ns",
               note="system time grows if the host must find memory first")
-        b.add(f"create, {text}: memory per object at 10x, beside at 1x", ten["peak_mb"] / ten["variables"] * 1e6,
+        b.add(f"create, {text}: memory per object at 10x, compared with 1x", ten["peak_mb"] / ten["variables"] * 1e6,
               once["peak_mb"] / once["variables"] * 1e6, unit="B", target=1.0)
 
 
 def bench_ranks(b):
-    """Distributes the work of the create benchmark to ranks, in 35,530 blocks or in one block per rank. The cost of a rank
-    times the number of ranks is compared with one process: CPU outside waits, and memory above that of the description
-    and of MPI. Each rank of PnetCDF receives and makes all definitions. Thousands of threads show messages and memory
-    of a rank; their time is that of a few cores."""
+    """Distributes the work of the create benchmark to ranks, in 35,530 blocks or in one block per rank. The cost of
+    one rank, multiplied by the number of ranks, is compared with the cost of one process. CPU is counted outside
+    waits. Memory is counted in addition to the description of the objects and to MPI. Each rank of PnetCDF receives
+    and makes all definitions. Runs with thousands of threads measure only the messages and the memory of a rank,
+    because all threads share a few cores."""
     peer_command = b.pnetcdf_creation()
     ours, peer = b.work / "ranks.nmb", b.work / "ranks.nc"
 
@@ -533,18 +545,21 @@ def bench_ranks(b):
         return run
 
     program = b.program("bench_create_ranks")
-    for shape, usual, alone, text in (("blocks", 35530, "samples", "35,530 blocks"), ("rank", 56848, "one", "a block a rank")):
+    for shape, usual, alone, text in (("blocks", 35530, "samples", "35,530 blocks"), ("rank", 56848, "one", "one block per rank")):
         samples = ["--samples", str(b.scaled(usual))]
         words = [str(ours), "--shape", shape, *samples]
         for ranks in (2, 4, 8):
             mine, one, apart = in_turn(b.runs, clean, launch(ranks, program, *words), creation(ours, alone, b.scaled(usual)),
                                        processes(ranks, alone, b.scaled(usual)))
-            b.add(f"{text}, {ranks} ranks: CPU of the slowest, beside one process", mine["cpu"] * ranks, one["cpu"], target=1.3)
-            b.add(f"{text}, {ranks} ranks: CPU of all, beside one process", mine["cpu_sum"], one["cpu"], target=1.3)
-            alike = f"{text}, {ranks} processes at once, a file each"
-            b.add(f"{alike}: CPU of the slowest, beside one process", apart["cpu"] * ranks, one["cpu"])
-            b.add(f"{alike}: CPU of all, beside one process", apart["cpu_sum"], one["cpu"])
-            b.add(f"{text}, {ranks} ranks: memory, beside one process", mine["peak_mb"] * ranks, one["peak_mb"], unit="MB",
+            b.add(f"{text}, {ranks} ranks: CPU of the slowest rank, compared with one process",
+                  mine["cpu"] * ranks, one["cpu"], target=1.3)
+            b.add(f"{text}, {ranks} ranks: CPU of all ranks, compared with one process",
+                  mine["cpu_sum"], one["cpu"], target=1.3)
+            alike = f"{text}, {ranks} independent processes, one file each"
+            b.add(f"{alike}: CPU of the slowest process, compared with one process", apart["cpu"] * ranks, one["cpu"])
+            b.add(f"{alike}: CPU of all processes, compared with one process", apart["cpu_sum"], one["cpu"])
+            b.add(f"{text}, {ranks} ranks: memory, compared with one process",
+                  mine["peak_mb"] * ranks, one["peak_mb"], unit="MB",
                   target=1.3)
             if ranks == 2:
                 theirs = {}
@@ -552,26 +567,27 @@ def bench_ranks(b):
                     clean()
                     theirs = by_name([launch(ranks, *peer_command, str(peer), "--shape", alone, *samples)()
                                       for _ in range(b.peer_runs)])
-                b.add(f"{text}, 2 ranks: wall, beside PnetCDF", mine["wall"], theirs.get("wall"), target=1 / 8)
+                b.add(f"{text}, 2 ranks: wall time, compared with PnetCDF", mine["wall"], theirs.get("wall"), target=1 / 8)
                 ten, once = in_turn(max(1, b.runs // 2), clean, launch(ranks, program, *words, "--times", "10"),
                                     launch(ranks, program, *words))
-                b.add(f"{text}, 2 ranks: wall of 10x, beside 1x", ten["wall"], once["wall"], target=11)
+                b.add(f"{text}, 2 ranks: wall time at 10x, compared with 1x", ten["wall"], once["wall"], target=11)
         for ranks in (8, 64, 512, 4096):
             clean()
             mine = b.report([program, *words, "--threads", str(ranks)])
-            b.add(f"{text}, {ranks:,} threads: wall", mine["wall"])
-            b.add(f"{text}, {ranks:,} threads: messages of a rank, most and mean, by log2 of the ranks",
+            b.add(f"{text}, {ranks:,} threads: wall time", mine["wall"])
+            b.add(f"{text}, {ranks:,} threads: most messages of a rank, divided by log2 of the number of ranks",
                   mine["messages"] / math.log2(ranks), mine["messages_sum"] / ranks / math.log2(ranks), unit="", limit=80,
                   note="peer: mean")
-            b.add(f"{text}, {ranks:,} threads: sent by a rank, most and mean", mine["sent_mb"] * 1e3,
+            b.add(f"{text}, {ranks:,} threads: most bytes sent by a rank", mine["sent_mb"] * 1e3,
                   mine["sent_mb_sum"] / ranks * 1e3, unit="kB", note="peer: mean")
             b.add(f"{text}, {ranks:,} threads: memory of a rank", mine["peak_mb"] * 1e3, unit="kB")
     clean()
 
 
 def bench_arrays(b):
-    """Writes 10 steps of 537 MB: 8 variables that 4 ranks share, divided along one dimension or two, by one collective put
-    per variable, by one wait for the requests of a step, or by each rank alone. No program waits for the device."""
+    """Writes 10 steps of 537 MB. In each step, 4 ranks write 8 variables, which are divided among the ranks along one
+    or two dimensions. The ranks use one collective put per variable (put_all), one wait for all requests of a step
+    (wait_all), or independent puts (put). No program waits until its output is on the device."""
     peer_command = b.pnetcdf("bench_arrays_pnetcdf")
     ours, peer = b.work / "arrays.nmb", b.work / "arrays.nc"
 
@@ -589,25 +605,28 @@ def bench_arrays(b):
             mine, *others = in_turn(b.runs, clean, *launched)
             theirs = others[0] if others else {}
             what = f"{way}, divided along {' and '.join(split)}"
-            b.add(f"{what}: wall, beside PnetCDF", mine["wall"], theirs.get("wall"), target=1.0)
-            b.add(f"{what}: CPU of all, beside PnetCDF", mine["cpu_sum"], theirs.get("cpu_sum"), target=1.0)
-            b.add(f"{what}: memory of a rank, beside PnetCDF", mine["peak_mb"], theirs.get("peak_mb"), unit="MB")
-            b.add(f"{what}: bytes, beside PnetCDF", mine["bytes"] / 1e6, theirs["bytes"] / 1e6 if theirs else None, unit="MB",
+            b.add(f"{what}: wall time, compared with PnetCDF", mine["wall"], theirs.get("wall"), target=1.0)
+            b.add(f"{what}: CPU of all ranks, compared with PnetCDF", mine["cpu_sum"], theirs.get("cpu_sum"), target=1.0)
+            b.add(f"{what}: memory of a rank, compared with PnetCDF", mine["peak_mb"], theirs.get("peak_mb"), unit="MB")
+            b.add(f"{what}: file size, compared with PnetCDF",
+                  mine["bytes"] / 1e6, theirs["bytes"] / 1e6 if theirs else None, unit="MB",
                   target=1.05)
-            b.add(f"{what}: bytes read again, of the values", mine["read_mb_sum"] * 1e6 / mine["bytes"], unit="", limit=0.05)
+            b.add(f"{what}: bytes that are read again, divided by the file size",
+                  mine["read_mb_sum"] * 1e6 / mine["bytes"], unit="", limit=0.05)
     # A million runs of 8 bytes a rank in each call.
     runs = [b.mpiexec, "-n", "4", b.program("bench_arrays"), str(ours), "--split", "x", "--z", str(b.scaled(2048)), "--x", "8",
             "--steps", "2"]
     mine = repeated(b.runs, clean, lambda: b.report(runs))
-    b.add("put_all, 10^6 runs of 8 bytes a rank: memory of a rank", mine["peak_mb"], unit="MB")
-    b.add("put_all, 10^6 runs: memory of the largest rank, of the mean", mine["peak_mb"] / (mine["peak_mb_sum"] / 4), unit="",
+    b.add("put_all, 10^6 runs of 8 bytes per rank: memory of a rank", mine["peak_mb"], unit="MB")
+    b.add("put_all, 10^6 runs: memory of the largest rank, divided by the mean",
+          mine["peak_mb"] / (mine["peak_mb_sum"] / 4), unit="",
           limit=1.1)
     clean()
 
 
 def bench_steps(b):
-    """Makes many commits by 4 ranks: blocks that grow by one record each, a block that grows thousands of times, and new
-    blocks in each step. No program waits for the device."""
+    """Makes many commits with 4 ranks. Blocks grow by one record per commit, one block grows thousands of times, or
+    each step adds new blocks. No program waits until its output is on the device."""
     ours, peer = b.work / "steps.nmb", b.work / "steps.nc"
     peer_command = b.pnetcdf("bench_steps_pnetcdf")
 
@@ -628,20 +647,25 @@ def bench_steps(b):
             launched.append(launch(peer_command, peer, words))
         mine, *others = in_turn(b.runs, clean, *launched)
         theirs = others[0] if others else {}
-        b.add(f"{what}: wall, beside PnetCDF", mine["wall"], theirs.get("wall"), limit=3 if blocks > 1 else None)
-        b.add(f"{what}: CPU of all, beside PnetCDF", mine["cpu_sum"], theirs.get("cpu_sum"))
+        b.add(f"{what}: wall time, compared with PnetCDF", mine["wall"], theirs.get("wall"), limit=3 if blocks > 1 else None)
+        b.add(f"{what}: CPU of all ranks, compared with PnetCDF", mine["cpu_sum"], theirs.get("cpu_sum"))
         if blocks > 1:
-            b.add(f"{what}: bytes, of the values", mine["bytes"] / values, theirs["bytes"] / values if theirs else None, unit="",
+            b.add(f"{what}: file size, divided by the size of the values",
+                  mine["bytes"] / values, theirs["bytes"] / values if theirs else None, unit="",
                   limit=1.2)
-        b.add(f"{what}: a late commit, of an early one", mine["step_late"] / mine["step_early"], unit="", limit=1.2)
+        b.add(f"{what}: time of a late commit, divided by the time of an early commit",
+              mine["step_late"] / mine["step_early"], unit="", limit=1.2)
     words = ["--new", "--blocks", "500", "--steps", str(max(20, b.scaled(1000)))]
     mine = repeated(b.runs, clean, launch(own_command, ours, words))
-    what = "500 new blocks a rank and step"
-    b.add(f"{what}: a late step, of an early one", mine["step_late"] / mine["step_early"], unit="", limit=1.2)
-    b.add(f"{what}: the least late step, of the least early one", mine["step_least_late"] / mine["step_least_early"], unit="")
-    b.add(f"{what}: end_define in a late step, of an early one", mine["end_define_late"] / mine["end_define_early"], unit="",
+    what = "500 new blocks per rank and step"
+    b.add(f"{what}: time of a late step, divided by the time of an early step",
+          mine["step_late"] / mine["step_early"], unit="", limit=1.2)
+    b.add(f"{what}: time of the shortest late step, divided by the time of the shortest early step",
+          mine["step_least_late"] / mine["step_least_early"], unit="")
+    b.add(f"{what}: time of end_define in a late step, divided by its time in an early step",
+          mine["end_define_late"] / mine["end_define_early"], unit="",
           limit=1.2)
-    b.add(f"{what}: end_define in a late step", mine["end_define_late"] * 1e3, unit="ms")
+    b.add(f"{what}: time of end_define in a late step", mine["end_define_late"] * 1e3, unit="ms")
     clean()
 
 
@@ -650,8 +674,8 @@ def bench_lookup(b):
     many blocks as the larger HDF5 file has groups."""
     hdf5 = b.program("bench_make_hdf5")
     for shape, ours_samples, peer_samples, text in (
-            ("samples", 35530, 35530, "of 35,530 samples"),
-            ("one-object", 5684800, 568480, "of 5,684,800 blocks of one object (HDF5: 568,480)")):
+            ("samples", 35530, 35530, "in 35,530 samples"),
+            ("one-object", 5684800, 568480, "in 5,684,800 blocks of one object (HDF5: 568,480)")):
         ours_size = ["--shape", shape, "--samples", str(b.scaled(ours_samples))]
         peer_size = ["--shape", shape, "--samples", str(b.scaled(peer_samples))]
         ours = b.make_once(b.work / f"lookup_{shape}.nmb", [b.program("bench_create"), "OUT", *ours_size, "--values"])
@@ -663,10 +687,12 @@ def bench_lookup(b):
             mine, theirs = in_turn(b.runs, None, look_up, look_up_peer)
         else:
             mine = repeated(b.runs, None, look_up)
-        b.add(f"lookup {text}: time, beside HDF5", mine["seconds"] * 1e6, unit="µs", target=1.0,
+        b.add(f"lookup {text}: time, compared with HDF5", mine["seconds"] * 1e6, unit="µs", target=1.0,
               peer=theirs["seconds"] * 1e6 if theirs else None)
-        b.add(f"lookup {text}: most reads, beside HDF5", mine["most_reads"], theirs.get("most_reads"), unit="", limit=6)
-        b.add(f"lookup {text}: most KiB beyond values, beside HDF5", mine["most_bytes_beyond_values"] / 1024, unit="KiB",
+        b.add(f"lookup {text}: maximum number of reads, compared with HDF5",
+              mine["most_reads"], theirs.get("most_reads"), unit="", limit=6)
+        b.add(f"lookup {text}: maximum KiB read beyond the values, compared with HDF5",
+              mine["most_bytes_beyond_values"] / 1024, unit="KiB",
               limit=48, peer=theirs["most_bytes_beyond_values"] / 1024 if theirs else None)
 
 
@@ -680,10 +706,10 @@ def bench_count(b):
         time = repeated(b.runs, None, lambda: b.cost(command))
         told = subprocess.run([*command, "--io-stats"], env=b.env, check=True, capture_output=True, text=True)
         numbers = [int(word) for word in told.stderr.replace(",", "").split() if word.isdigit()]
-        b.add(f"count objects of the file of {shape}: time", time["wall"] * 1e3, unit="ms",
+        b.add(f"count the objects of the lookup file `{shape}`: time", time["wall"] * 1e3, unit="ms",
               note=f"{told.stdout.strip()} objects")
-        b.add(f"count objects of the file of {shape}: reads", numbers[0], unit="", limit=1)
-        b.add(f"count objects of the file of {shape}: KiB", numbers[1] / 1024, unit="KiB", limit=16)
+        b.add(f"count the objects of the lookup file `{shape}`: reads", numbers[0], unit="", limit=1)
+        b.add(f"count the objects of the lookup file `{shape}`: KiB", numbers[1] / 1024, unit="KiB", limit=16)
 
 
 def number(value):
@@ -733,11 +759,12 @@ def main():
     bench = Bench(options)
     about = {**machine(), "runs": options.runs, "peer_runs": options.peer_runs, "scale": options.scale}
     text = ["# Benchmarks", "",
-            f"Written by `tests/bench/run_benchmarks.py`. {about['cpu']}, {about['cores']} cores, {about['system']}, load "
-            f"{about['load']:.1f} at the start; medians of {options.runs} runs in turn ({options.peer_runs} of PnetCDF "
-            f"{'.'.join(map(str, pnetcdf_version(bench)))}).", ""]
+            f"`tests/bench/run_benchmarks.py` wrote this page on a machine with {about['cpu']}, {about['cores']} cores and "
+            f"{about['system']}. The load of the machine was {about['load']:.1f} at the start. Each figure is the median of "
+            f"{options.runs} runs, which alternate with runs of the peer (runs of PnetCDF "
+            f"{'.'.join(map(str, pnetcdf_version(bench)))}: {options.peer_runs}).", ""]
     if options.scale != 1:
-        text += [f"A trial at {options.scale:g} of the size: not to be compared with the limits.", ""]
+        text += [f"This is a trial at {options.scale:g} of the size. Do not compare its figures with the limits.", ""]
     for name in options.only or GROUPS:
         function = globals()["bench_" + name]
         first = len(bench.rows)

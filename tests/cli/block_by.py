@@ -238,7 +238,7 @@ def check_again(tools, netcdf):
     for rule, place in RULES:
         check_rule(tools, "two.nmb", rule, divided(two, place))
     done = convert(tools, "two.nmb", "one", exit_code=1)
-    tools.check(b"variable name sea_t: found a second one in group /NETCDF3_CLASSIC, expected one of this name as in "
+    tools.check(b"variable name sea_t: found a second object with this name in group /NETCDF3_CLASSIC, expected one object as in "
                 b"/NETCDF3_64BIT_DATA: two.nmb" in done.stderr, f"one of two: {done.stderr}")
     tools.check(b"dimension" not in done.stderr and b"attribute" not in done.stderr, f"one of two: {done.stderr}")
     convert(tools, source, "key:source")
@@ -279,7 +279,7 @@ def write_groups(netcdf, path):
 
 
 def check_groups(tools, netcdf):
-    if not list(tools.folder.parent.rglob("nmb-hdf5")):
+    if not list((tools.folder.parent / "lib").rglob("nmb-hdf5")):
         print("without HDF5")
         return
     write_groups(netcdf, tools.work / "groups.nc")
@@ -350,7 +350,7 @@ def check_wrong(tools, netcdf):
         (source, ("--regroup", "dim:x"), 1, 'variable sea_t'),
         (source, ("--regroup", "dim:nosuch"), 1, "dimension nosuch: found no variable that has it"),
         (source, ("--regroup", "key:history"), 1, "attribute history: found no variable that has it"),
-        ("clash.nc", ("--block-by", "prefix:^[gh]_([a-z])_"), 1, "variable name a/v: found two of this name"),
+        ("clash.nc", ("--block-by", "prefix:^[gh]_([a-z])_"), 1, "variable name a/v: found two objects with this name"),
         ("clash.nc", ("--regroup", "key:k"), 1, "attribute value h_a_v@k: found floating point (double)"),
         ("clash.nc", ("--regroup", "dim:none"), 1, "dimension none: found length 0"),
         (source, ("--block-by", "prefix:^(nosuch)_"), 2, 'no input has a variable that the expression "^(nosuch)_" matches'),

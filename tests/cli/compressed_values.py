@@ -112,7 +112,7 @@ def check_refusals(tools):
     for source in ("in.nc", "zstd.nmb"):
         for option in (("--shuffle",), ("--chunk", "x:10")):
             done = tools.run("nmconvert", source, "none.nmb", *option, exit_code=2)
-            says(tools, done, "classic dataset to be shuffled or cut into chunks")
+            says(tools, done, "classic dataset cannot be shuffled or cut into chunks")
             done = tools.run("nmconvert", source, "none.nmb", "-f", *option, "--compress", "zstd")
             says(tools, done, "compressed without shuffle and chunks")
             (tools.work / "none.nmb").unlink()

@@ -83,10 +83,10 @@ def check_tags(tools):
     # Blocks that do not stay whole.
     for options in (("--block-by", "vars:1"), ("--block-by", "one")):
         call = ("nmconvert", "tags.nmb", "out.nmb", *options)
-        run(tools, call, 1, "tags: of 1 block not copied whole; left out", "--lossy")
-        run(tools, (*call, "--lossy"), 0, "tags: of 1 block not copied whole; left out")
+        run(tools, call, 1, "tags: of 1 block not copied whole are left out", "--lossy")
+        run(tools, (*call, "--lossy"), 0, "tags: of 1 block not copied whole are left out")
     union = ("nmcat", "tags.nmb", "tags.nmb", "--mode", "union", "-o", "out.nmb")
-    run(tools, union, 0, "tags: of 1 block not copied whole; left out")
+    run(tools, union, 0, "tags: of 1 block not copied whole are left out")
     run(tools, (*union, "--strict"), 1, "tags: of 1 block")
 
 
@@ -99,7 +99,7 @@ def check_losses(tools):
         ("future_global_section", ["global section of type"]),
         ("future_column", ["column", "of pages of the index"]),
         ("future_columns_of_statistics", ["of pages of statistics"]),
-        ("future_places_of_the_superblock", ["structure at place 0 after the superblock"]),
+        ("future_places_of_the_superblock", ["structure number 0 after the superblock"]),
     ):
         vector(tools, name)
         call = ("nmconvert", "--repack", f"{name}.nmb", "out.nmb")
@@ -158,8 +158,8 @@ def check_statistics(tools):
     run(tools, ("nmconvert", "counted.nmb", "out.nmb", "--block-by", "vars:1"), 0, "the statistics of 2 blocks not copied whole")
     # A table that is damaged hinders nobody, and is told.
     vector(tools, "R-TB-1_state")
-    run(tools, ("nmcat", "R-TB-1_state.nmb", "-o", "out.nmb"), 0, "not kept, since their table cannot be read", "R-TB-1")
-    run(tools, ("nmconvert", "--repack", "R-TB-1_state.nmb", "out.nmb"), 1, "not kept, since their table cannot be read", "R-TB-1")
+    run(tools, ("nmcat", "R-TB-1_state.nmb", "-o", "out.nmb"), 0, "not kept because their table cannot be read", "R-TB-1")
+    run(tools, ("nmconvert", "--repack", "R-TB-1_state.nmb", "out.nmb"), 1, "not kept because their table cannot be read", "R-TB-1")
 
 
 def check_view(tools):
@@ -177,7 +177,7 @@ def check_view(tools):
     # Blocks that came later, and cannot be shown.
     vector(tools, "extended_types")
     tools.run("nmcat", "extended_types.nmb", "-o", "hdf5_view.nmb", "--append", "--block-name", "later/{group}")
-    run(tools, ("nmconvert", "--repack", "hdf5_view.nmb", "out.nmb"), 2, "--hdf5-view off writes OUTPUT without")
+    run(tools, ("nmconvert", "--repack", "hdf5_view.nmb", "out.nmb"), 2, "use --hdf5-view off to write OUTPUT without a view")
     run(tools, ("nmconvert", "--repack", "hdf5_view.nmb", "out.nmb", "--hdf5-view", "off"), 0)
 
 

@@ -54,8 +54,8 @@ def check_failures(tools):
     (tools.work / "text.nc").write_text("no netCDF file")
     make(tools.work / "more.nc", 99)
     for inputs, options, code, says in (
-        (["more.nc", "in1.nc"], [], 1, "block name in1: found one that the output has, expected a new one: in1.nc"),
-        (["more.nc", "more.nc"], [], 1, "block name more: found two inputs with this block name"),
+        (["more.nc", "in1.nc"], [], 1, "block name in1: found a block that the output already has, expected a new block: in1.nc"),
+        (["more.nc", "more.nc"], [], 1, "block name more: found this block name in two inputs"),
         (["more.nc", "text.nc"], [], 2, "text.nc"),
         (["more.nc", "nowhere.nc"], [], 2, "No such file"),
         (["out.nmb"], [], 2, "is also the input"),

@@ -105,7 +105,7 @@ def check_text(tools, files):
     tools.check(done.stderr == "" and len(done.stdout.splitlines()) < MOST_LINES, f"found {done.stdout}{done.stderr}")
     for key in ("inputs", "size", "values", "metadata", "index", "memory", *TOTALS):
         tools.check(lines.get(key), f"found no {key} in {done.stdout}")
-    expected = f"lfs setstripe -c 2 -S 1M {case.folder} (-c: no more than there are OSTs)"
+    expected = f"lfs setstripe -c 2 -S 1M {case.folder} (-c must not exceed the number of OSTs)"
     tools.check(lines.get("on Lustre") == expected, f"found {lines.get('on Lustre')}, expected {expected}")
 
 

@@ -118,7 +118,7 @@ def check_named(tools, what, options, target):
     if done is None or done.returncode == 0:
         return
     tools.check(done.returncode == 2, f"{what}, folder: exit code {done.returncode}")
-    tools.check("has its name all the same" in done.stderr, f"{what}, folder: said {done.stderr[:300]!r}")
+    tools.check("has its name nevertheless" in done.stderr, f"{what}, folder: said {done.stderr[:300]!r}")
     tools.run("nmverify", target)
 
 

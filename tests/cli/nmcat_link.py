@@ -212,7 +212,7 @@ def check_refusals(tools, inputs):
     before = (tools.work / "base.nmb").read_bytes()
     for arguments in (["-f"], ["--append", "--block-name", "again/{group}"]):
         done = tools.run("nmcat", "of_base.nmb", "-o", "base.nmb", "--link", *arguments, exit_code=2)
-        expect(tools, done, 2, "is also a file that the input of_base.nmb refers to", f"values of the target, {arguments}")
+        expect(tools, done, 2, "is also a file to which the input of_base.nmb refers", f"values of the target, {arguments}")
         tools.check((tools.work / "base.nmb").read_bytes() == before, "base.nmb was changed")
     # Allowed to writer and reader: relative where the input was, else absolute.
     for files, path in ((outside, "../in/in0.nc"), ([tools.work / p for p in inputs], str((tools.work / "in/in0.nc").resolve()))):

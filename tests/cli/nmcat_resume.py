@@ -132,13 +132,13 @@ def check_others(resumed):
     for options in (["--compress", "zstd:1"], ["--block-name", "x/{stem}"], ["--samples", "none"]):
         process = resumed.start(*options)
         said = process.communicate(timeout=60)[1]
-        resumed.tools.check(process.returncode == 2 and "journal is of a run with other inputs or options" in said,
+        resumed.tools.check(process.returncode == 2 and "journal belongs to a run with different inputs or options" in said,
                             f"{options}: exit code {process.returncode}: {said!r}")
     before = (work / "in0.nc").stat()
     os.utime(work / "in0.nc", ns=(before.st_atime_ns, before.st_mtime_ns + 1))
     process = resumed.start()
     said = process.communicate(timeout=60)[1]
-    resumed.tools.check(process.returncode == 2 and "journal is of a run" in said, f"touched: exit code {process.returncode}: {said!r}")
+    resumed.tools.check(process.returncode == 2 and "journal belongs to a run" in said, f"touched: exit code {process.returncode}: {said!r}")
     os.utime(work / "in0.nc", ns=(before.st_atime_ns, before.st_mtime_ns))
     # Without the option another file is written.
     resumed.tools.run("nmcat", *resumed.inputs, "-o", "out.nmb")

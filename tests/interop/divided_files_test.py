@@ -479,8 +479,8 @@ def check_refusals(tools):
             file.createDimension("x", 2)
             file.createVariable("t_a", "i4", ("x",))[:] = [1, 2]
             file.createVariable("t", "i4", ("x",))[:] = [1, 2]
-        for source, rule, told in (torn, PREFIX, 'group /g: variable "word"'), (torn, PREFIX, 'it uses dimension "/x"'), (
-            clash, "^(t)_", "block name t: found that of a variable"
+        for source, rule, told in (torn, PREFIX, 'group /g: variable "word"'), (torn, PREFIX, 'uses dimension "/x"'), (
+            clash, "^(t)_", "block name t: found a block with the name of a variable"
         ):
             done = Division(tools, source, rule).run("nmconvert", source, out, "--block-by", f"prefix:{rule}")
             if done.returncode != 1 or told not in done.stderr or out.exists():

@@ -39,7 +39,7 @@ class Hdf5ProcessTest : public testing::Test {
 
 TEST_F(Hdf5ProcessTest, TellsAndEndsWithItsCode) {
   int code = 0;
-  EXPECT_NE(told_by({"nothing", "of it"}, &code).find("found no command that nmb-hdf5 has"),
+  EXPECT_NE(told_by({"nothing", "of it"}, &code).find("unknown command of nmb-hdf5"),
             std::string::npos);
   EXPECT_EQ(code, 2);
   EXPECT_NE(

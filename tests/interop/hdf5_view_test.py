@@ -164,7 +164,7 @@ class ViewTest:
         test.run("nmconvert", "--add-hdf5-view", path)
         test.check(path.read_bytes() == same, "a view that was there is made again")
         # It stays as it is, and shows its own generation. That is told once.
-        test.run("nmcat", sources["names"], "-o", path, "--append", says="the existing one shows generation 2")
+        test.run("nmcat", sources["names"], "-o", path, "--append", says="the existing view shows generation 2")
         test.check(path.read_bytes()[:256] == same[:256], "another HDF5 superblock")
         self.shown(path, 2, ["one"])
         self.compare(path, {"one": sources["one"]})
@@ -182,7 +182,7 @@ class ViewTest:
         test.run("nmcat", "kind6.h5", "-o", path, "--append", "--hdf5-view", "auto", says="a view of a block from HDF5")
         self.shown(path, 6, ["large", "names", "one", "records"])
         # A copy would show all blocks, or none.
-        test.run("nmconvert", path, "repacked.nmb", "--repack", exit_code=2, says="--hdf5-view off writes OUTPUT without")
+        test.run("nmconvert", path, "repacked.nmb", "--repack", exit_code=2, says="use --hdf5-view off to write OUTPUT without a view")
         test.run("nmconvert", path, "without.nmb", "--repack", "--hdf5-view", "off")
         test.check(not has_superblock(self.path("without.nmb")), "--hdf5-view off keeps the view")
         test.run("nmconvert", path, "back.nc", "--extract", "large")
@@ -269,7 +269,7 @@ class ViewTest:
         test.run("nmverify", "clash.nmb")
         test.run("nmcat", "one.nc", "-o", "shown.nmb", "--block-name", "a", "--hdf5-view", "on")
         before = self.path("shown.nmb").read_bytes()
-        test.run("nmcat", "odd.nc", "-o", "shown.nmb", "--append", "--strict", exit_code=1, says="the existing one shows generation 1")
+        test.run("nmcat", "odd.nc", "-o", "shown.nmb", "--append", "--strict", exit_code=1, says="the existing view shows generation 1")
         test.check(self.path("shown.nmb").read_bytes() == before, "another file where warnings are findings")
         test.run("nmverify", "shown.nmb")
         test.run("nmcat", "one.nc", "-o", "x.nc", "--hdf5-view", "on", exit_code=2, says="--hdf5-view")

@@ -34,7 +34,7 @@ import seeded_bugs  # noqa: E402
 from users_view import differences, hdf5_view, netcdf_view  # noqa: E402
 
 # What an HDF5 file cannot hold: a part of the message.
-REFUSALS = ("a user block of 512 bytes; an HDF5 file has one",)
+REFUSALS = ("a user block of 512 bytes; an HDF5 file has only one",)
 LEAST_SHARE, MOST_REFUSED = 0.1, 0.1
 # The user block is that of the whole file, and told as a loss where it is left out.
 OF_FILES = ("user block",)

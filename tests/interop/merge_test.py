@@ -346,7 +346,7 @@ def check_keys(test):
     with h5py.File(test.work / "bad.h5", "w") as out:
         out["a/evt"] = numpy.zeros((2, 1), "u4")
     test.run("nmcat", "--mode", "join", "--along", "axis:0", "bad.h5", "-o", "bad.nmb", "--key", "evt", exit_code=1,
-             says="partition key evt: found no such variable that is joined")
+             says="partition key evt: found no joined variable of this name")
     test.run("nmcat", "--mode", "join", "--along", "axis:0", "one.nmb", "-o", "bad.nmb", "--key", "evt", exit_code=1,
              says="variable name a/evt.seq")
     test.run("nmcat", "key0.h5", "-o", "bad.nmb", "--key", "evt", exit_code=2, says="--mode join")
@@ -592,7 +592,7 @@ def check_union(test):
     make(test.work / "v0.nc", count=2)
     make(test.work / "v1.nc", count=2)
     test.run("nmcat", "--mode", "union", "--split-names", "^(t)", "--unmatched", "keep", "v0.nc", "v1.nc", "-o", "no.nmb",
-             exit_code=1, says="not legal")
+             exit_code=1, says="found an illegal name")
     test.run("nmcat", "--mode", "union", "v0.nc", "v1.nc", "-o", "same.nmb")
     expect(test, "same", values(test, "same.nmb", "t"), numpy.arange(2)[:, None] * 100 + numpy.arange(4))
 
@@ -614,10 +614,10 @@ def check_empty_groups(test):
         test.check(sorted(out) == ["evt_a", "evt_b", "evt_c", "run"], f"events.h5: found {sorted(out)}")
         test.check(sorted(out["run"]) == ["evt_a", "evt_b", "evt_c"], f"events.h5: found {sorted(out['run'])} in run")
     test.run("nmcat", "--block-name", "{group}", "--unique", "{group}", *files, "-o", "no.nmb", exit_code=1,
-             says="two inputs with this group")
+             says="this group in two inputs")
     with h5py.File(test.work / "events_b.h5", "a") as out:
         out["run"].attrs["number"] = 7
-    test.run("nmcat", "--block-name", "{group}", *files, "-o", "no.nmb", exit_code=1, says="block name run: found two inputs")
+    test.run("nmcat", "--block-name", "{group}", *files, "-o", "no.nmb", exit_code=1, says="block name run: found this block name in two inputs")
 
 
 def check_outputs(test):
@@ -654,7 +654,7 @@ def check_outputs(test):
     with h5py.File(test.work / "moved_linked.h5") as found:
         test.check(found["linked/g/again"] == found["linked/g/d"], "moved_linked.h5: again leads elsewhere")
     test.run("nmcat", "packed.nmb", "-o", "same.nmb", "-f", "--block-name", "{group}", "--strict")
-    test.run("nmcat", "--mode", "union", "u0.h5", "u1.h5", "-o", "many.nc", exit_code=1, says="--to nc4 or hdf5")
+    test.run("nmcat", "--mode", "union", "u0.h5", "u1.h5", "-o", "many.nc", exit_code=1, says="--to nc4 or --to hdf5")
     test.run("nmcat", "--mode", "union", "o0.nc", "o0.nc", "-o", "one.nc")
     with h5py.File(test.work / "wide.h5", "w") as out:
         out.create_dataset("v", data=numpy.arange(3, dtype="u8"), maxshape=(None,))
@@ -842,15 +842,15 @@ ROWS = {
     "overlapping times": Row(JOIN, 0, "coordinate time: found values out of order at index 3: 2, then 2", files=overlapping),
     "overlapping times, `--monotonic`": Row(JOIN + " --monotonic", 1, "coordinate time", files=overlapping),
     "a time that is not a number": Row(JOIN, 0, "coordinate time: found values out of order at index 4", files=no_numbers),
-    "time of fixed length in one file": Row(JOIN, 0, "", files=lambda work: subprocess.run(
+    "a time dimension of fixed length in one file": Row(JOIN, 0, "", files=lambda work: subprocess.run(
         ["ncks", "-O", "--fix_rec_dmn", "time", "b.nc", "b.nc"], cwd=work, check=True) if shutil.which("ncks") else None),
-    "no dimension to join along": Row(JOIN + " --along nothing", 1, "dimension nothing: found no block of several inputs"),
+    "no dimension to join along": Row(JOIN + " --along nothing", 1, "dimension nothing: found no block with this dimension"),
     "a group that one file lacks": Row(JOIN, 1, "missing block evt1: found none", files=two_groups),
-    "a compound type": Row(JOIN + " --along axis:0", 1, "one of CDF-5 (blocks are divided and united as classic netCDF): a.nc, and 1 more of 2",
+    "a compound type": Row(JOIN + " --along axis:0", 1, "one of CDF-5 (blocks are divided and united as classic netCDF): a.nc, and the same in 1 more of 2",
                            files=compounds),
-    "a group below the root none of whose own variables has `domain_decomposition`": Row(
-        TILES, 1, "decomposition g: found no domain_decomposition", files=tiles_with_groups),
-    "a tile that no file has": Row(TILES, 1, "missing tile x 3 to 4: found no file that has it",
+    "a group below the root in which no variable has `domain_decomposition`": Row(
+        TILES, 1, "decomposition g: found no attribute domain_decomposition", files=tiles_with_groups),
+    "a tile that no file has": Row(TILES, 1, "missing tile x 3 to 4: found no file with this tile",
                                    files=tiles((1, 2, 0), (5, 6, 0))),
     "a tile that no file has, `--missing=fill`": Row(
         TILES + " --missing=fill", 0, "used fill values for 1 missing object: x 3 to 4",
@@ -861,16 +861,16 @@ ROWS = {
     "tiles that overlap, other values, `--shared=first`": Row(
         TILES + " --shared=first", 0, "used the first file's values without comparing for 1 variable: x",
         files=tiles((1, 4, 0), (2, 6, 10))),
-    "a set of 3 of which 2 are given": Row(TILES, 1, "files in set /: found 2 files, expected 3 files (NumFilesInSet)",
+    "a set of 3 files, of which 2 are given": Row(TILES, 1, "files in set /: found 2 files, expected 3 files (NumFilesInSet)",
                                            files=sets(3, 3)),
-    "a set of 3 of which 2 are given, `--missing=fill`": Row(
+    "a set of 3 files, of which 2 are given, `--missing=fill`": Row(
         TILES + " --missing=fill", 0, "NumFilesInSet does not match the number of files in 1 set", files=sets(3, 3)),
-    "files that say sets of 2 and of 3": Row(TILES, 1, "files in set /: found a set of 3 files, expected one of 2 files",
+    "files with `NumFilesInSet` 2 and 3": Row(TILES, 1, "files in set /: found a set of 3 files, expected a set of 2 files",
                                              files=sets(2, 3)),
-    "no tiles": Row(TILES, 1, "decomposition /: found no domain_decomposition"),
-    "the same event twice": Row("--block-name {stem}/{group} --unique {group}", 1, "group evt2: found two inputs with this group",
+    "no tiles": Row(TILES, 1, "decomposition /: found no attribute domain_decomposition"),
+    "the same event twice": Row("--block-name {stem}/{group} --unique {group}", 1, "group evt2: found this group in two inputs",
                                 files=two_groups),
-    "two inputs of one name": Row("--block-name all", 1, "block name all: found two inputs with this block name"),
+    "two inputs of one name": Row("--block-name all", 1, "block name all: found this block name in two inputs"),
     "one variable, other values": Row("--mode union", 1, "values t: found 7.f at [1,2], expected 102.f", files=same_values),
     "one variable, other values, `--shared=first`": Row(
         "--mode union --shared=first", 0, "used the first file's values without comparing for ", files=same_values),

@@ -245,7 +245,7 @@ def check_old_scaleoffset(test):
     # HDF5 would decode these with its own parameters: to other values, perhaps.
     make_old_scaleoffset(test.work / "known.h5", 2)
     test.run("nmconvert", "known.h5", "known.nmb")
-    test.run("nmconvert", "known.nmb", "no.h5", exit_code=1, says="other definitions")
+    test.run("nmconvert", "known.nmb", "no.h5", exit_code=1, says="its definitions are different")
     test.check(not (test.work / "no.h5").exists(), "no.h5: written")
 
 
@@ -264,7 +264,7 @@ def check_materialise(test):
         f.create_virtual_dataset("rows", layout, fillvalue=-1)
         f["rows"].attrs["units"] = "m"
     test.run("nmconvert", "elsewhere.h5", "kept.nmb")
-    test.run("nminspect", "dump", "kept.nmb", "rows", exit_code=2, says="values in other files")
+    test.run("nminspect", "dump", "kept.nmb", "rows", exit_code=2, says="values that are stored in other files")
     test.run("nmconvert", "elsewhere.h5", "whole.nmb", "--materialise")
     test.run("nmconvert", "whole.nmb", "whole.h5")
     test.run("nmverify", "whole.nmb")

@@ -84,7 +84,7 @@ def check_zstd_warning(test):
         f.create_dataset("g/w", data=numpy.zeros(50_000), chunks=(5000,))
     for call in (["nmconvert", "in.h5", "zstd.h5", "-f"], ["nmcat", "in.h5", "other.h5", "-o", "zstd.nc", "-f"]):
         output = next(word for word in call if word.startswith("zstd."))
-        test.run(*call, "--compress", "zstd", says=f"{output}: values are compressed by HDF5 filter 32015 (zstd)")
+        test.run(*call, "--compress", "zstd", says=f"{output}: values are compressed with HDF5 filter 32015 (zstd)")
         test.check(test.said.count("32015") == 1 and test.said.count("HDF5_PLUGIN_PATH") == 1, f"{call}: {test.said}")
         test.run(*call, "--compress", "zstd", "--strict", exit_code=1, says="32015")
         for others in (["--compress", "deflate"], []):
@@ -284,7 +284,7 @@ def check_records(test):
             test.check((f["rec"][...].ravel() == numpy.arange(30)).all(), "old.h5: other values")
     test.run("nmconvert", "old.nc", "no.nmb", "--chunk", "time:2", exit_code=2, says="classic dataset")
     for source in ("rec.nc", "old.nc"):
-        test.run("nmconvert", source, "long.h5", "-f", "--chunk", "lat:7", says='long.h5: a chunk length of 7 is more than dimension "lat"')
+        test.run("nmconvert", source, "long.h5", "-f", "--chunk", "lat:7", says='long.h5: a chunk length of 7 is more than the length of dimension "lat"')
         test.check(chunks_seen(test, "long.h5")["fixed"] == [6], "lat:7: other chunks")
         test.run("nmconvert", source, "no.h5", "--chunk", "time:2,nope:1", exit_code=2, says='dimension "nope"')
         test.run("nmconvert", source, "no.h5", "--chunk", "time:1000000000", exit_code=2)

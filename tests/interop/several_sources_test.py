@@ -256,7 +256,7 @@ def check_empty_roots(test):
         test.check(list(file["1/c/v"][:]) == [1, 7], f"one.nc: {file}")
     with netCDF4.Dataset(test.work / "events1.nc", "a") as file:
         file.title = "other"
-    test.run("nmcat", *files, "-o", "no.nmb", "--block-name", "{group}", exit_code=1, says="two inputs with this block name")
+    test.run("nmcat", *files, "-o", "no.nmb", "--block-name", "{group}", exit_code=1, says="this block name in two inputs")
 
 
 def check_deflate(test):
@@ -310,7 +310,7 @@ def check_joined_tables(test):
             file.create_dataset("e", data=numpy.full((3, 2), i, ">f4"), maxshape=(None, 2), chunks=(2, 2))
             file.create_dataset("hole", (3,), "i2", maxshape=(None,), fillvalue=-5 - i)[0] = i
     join = ["nmcat", "--mode", "join", "--along", "axis:0", "table0.h5", "table1.h5"]
-    lost = "fill values of data sets without an attribute _FillValue are not kept: hole (2)"
+    lost = "the fill values of variables without an attribute _FillValue are not kept: hole (2)"
     test.run(*join, "-o", "table.h5", says=lost)
     with h5py.File(test.work / "table.h5") as file:
         test.check(sorted(file) == ["e", "evt", "hole"], f"table.h5: {sorted(file)}")

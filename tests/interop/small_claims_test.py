@@ -79,9 +79,9 @@ def virtual_data_set_of_a_pipe(file):  # which nobody writes to
 # how a file is made -> exit code, part of the message
 EXPECTED = {
     chunks_without_number: (2, "data set /v: found more than 44739242 chunks"),
-    chunks_that_are_not_there: (2, "bytes of values to decode and of chunks' places"),
-    chunks_of_many_data_sets: (2, "bytes of values to decode and of chunks' places"),
-    texts_that_are_not_there: (2, "bytes of values to decode and of chunks' places"),
+    chunks_that_are_not_there: (2, "decoded values and chunk tables take more than"),
+    chunks_of_many_data_sets: (2, "decoded values and chunk tables take more than"),
+    texts_that_are_not_there: (2, "decoded values and chunk tables take more than"),
     texts_in_large_chunks: (0, ""),
     small_chunks: (0, ""),
     values_that_are_not_there: (0, ""),

@@ -173,10 +173,10 @@ def check_sets(test):
     expect_whole(test, "wide.nmb")
     with netCDF4.Dataset(work / files[4], "a") as out:
         out.NumFilesInSet = numpy.int32(5)
-    test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found a set of 5 files, expected one of 6 files: set.nc.0000 and set.nc.0004")
+    test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found a set of 5 files, expected a set of 6 files: set.nc.0000 and set.nc.0004")
     with netCDF4.Dataset(work / files[4], "a") as out:
         out.NumFilesInSet = "six"
-    test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found a set of no number of files")
+    test.run("nmcat", "--mode", "tiles", *files, "-o", "no.nmb", exit_code=1, says="found a set of unknown size")
     # Icebergs, of which a file may have none.
     for kind in "NETCDF3_CLASSIC", "NETCDF4":
         for i, count in enumerate((3, 0, 2)):
@@ -188,7 +188,7 @@ def check_sets(test):
                 test.run("nmcat", "--mode", mode, *some, "-o", "no.nmb", exit_code=1, says=f"none whose name ends in .{missing:04}, expected 3 files")
                 test.run("nmcat", "--mode", mode, *some, "-o", "ice.nmb", "-f", "--missing=fill", says="NumFilesInSet does not match the number of files in 1 set")
             make_icebergs(work / "ice.nc.0003", 2, 2, kind)
-            test.run("nmcat", "--mode", mode, ice[0], "ice.nc.0003", ice[2], "-o", "no.nmb", exit_code=1, says="found a set of 2 files, expected one of 3 files")
+            test.run("nmcat", "--mode", mode, ice[0], "ice.nc.0003", ice[2], "-o", "no.nmb", exit_code=1, says="found a set of 2 files, expected a set of 3 files")
         test.run("nmcat", "--mode", "tiles", *ice, ice[0], "-o", "no.nmb", exit_code=1, says="found 4 files")
         # A part that is given twice; a set that another one hides.
         for again in ice[1], f"./{ice[1]}":
@@ -198,7 +198,7 @@ def check_sets(test):
             (work / folder).mkdir(exist_ok=True)
             for one in ice:
                 shutil.copy(work / one, work / folder / one)
-        test.run("nmcat", "--mode", "tiles", *ice[:2], f"one/{ice[1]}", "-o", "no.nmb", exit_code=1, says="found a second file of the number 1, expected one")
+        test.run("nmcat", "--mode", "tiles", *ice[:2], f"one/{ice[1]}", "-o", "no.nmb", exit_code=1, says="found a second file with number 1, expected one")
         both = [f"{folder}/{one}" for folder in ("one", "two") for one in ice]
         test.run("nmcat", "--mode", "join", *both, "-o", "ice.nmb", "-f")
         some = [one for one in both if not one.endswith("2")]
@@ -207,7 +207,7 @@ def check_sets(test):
         with netCDF4.Dataset(work / "ice.nc.0000", "a") as out:
             out.NumFilesInSet = "3"
         for mode in "tiles", "join":
-            test.run("nmcat", "--mode", mode, ice[0], "-o", "no.nmb", exit_code=1, says="found a set of no number of files")
+            test.run("nmcat", "--mode", mode, ice[0], "-o", "no.nmb", exit_code=1, says="found a set of unknown size")
 
 
 def check_overlap(test):
@@ -238,9 +238,9 @@ def check_overlap(test):
 
 def check_mismatches(test):
     for name, (x, says) in {
-        "length": ([1, NX + 1, 8, NX], "decomposition x: found a part of 12, expected a part of 11"),
-        "place": ([1, NX, 9, NX], "expected a part as long as the dimension"),
-        "order": ([1, NX, 8, NX + 3], "expected first and last of the whole"),
+        "length": ([1, NX + 1, 8, NX], "decomposition x: found a part of a dimension of length 12, expected a part of a dimension of length 11"),
+        "place": ([1, NX, 9, NX], "expected a part with the length of the dimension"),
+        "order": ([1, NX, 8, NX + 3], "expected first and last index of the whole"),
         "count": ([1, NX, 8], "expected four integers"),
     }.items():
         files = make_all(test.work, name)
@@ -255,7 +255,7 @@ def check_mismatches(test):
     with netCDF4.Dataset(test.work / "plain.nc", "w", format="NETCDF3_CLASSIC") as out:
         out.createDimension("x", 3)
         out.createVariable("v", "i4", ("x",))
-    test.run("nmcat", "--mode", "tiles", "plain.nc", "-o", "no.nmb", exit_code=1, says="no domain_decomposition")
+    test.run("nmcat", "--mode", "tiles", "plain.nc", "-o", "no.nmb", exit_code=1, says="found no attribute domain_decomposition")
     test.run("nmcat", "--mode", "tiles", files[0], "-o", "no.nmb", "--along", "x", exit_code=2, says="--mode join")
     left = [one.name for one in test.work.iterdir() if one.name.startswith((".", "no."))]
     test.check(not left, f"mismatches: left {left}")
@@ -288,7 +288,7 @@ def check_corpus(test):
             test.check(len(out.dimensions["i"]) == count, f"{name}: found {len(out.dimensions['i'])} icebergs")
             test.check("NumFilesInSet" not in out.ncattrs(), f"{name}: found NumFilesInSet")
     gathered = [str(one) for one in (sets / "fre-combine-ncc__combine").iterdir()]
-    test.run("nmcat", "--mode", "tiles", *gathered, "-o", "no.nc", exit_code=2, says='"lpt": found a list of points')
+    test.run("nmcat", "--mode", "tiles", *gathered, "-o", "no.nc", exit_code=2, says='"lpt" lists the points of a grid')
 
 
 def check(test):

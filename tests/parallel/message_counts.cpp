@@ -156,7 +156,7 @@ Status session(const std::string& path, Communicator& ranks, Calls& calls) {
     for (std::uint64_t step = 0; step < 3; ++step) {
       NMB_TRY(put_record(*writer, own, step));
       NMB_TRY(writer->sync());
-      counter.tell(step == 0 ? "sync, own blocks" : "sync, grown blocks");
+      counter.tell(step == 0 ? "sync, own blocks" : "sync, own blocks that grew");
     }
     NMB_TRY(writer->redefine());
     counter.tell("redefine");
@@ -165,7 +165,7 @@ Status session(const std::string& path, Communicator& ranks, Calls& calls) {
     NMB_ASSIGN(const BlockId series, define(*writer, "series", 0, size));
     NMB_ASSIGN(const BlockId several, define_several(*writer, size));
     NMB_TRY(writer->end_define());
-    counter.tell("end_define, blocks of all");
+    counter.tell("end_define, shared blocks");
     const std::vector<int> row(kLength, 1);
     NMB_TRY(writer->put_all(matrix, 0, {{rank, 0}, {1, kLength}, {}}, std::span<const int>(row)));
     counter.tell("put_all, rows");
@@ -183,25 +183,25 @@ Status session(const std::string& path, Communicator& ranks, Calls& calls) {
     }
     counter.tell("wait_all, new records");
     NMB_TRY(writer->sync());
-    counter.tell("sync, blocks of all");
+    counter.tell("sync, shared blocks");
     NMB_TRY(writer->put_all(series, 0, {{4, rank}, {1, 1}, {}}, one));
     counter.tell("put_all, a record after sync");
     NMB_TRY(writer->sync());
-    counter.tell("sync, a grown block of all");
+    counter.tell("sync, a shared block that grew");
     NMB_TRY(put_of_several(*writer, several, 0, rank));
     counter.tell("wait_all, 4 variables");
     NMB_TRY(put_of_several(*writer, several, 1, rank));
-    counter.tell("wait_all, 4 variables, a new record");
+    counter.tell("wait_all, a new record of 4 variables");
     NMB_TRY(writer->sync());
-    counter.tell("sync, 4 variables of all");
+    counter.tell("sync, 4 shared variables");
     NMB_TRY(writer->redefine());
     counter.start();
     NMB_ASSIGN(const std::vector<BlockId> later, define_own(*writer, ranks, "b"));
     NMB_TRY(writer->end_define());
-    counter.tell("end_define, own blocks, a later step");
+    counter.tell("end_define, own blocks in a later step");
     NMB_TRY(put_record(*writer, later, 0));
     NMB_TRY(writer->sync());
-    counter.tell("sync, own blocks, a later step");
+    counter.tell("sync, own blocks in a later step");
     NMB_TRY(writer->redefine());
     counter.start();
     const std::string renamed = "c/rank" + std::to_string(rank);
@@ -209,9 +209,9 @@ Status session(const std::string& path, Communicator& ranks, Calls& calls) {
     NMB_TRY(writer->remove_block(later[1]));
     NMB_TRY(writer->put_att_text(later[2], kGlobal, "title", "redefined"));
     NMB_TRY(writer->end_define());
-    counter.tell("end_define, renamed, removed, changed");
+    counter.tell("end_define, blocks renamed, removed or changed");
     NMB_TRY(writer->sync());
-    counter.tell("sync, renamed, removed, changed");
+    counter.tell("sync, blocks renamed, removed or changed");
     const std::string others = "c/rank" + std::to_string((rank + 1) % size);
     const std::string_view wanted = others;
     NMB_TRY(writer->open_blocks(std::span(&wanted, 1)).status());
@@ -227,7 +227,7 @@ Status session(const std::string& path, Communicator& ranks, Calls& calls) {
   counter.start();
   NMB_TRY(put_record(*writer, {own}, 3));
   NMB_TRY(writer->close());
-  counter.tell("close, a grown block");
+  counter.tell("close, a block that grew");
   return {};
 }
 
@@ -307,13 +307,15 @@ std::string table_of(const std::vector<int>& sizes, const std::vector<Calls>& of
 
 constexpr const char* kAbout = R"(# Messages of the collective calls
 
-This page is for users who run the writer on many ranks. It says how many messages a rank sends in each collective call, and how many bytes of other ranks it holds. `tests/parallel/message_counts.cpp` counts messages with threads as ranks, and wrote this page:
+This page is for users who run the writer on many ranks. It says how many messages a rank sends in each collective call, and how many bytes of messages a rank holds. The program `tests/parallel/message_counts.cpp` counts the messages, with threads as ranks, and writes this page:
 
     message_counts --ranks 512,1024,2048,4096 --report docs/message_counts.md
 
-Each rank has four blocks of its own, and an element, row or column of blocks that all ranks share. With P ranks, each rank should send at most c log2 P + min(blocks of a rank, P) messages in a call, where c does not grow with P. No rank should hold more than 16 MB of messages. A column "P = " has the messages of the rank that sends most; c is the largest over all P. "MB held" is the largest size of messages that one rank holds at a time. The figures for P = 100000 are extrapolated from those for P = 512 and more: messages by a line in log2 P, bytes by a line in P.
+Each rank has four blocks of its own. In addition, all ranks share blocks, and each rank writes one element, row or column of a shared block. P is the number of ranks. In each call, a rank should send at most c log2 P + min(blocks of a rank, P) messages, where c does not grow with P. No rank should hold more than 16 MB of messages.
 
-Rank 0 makes the rows of growth pages and of dead ranges for all ranks, and holds them in addition to the messages: 48 bytes for each piece of growth, at most 131,072 of them, and 40 bytes for each dead range; the format has one list of these for each commit. 100,000 ranks that each replace four blocks have about a million dead ranges, 40 MB.
+A column "P = ..." gives the number of messages that the busiest rank sends. The column "c" gives the largest c of all P. "MB held" is the largest size of messages that one rank holds at a time. The figures for P = 100000 are extrapolated from the figures for P = 512 and more. The number of messages is extrapolated by a line in log2 P, and the number of bytes by a line in P.
+
+Rank 0 makes the rows of growth pages and the list of dead ranges for all ranks, because the format has only one list of each kind for each commit. Rank 0 holds these lists in addition to the messages. A piece of growth takes 48 bytes, and a commit has at most 131,072 such pieces. A dead range takes 40 bytes. If 100,000 ranks replace four blocks each, there are about a million dead ranges, which take 40 MB.
 
 )";
 

@@ -179,11 +179,11 @@ TEST(ClassicView, StringsThatAttributesCannotHold) {
   made.attribute(kGlobal, "fixed", two, 2, ByteVector(4));
   const ClassicView view = view_of(made);
   EXPECT_EQ(losses(view),
-            "attribute \":null\": found a null string; it is written without characters\n"
-            "attribute \":nul\": found a NUL in a string of variable length; its bytes are "
-            "written\n"
-            "attribute \":many\": found 2 strings, expected one; left out\n"
-            "attribute \":fixed\": found 2 strings, expected one; left out\n");
+            "attribute \":null\": found a null string; written as an empty string\n"
+            "attribute \":nul\": found a NUL in a string of variable length; written with all of "
+            "its bytes\n"
+            "attribute \":many\": found 2 strings, expected one string; left out\n"
+            "attribute \":fixed\": found 2 strings, expected one string; left out\n");
   EXPECT_EQ(view.dataset->metadata.find_attribute(kGlobal, "nul")->count, 2u);
   EXPECT_EQ(view.dataset->metadata.find_attribute(kGlobal, "null")->count, 0u);
 }
@@ -309,15 +309,16 @@ TEST(ClassicView, OneDimensionGrows) {
   const ClassicView view = view_of(made);
   EXPECT_EQ(
       losses(view),
-      "dimension \"inner\": found one that may grow and is not the slowest, expected one that is "
-      "the slowest everywhere; it may no longer grow\n"
-      "dimension \"other\": found a second one that may grow, expected one that is the slowest "
-      "everywhere; it may no longer grow\n"
-      "dimension \"none\": found length 0, expected at least 1; left out\n"
-      "dimension \"later\": found length 0, expected at least 1 or the one that may grow; left "
-      "out\n"
-      "variable \"d\": found dimension \"none\", which is left out; left out\n"
-      "variable \"e\": found dimension \"later\", which is left out; left out\n");
+      "dimension \"inner\": found an unlimited dimension that is not always the slowest, expected "
+      "only one, which is always the slowest; its length is now fixed\n"
+      "dimension \"other\": found a second unlimited dimension, expected only one, which is always "
+      "the slowest; its length is now fixed\n"
+      "dimension \"none\": found the length 0 of a dimension that is not the record dimension; "
+      "left out\n"
+      "dimension \"later\": found the length 0 of a dimension that is not the record dimension, "
+      "although it is unlimited; left out\n"
+      "variable \"d\": found dimension \"none\", which classic netCDF cannot have; left out\n"
+      "variable \"e\": found dimension \"later\", which classic netCDF cannot have; left out\n");
   EXPECT_EQ(view.dataset->records, 3u);
   EXPECT_EQ(cdl(*view.dataset), R"(netcdf made {
 dimensions:
@@ -502,26 +503,26 @@ TEST(ClassicView, WhatHdf5HasBesideVariablesIsTold) {
   p = property(Number::kVirtual, 3);
   made.property(p);
   const ClassicView view = view_of(made);
-  EXPECT_EQ(losses(view),
-            "type \"t\": found a named datatype; left out\n"
-            "link \"s\": found a soft link to \"/v\"; left out\n"
-            "link \"e\": found a link to another file; left out\n"
-            "link \"h\": found a hard link to \"/v\"; left out\n"
-            "link \"u\": found a link of class 187; left out\n"
-            "group: found a user block of 512 bytes; left out\n"
-            "group: found a comment; left out\n"
-            "variable \"v\": found a comment; left out\n"
-            "variable \"v\": found a maximum length of 50; it may no longer grow from 2\n"
-            "variable \"null\": found a null dataspace, expected values; left out\n"
-            "variable \"far\": found values in other files; left out\n"
-            "variable \"mapped\": found values in other files; left out\n"
-            "variable \"blosc\": found chunks with filter 32001 (blosc), expected deflate, "
-            "shuffle, fletcher32 or zstd; left out\n"
-            "variable \"tab\there\": found a name that classic netCDF does not allow; left out\n"
-            "attribute \":a/b\": found a name that classic netCDF does not allow; left out\n"
-            "attribute \":square\": found 2 dimensions, expected one; it is written as 4 values\n"
-            "attribute \":null\": found a null dataspace, expected values; it is written without "
-            "values\n");
+  EXPECT_EQ(
+      losses(view),
+      "type \"t\": found a named datatype; left out\n"
+      "link \"s\": found a soft link to \"/v\"; left out\n"
+      "link \"e\": found a link to another file; left out\n"
+      "link \"h\": found a hard link to \"/v\"; left out\n"
+      "link \"u\": found a link of class 187; left out\n"
+      "group: found a user block of 512 bytes; left out\n"
+      "group: found a comment; left out\n"
+      "variable \"v\": found a comment; left out\n"
+      "variable \"v\": found a dimension with the maximum length 50; its length is now fixed at 2\n"
+      "variable \"null\": found a null dataspace instead of values; left out\n"
+      "variable \"far\": found values that are stored in other files; left out\n"
+      "variable \"mapped\": found values that are stored in other files; left out\n"
+      "variable \"blosc\": found chunks with filter 32001 (blosc), expected deflate, "
+      "shuffle, fletcher32 or zstd; left out\n"
+      "variable \"tab\there\": found a name that is not allowed in classic netCDF; left out\n"
+      "attribute \":a/b\": found a name that is not allowed in classic netCDF; left out\n"
+      "attribute \":square\": found 2 dimensions; written as a list of 4 values\n"
+      "attribute \":null\": found a null dataspace; the attribute is written without values\n");
   EXPECT_EQ(view.dataset->metadata.variable_count(), 1u);
 }
 
@@ -675,15 +676,16 @@ TEST(ClassicView, IntegersBecomeTheNarrowestTypeThatHoldsThem) {
     const ClassicView view = made.view(target);
     const std::string kind = " expected one of CDF-" + std::to_string(static_cast<int>(target));
     const std::string held = kind + "; its values are written as ";
-    EXPECT_EQ(losses(view), "variable \"b\": found type ubyte," + held + "short\n" +
-                                "variable \"s\": found type ushort," + held + "int\n" +
-                                "variable \"i\": found type int64," + held + "int\n" +
-                                "variable \"u\": found type uint," + held + "int\n" +
-                                "variable \"wide\": found type uint," + held + "double\n" +
-                                "variable \"exact\": found type int64," + held + "double\n" +
-                                "variable \"inexact\": found type int64," + kind +
-                                ", and values that neither int nor double holds; left out\n" +
-                                "variable \"huge\": found type uint64," + held + "double\n");
+    EXPECT_EQ(losses(view),
+              "variable \"b\": found type ubyte," + held + "short\n" +
+                  "variable \"s\": found type ushort," + held + "int\n" +
+                  "variable \"i\": found type int64," + held + "int\n" +
+                  "variable \"u\": found type uint," + held + "int\n" +
+                  "variable \"wide\": found type uint," + held + "double\n" +
+                  "variable \"exact\": found type int64," + held + "double\n" +
+                  "variable \"inexact\": found type int64," + kind +
+                  ", and values that int and double cannot represent exactly; left out\n" +
+                  "variable \"huge\": found type uint64," + held + "double\n");
     EXPECT_EQ(view.left_out, std::vector<VarId>{6});
     const Dataset& d = *view.dataset;
     ASSERT_EQ(d.metadata.variable_count(), 8u);

@@ -113,12 +113,13 @@ TEST_F(GroupUnionTest, TellsBothGroupsOfWhatDiffers) {
   put_text(&more, "title", "another");
   add("", std::move(root), 2);
   add("g", std::move(more), 3);
-  EXPECT_EQ(conflicts_,
-            (std::vector<std::string>{
-                "dimension time: 3 records in group /g; 2 records as in /",
-                "dimension x: length 4 in group /g; length 3 as in /",
-                "attribute @title: \"another\" in group /g; \"one\" as in /",
-                "variable name a: a second one in group /g; one of this name as in /"}));
+  EXPECT_EQ(
+      conflicts_,
+      (std::vector<std::string>{
+          "dimension time: 3 records in group /g; 2 records as in /",
+          "dimension x: length 4 in group /g; length 3 as in /",
+          "attribute @title: \"another\" in group /g; \"one\" as in /",
+          "variable name a: a second object with this name in group /g; one object as in /"}));
 }
 
 TEST_F(GroupUnionTest, HasOneRecordDimension) {
@@ -126,7 +127,7 @@ TEST_F(GroupUnionTest, HasOneRecordDimension) {
   add("b", define({{"u", kUnlimited}}, {{"q", {0}}}), 2);
   add("c", define({{"n", kUnlimited}}, {{"r", {0}}}), 2);
   EXPECT_EQ(conflicts_, (std::vector<std::string>{
-                            "dimension name u: it as record dimension in group /b; \"t\" as in /a",
+                            "dimension name u: this record dimension in group /b; \"t\" as in /a",
                             "dimension n: 2 records in group /c; length 2 as in /a"}));
 }
 

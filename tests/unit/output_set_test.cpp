@@ -67,7 +67,8 @@ TEST_F(OutputSetTest, WhatCannotBeToldRefusesAnOutputThatExists) {
   EXPECT_EQ(refused.code(), Code::kUsage);
   EXPECT_EQ(refused.file(), in("a"));
   EXPECT_EQ(refused.message(),
-            "cannot tell whether the input x.h5 refers to it: too much; choose another report that "
+            "cannot find out whether the input x.h5 refers to this file: too much; choose another "
+            "report that "
             "does not exist yet");
 }
 

@@ -21,9 +21,10 @@ TEST(PackOptions, DoNotGoTogether) {
   EXPECT_EQ(refused([](PackOptions&) {}), "ok");
   EXPECT_EQ(refused([](PackOptions& o) { o.inputs.clear(); }), "no inputs; name at least one");
   EXPECT_EQ(refused([](PackOptions& o) { o.key = "evt"; }), "key needs mode join");
-  EXPECT_EQ(refused([](PackOptions& o) { o.classic = Kind::kCdf2; }),
-            "mode pack needs an output of kind nc4, hdf5 or nmb, which have groups; the output is "
-            "cdf2");
+  EXPECT_EQ(
+      refused([](PackOptions& o) { o.classic = Kind::kCdf2; }),
+      "mode pack needs an output of kind nc4, hdf5 or nmb, which can hold groups; the output is "
+      "cdf2");
   EXPECT_EQ(refused([](PackOptions& o) { o.hdf5.emplace(), o.writer.dry_run = true; }),
             "dry_run needs an output of kind nmb; the output is nc4");
   EXPECT_EQ(refused([](PackOptions& o) {

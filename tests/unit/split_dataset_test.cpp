@@ -139,8 +139,9 @@ TEST_F(SplitDatasetTest, PrefixClashes) {
   divide("prefix:^[gh]_([a-z])_", 0, false);
   EXPECT_EQ(conflicts_,
             (Lines{"unmatched variable - other: a name that the expression does not match",
-                   "dimension name a x: two of this name", "variable name b v: two of this name",
-                   "variable name c : a name that is not legal"}));
+                   "dimension name a x: two objects with this name",
+                   "variable name b v: two objects with this name",
+                   "variable name c : an illegal name"}));
 }
 
 TEST_F(SplitDatasetTest, NothingThatMatchesStaysWhole) {
@@ -253,8 +254,8 @@ TEST_F(SplitDatasetTest, DimensionThatIsNotTheFirst) {
   variable("b", Type::kInt, {x});
   variable("c", Type::kInt, {x, x});
   divide("dim:x");
-  EXPECT_EQ(conflicts_, (Lines{"variable - a: dimension \"x\" in place 1",
-                               "variable - c: dimension \"x\" in place 1"}));
+  EXPECT_EQ(conflicts_, (Lines{"variable - a: dimension \"x\" at position 1",
+                               "variable - c: dimension \"x\" at position 1"}));
 }
 
 TEST_F(SplitDatasetTest, DimensionThatIsNotThere) {

@@ -15,8 +15,8 @@ void Diagnostics::line(std::string_view kind, std::string_view text) {
   std::string out = coloured(tool_ + ":", Colour::kBold, colour_) + " ";
   if (!kind.empty()) out += coloured(kind, Colour::kYellow, colour_) + " ";
   out += printable(text) + "\n";
-  // One call, so that lines of several processes do not mix. If it fails, the failure cannot be
-  // reported anywhere.
+  // Writes a line with one call, so that lines of several processes do not mix. A failure of this
+  // call cannot be reported anywhere.
   std::string_view rest = out;
   while (!rest.empty()) {
     const ssize_t done = ::write(STDERR_FILENO, rest.data(), rest.size());

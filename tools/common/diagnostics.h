@@ -10,27 +10,31 @@
 
 namespace nmb::tools {
 
-// Lines are "TOOL: FILE: at OFFSET: TEXT". Texts from files are made printable (nmb/text.h).
+// A message is one line: "TOOL: FILE: at OFFSET: TEXT". Texts from files are made printable
+// (nmb/text.h).
 class Diagnostics {
  public:
   explicit Diagnostics(std::string tool) : tool_(std::move(tool)) {}
 
   void set_colour(bool on) { colour_ = on; }
-  // Shows no warnings and notes; they count nevertheless. Warnings that a newer generation may be
-  // missing (R-SB-13) are shown: otherwise an older state would be taken for the file's state.
+  // Hides warnings and notes; hidden warnings are still counted. Warnings that a newer generation
+  // may be missing (R-SB-13) are not hidden: without them, a user would take an older state of the
+  // file for its current state.
   void set_quiet(bool on) { quiet_ = on; }
-  // Shows nothing; the exit code is determined nevertheless. For all ranks of a program except one.
+  // Hides all messages; the exit code is still determined. Used on all ranks of a program except
+  // one.
   void set_silent(bool on) { silent_ = on; }
-  // Warnings count as findings: Exit::kFindings.
+  // Treats warnings as findings (Exit::kFindings).
   void set_strict(bool on) { strict_ = on; }
 
-  // Raises the exit code to that of the status. Does nothing if it is ok.
+  // Shows `status` and raises the exit code accordingly. Does nothing if `status` is ok.
   void error(const Status& status);
-  // Shows the first kMostWarnings, and all that say that a newer generation may be missing.
+  // Shows the first kMostWarnings warnings. Warnings that a newer generation may be missing are
+  // shown beyond this number.
   void warning(std::string_view file, std::string_view text);
   void warning(std::string_view file, const Finding& finding) { warning(file, finding.text()); }
-  // Shows a text that is neither error nor warning, like that of --io-stats; with -q only if
-  // `asked_for`.
+  // Shows a text that is neither an error nor a warning. With -q, shows it only if `asked_for` is
+  // true.
   void note(std::string_view text, bool asked_for = false);
   // Reports how many warnings were not shown.
   void finish();

@@ -8,7 +8,7 @@ namespace nmb::tools {
 enum class Exit : int {
   kDone = 0,       // done without errors
   kFindings = 1,   // a conflict, a difference, a damaged file of a known kind
-  kCannotRun = 2,  // usage, unknown or unsupported kind of file, unreadable, no space
+  kCannotRun = 2,  // wrong usage, unknown or unsupported kind of file, unreadable file, no space
   kLoss = 3,       // done with loss (recovery only)
 };
 
@@ -25,8 +25,8 @@ constexpr Exit exit_of(Code code) {
   }
 }
 
-// Returns the exit code to report of two: cannot run is worse than findings, findings are worse
-// than loss.
+// Returns the worse of two exit codes: kCannotRun is worse than kFindings, and kFindings is worse
+// than kLoss.
 constexpr Exit worse(Exit a, Exit b) {
   constexpr int weight[] = {0, 2, 3, 1};
   return weight[static_cast<int>(a)] >= weight[static_cast<int>(b)] ? a : b;

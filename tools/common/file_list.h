@@ -9,12 +9,13 @@
 
 namespace nmb::tools {
 
-// `path` "-": standard input. Names end with a line feed or, if `nul_separated`, with a NUL; empty
-// names are ignored. Errors: kNotFound, kIo; kLimit for more than 1 GiB.
+// Reads file names from the file `path`, or from standard input if `path` is "-". Each name ends
+// with a line feed or, if `nul_separated`, with a NUL. Empty names are ignored. Errors: kNotFound;
+// kIo; kLimit if the list is larger than 1 GiB.
 Result<std::vector<std::string>> read_file_list(const std::string& path, bool nul_separated);
 
-// Errors: kUsage if an output is the list at `path`, which is in the form of read_file_list(); "":
-// there is no list.
+// Checks that no output is the list of file names at `path`. `path` is as for read_file_list(); an
+// empty path means that there is no list. Errors: kUsage if an output is the list.
 Status check_file_list(const OutputSet& outputs, const std::string& path);
 
 }  // namespace nmb::tools

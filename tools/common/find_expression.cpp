@@ -99,7 +99,7 @@ class FindParser {
     const char c = text_[at_];
     if (c == '"' || c == '\'') {
       const std::size_t end = text_.find(c, at_ + 1);
-      if (end == text_.npos) return wrong("a text that ends");
+      if (end == text_.npos) return wrong("a closing quote");
       out->constant = std::string(text_.substr(at_ + 1, end - at_ - 1));
       at_ = end + 1;
       return {};
@@ -126,7 +126,7 @@ class FindParser {
   Status parse_word(std::string* out) {
     if (at_ < text_.size() && text_[at_] == '`') {
       const std::size_t end = text_.find('`', at_ + 1);
-      if (end == text_.npos) return wrong("a name that ends");
+      if (end == text_.npos) return wrong("a closing backquote");
       *out = text_.substr(at_ + 1, end - at_ - 1);
       at_ = end + 1;
       return {};
@@ -184,7 +184,8 @@ Result<std::optional<bool>> FindExpression::holds(const Node& node, const ValueO
     NMB_ASSIGN(const std::optional<bool> inner, holds(nodes_[node.children[0]], value));
     return inner ? std::optional(!*inner) : inner;
   }
-  // All parts are evaluated, so that every name is looked up: names that no block has are reported.
+  // Evaluates every child, so that every name is looked up. Names that no block has are then
+  // reported.
   const bool decides = node.kind == Node::Kind::kOr;
   bool unknown = false, decided = false;
   for (const std::size_t child : node.children) {
@@ -205,9 +206,9 @@ Result<std::optional<bool>> FindExpression::compared(const Node& node, const Val
   if (!left || !right) return std::optional<bool>();
   if (left->index() != right->index()) {
     const Operand& name = node.left.constant ? node.right : node.left;
-    return Status(Code::kUsage, "found a number compared with text" +
+    return Status(Code::kUsage, "cannot compare a number with text" +
                                     (name.constant ? "" : ": " + names_[name.name].text) +
-                                    ", expected two of one kind");
+                                    "; compare two numbers or two texts");
   }
   const auto compare = [&](const auto& a, const auto& b) {
     switch (node.compare) {

@@ -7,8 +7,9 @@
 //   name       = word                an attribute of the block
 //              | word "@" word       an attribute of a variable
 //              | word "." statistic  of a variable: elements, missing, nan, min or max
-//   word       = letters, digits, "_", "-", "/", ":", "+" and bytes above 127, beginning with any
-//                of them but a digit; or any bytes in ` `
+//   word       = letters, digits, "_", "-", "/", ":", "+" and bytes above 127; or any bytes in ` `
+//
+// An operand that begins with a digit, "-", "+" or "." is a number.
 #pragma once
 
 #include <cstdint>
@@ -26,24 +27,24 @@ namespace nmb::tools {
 struct FindName {
   enum class Kind : std::uint8_t { kBlockAttribute, kVariableAttribute, kStatistic };
   Kind kind = Kind::kBlockAttribute;
-  std::string variable;  // empty: the block itself
-  std::string name;      // of the attribute or statistic
-  std::string text;      // as the user wrote it
+  std::string variable;  // empty for an attribute of the block
+  std::string name;      // name of the attribute or statistic
+  std::string text;      // the whole name as the user wrote it
 };
 
-// Numbers of all types are exact: a long double has at least 64 bits of mantissa.
+// A long double holds numbers of all types exactly, because its mantissa has at least 64 bits.
 using FindValue = std::variant<long double, std::string>;
 
 class FindExpression {
  public:
-  // Errors: kUsage, with the error in the text and its place.
+  // Errors: kUsage for invalid syntax; the message says what is wrong and where.
   static Result<FindExpression> parse(std::string_view text);
 
   // Returns all names in the expression, each once.
   const std::vector<FindName>& names() const { return names_; }
-  // Evaluates the expression; value(i) returns the value of names()[i], or nullopt if there is
-  // none. A comparison without a value is neither true nor false, and so is everything that depends
-  // on it: nullopt. Errors: kUsage for a comparison of a number with text.
+  // Evaluates the expression. value(i) returns the value of names()[i], or nullopt if this value is
+  // missing. Returns nullopt if the result depends on a missing value. Errors: kUsage if a number
+  // is compared with text.
   using ValueOf = std::function<Result<std::optional<FindValue>>(std::size_t)>;
   Result<std::optional<bool>> holds(const ValueOf& value) const;
 

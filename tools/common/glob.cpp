@@ -1,4 +1,4 @@
-// Patterns of names, translated for PCRE2 with its JIT compiler (see glob.h).
+// Translates name patterns into regular expressions and compiles them with PCRE2 (see glob.h).
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "common/glob.h"
 
@@ -9,7 +9,7 @@
 namespace nmb::tools {
 namespace {
 
-// One whole character other than '/'; an invalid byte counts as a character.
+// Matches one whole character other than '/'. An invalid byte counts as a character.
 constexpr std::string_view kCharacter = "(?>[^/][\\x80-\\xbf]{0,3})";
 
 void put_literal(std::string* expression, char c) {
@@ -20,8 +20,7 @@ void put_literal(std::string* expression, char c) {
   *expression += kDigits[byte & 15];
 }
 
-// Translates a glob to a regular expression and determines which properties are known without
-// matching.
+// Translates a glob into a regular expression, and determines the glob's literal prefix.
 class GlobTranslator {
  public:
   explicit GlobTranslator(std::string_view glob) : glob_(glob) {}
@@ -55,12 +54,12 @@ class GlobTranslator {
   std::string expression;
   std::string prefix;
   bool has_wildcard = false;
-  bool whole_prefix = false;  // its only wildcard is "**" at the end
+  bool whole_prefix = false;  // the only wildcard is "**" at the end
 
  private:
   Status wrong(const std::string& expected) const {
-    return Status(Code::kUsage, "found the pattern \"" + std::string(glob_) + "\", expected " +
-                                    expected + " at character " + std::to_string(at_ + 1));
+    return Status(Code::kUsage, "pattern \"" + std::string(glob_) + "\": expected " + expected +
+                                    " at character " + std::to_string(at_ + 1));
   }
   void literal(char c) {
     if (!has_wildcard) prefix += c;
@@ -94,14 +93,14 @@ class GlobTranslator {
       if (at_ + 1 < glob_.size() && glob_[at_] == '-' && glob_[at_ + 1] != ']') {
         ++at_;
         NMB_TRY(member(open, &high));
-        if (high < low) return wrong("the range of a set in ascending order");
+        if (high < low) return wrong("an ascending range in a set");
       }
       put_literal(&members, low);
       members += '-';
       put_literal(&members, high);
     }
     ++at_;
-    // A set never contains '/'.
+    // A set never matches '/'.
     wildcard(negated ? "(?>[^/" + members + "][\\x80-\\xbf]{0,3})" : "(?!/)[" + members + "]");
     return {};
   }
@@ -113,7 +112,7 @@ class GlobTranslator {
     }
     *c = glob_[at_];
     if (static_cast<unsigned char>(*c) > 127)
-      return wrong("only ASCII characters in a set (a regular expression, -e, takes others)");
+      return wrong("only ASCII characters in a set (use a regular expression, -e, for others)");
     ++at_;
     return {};
   }
@@ -122,8 +121,9 @@ class GlobTranslator {
   std::size_t at_ = 0;
 };
 
-// Returns the text with which every match of an expression begins: plain characters after "^",
-// without one that a quantifier makes optional. Empty if there are alternatives.
+// Returns a literal text with which every match of the expression begins. The literal text is made
+// of the plain characters after "^", without a character to which a quantifier applies. Returns an
+// empty text if the expression has alternatives.
 std::string literal_prefix_of(std::string_view expression) {
   if (expression.empty() || expression[0] != '^' || expression.find('|') != expression.npos)
     return {};
@@ -132,7 +132,7 @@ std::string literal_prefix_of(std::string_view expression) {
   std::string prefix(rest.substr(0, end));
   if (end < rest.size() && !prefix.empty() &&
       std::string_view("?*+{").find(rest[end]) != std::string_view::npos) {
-    // The quantifier applies to a whole character.
+    // The quantifier applies to a whole UTF-8 character.
     while (!prefix.empty() && (static_cast<unsigned char>(prefix.back()) & 0xC0) == 0x80)
       prefix.pop_back();
     if (!prefix.empty()) prefix.pop_back();
@@ -166,11 +166,11 @@ Status NamePattern::compile(const std::string& expression, bool utf, std::string
   compiled->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()), expression.size(),
                                  options, &error, &offset, nullptr);
   if (!compiled->code)
-    return Status(Code::kUsage, "found the expression \"" + std::string(shown) +
+    return Status(Code::kUsage, "regular expression \"" + std::string(shown) +
                                     "\": " + error_text(error) + " at character " +
                                     std::to_string(offset + 1));
-  // Without JIT (for an unknown processor, or if memory must not be executed) matching is slower,
-  // but gives the same results.
+  // Without JIT, matching is slower but gives the same results. JIT is missing for unknown
+  // processors, and where executable memory is forbidden.
   (void)pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE);
   compiled->match = pcre2_match_data_create(1, nullptr);
   if (!compiled->match) return Status(Code::kLimit, "no memory for a pattern");
@@ -206,8 +206,8 @@ Result<bool> NamePattern::matches(std::string_view name) const {
                                 name.size(), 0, 0, compiled_->match, nullptr);
   if (found == PCRE2_ERROR_NOMATCH) return false;
   if (found < 0)
-    return Status(Code::kLimit, "cannot match the expression against \"" + std::string(name) +
-                                    "\": " + error_text(found));
+    return Status(Code::kLimit, "cannot match the regular expression against \"" +
+                                    std::string(name) + "\": " + error_text(found));
   return true;
 }
 

@@ -9,22 +9,25 @@
 
 namespace nmb::tools {
 
-// Globs match whole names. `?` matches one character except '/', `*` any number of them, `[...]`
-// one of a set of ASCII characters with ranges (`[!...]` or `[^...]`: one that is not in the set),
-// `**` any number of any characters, `**/` at the beginning of a part any number of whole parts,
-// including none; `\` makes the next character literal. Regular expressions are those of PCRE2 for
-// UTF-8, and match anywhere in a name unless anchored.
+// A glob matches whole names. `?` matches one character except '/'. `*` matches any number of
+// characters except '/'. `[...]` matches one character of a set, which consists of ASCII characters
+// and ranges of them. `[!...]` or `[^...]` matches one character that is not in the set. `**`
+// matches any number of any characters. `**/` at the beginning of a component matches any number of
+// whole components of a name, including none. `\` makes the next character literal. A regular
+// expression has the syntax of PCRE2 with UTF-8, and matches anywhere in a name unless it is
+// anchored.
 //
-// Not thread-safe; copies share state.
+// A NamePattern is not thread-safe, and its copies share their state.
 class NamePattern {
  public:
   // Matches everything.
   NamePattern() : whole_prefix_(true) {}
-  // Errors: kUsage, with the error in the pattern and its place.
+  // Errors: kUsage for an invalid pattern; the message says what is wrong and where.
   static Result<NamePattern> glob(std::string_view pattern);
   static Result<NamePattern> regex(std::string_view expression);
 
-  // Errors: kLimit for a regular expression that takes too many steps on this name.
+  // Returns whether `name` matches. Errors: kLimit if a regular expression takes too many steps on
+  // this name.
   Result<bool> matches(std::string_view name) const;
 
   // Returns a text with which all matching names begin.
@@ -41,7 +44,7 @@ class NamePattern {
   std::string prefix_;
   bool literal_ = false;
   bool whole_prefix_ = false;
-  std::shared_ptr<Compiled> compiled_;  // nullptr if the prefix is sufficient
+  std::shared_ptr<Compiled> compiled_;  // nullptr if comparing prefixes is sufficient
 };
 
 }  // namespace nmb::tools

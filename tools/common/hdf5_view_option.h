@@ -8,7 +8,7 @@
 
 namespace nmb::tools {
 
-// *view is set if the option is given; it must outlive the app.
+// Adds the option, which sets *view. *view must outlive the app.
 void offer_hdf5_view(CLI::App& app, std::optional<Hdf5View>* view);
 
 }  // namespace nmb::tools

@@ -1,4 +1,4 @@
-// Help (see help_formatter.h).
+// Formats help (see help_formatter.h).
 #include "common/help_formatter.h"
 
 #include <algorithm>
@@ -11,7 +11,8 @@ constexpr std::size_t kWidth = 80;
 constexpr std::size_t kWidestName = 24;
 constexpr std::size_t kShortestClause = 12;
 
-// Breaks `text` between words. The first line is taken to begin in column `indent`; the others do.
+// Breaks `text` into lines between words. The caller places the first line at column `indent`; the
+// other lines are indented here.
 std::string filled(std::string_view text, std::size_t indent = 0) {
   std::string out;
   std::size_t column = indent;
@@ -38,9 +39,10 @@ std::string filled(std::string_view text, std::size_t indent = 0) {
   return out;
 }
 
-// The beginning of `text` that fits into `width` characters: without a last parenthesis if that is
-// enough, else the first clause, else as many words as fit. "join: the dimension of ..." begins
-// with no clause, but with the mode that the option is for.
+// Returns a beginning of `text` that has at most `width` characters. Omits a final parenthesis if
+// the rest fits. If the rest does not fit, returns the first clause. If the clause does not fit,
+// returns as many words as fit. Ignores a clause that is shorter than kShortestClause: in "join:
+// the dimension of ...", "join" is only the mode of the option.
 std::string brief(const std::string& text, std::size_t width) {
   if (text.size() <= width) return text;
   if (const std::size_t end = text.rfind(" ("); text.ends_with(')') && end <= width)

@@ -1,4 +1,4 @@
-// The help of all commands, in lines of at most 80 characters.
+// Formats the help of all commands in lines of at most 80 characters.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,9 @@
 
 namespace nmb::tools {
 
-// -h: usage and the frequent options, a line each, on one screen. --help: everything, subcommands
-// too. `texts` outlives the formatter.
+// Returns a formatter. For -h, the formatter shows the usage and the frequent options, one line
+// each, on one screen. For --help, the formatter shows everything, including subcommands. `texts`
+// must outlive the formatter.
 std::shared_ptr<CLI::FormatterBase> help_formatter(const HelpTexts& texts);
 
 }  // namespace nmb::tools

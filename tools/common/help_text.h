@@ -1,4 +1,4 @@
-// What a command says of itself, in -h, in --help and in the manual page.
+// Texts of a command for -h, --help and the manual page.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,24 +10,26 @@ namespace nmb::tools {
 
 struct HelpText {
   std::string summary;   // one sentence
-  std::string details;   // paragraphs, one a line; not in -h
-  std::string examples;  // lines of "COMMAND  # what for"; not in -h
-  // Names of the options that -h shows; empty: all.
+  std::string details;   // paragraphs, one on each line; -h omits them
+  std::string examples;  // lines of "COMMAND  # purpose"; -h omits them
+  // Names of the options that -h shows. If there are no names, -h shows all options.
   std::vector<std::string> frequent = {};
 };
 
 using HelpTexts = std::map<const CLI::App*, HelpText>;
 
-// Positional arguments, then options, each in the order in which they were defined.
+// Returns the positional arguments and then the options, in the order of their definitions.
 std::vector<const CLI::Option*> arguments_of(const CLI::App& command);
 
-// "FILE" or "-o,--output".
+// Returns "FILE" or "-o,--output".
 std::string names_of(const CLI::Option& option);
 
-// What follows the names of an option: "N", "KEY=VALUE ...", or nothing.
+// Returns the text that stands for an option's value in help: "N", "KEY=VALUE ...", or an empty
+// text.
 std::string value_of(const CLI::Option& option);
 
-// "NAME [OPTIONS] FILE [GLOB]". name: of the command, with the tool's before it.
+// Returns "NAME [OPTIONS] FILE [GLOB]". `name` is the name of the command, after the name of the
+// tool.
 std::string usage_of(const CLI::App& command, const std::string& name);
 
 }  // namespace nmb::tools

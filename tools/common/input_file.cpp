@@ -1,4 +1,4 @@
-// Files with a kind (see input_file.h).
+// Opens files and determines their kinds (see input_file.h).
 #include "common/input_file.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// InputFile: a file to read, with its kind. Its first 16 KiB, which show kinds and indexes, are
-// read once.
+// InputFile: a file to read, with its kind. The first 16 KiB, which show the kind and the index,
+// are kept so that they are read only once.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace nmb::tools {
 // Thread-safe.
 class InputFile final : public ByteSourceLayer {
  public:
-  // Errors: kNotFound, kIo. A file of unknown kind is not a failure here.
+  // Errors: kNotFound, kIo. A file of an unknown kind is not an error here.
   static Result<std::shared_ptr<const InputFile>> open(const std::string& path);
 
   FileKind kind() const { return kind_; }

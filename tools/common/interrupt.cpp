@@ -1,4 +1,4 @@
-// Interrupts (see interrupt.h).
+// Catches SIGINT and SIGTERM (see interrupt.h).
 #include "common/interrupt.h"
 
 #include <signal.h>

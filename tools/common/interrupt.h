@@ -5,12 +5,13 @@
 
 namespace nmb::tools {
 
-// From now on the first SIGINT or SIGTERM only sets the flag; a second one ends the process. For
-// tools that write; others should end at once.
+// After this call, the first SIGINT or SIGTERM only sets the returned flag; a second signal ends
+// the process. Only tools that write files should call this; other tools should end at once.
 const std::atomic<bool>* catch_interrupts();
 
-// Returns the exit code for the received signal (130, 143), or 0. It applies to a tool that did not
-// finish: a signal that arrives after the output got its name changes nothing.
+// Returns the exit code for the received signal (130 or 143), or 0 if there was none. The caller
+// ignores this code if the tool has finished: a signal that arrives after the output got its name
+// changes nothing.
 int interrupted_exit();
 
 }  // namespace nmb::tools

@@ -9,7 +9,7 @@
 
 namespace nmb::tools {
 
-// what: could not be done, "write".
+// Returns an error for a failed system call. `what` is the action that failed, for example "write".
 inline Status io_failure(const std::string& file, const std::string& what, int error = errno) {
   const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   return Status(is_full ? Code::kNoSpace : Code::kIo, file, kNoOffset, "",

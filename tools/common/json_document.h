@@ -1,4 +1,5 @@
-// JSON documents of the tools: a "schema" key first, keys in a fixed order, exact integers.
+// JSON documents of the tools. A document begins with the key "schema", has its keys in a fixed
+// order, and keeps integers exact.
 #pragma once
 
 #include <functional>
@@ -14,12 +15,13 @@ namespace nmb::tools {
 
 using Json = nlohmann::ordered_json;
 
-// Returns {"schema": "nmb/NAME/1"}. Add names from files as json_text (nmb/text.h).
+// Returns {"schema": "nmb/NAME/1"}. Names from files must be added with json_text() (nmb/text.h).
 inline Json json_document(const std::string& name) {
   return Json{{"schema", "nmb/" + name + "/1"}};
 }
 
-// Returns a list of texts from files. text_of: a member of the elements.
+// Returns a JSON array of texts from files. `text_of` returns the text of an element, and may be a
+// pointer to a member.
 template <class List, class TextOf = std::identity>
 Json json_texts(const List& list, TextOf text_of = {}) {
   Json texts = Json::array();
@@ -27,8 +29,8 @@ Json json_texts(const List& list, TextOf text_of = {}) {
   return texts;
 }
 
-// Parses a text from an untrusted source: nullopt if it is not a JSON object, is larger than 8 MiB,
-// or is nested more than `most_depth` deep.
+// Parses a text from an untrusted source. Returns nullopt if the text is not a JSON object, is
+// larger than 8 MiB, or is nested deeper than `most_depth`.
 inline std::optional<Json> parse_object(std::string_view text, int most_depth) {
   constexpr std::size_t kMostBytes = 8 << 20;
   if (text.size() > kMostBytes) return std::nullopt;

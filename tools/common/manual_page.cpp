@@ -1,4 +1,4 @@
-// Manual pages (see manual_page.h).
+// Formats manual pages (see manual_page.h).
 #include "common/manual_page.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view kTools[] = {"nmcat", "nmconvert", "nminspect", "nmverify"};
 
-// A line of text: characters that mean something to roff, or that it would print otherwise, are
-// escaped.
+// Returns a line of text in which characters are escaped that roff would interpret or print
+// differently.
 std::string escaped(std::string_view text) {
   std::string out;
   if (text.starts_with('.')) out += "\\&";
@@ -52,7 +52,7 @@ void for_each_line(std::string_view text, const Visit& visit) {
   }
 }
 
-// Each but the first begins with a macro.
+// Puts the macro .PP before each paragraph except the first.
 std::string paragraphs(std::string_view text) {
   std::string out;
   for_each_line(text, [&](std::string_view line) {

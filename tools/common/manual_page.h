@@ -7,7 +7,7 @@
 
 namespace nmb::tools {
 
-// In roff, with the macros of man(7). app: of the whole tool.
+// Returns the page in roff, with the macros of man(7). `app` is the app of the whole tool.
 std::string manual_page(const CLI::App& app, const HelpTexts& texts);
 
 }  // namespace nmb::tools

@@ -22,7 +22,7 @@ Status refused(int error) {
   return Status(Code::kIo, std::string("--mem: cannot be set: ") + std::strerror(error));
 }
 
-// Returns the bytes that count towards the limit.
+// Returns how many bytes of memory now count towards the limit.
 std::uint64_t used_by_now() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {

@@ -7,10 +7,10 @@
 
 namespace nmb::tools {
 
-// After this call, the process and those that it starts cannot allocate more than `bytes` of their
-// own memory: heap, stacks, writable private mappings, used or not (RLIMIT_DATA of Linux). New
-// threads have small stacks. Errors: kIo if the system refused; kLimit if more memory is already
-// used.
+// Limits the memory of this process, and of each process that it starts, to `bytes` (RLIMIT_DATA of
+// Linux). The heap, stacks and writable private mappings count towards the limit, even where they
+// are unused. New threads get small stacks. Errors: kIo if the system refuses the limit; kLimit if
+// more memory is already in use.
 Status limit_memory(std::uint64_t bytes);
 
 }  // namespace nmb::tools

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 
-// Removes the digits at the beginning and returns them without leading zeros.
+// Removes the digits at the beginning of *text and returns them without leading zeros.
 std::string_view take_number(std::string_view* text) {
   std::size_t end = text->find_first_not_of(kDigits);
   if (end == text->npos) end = text->size();

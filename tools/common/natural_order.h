@@ -5,8 +5,9 @@
 
 namespace nmb::tools {
 
-// Compares digit runs by value and other bytes by memcmp; names that are equal then (f1, f01) by
-// memcmp.
+// Returns whether `a` comes before `b`. Runs of digits are compared by value, and other bytes as
+// unsigned numbers. If two names are equal in natural order (f1, f01), all their bytes are
+// compared.
 bool natural_less(std::string_view a, std::string_view b);
 
 }  // namespace nmb::tools

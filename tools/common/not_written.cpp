@@ -1,4 +1,4 @@
-// Content that a netCDF or HDF5 file does not keep (see not_written.h).
+// Messages about content that a netCDF or HDF5 output cannot keep (see not_written.h).
 #include "common/not_written.h"
 
 #include <fmt/format.h>
@@ -66,7 +66,7 @@ std::vector<std::pair<std::string, std::string>> not_written_lines(
 
 Result<std::vector<std::string>> not_written_lines(const Reader& reader) {
   std::vector<std::string> lines;
-  // A damaged table must not prevent that intact blocks are converted.
+  // A damaged table must not prevent the conversion of intact blocks.
   const auto failed = [&](const char* what, const Status& status) -> Status {
     if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return status;
     lines.push_back(fmt::format(

@@ -14,8 +14,9 @@ namespace nmb::tools {
 
 namespace {
 
-// Opens standard descriptors that are closed. Otherwise a file that is opened later would get such
-// a number, and text for standard output would be written to it.
+// Opens /dev/null for each closed standard descriptor. If descriptor 1 stayed closed, a file that
+// is opened later could get this number, and text for standard output would be written to that
+// file.
 void take_closed_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
@@ -27,7 +28,7 @@ void take_closed_descriptors() {
 Output::Output(int fd) : fd_(fd), terminal_(is_terminal(fd)) {
   take_closed_descriptors();
   std::signal(SIGPIPE, SIG_IGN);
-  // If a limit on the size of files is reached, the write fails; the process does not end.
+  // Without SIGXFSZ, a write beyond the limit of a file's size fails instead of ending the process.
   std::signal(SIGXFSZ, SIG_IGN);
   buffer_.reserve(kBuffer);
 }

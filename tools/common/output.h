@@ -9,21 +9,22 @@
 
 namespace nmb::tools {
 
-// Not thread-safe. The constructor makes the process ignore SIGPIPE: if the reader has gone, writes
-// fail.
+// Not thread-safe. The constructor makes the process ignore SIGPIPE: a write to a pipe without a
+// reader fails instead of ending the process.
 class Output {
  public:
   explicit Output(int fd);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  // After the first failure nothing more is written and the failure is returned.
+  // After the first failure, writes nothing more and returns this failure.
   Status write(std::string_view text);
   Status flush();
-  // Flushes and closes, because some file systems report failures only then. No call may follow.
+  // Flushes and closes standard output, because some file systems report failures only when a file
+  // is closed. No other call may follow.
   Status close();
-  // Returns whether writing failed because the reader has gone, as `head` does: this is not an
-  // error.
+  // Returns whether a write failed because the reader closed the pipe, as `head` does. A closed
+  // pipe is not an error.
   bool pipe_closed() const { return pipe_closed_; }
   // Returns whether `status` is the failure of this output.
   bool is_failure(const Status& status) const { return status.is_copy_of(status_); }

@@ -1,4 +1,4 @@
-// Determines kinds of outputs by their endings (see output_kind.h).
+// Determines the kinds of outputs from the endings of their names (see output_kind.h).
 #include "common/output_kind.h"
 
 #include <utility>

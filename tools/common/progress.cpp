@@ -1,4 +1,4 @@
-// One line of progress on a terminal (see progress.h).
+// Shows one line of progress on a terminal (see progress.h).
 #include "common/progress.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace nmb::tools {
 
 namespace {
 
-// Set by --no-progress before any Progress is made.
+// --no-progress sets this before any Progress is made.
 bool no_progress = false;
 
 void write_line(const std::string& text) {
@@ -22,7 +22,7 @@ void write_line(const std::string& text) {
 }  // namespace
 
 void offer_progress(Tool&, CLI::App& command) {
-  command.add_flag("--no-progress", no_progress, "no line of progress on a terminal");
+  command.add_flag("--no-progress", no_progress, "do not show progress on a terminal");
 }
 
 Progress::Progress(Tool& tool, std::string what)

@@ -13,12 +13,12 @@ namespace nmb::tools {
 // Adds --no-progress.
 void offer_progress(Tool& tool, CLI::App& command);
 
-// Shows nothing if standard error is not a terminal, with -q and with --no-progress.
+// Shows nothing if standard error is not a terminal, or if -q or --no-progress is given.
 class Progress {
  public:
   Progress(Tool& tool, std::string what);
-  // Returns a function for the library, which passes bytes done and bytes in total. Null if nothing
-  // is shown.
+  // Returns a function that the library calls with the bytes done and the total bytes. Returns
+  // nullptr if nothing is to be shown.
   std::function<void(std::uint64_t, std::uint64_t)> callback();
   // Clears the line.
   void finish();

@@ -1,4 +1,4 @@
-// Ranks of a tool (see ranks.h).
+// Runs a tool on several ranks (see ranks.h).
 #include "common/ranks.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Status run_on_ranks(Tool& tool, const CLI::App& command, std::size_t parts, Need
     } catch (const std::bad_alloc&) {
       status = Status(Code::kLimit, "out of memory on rank " + std::to_string(ranks->rank()));
     }
-    // Other ranks do not wait for a rank that failed alone.
+    // If this rank alone failed, the other ranks must not wait for it.
     if (!status.ok()) ranks->fail(status);
     return status;
   }

@@ -1,5 +1,5 @@
-// The ranks of a tool that can run on several: processes if an MPI launcher started it, otherwise
-// threads.
+// Runs a tool on several ranks. Ranks are processes if an MPI launcher started the tool; otherwise
+// they are threads.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,14 @@
 
 namespace nmb::tools {
 
-// Which ranks are needed: any, or only those of MPI, even if there is only one.
+// The kind of ranks that a tool needs: any kind, or MPI processes even for a single rank.
 enum class Needs { kAnyRanks, kMpi };
 
-// Runs `body` on all ranks. parts: the number of parts into which the work can be divided; threads
-// become ranks up to this number and that of -j. threads: for each rank to use; if processes are
-// the ranks, 1 unless -j is given. If there are several processes, only rank 0 shows messages.
-// Errors: kUsage if MPI is needed and its launcher did not start this process.
+// Runs `body` on all ranks. `parts` is the number of parts into which the work can be divided. If
+// ranks are threads, the number of ranks is the smaller of `parts` and the value of -j. `body` gets
+// the number of threads that its rank may use. If ranks are processes, a rank may use 1 thread
+// unless -j is given. If there are several processes, only rank 0 shows messages. Errors: kUsage if
+// MPI is needed and no MPI launcher started this process.
 Status run_on_ranks(Tool& tool, const CLI::App& command, std::size_t parts, Needs needs,
                     const std::function<Status(Communicator& ranks, unsigned threads)>& body);
 

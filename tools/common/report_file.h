@@ -1,5 +1,5 @@
-// ReportFile: a report that is also the journal of a run. It has one JSON document on each line,
-// which is written when the work that it describes is done, so that a run that was killed can be
+// ReportFile: a report that is also the journal of a run. Each line is one JSON document, written
+// when the work that it describes is done. With such a report, a run that was killed can be
 // resumed.
 #pragma once
 
@@ -15,20 +15,20 @@ namespace nmb::tools {
 
 class ReportFile {
  public:
-  // Makes the file or continues an existing one. An incomplete last line is removed. Errors: kUsage
-  // if the file is not a report whose documents begin with `schema`, or not a regular file; kBusy
-  // if another process has it open; kIo.
+  // Creates the file or continues an existing one. Removes an incomplete last line. Errors: kUsage
+  // if the file is not a regular file, or is not a report of the kind `schema`; kBusy if another
+  // process has the report open; kIo.
   static Result<std::unique_ptr<ReportFile>> open(const std::string& path,
                                                   const std::string& schema);
   ~ReportFile();
   ReportFile(const ReportFile&) = delete;
   ReportFile& operator=(const ReportFile&) = delete;
 
-  // Visits the existing lines, without line ends, oldest first. No line is longer than
-  // kLongestLine.
+  // Calls `visit` with each existing line, oldest first, without its line end. Skips lines of more
+  // than kLongestLine bytes.
   Status for_each_line(const std::function<void(std::string_view)>& visit) const;
-  // Appends `line`, which has no line end. If it cannot be written completely, nothing of it
-  // remains. Errors: kNoSpace, kIo.
+  // Appends `line`, which has no line end. If the line cannot be written completely, removes its
+  // written part. Errors: kNoSpace, kIo.
   Status append(std::string_view line);
 
   static constexpr std::size_t kLongestLine = 1 << 20;

@@ -1,4 +1,4 @@
-// SHA-256 by OpenSSL (see sha256.h).
+// Computes SHA-256 with OpenSSL (see sha256.h).
 #include "common/sha256.h"
 
 #include <openssl/evp.h>

@@ -9,7 +9,7 @@
 namespace nmb::tools {
 namespace {
 
-// Returns the parts between separators: one more than there are separators.
+// Returns the parts of `text` between separators: N separators give N + 1 parts.
 std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t end; (end = text.find(separator)) != text.npos; text.remove_prefix(end + 1))

@@ -1,4 +1,4 @@
-// Hyperslabs as users write them (--slab).
+// Parses hyperslabs as users write them (--slab).
 #pragma once
 
 #include <span>
@@ -9,10 +9,11 @@
 
 namespace nmb::tools {
 
-// `text` has one selection for each dimension of `lengths`, separated by commas, each
-// "START:COUNT:STRIDE". Defaults: start 0, stride 1, all elements up to the end; a number alone
-// selects that index. Errors: kUsage for any other text, a different number of dimensions, a stride
-// of 0, or a start beyond the end.
+// Parses `text`, which has one selection "START:COUNT:STRIDE" for each dimension, separated by
+// commas. `lengths` has the length of each dimension. By default START is 0, STRIDE is 1, and COUNT
+// includes all elements up to the end. A number alone selects the element with that index. Errors:
+// kUsage for any other text, a wrong number of dimensions, a STRIDE of 0, or a START or COUNT
+// beyond the end.
 Result<Hyperslab> parse_slab(std::string_view text, std::span<const std::uint64_t> lengths);
 
 // Selects all elements.

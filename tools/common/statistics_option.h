@@ -11,11 +11,10 @@
 namespace nmb::tools {
 
 inline void offer_statistics(CLI::App& app, std::string* level) {
-  offer_word(
-      app, "--stats", level, "LEVEL", {"none", "basic", "histogram"},
-      "statistics of each variable in an NMB output: none; basic: counts, missing values, NaNs, "
-      "minimum, maximum; histogram: basic and a histogram; see nminspect stats (default: none, "
-      "but blocks of NMB inputs that are copied whole keep theirs)");
+  offer_word(app, "--stats", level, "LEVEL", {"none", "basic", "histogram"},
+             "statistics of each variable in an NMB output: none (default); basic (counts, missing "
+             "values, NaNs, minimum, maximum); histogram (basic and a histogram). Blocks of NMB "
+             "inputs that are copied whole keep their statistics. See nminspect stats");
 }
 
 inline StatisticsLevel statistics_level(std::string_view text) {
@@ -27,8 +26,8 @@ inline StatisticsLevel statistics_level(std::string_view text) {
 // Returns "FILE: 3 variables without statistics ...".
 inline std::string without_statistics_text(const std::string& file, std::uint64_t count) {
   return file + ": " + std::to_string(count) + (count == 1 ? " variable" : " variables") +
-         " without statistics: neither numbers nor text, stored in other files, or in chunks that "
-         "are not decoded";
+         " without statistics: the values are neither numbers nor text, are stored in other files, "
+         "or are in chunks that NMB does not decode";
 }
 
 }  // namespace nmb::tools

@@ -1,4 +1,5 @@
-// Table: rows as aligned columns on a terminal, separated by tabs elsewhere.
+// Table: writes rows with aligned columns on a terminal, and with columns separated by tabs
+// elsewhere.
 #pragma once
 
 #include <string>
@@ -15,11 +16,11 @@ class Table {
     std::string title;  // shown on a terminal only
     Align align = Align::kLeft;
   };
-  // `out` must outlive it.
+  // `out` must outlive the table.
   Table(Output& out, std::vector<Column> columns);
 
-  // Writes one row, which has a cell for each column; cells are made printable (nmb/text.h). The
-  // first rows are kept in memory to determine the widths of the columns.
+  // Writes one row, which has one cell for each column. Cells are made printable (nmb/text.h). On a
+  // terminal, the first rows are kept in memory to determine the widths of the columns.
   Status row(std::vector<std::string> cells);
   // Writes the rows that are still in memory.
   Status finish();

@@ -1,4 +1,4 @@
-// The number of threads if -j is not given.
+// The number of threads that a tool uses if the user does not give -j.
 #pragma once
 
 #include <sched.h>

@@ -1,4 +1,4 @@
-// The common parts of every tool (see tool.h).
+// Parts that all tools share (see tool.h).
 #include "common/tool.h"
 
 #include <unistd.h>
@@ -18,7 +18,7 @@
 namespace nmb::tools {
 
 CLI::Validator one_of(std::vector<std::string> words) {
-  // Shared, because CLI11 copies a validator several times.
+  // The words are shared, because CLI11 copies a validator several times.
   const auto shared = std::make_shared<const std::vector<std::string>>(std::move(words));
   const auto check = [shared](std::string& found) -> std::string {
     if (std::ranges::find(*shared, found) != shared->end()) return "";
@@ -40,8 +40,8 @@ Tool::Tool(const std::string& name, const HelpText& help)
     : name_(name), app_(help.summary, name), out_(STDOUT_FILENO), diagnostics_(name) {
   help_texts_[&app_] = help;
   app_.formatter(help_formatter(help_texts_));
-  app_.set_help_flag("-h", "help on one screen");
-  app_.set_help_all_flag("--help", "all help, with examples");
+  app_.set_help_flag("-h", "short help, on one screen");
+  app_.set_help_all_flag("--help", "full help, with examples");
   app_.set_version_flag("--version", name + " " + NMB_VERSION, "the version");
   offer_manners(app_);
 }
@@ -67,7 +67,7 @@ void Tool::offer_json(CLI::App& command) {
   command.add_flag("--json", options_.json, "one JSON document");
 }
 void Tool::offer_jsonl(CLI::App& command) {
-  command.add_flag("--jsonl", options_.jsonl, "one JSON document a line");
+  command.add_flag("--jsonl", options_.jsonl, "one JSON document per line");
 }
 void Tool::offer_bytes(CLI::App& command) {
   command.add_flag("--bytes", options_.bytes, "show exact numbers of bytes, not KiB, MiB, ...");
@@ -81,8 +81,8 @@ void Tool::offer_external(CLI::App& command) {
       {{"none", ExternalPaths::kNone},
        {"beneath", ExternalPaths::kBeneath},
        {"any", ExternalPaths::kAny}},
-      "other files with values of an NMB file that may be opened: none; beneath (default): those "
-      "in its folder or below, without symbolic links; any");
+      "which external files with values may be opened: none; beneath (default): files in the "
+      "folder of the NMB file or below, without symbolic links; any");
 }
 void Tool::offer_threads(CLI::App& command) {
   options_.threads = default_threads();
@@ -101,7 +101,7 @@ void Tool::offer_memory(CLI::App& command) {
               throw CLI::ValidationError("--mem", "found 0, expected at least 1 byte");
             options_.memory = *bytes;
           },
-          "most memory of a process, for example 64M or 1G (default: no limit)")
+          "memory limit of each process, for example 64M or 1G (default: no limit)")
       ->type_name("BYTES");
 }
 void Tool::offer_file_list(CLI::App& command) {
@@ -113,7 +113,8 @@ void Tool::offer_file_list(CLI::App& command) {
                    "names in the list end with NUL, not with a line feed");
 }
 
-// CLI11 expects the name of a subcommand before options; here it may follow them or be left out.
+// CLI11 expects the name of a subcommand before all options. Users may write the name after
+// options, or omit the name.
 std::vector<std::string> Tool::arguments(int argc, const char* const* argv) const {
   std::vector<std::string> out(argv + std::min(argc, 1), argv + argc);
   if (default_command_.empty()) return out;
@@ -163,7 +164,7 @@ int Tool::finish() {
   const Status closed = out_.close();
   if (!closed.ok() && !out_.pipe_closed()) diagnostics_.error(closed);
   diagnostics_.finish();
-  // A signal that arrived after everything was done, including the publication of an output,
+  // If a signal arrived after all work was done, including the publication of an output, the signal
   // changed nothing.
   const int by_signal = interrupted_exit();
   return by_signal != 0 && diagnostics_.exit() != Exit::kDone
@@ -186,7 +187,7 @@ int Tool::main(int argc, const char* const* argv, const std::function<Status()>&
   } catch (const std::bad_alloc&) {
     status = Status(Code::kLimit, "out of memory");
   }
-  // finish() reports the failure of the output.
+  // finish() reports a failure of standard output.
   if (!out_.is_failure(status)) diagnostics_.error(status);
   if (options_.memory > 0 && status.code() == Code::kLimit)
     diagnostics_.note("--mem allows " + human_bytes(options_.memory) + " per process");

@@ -1,5 +1,5 @@
-// Tool: the common parts of every tool: arguments, help, output, diagnostics and exit code. A main
-// only defines its options and calls the library.
+// Tool: parts that all tools share: arguments, help, output, diagnostics and exit code. The main
+// program of a tool only defines its options and calls the library.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,7 +17,7 @@
 
 namespace nmb::tools {
 
-// The values of options that several tools have.
+// Values of the options that several tools have.
 struct CommonOptions {
   ColourWhen colour = ColourWhen::kAuto;
   bool quiet = false;
@@ -28,20 +28,20 @@ struct CommonOptions {
   unsigned threads = 1;
   std::uint64_t memory = 0;  // bytes; 0: no limit
   ExternalPaths external = ExternalPaths::kBeneath;
-  std::string files_from;  // "-": standard input; empty: not given
+  std::string files_from;  // path, "-" for standard input; empty if not given
   bool nul_separated = false;
 };
 
-// Checks that an option's value is one of `words`, which must not be empty.
+// Returns a check that an option's value is one of `words`. `words` must not be empty.
 CLI::Validator one_of(std::vector<std::string> words);
 
-// Adds an option for one of these words. `word` must outlive the command.
+// Adds an option whose value is one of `words`. *word must outlive the command.
 void offer_word(CLI::App& command, const std::string& option, std::string* word,
                 const std::string& type_name, std::vector<std::string> words,
                 const std::string& help);
 
-// Adds an option for one of these words, which sets *value to what belongs to the word. `value`
-// must outlive the command.
+// Adds an option whose argument is one of `words`. Sets *value to the T that is paired with this
+// word. *value must outlive the command.
 template <class T, class Value>
 void offer_choice(CLI::App& command, const std::string& option, Value* value,
                   const std::string& type_name, std::vector<std::pair<std::string, T>> words,
@@ -61,7 +61,7 @@ void offer_choice(CLI::App& command, const std::string& option, Value* value,
 
 class Tool {
  public:
-  // `name`: of the program. The app has -h, --help, --version, -q and --color.
+  // `name` is the name of the program. The app has -h, --help, --version, -q and --color.
   Tool(const std::string& name, const HelpText& help);
   Tool(const Tool&) = delete;
   Tool& operator=(const Tool&) = delete;
@@ -69,25 +69,27 @@ class Tool {
   CLI::App& app() { return app_; }
   // Adds a subcommand with -h, --help, -q and --color. Users must then give exactly one subcommand.
   CLI::App& add_command(const std::string& name, const HelpText& help);
-  // Sets the subcommand that is used if the first argument that is not an option is not the name of
-  // one.
+  // Sets the default subcommand. The default is used if the first argument that does not begin with
+  // '-' is not the name of a subcommand.
   void set_default_command(std::string name) { default_command_ = std::move(name); }
 
-  // These add options with the names and texts that all tools share; the options set options().
+  // Each of these functions adds an option with a name and a help text that all tools share. The
+  // value of the option is in options().
   void offer_json(CLI::App& command);
   void offer_jsonl(CLI::App& command);
   void offer_bytes(CLI::App& command);
   void offer_strict(CLI::App& command);
   void offer_threads(CLI::App& command);    // default: the number of cores
-  void offer_memory(CLI::App& command);     // --mem, which takes effect before `body` begins
+  void offer_memory(CLI::App& command);     // --mem; the limit is set before `body` begins
   void offer_file_list(CLI::App& command);  // --files-from, -0
-  void offer_external(CLI::App& command);   // which external files may be opened
+  void offer_external(CLI::App& command);   // --external
 
-  // Parses the arguments, runs `body` and returns the exit code of the process: the worst of the
-  // status that body returns (which is shown on standard error), the messages in diagnostics(), and
-  // a failed write to standard output; or 130 or 143 after an interrupt that catch_interrupts() has
-  // caught. With --manual-page alone, which help does not list, prints the manual page that the
-  // build installs.
+  // Parses the arguments, runs `body` and returns the exit code of the process. Shows the status
+  // that `body` returns on standard error. The exit code is the worst that results from the status
+  // of `body`, from the messages in diagnostics(), and from a failed write to standard output.
+  // After an interrupt that catch_interrupts() caught, the exit code is 130 or 143. If
+  // --manual-page is the only argument, prints the manual page that the build installs; help does
+  // not list this option.
   int main(int argc, const char* const* argv, const std::function<Status()>& body);
 
   const CommonOptions& options() const { return options_; }

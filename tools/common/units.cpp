@@ -1,4 +1,4 @@
-// Numbers of bytes (see units.h).
+// Formats and parses numbers of bytes (see units.h).
 #include "common/units.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ std::string human_bytes(std::uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   double value = static_cast<double>(bytes) / 1024;
   std::size_t prefix = 0;
-  // 1023.95 would be rounded to 1024.0.
+  // A value of 1023.95 or more would be shown as 1024.0.
   while (value >= 1023.95 && prefix + 1 < kPrefixes.size()) {
     value /= 1024;
     ++prefix;
@@ -27,8 +27,9 @@ std::string bytes_text(std::uint64_t bytes, bool exact) {
 }
 
 Result<std::uint64_t> parse_bytes(std::string_view text) {
-  const Status wrong(Code::kUsage, "found \"" + std::string(text) +
-                                       "\", expected a number of bytes, as 4096, 256M or 1.5GiB");
+  const Status wrong(Code::kUsage,
+                     "found \"" + std::string(text) +
+                         "\", expected a number of bytes, for example 4096, 256M or 1.5GiB");
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);

@@ -1,4 +1,4 @@
-// Formats numbers of bytes for users, and parses those that users give.
+// Formats numbers of bytes for users, and parses numbers of bytes that users enter.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@ namespace nmb::tools {
 
 // Returns "97.7 MiB", "512 B".
 std::string human_bytes(std::uint64_t bytes);
-// Like human_bytes(), or the exact number.
+// Returns the exact number if `exact` is true, otherwise human_bytes().
 std::string bytes_text(std::uint64_t bytes, bool exact);
 
-// Accepts "4096", "256M", "1.5 GiB", "64kB": K, M, G, T with or without "i" are powers of 1024;
-// with only a B ("kB", "MB") they are powers of 1000. Errors: kUsage.
+// Parses texts like "4096", "256M", "1.5 GiB" and "64kB". K, M, G and T, with or without "i", mean
+// powers of 1024. K, M, G and T followed by only a B ("kB", "MB") mean powers of 1000. Errors:
+// kUsage.
 Result<std::uint64_t> parse_bytes(std::string_view text);
 
 }  // namespace nmb::tools

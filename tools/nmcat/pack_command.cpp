@@ -1,4 +1,4 @@
-// nmcat (see pack_command.h).
+// Implements nmcat (see pack_command.h).
 #include "nmcat/pack_command.h"
 
 #include <fmt/format.h>
@@ -36,7 +36,8 @@ namespace nmb::tools {
 
 namespace {
 
-// How many conflicts of each kind are shown; the others are only counted (--json shows all).
+// The number of conflicts of one kind that are shown. Further conflicts are only counted; --json
+// shows all.
 constexpr std::size_t kShownConflicts = 10;
 
 Json conflicts_json(const std::vector<PackConflict>& conflicts) {
@@ -74,17 +75,17 @@ void PackCommand::offer_files(CLI::App& app) {
   app.add_option("INPUT", options_.inputs, "files to merge, in this order");
   app.add_option("-o,--output", options_.output, "output file")->type_name("OUT")->required();
   offer_word(app, "--to", &to_, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
-             "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT; "
-             ".nc means cdf5, with pack nc4; no known ending means nmb)");
-  offer_choice<MergeMode>(
-      app, "--mode", &options_.mode, "MODE",
-      {{"pack", MergeMode::kPack},
-       {"union", MergeMode::kUnion},
-       {"join", MergeMode::kJoin},
-       {"tiles", MergeMode::kTiles}},
-      "how to merge inputs: pack (default): each input becomes its own block; union: blocks of "
-      "the same name become one; join: the same, and values are concatenated along a dimension; "
-      "tiles: each input has a part of a grid, described by its attributes domain_decomposition");
+             "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT; .nc "
+             "means nc4 with --mode pack, and cdf5 with other modes; an unknown ending means nmb)");
+  offer_choice<MergeMode>(app, "--mode", &options_.mode, "MODE",
+                          {{"pack", MergeMode::kPack},
+                           {"union", MergeMode::kUnion},
+                           {"join", MergeMode::kJoin},
+                           {"tiles", MergeMode::kTiles}},
+                          "how to merge inputs: pack (default): each input becomes its own block; "
+                          "union: blocks of the same name become one; join: as union, but values "
+                          "are concatenated along a dimension; tiles: each input has a part of a "
+                          "grid, and its attributes domain_decomposition describe which part");
   app.add_option("--block-name", options_.block_name,
                  "names of blocks, from {stem}, {path}, {index} and {group} (default: {stem}; "
                  "{stem}/{group} for inputs with groups; {group} for union, join and tiles)")
@@ -93,21 +94,21 @@ void PackCommand::offer_files(CLI::App& app) {
 
 void PackCommand::offer_blocks(CLI::App& app) {
   app.add_option("--split-names", split_names_,
-                 "divide variables into blocks by the first capture of REGEX; the part of the name "
-                 "after the match is the new name")
+                 "divide variables into blocks by the first capture of REGEX in their names; the "
+                 "part of a name after the match becomes the name in the block")
       ->type_name("REGEX");
   offer_choice<bool>(app, "--unmatched", &options_.keep_unmatched, "WHAT", {{"keep", true}},
-                     "keep: leave variables that --split-names does not match in the block above "
-                     "(default: a conflict)");
+                     "keep: variables that --split-names does not match stay in the undivided "
+                     "block (default: they are conflicts)");
   offer_choice<bool>(app, "--unique", &options_.unique_groups, "WHAT", {{"{group}", true}},
                      "{group}: the same group name in two inputs is a conflict");
   app.add_option("--samples", samples_,
                  "number of samples of a block: vars:N, dim:NAME, group or none (default: 1 for a "
-                 "block with variables; blocks of NMB files keep theirs)")
+                 "block with variables; blocks of NMB files keep their numbers)")
       ->type_name("RULE");
   app.add_option("--sort", sort_,
-                 "order of inputs: given (default); name: natural numeric order; values:VAR: by "
-                 "the first value of a variable")
+                 "order of inputs: given (default): as on the command line; name: by name, with "
+                 "numbers in numeric order; values:VAR: by the first value of variable VAR")
       ->type_name("ORDER");
 }
 
@@ -121,7 +122,7 @@ void PackCommand::offer_storage(CLI::App& app) {
       "if blocks are many and small)");
   app.add_option("--compress", compression_.codec,
                  "compression of values: none, deflate[:1-9] or zstd[:1-19] (default: unchanged; "
-                 "values that are compressed in an NMB or HDF5 input stay so)")
+                 "values that are compressed in an NMB or HDF5 input stay compressed)")
       ->type_name("CODEC[:LEVEL]");
   app.add_flag("--shuffle", compression_.shuffle,
                "shuffle bytes before compression: values from HDF5, and values that are united");
@@ -152,10 +153,9 @@ void PackCommand::offer_storage(CLI::App& app) {
                  "repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  app.add_flag(
-      "--link", options_.link,
-      "pack: values stay where they are, in the inputs, and OUT, which tells where, has the "
-      "rest; inputs lie in the folder of OUT or below");
+  app.add_flag("--link", options_.link,
+               "pack: leave values in the inputs; OUT refers to them and has everything else. The "
+               "inputs must be in the folder of OUT or below");
   tool_.offer_external(app);
   offer_hdf5_view(app, &hdf5_view_);
 }
@@ -168,50 +168,50 @@ void PackCommand::offer_run(CLI::App& app) {
                "else writes to OUT");
   app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
   app.add_flag("--dry-run", options_.writer.dry_run,
-               "write nothing; report the errors of the run, or the blocks, bytes, peak memory and "
-               "Lustre striping of OUT");
+               "write nothing; report all errors that the run would have, or the blocks, bytes, "
+               "peak memory and Lustre striping of OUT");
   app.add_flag("--resume", resume_,
                "keep finished work if the run ends early, and continue from an earlier run of the "
-               "same call");
+               "same command");
   app.add_option("--report", report_path_,
-                 "write the JSON report to FILE, also when the run fails; replaces an older "
-                 "report, any other file only with -f")
+                 "write the JSON report to FILE, also when the run fails; this replaces an "
+                 "existing report, but other files only with -f")
       ->type_name("FILE");
-  offer_choice<bool>(
-      app, "--digest", &digest_, "WHAT", {{"sha256", true}},
-      "sha256: add the SHA-256 of all inputs and of OUT, which are read once more, to "
-      "the JSON report");
+  offer_choice<bool>(app, "--digest", &digest_, "WHAT", {{"sha256", true}},
+                     "sha256: add the SHA-256 of all inputs and of OUT to the JSON report; all "
+                     "these files are read once more");
   app.add_flag("--no-provenance", no_provenance_,
-               "do not record names and sizes of the inputs, and the options, in OUT (see "
-               "nminspect provenance)");
+               "do not record the options and the inputs' names and sizes in OUT (see nminspect "
+               "provenance)");
   app.add_flag("--lossy", lossy_,
-               "write an HDF5 or netCDF-4 OUT without the things that it cannot hold (user blocks "
-               "of several inputs), with a warning for each");
-  app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the device");
+               "write an HDF5 or netCDF-4 OUT without content that it cannot hold (user blocks of "
+               "several inputs); each loss is a warning");
+  app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the storage device");
 }
 
-// Options for what must agree if inputs have blocks of the same name.
+// Adds options that control which differences are allowed between blocks of the same name.
 void PackCommand::offer_agreement(CLI::App& app) {
   app.add_option("--along", options_.along,
                  "join: the dimension along which values are concatenated (default: the record "
                  "dimension); axis:0: the first dimension of each variable")
       ->type_name("DIM");
-  app.add_option("--key", options_.key,
-                 "join: number the events that VARIABLE of a block lists (default block: spill), "
-                 "and add a variable VARIABLE.seq with the event number of each row to each block "
-                 "with a variable of this name")
+  app.add_option(
+         "--key", options_.key,
+         "join: number the events that VARIABLE lists in BLOCK (default: spill). Each block with a "
+         "variable of this name gets a variable VARIABLE.seq with the event number of each row")
       ->type_name("[BLOCK/]VARIABLE");
-  offer_choice<bool>(app, "--shared", &options_.first_values, "WHAT", {{"first", true}},
-                     "union, tiles: first: if several inputs have the same values, use the first "
-                     "input's without comparing (default: they must be equal)");
+  offer_choice<bool>(
+      app, "--shared", &options_.first_values, "WHAT", {{"first", true}},
+      "union, tiles: first: where several inputs have values of the same variable, use the values "
+      "of the first input without a comparison (default: the values must be equal)");
   offer_word(app, "--atts", &atts_, "WHAT", {"strict", "first", "list"},
-             "attributes that differ: first (default): keep the first; list: keep the first "
-             "and list each; strict: a conflict; attributes that determine the meaning of "
-             "values (units, calendar, ...) must always agree");
+             "attributes that differ: first (default): keep the first; list: keep the first and "
+             "list each difference; strict: each difference is a conflict. Attributes that "
+             "determine the meaning of values (units, calendar, ...) must always agree");
   offer_word(app, "--on-mismatch", &on_mismatch_, "WHAT", {"error", "skip", "widen"},
-             "an object that does not match the first one of its name: error (default); skip: "
-             "leave it out; widen (union, join): convert numbers to the narrowest type that "
-             "holds all of them, otherwise an error");
+             "an object that does not match the first object of its name: error (default); skip: "
+             "leave it out; widen (union, join): convert numbers to the narrowest type that holds "
+             "all of them, or report an error if there is none");
   offer_choice<bool>(
       app, "--missing", &options_.fill_missing, "WHAT", {{"error", false}, {"fill", true}},
       "join, tiles: a variable or block that some inputs lack, or a tile that no input "
@@ -256,7 +256,7 @@ Status PackCommand::take_agreement() {
   return {};
 }
 
-// Determines the kind of OUT from --to or its ending.
+// Determines the kind of OUT from --to or from the ending of its name.
 Status PackCommand::take_output() {
   if (to_.empty()) {
     const std::string_view kind = kind_by_ending(options_.output);
@@ -286,7 +286,8 @@ Status PackCommand::take_output() {
   return {};
 }
 
-// Blocks have brought their tags and records as far as the file in between.
+// Records content that the HDF5 output cannot keep. `between` is the NMB file from which the output
+// is converted. This file still has all tags and records.
 Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
                                   PackReport* report) {
   NMB_ASSIGN(const TagCounts counts, between.tag_counts());
@@ -309,7 +310,7 @@ Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
                   losses_.size() == 1 ? "1 thing" : fmt::format("{} things", losses_.size())));
 }
 
-// Returns all options that determine the bytes of OUT, as they were given.
+// Returns all options that determine the bytes of OUT, as the user gave them.
 Json PackCommand::decisive_options() const {
   constexpr std::string_view kOthers[] = {
       "-h",     "--help",        "--version",  "-o",        "INPUT",    "--files-from",
@@ -329,8 +330,8 @@ Json PackCommand::decisive_options() const {
   return json;
 }
 
-// Returns the line of the attribute history. Contains nothing about place, time or number of
-// processes, so that the same call always writes the same bytes.
+// Returns the line that a join adds to the attribute `history`. The line does not depend on the
+// folder, the time or the number of processes, so that the same call always writes the same bytes.
 std::string PackCommand::history() const {
   std::string line = "nmcat " NMB_VERSION;
   const Json options = decisive_options();
@@ -348,8 +349,9 @@ std::string PackCommand::history() const {
   return line;
 }
 
-// Contains nothing about place, time or number of processes. If there is too much, first the
-// provenance of inputs and then the list of inputs is left out.
+// Returns the provenance of OUT. The provenance does not depend on the folder, the time or the
+// number of processes. If the provenance would be too long, the inputs' own provenance is left out;
+// if necessary, also the list of inputs.
 std::string PackCommand::provenance(const std::vector<PackSource>& sources) const {
   constexpr int kMostDepth = 128;
   constexpr std::size_t kMostBytes = 4 << 20;
@@ -393,7 +395,7 @@ void PackCommand::tell_what_stays() {
                              " and its journal; the same call continues from there");
 }
 
-// When all other options are known.
+// Called after all other options are known.
 Status PackCommand::gather_inputs() {
   const CommonOptions& common = tool_.options();
   if (!common.files_from.empty()) {
@@ -418,11 +420,11 @@ Status PackCommand::gather_inputs() {
                                   .external = "--external"});
 }
 
-// Collective, on several processes: the list may be standard input, which only the first process
-// has.
+// Determines the inputs on the first process, because only this process has standard input. Sends
+// the inputs to the other processes. Collective.
 Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   NMB_TRY(ranks.first([&] { return gather_inputs(); }));
-  std::string names;  // each with a NUL after it
+  std::string names;  // a NUL follows each name
   for (const std::string& input : options_.inputs) names.append(input).push_back('\0');
   const auto own = std::as_bytes(std::span(names));
   std::vector<std::byte> bytes(own.begin(), own.end());
@@ -434,7 +436,7 @@ Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
   return {};
 }
 
-// Adds the files to write.
+// Declares the files that will be written.
 Status PackCommand::add_outputs() {
   const auto outputs = std::make_shared<OutputSet>();
   options_.outputs = outputs;
@@ -442,15 +444,15 @@ Status PackCommand::add_outputs() {
   return report_path_.empty() ? Status() : outputs->add(report_path_, "report");
 }
 
-// Checks before anything is written that no output is read and that the report can be written.
-// pack() checks the files to which inputs refer.
+// Checks, before anything is written, that no output is also an input, and that the report can be
+// written. pack() checks the files to which inputs refer.
 Status PackCommand::check_files() {
   for (const std::string& input : options_.inputs)
     NMB_TRY(options_.outputs->check_input(input, "input"));
   NMB_TRY(check_file_list(*options_.outputs, tool_.options().files_from));
   if (report_path_.empty()) return {};
   if (!options_.append) return start_report();
-  // An output to which blocks are added is also read.
+  // With --append, OUT is also an input: the report must not be a file to which OUT refers.
   OutputSet report;
   NMB_TRY(report.add(report_path_, "report"));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader,
@@ -459,7 +461,8 @@ Status PackCommand::check_files() {
   return start_report();
 }
 
-// The report has no name yet: this shows whether it can be written before the output changes.
+// Creates the report without a name, to find out whether it can be written before the output
+// changes.
 Status PackCommand::start_report() {
   constexpr std::string_view kBegin = "{\n \"schema\": \"nmb/cat/";
   std::error_code none;
@@ -521,7 +524,7 @@ Status PackCommand::take_run() {
   if (digest_ && !common.json && report_path_.empty())
     return Status(Code::kUsage, "--digest needs --json or --report");
   if (options_.append)
-    // The file keeps its limit of inline values.
+    // An existing file keeps its limit for inline values.
     for (const char* option : {"-f", "--inline"})
       if (tool_.app().count(option) > 0)
         return Status(Code::kUsage, fmt::format("--append and {} exclude each other", option));
@@ -551,13 +554,13 @@ Status PackCommand::execute() {
   return tells ? conclude(report, status) : status;
 }
 
-// *tells: false if another process says what is to be said.
+// *tells becomes false in every process except the process that prints the messages.
 Status PackCommand::merge(PackReport* report, bool* tells) {
   const Status added = add_outputs();
   Progress progress(tool_, "moving values");
   const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
-  // One rank plans blocks that several inputs share; in a single process its threads move the
-  // values.
+  // If inputs share blocks, one rank plans these blocks. In a single process, the threads of this
+  // rank move the values.
   const std::size_t parts = options_.mode == MergeMode::kPack ? options_.inputs.size() : 1;
   if (options_.hdf5)
     options_.hdf5->on_losses = [&](const Reader& between, const Hdf5Losses& lost) {
@@ -599,7 +602,7 @@ Status PackCommand::conclude(const PackReport& report, const Status& status) {
   if (status.ok() && memory > 0 && report.plan && report.plan->peak_memory > memory)
     return Status(Code::kLimit, "the run would take " + human_bytes(report.plan->peak_memory) +
                                     " of memory; --mem allows " + human_bytes(memory));
-  // Inputs that cannot be used were reported one by one.
+  // tell() has already reported each input that cannot be used.
   return report.unreadable.empty() ? status : Status();
 }
 
@@ -613,7 +616,8 @@ Status PackCommand::tell_report(const PackReport& report, const Status& status) 
   return report.plan ? write_plan(tool_.out(), options_, report) : Status();
 }
 
-// Groups conflicts that are the same in many inputs.
+// Returns one text for conflicts that are the same in several inputs. Shows at most `shown_of_kind`
+// conflicts of a kind.
 std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& conflicts,
                                               std::size_t shown_of_kind) const {
   struct Group {
@@ -636,7 +640,8 @@ std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& c
     if (++shown[conflict_name(first->kind)] > shown_of_kind) continue;
     std::string text = first->text();
     if (count > 1)
-      text += fmt::format(", and {} more of {} files", count - 1, options_.inputs.size());
+      text +=
+          fmt::format(", and the same in {} more of {} files", count - 1, options_.inputs.size());
     texts.push_back(std::move(text));
   }
   for (const auto& [kind, count] : shown)
@@ -646,7 +651,8 @@ std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& c
   return texts;
 }
 
-// Returns the content of inputs that OUT does not have, as lines with the paths of the inputs.
+// Returns a message for each part of an input that OUT lacks. Each message consists of the path of
+// the input and a text.
 std::vector<std::pair<std::string, std::string>> PackCommand::loss_lines(
     const PackReport& report) const {
   if (to_ != "nmb") return not_written_lines(report.losses);
@@ -681,10 +687,10 @@ void PackCommand::tell(const PackReport& report) {
     diagnostics.error(Status(Code::kConflict, text));
 }
 
-// Returns the digest of a file as it is now.
+// Returns the SHA-256 of a file's current content.
 Result<std::string> PackCommand::digest_of_file(const std::string& path) const {
   NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(path));
-  return sha256(*file, nullptr);  // OUT exists already: an interrupt comes too late
+  return sha256(*file, nullptr);  // an interrupt is too late: OUT is complete
 }
 
 Status PackCommand::write_report(const Json& json) {

@@ -62,11 +62,10 @@ class PackCommand {
   std::optional<Hdf5View> hdf5_view_;
   std::vector<std::string> hints_;
   bool lossy_ = false, digest_ = false;
-  std::vector<std::string> losses_;  // the content that OUT does not have, as shown
+  std::vector<std::string> losses_;  // messages about content that OUT does not have
   bool no_sync_ = false, no_history_ = false, keep_tracking_id_ = false;
   bool resume_ = false, no_provenance_ = false, no_lock_ = false;
-  std::unique_ptr<OutputFile> report_file_;  // nullptr: there is no report, or it must not be
-                                             // written
+  std::unique_ptr<OutputFile> report_file_;  // nullptr if no report is to be written
 };
 
 }  // namespace nmb::tools

@@ -1,4 +1,4 @@
-// Plans as text and JSON (see plan_text.h).
+// Formats plans as text and JSON (see plan_text.h).
 #include "nmcat/plan_text.h"
 
 #include <fmt/format.h>
@@ -43,15 +43,15 @@ Status write_plan(Output& out, const PackOptions& options, const PackReport& rep
     rows.emplace_back("values linked",
                       fmt::format("{} in {} files", human_bytes(report.linked_bytes),
                                   report.external_files.size()));
-  rows.insert(
-      rows.end(),
-      {{"metadata", human_bytes(plan.metadata_bytes)},
-       {"index", human_bytes(plan.index_bytes)},
-       {"fixed parts and gaps", human_bytes(other)},
-       {"ranks", std::to_string(plan.ranks)},
-       {"memory", human_bytes(plan.peak_memory) + " per process at most"},
-       {"on Lustre", plan.lustre_command +
-                         (plan.stripe_count > 1 ? " (-c: no more than there are OSTs)" : "")}});
+  rows.insert(rows.end(),
+              {{"metadata", human_bytes(plan.metadata_bytes)},
+               {"index", human_bytes(plan.index_bytes)},
+               {"fixed parts and gaps", human_bytes(other)},
+               {"ranks", std::to_string(plan.ranks)},
+               {"memory", human_bytes(plan.peak_memory) + " per process at most"},
+               {"on Lustre",
+                plan.lustre_command +
+                    (plan.stripe_count > 1 ? " (-c must not exceed the number of OSTs)" : "")}});
   const char* key = "first blocks";
   for (const std::string& name : plan.first_blocks) rows.emplace_back(std::exchange(key, ""), name);
   Table table(out, {{""}, {""}});

@@ -7,11 +7,11 @@
 
 namespace nmb::tools {
 
-// Writes text for users: at most one screen, however many inputs there are. report.plan must be
-// set.
+// Writes the plan as text for users. The text fits on one screen for any number of inputs.
+// report.plan must be set.
 Status write_plan(Output& out, const PackOptions& options, const PackReport& report);
 
-// Returns the parts that other reports do not have.
+// Returns the JSON fields that only the report of a dry run has.
 Json plan_json(const PackOptions& options, const PackReport& report);
 
 }  // namespace nmb::tools

@@ -37,11 +37,11 @@ namespace {
 namespace fs = std::filesystem;
 using Outcome = ConversionRecord::Outcome;
 
-// The time after which processes exchange what they have done.
+// Times after which ranks exchange the results of finished files.
 constexpr std::chrono::milliseconds kFirstRound{5}, kLongestRound{100};
 
-// How many files each core converts at a time if each file waits for the device (spec/rationale.md,
-// "Many conversions").
+// The number of files that each core converts at a time if files wait for the device
+// (spec/rationale.md, "Many conversions").
 constexpr unsigned kWaiting = 4;
 
 std::uint64_t length_of(const std::string& path) {
@@ -69,8 +69,8 @@ class Batch {
         progress_(tool, "converting") {
     options_.folders = true;
     options_.accept_equal = arguments.resume;
-    // Unless the user gave a number, more files than cores: those that wait for the device need no
-    // core.
+    // Unless the user gave a number, converts more files at a time than there are cores: a file
+    // that waits for the device needs no core.
     const bool given = tool.app().count("-j") > 0;
     at_a_time_ = given || !options.sync ? threads : kWaiting * threads;
     options_.cache_bytes /= at_a_time_;
@@ -90,7 +90,7 @@ class Batch {
   }
 
  private:
-  // On rank 0: determines which conversions must be done, before anything is written.
+  // Determines on rank 0 which conversions must be done. Called before anything is written.
   Status prepare() {
     const CommonOptions& common = tool_.options();
     NMB_ASSIGN(std::vector<std::string> inputs,
@@ -129,8 +129,8 @@ class Batch {
     return {};
   }
 
-  // Checks before anything is written: no output may be an input, the list or the report, or be
-  // written twice.
+  // Checks, before anything is written, that no output is an input, the list, the report or another
+  // output.
   Status check_files(const std::vector<Conversion>& conversions) {
     OutputSet all;
     for (const Conversion& conversion : conversions) NMB_TRY(all.add(conversion.output, "output"));
@@ -142,8 +142,9 @@ class Batch {
     return {};
   }
 
-  // The files to which inputs refer must be known before the first output is replaced, while other
-  // inputs must still be read. Reads their metadata an additional time.
+  // Checks that outputs do not replace files to which inputs refer. The check comes before the
+  // first output is replaced, because inputs that are converted later must still be complete. The
+  // check reads the metadata of all inputs an additional time.
   Status check_references_of(const std::vector<Conversion>& conversions, bool replaces) const {
     OutputSet replaced;
     std::error_code none;
@@ -155,7 +156,7 @@ class Batch {
     if (!replaced.replaces()) return {};
     std::atomic<std::size_t> next = 0;
     std::mutex mutex;
-    std::map<std::size_t, Status> refused;  // by the input's index
+    std::map<std::size_t, Status> refused;  // by the index of the input
     const auto check = [&] {
       for (std::size_t i; (i = next++) < conversions.size();) {
         Result<std::unique_ptr<FileSource>> opened = FileSource::open(conversions[i].input);
@@ -176,7 +177,7 @@ class Batch {
     return refused.empty() ? Status() : refused.begin()->second;
   }
 
-  // On each rank: converts its share and reports progress to rank 0.
+  // Converts the share of this rank and sends the results to rank 0.
   Status convert_share(const std::vector<FileShare>& share) {
     std::vector<std::uint64_t> lengths;
     lengths.reserve(share.size());
@@ -188,8 +189,8 @@ class Batch {
     NMB_TRY(workers.start());
     std::chrono::milliseconds round = kFirstRound;
     while (true) {
-      // Rounds of all ranks end at about the same time: a rank that waits for a message uses a
-      // core.
+      // The rounds of all ranks must end at about the same time, because a rank that waits for a
+      // message uses a core.
       if (ranks_.size() > 1) std::this_thread::sleep_for(round);
       round = std::min(2 * round, kLongestRound);
       FileWorkers::Finished finished = workers.take_finished(ranks_.size() == 1);
@@ -206,13 +207,13 @@ class Batch {
     }
   }
 
-  // Several threads may call it at the same time.
+  // Several threads may call this function at the same time.
   ConversionRecord convert_file(const FileShare& file, unsigned threads) const {
     try {
       ConversionOptions options = options_;
       const auto outputs = std::make_shared<OutputSet>();
       (void)outputs->add(file.conversion.output, "output");
-      // It was checked before that these are two files.
+      // check_files() has checked that the output and the report are different files.
       if (!arguments_.report.empty()) (void)outputs->add(arguments_.report, "report");
       options.outputs = outputs;
       if (file.proof) {
@@ -232,7 +233,7 @@ class Batch {
     }
   }
 
-  // On rank 0, for a file of any rank.
+  // Takes the result of a file that any rank has converted. Called on rank 0.
   void take(std::size_t at, ConversionRecord record) {
     const bool new_in_report =
         record.outcome == Outcome::kDone || record.outcome == Outcome::kFailed;
@@ -303,7 +304,7 @@ class Batch {
   Status report_status_;
   ConversionReport telling_;
   Progress progress_;
-  std::map<std::size_t, ConversionRecord> untold_;  // by index in the list
+  std::map<std::size_t, ConversionRecord> untold_;  // results not yet shown, by index in the list
   std::size_t next_told_ = 0;
   std::uint64_t count_ = 0, total_bytes_ = 0, done_bytes_ = 0, bytes_in_ = 0, bytes_out_ = 0;
   std::uint64_t counts_[4] = {};

@@ -15,15 +15,15 @@ struct BatchArguments {
   std::optional<std::string> block;  // --extract
   std::string block_by;              // --block-by or --regroup
   std::string statistics = "none";   // --stats
-  std::string options;               // other options that determine the outputs, as they were given
-  std::string sort;                  // --sort
-  std::string report;                // --report
-  bool resume = false;               // --resume
+  std::string options;  // other options that determine the outputs, as the user gave them
+  std::string sort;     // --sort
+  std::string report;   // --report
+  bool resume = false;  // --resume
 };
 
 // Converts all files of the list (tool.options().files_from), continues after failures, and shows
-// the results in the order of the list. The report has them in the order in which they were done:
-// however the run ends, the report contains every finished conversion.
+// the results in the order of the list. The report has the results in the order in which the files
+// were finished, so that it contains every finished conversion, however the run ends.
 Status run_batch(Tool& tool, const BatchArguments& arguments, const ConversionOptions& options);
 
 }  // namespace nmb::tools

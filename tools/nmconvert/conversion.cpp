@@ -1,4 +1,4 @@
-// Conversion of a file (see conversion.h).
+// Converts one file (see conversion.h).
 #include "nmconvert/conversion.h"
 
 #include <algorithm>
@@ -59,7 +59,8 @@ class Converter {
                     "the ending of OUTPUT does not determine its kind for an HDF5 input; use --to "
                     "with nc4, hdf5, cdf1, cdf2 or cdf5");
     NMB_TRY(check_options(kind));
-    // Otherwise the digest could be that of a file that no longer exists.
+    // With --digest, the input must not change at all, so that the digest is that of an existing
+    // file.
     if (kind == FileKind::kNmb && !options_.digest) watch_generation();
     if (options_.folders) NMB_TRY(make_folders());
     std::error_code none;
@@ -76,11 +77,11 @@ class Converter {
   }
 
  private:
-  // Other programs may add to an NMB file while it is read.
+  // Allows other programs to add to an NMB file while it is read.
   void watch_generation() {
     const Result<std::unique_ptr<Reader>> reader = Reader::open(file_);
     if (reader.ok()) unchanged_ = (*reader)->generation_check();
-    // Any failure is reported when the file is read.
+    // A failure is reported later, when the file is read.
   }
 
   Status make_folders() {
@@ -147,10 +148,12 @@ class Converter {
     if (!has_view || status.code() != Code::kUnsupported || status.file() != record_.of.output)
       return status;
     return Status(status.code(), status.file(), status.offset(), status.rule(),
-                  status.message() + "; INPUT has a view: --hdf5-view off writes OUTPUT without");
+                  status.message() +
+                      "; INPUT has a view; use --hdf5-view off to write OUTPUT without a view");
   }
 
-  // HDF5 of another input, or of an NMB file whose values are to be coded anew.
+  // Writes an HDF5 output by way of a temporary NMB file. Used for inputs that are not NMB files,
+  // for a single block, and if values are to be compressed in another way.
   Status through_nmb() {
     PackOptions options = pack_options();
     PackReport report;
@@ -162,7 +165,7 @@ class Converter {
     hdf5.on_losses = [&](const Reader& between, const Hdf5Losses& lost) -> Status {
       is_packed = true;
       notes_.take_report(&report);
-      // Of a whole NMB file, from_nmb() has warned.
+      // For a whole NMB file, from_nmb() has already warned.
       if (record_.of.block) {
         for (const PackLoss& loss : report.losses) notes_.warn(loss.line());
         NMB_TRY(notes_.warn_of_tags(between.tag_counts()));
@@ -195,7 +198,7 @@ class Converter {
     PackOptions options;
     options.inputs = {record_.of.input};
     options.output = record_.of.output;
-    // A classic file is the root block, an NMB file keeps its names.
+    // A classic file becomes the root block; the blocks of an NMB file keep their names.
     options.block_name = "{group}";
     options.block_by = options_.block_by;
     options.only_block = record_.of.block;
@@ -204,7 +207,7 @@ class Converter {
     options.materialise = options_.materialise;
     options.external = options_.external;
     options.outputs = options_.outputs;
-    // The provenance of an NMB file remains true.
+    // The output keeps the provenance of an NMB input.
     options.provenance = [](const std::vector<PackSource>& sources) {
       return sources.front().provenance;
     };
@@ -242,7 +245,7 @@ class Converter {
     return classic_from_nmb(*reader, entry);
   }
 
-  // The block that becomes a classic file.
+  // Returns the block that becomes a classic file.
   Result<BlockEntry> chosen_block(const Reader& reader) const {
     std::optional<BlockEntry> entry;
     if (const std::optional<std::string>& block = record_.of.block) {
@@ -305,7 +308,7 @@ class Converter {
     return entry && entry->kind == static_cast<std::uint16_t>(Kind::kExtended);
   }
 
-  // Records the loss of a group: classic files have no groups.
+  // Records that a group is lost, because classic files have no groups.
   static Status lose_group(const BlockEntry& group,
                            const std::function<Result<std::shared_ptr<const Block>>()>& load,
                            std::vector<Loss>* losses) {
@@ -321,8 +324,8 @@ class Converter {
     return {};
   }
 
-  // losses: those outside the dataset. dimensions: set if groups that are left out determine
-  // lengths of the dataset's dimensions.
+  // Writes `dataset` as a classic file. `losses` are the losses outside the dataset. `dimensions`
+  // must be given if groups that are left out determine lengths of the dataset's dimensions.
   Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses,
                     const FileDimensions& dimensions = {}) {
     const ConvertOptions options = extract_options();
@@ -371,12 +374,12 @@ class Converter {
     return to_classic(std::move(dataset), kind, {});
   }
 
-  // HDF5 is wanted by --to or the ending, or if the blocks came from HDF5 and the ending names no
-  // other kind.
+  // Returns whether the output is to be an HDF5 file. The output is HDF5 if --to or the ending says
+  // so, or if the blocks came from HDF5 and the ending names no other kind.
   bool wants_hdf5(const Reader& reader) const {
     const Conversion& what = record_.of;
     if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";
-    // Without a kind, the classic kind of the block is used.
+    // If no kind is given, a single block is written in its classic kind.
     if (what.block) return false;
     const Result<std::optional<BlockEntry>> root = reader.find("");
     return root.ok() && is_extended(*root);
@@ -400,7 +403,7 @@ class Converter {
   ConversionRecord& record_;
   ConversionNotes notes_;
   std::shared_ptr<const FileSource> file_;
-  std::function<Status(const ByteSource& now)> unchanged_;  // empty: compares size and time
+  std::function<Status(const ByteSource& now)> unchanged_;  // if empty, size and time are compared
   bool compare_ = false;
 };
 
@@ -418,7 +421,8 @@ ConversionRecord convert(const Conversion& what, const ConversionOptions& option
                    : interrupted && record.status.code() == Code::kIo ? Outcome::kInterrupted
                                                                       : Outcome::kFailed;
   if (record.outcome == Outcome::kDone && ranks.rank() == 0) {
-    // If the target has disappeared again, that is not a failure: no proof will hold.
+    // If the output has already disappeared, this is not a failure: --resume will convert the file
+    // again.
     if (const auto output = FileSource::open(what.output); output.ok())
       record.modified_out = (*output)->stamp().modified_ns;
   }

@@ -1,4 +1,4 @@
-// One conversion as nmconvert does it, alone or in a list.
+// Converts one file, alone or as a part of a list.
 #pragma once
 
 #include <atomic>
@@ -21,31 +21,33 @@ struct ConversionOptions {
   bool sync = true;
   bool check = true;     // reads the result back
   bool strict = false;   // a warning counts as a conflict
-  bool lossy = false;    // content that the target cannot hold is left out and reported; otherwise
-                         // it is a conflict
+  bool lossy = false;    // content that the target cannot hold is left out and reported; if false,
+                         // such content is a conflict
   bool digest = false;   // computes SHA-256 of input and output
   bool folders = false;  // makes missing folders of the output
-  // An existing output is not a failure if it is, byte for byte, what the conversion makes.
+  // An existing output is not an error if it equals the result of the conversion byte for byte.
   bool accept_equal = false;
-  BlockRule block_by{};  // of what Conversion::block_by is the text
+  BlockRule block_by{};  // parsed from Conversion::block_by
   std::optional<Compression> compression;
-  bool materialise = false;  // copies values that an HDF5 input has in other files
-  bool repack = false;       // converts an NMB file to another
-  ExternalPaths external = ExternalPaths::kBeneath;  // for an NMB input: which files may be opened
-  std::optional<std::uint32_t> inline_limit;         // for an NMB output, in bytes
-  // For an NMB output; nullopt: a view if the NMB input has one, and making it must then succeed;
-  // otherwise none.
+  bool materialise = false;  // copies the values that an HDF5 input has in other files
+  bool repack = false;       // copies an NMB file into a new NMB file
+  ExternalPaths external =
+      ExternalPaths::kBeneath;  // for an NMB input: which external files may be opened
+  std::optional<std::uint32_t> inline_limit;  // for an NMB output, in bytes
+  // For an NMB output. nullopt means: adds a view if the NMB input has one, and fails if this view
+  // cannot be made.
   std::optional<Hdf5View> hdf5_view{};
   bool keep_statistics = true;  // keeps statistics of an NMB input in an NMB output, unless others
                                 // are requested
-  // Files to write; none may be the input or a file to which the input refers. Not nullptr.
+  // The files to write. No output may be the input or a file to which the input refers. Not
+  // nullptr.
   std::shared_ptr<const OutputSet> outputs{};
   std::size_t cache_bytes = 64 << 20;  // for a reader
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// Called on all ranks of `ranks`; options must be the same on all. The record of rank 0 describes
-// the files, and its status is the result.
+// Collective over `ranks`. `options` must be the same on all ranks. The record of rank 0 describes
+// the files, and has the status of the conversion.
 ConversionRecord convert(const Conversion& what, const ConversionOptions& options,
                          Communicator& ranks, unsigned threads);
 

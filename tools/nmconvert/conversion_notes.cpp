@@ -1,4 +1,4 @@
-// What a conversion says (see conversion_notes.h).
+// Collects the warnings and losses of a conversion (see conversion_notes.h).
 #include "nmconvert/conversion_notes.h"
 
 #include <algorithm>
@@ -42,7 +42,8 @@ Status ConversionNotes::accept_losses(const Hdf5Losses& lost) {
 
 void ConversionNotes::take_report(PackReport* report) {
   const std::vector<std::string> warnings = std::exchange(report->warnings, {});
-  // Those of opening an NMB file are among its own.
+  // Removes warnings about opening an NMB file that were already recorded: the warnings of pack()
+  // include them.
   std::erase_if(record_.warnings, [&](const std::string& warning) {
     return std::ranges::find(warnings, warning) != warnings.end();
   });

@@ -1,4 +1,5 @@
-// ConversionNotes: what a conversion says of what the output will not have, and whether it goes on.
+// ConversionNotes: collects the warnings and losses of a conversion, and decides whether the
+// conversion continues.
 #pragma once
 
 #include <string>
@@ -16,26 +17,27 @@ namespace nmb::tools {
 
 class ConversionNotes {
  public:
-  // Both outlive this.
+  // `options` and *record must outlive this object.
   ConversionNotes(const ConversionOptions& options, ConversionRecord* record)
       : options_(options), record_(*record) {}
 
-  // Of the input.
+  // Adds a warning about the input.
   void warn(const std::string& text) { record_.warnings.push_back(record_.of.input + ": " + text); }
   Status warn_of_tags(const Result<TagCounts>& counts);
   Status warn_of_what_stays(const Reader& reader);
-  // kConflict: warnings, with --strict.
+  // Errors: kConflict if there are warnings, with --strict.
   Status check_warnings() const;
 
-  // Notes what the output will not have. kConflict without --lossy.
+  // Records content that the output will not have. Errors: kConflict without --lossy.
   Status accept_losses(const std::vector<Loss>& losses, const std::string& target);
-  // The same of an HDF5 output, and what it will have otherwise. kConflict: a warning, too, where
-  // none is allowed.
+  // Records content that an HDF5 output will not have, and warns about content that it will have in
+  // another form. Errors: kConflict for a loss without --lossy, or for a warning with --strict.
   Status accept_losses(const Hdf5Losses& lost);
 
-  // Takes warnings and conflicts out of it.
+  // Moves warnings and conflicts out of *report.
   void take_report(PackReport* report);
-  // Of an NMB output. status: that of making it.
+  // Records the losses of an NMB output. `status` is the result of pack(). Returns the status of
+  // the conversion.
   Status take_losses(const PackReport& report, const Status& status);
 
  private:

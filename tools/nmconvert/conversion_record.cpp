@@ -1,4 +1,4 @@
-// Records of conversions (see conversion_record.h).
+// Writes and parses records of conversions (see conversion_record.h).
 #include "nmconvert/conversion_record.h"
 
 #include <array>
@@ -28,7 +28,7 @@ Json as_json(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
-// Returns false if the value is not of that type.
+// Reads a JSON value into *out. Returns false if the value does not have the type of *out.
 bool read(const Json& json, std::string* out) {
   if (json.is_string()) *out = json.get<std::string>();
   return json.is_string();
@@ -54,7 +54,7 @@ bool read(const Json& json, std::vector<std::string>* out) {
   return true;
 }
 
-// The members that prove a conversion, with their keys in messages and reports.
+// Visits the members that prove a conversion, with their keys in messages and reports.
 template <class Record, class Visit>
 void visit_proof(Record& record, const Visit& visit) {
   visit("input", record.of.input);
@@ -73,7 +73,7 @@ void visit_proof(Record& record, const Visit& visit) {
   visit("sha256_out", record.sha256_out);
 }
 
-// The others that messages have as they are.
+// Visits the other members that messages contain unchanged.
 template <class Record, class Visit>
 void visit_results(Record& record, const Visit& visit) {
   visit("without_statistics", record.without_statistics);
@@ -113,7 +113,7 @@ Json record_json(const ConversionRecord& record) {
   return json;
 }
 
-// MessagePack, because its strings may have any bytes.
+// The message is MessagePack, because strings in MessagePack may have any bytes.
 std::vector<std::uint8_t> record_message(const ConversionRecord& record) {
   Json json{{"outcome", static_cast<int>(record.outcome)},
             {"code", static_cast<int>(record.status.code())},

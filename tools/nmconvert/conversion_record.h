@@ -1,4 +1,4 @@
-// ConversionRecord: the result of one conversion, in the form of reports.
+// ConversionRecord: the result of one conversion, for messages and reports.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,28 @@ inline constexpr const char* kConversionSchema = "convert";
 // The input and output of a conversion.
 struct Conversion {
   std::string input, output;
-  std::string to;                    // nmb, cdf1, cdf2 or cdf5; "": the classic kind of the block
+  std::string to;  // kind of the output, as for --to; "" means the kind of the block
   std::optional<std::string> block;  // for an NMB input: the only block to convert
-  std::string block_by = {};         // how blocks are formed (PackOptions); "": as in the input
-  std::string statistics = "none";   // for an NMB output: none, basic or histogram
-  std::string options = {};          // other options that determine the output, as they were given
+  std::string block_by = {};        // how blocks are formed (PackOptions); "" means as in the input
+  std::string statistics = "none";  // for an NMB output: none, basic or histogram
+  std::string options = {};  // other options that determine the output, as the user gave them
 };
 
 struct ConversionRecord {
   enum class Outcome : std::uint8_t {
     kDone,
-    kSkipped,      // a report proves that it was done before
+    kSkipped,      // a report proves that the conversion was done before
     kFailed,       // `status` has the reason
-    kInterrupted,  // begun and given up; nothing was written
+    kInterrupted,  // stopped before its end; nothing was written
   };
 
   Conversion of;
   Outcome outcome = Outcome::kFailed;
   Status status;
   std::vector<std::string> warnings;
-  std::vector<std::string> losses;       // content that the target cannot hold, each with its
-                                         // object
-  std::vector<std::string> conflicts;    // why blocks cannot be made as requested
+  std::vector<std::string>
+      losses;  // content that the target cannot hold, with the names of objects
+  std::vector<std::string> conflicts;    // reasons why blocks cannot be made as requested
   std::uint64_t without_statistics = 0;  // number of variables whose values were not counted
   std::optional<std::uint64_t> bytes_in, bytes_out;
   std::optional<std::int64_t> modified_in, modified_out;  // ns since 1970
@@ -49,16 +49,16 @@ struct ConversionRecord {
 // Returns "done", "skipped", "failed" or "interrupted".
 std::string_view outcome_word(ConversionRecord::Outcome outcome);
 
-// Returns the record in the form of messages and reports: always the same keys in the same order,
-// with null for unknown values.
+// Returns the record as JSON for messages and reports. The JSON always has the same keys in the
+// same order, with null for unknown values.
 Json record_json(const ConversionRecord& record);
 
-// Returns the record in the form for another process; the bytes of names are unchanged.
+// Returns the record as a message for another rank. The bytes of names are unchanged.
 std::vector<std::uint8_t> record_message(const ConversionRecord& record);
 Result<ConversionRecord> record_from(const std::vector<std::uint8_t>& message);
 
-// Parses a line of a report that says that a conversion was done; nullopt: any other line. Names
-// have the form of json_text; compare them with names in that form.
+// Parses a line of a report. Returns nullopt if the line does not say that a conversion was done.
+// Names in the record have the form of json_text(), and must be compared in this form.
 std::optional<ConversionRecord> done_record(std::string_view line);
 
 }  // namespace nmb::tools

@@ -1,4 +1,4 @@
-// Messages about conversions (see conversion_report.h).
+// Writes messages about conversions (see conversion_report.h).
 #include "nmconvert/conversion_report.h"
 
 #include <fmt/format.h>
@@ -16,10 +16,10 @@ namespace {
 
 using Outcome = ConversionRecord::Outcome;
 
-// How many losses of each kind are shown.
+// The number of losses of each kind that are shown.
 constexpr std::size_t kShownLosses = 10;
 
-// Returns the loss without the name of its object.
+// Returns the text of a loss without the name of its object.
 std::string_view kind_of(std::string_view loss) {
   const std::size_t end = loss.find("\": ");
   return end == loss.npos ? loss : loss.substr(end + 3);

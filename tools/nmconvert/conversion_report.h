@@ -11,15 +11,15 @@ namespace nmb::tools {
 
 class ConversionReport {
  public:
-  // digests: lines have columns for them.
+  // If `digests` is true, lines have columns for digests.
   ConversionReport(Tool& tool, bool digests);
 
-  // Writes to standard output: a document with --json, a document on one line with --jsonl,
-  // otherwise a line of columns. A failure to write is reported when the tool ends.
+  // Writes the record to standard output: with --json as a JSON document, with --jsonl as one line
+  // of JSON, otherwise as a line of columns. A failure to write is reported when the tool ends.
   void tell(const ConversionRecord& record);
-  // Writes warnings, losses (one by one if the conversion failed because of them, otherwise their
-  // number), conflicts and, if `failure`, the failure to standard error. They determine the exit
-  // code.
+  // Writes warnings, losses, conflicts and, if `failure` is true, the failure to standard error.
+  // Writes each loss if the conversion failed, and only the number of losses if the conversion is
+  // done. The messages determine the exit code.
   void diagnose(const ConversionRecord& record, bool failure);
   // Writes the rows that are still in memory.
   void finish();

@@ -1,4 +1,4 @@
-// nmconvert (see convert_command.h).
+// Implements nmconvert (see convert_command.h).
 #include "nmconvert/convert_command.h"
 
 #include "common/hdf5_view_option.h"
@@ -33,16 +33,18 @@ void ConvertCommand::offer_files(CLI::App& app) {
   app.add_option("OUTPUT", output_, "output file");
   offer_word(
       app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
-      "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by its ending and, for .nc, "
-      "by the origin of the input; with --files-from: NMB, or .nc for inputs that end in .nmb)");
-  app.add_option(
-         "--extract", batch_.block,
-         "write only this block of an NMB input, in the kind that --to or the ending names; .nc "
-         "without --to: the classic kind of the block, CDF-5 if it came from HDF5")
+      "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of "
+      "OUTPUT; .nc means the kind of file that INPUT is or was made from; with --files-from: nmb, "
+      "or .nc for inputs that end in .nmb)");
+  app.add_option("--extract", batch_.block,
+                 "write only this block of an NMB input; --to or the ending of OUTPUT determines "
+                 "the kind. .nc without --to means the classic kind of the block, and CDF-5 if the "
+                 "block came from HDF5")
       ->type_name("BLOCK");
   app.add_option("--block-by", block_by_,
-                 "blocks of an NMB output: group (default): each file, group or block of the "
-                 "input; prefix:REGEX, vars:N or one")
+                 "blocks of an NMB output: group (default): one for each file, group or block of "
+                 "the input; prefix:REGEX: by the names of variables; vars:N: N variables in each; "
+                 "one: a single block")
       ->type_name("RULE");
   app.add_option("--regroup", regroup_,
                  "blocks of an NMB output by content: dim:NAME: one block for each index along a "
@@ -60,16 +62,16 @@ void ConvertCommand::offer_storage(CLI::App& app) {
                "values from HDF5: shuffle bytes before compression");
   app.add_option("--chunk", compression_.chunk,
                  "values from HDF5, and HDF5 outputs: chunk lengths along dimensions, of all "
-                 "variables or of one: time:1,lat:180,temp:lat:90,...")
+                 "variables or of one, for example time:1,lat:180 or temp:lat:90")
       ->type_name("[VAR:]DIM:LEN,...");
   app.add_option("--inline", inline_limit_,
-                 "NMB outputs: store values of at most BYTES beside the metadata of their block: 0 "
-                 "to 65536 (default: 4096)")
+                 "NMB outputs: store values of at most BYTES beside the metadata of their block (0 "
+                 "to 65536, default: 4096)")
       ->type_name("BYTES")
       ->check(CLI::Range(0, 65536).description(""));
   offer_hdf5_view(app, &hdf5_view_);
   app.add_option("--add-hdf5-view", add_hdf5_view_,
-                 "add an HDF5 view to FILE, an NMB file, in place; nothing else changes")
+                 "add an HDF5 view to the NMB file FILE, in place; nothing else changes")
       ->type_name("FILE");
   app.add_flag("--no-lock", no_lock_,
                "with --add-hdf5-view: write even if the file system has no locks; use it only if "
@@ -77,11 +79,11 @@ void ConvertCommand::offer_storage(CLI::App& app) {
   offer_statistics(app, &batch_.statistics);
   app.add_flag("--repack", repack_,
                "copy an NMB file without dead space and old values; values in other files are "
-               "copied in; tags, statistics, provenance and an HDF5 view are kept; anything that "
-               "cannot be kept is refused without --lossy");
+               "copied into OUTPUT; tags, statistics, provenance and an HDF5 view are kept. If "
+               "something cannot be kept, nothing is written unless --lossy is given");
   app.add_flag("--materialise", materialise_,
-               "copy in what an HDF5 input has in external and virtual data sets; any file that it "
-               "names is opened");
+               "copy the values of external and virtual data sets of an HDF5 input into OUTPUT; "
+               "all files that these data sets name are opened");
   tool_.offer_external(app);
 }
 
@@ -91,21 +93,22 @@ void ConvertCommand::offer_list(CLI::App& app) {
                  "folder for the outputs of a list: sub/a.nc becomes DIR/sub/a.nmb")
       ->type_name("DIR");
   offer_word(app, "--sort", &batch_.sort, "ORDER", {"given", "name"},
-             "order of the list: given (default) or name (natural numeric order)");
+             "order of the list: given (default) or name (numbers in names in numeric order)");
   app.add_option("--report", batch_.report,
-                 "append a JSON document, on one line, for each file of a list")
+                 "append one line of JSON to FILE for each file of a list")
       ->type_name("FILE");
-  app.add_flag("--resume", batch_.resume, "leave out what --report proves done");
+  app.add_flag("--resume", batch_.resume,
+               "skip files that the report (--report) proves to be done");
 }
 
 void ConvertCommand::offer_run(CLI::App& app) {
   offer_choice<bool>(app, "--digest", &digest_, "KIND", {{"sha256", true}},
-                     "sha256: report the SHA-256 of input and output, which are read once more");
+                     "sha256: report the SHA-256 of input and output; both are read once more");
   app.add_flag("--lossy", lossy_,
-               "leave out, or write in another way, what OUTPUT cannot hold; prints the number of "
-               "losses and lists them in JSON reports");
+               "leave out or change content that OUTPUT cannot hold; the number of losses is "
+               "printed, and JSON reports list them");
   app.add_flag("-f,--force", force_, "replace existing outputs");
-  app.add_flag("--no-sync", no_sync_, "do not wait until output is on the device");
+  app.add_flag("--no-sync", no_sync_, "do not wait until the output is on the storage device");
   app.add_flag("--no-check", no_check_, "do not read the result back");
 }
 
@@ -164,7 +167,7 @@ std::string ConvertCommand::deciding_options() const {
   return out;
 }
 
-// Works in place, on one rank.
+// Adds the view in place, on one rank.
 Status ConvertCommand::add_view() {
   for (const CLI::Option* option : tool_.app().get_options())
     if (option->count() > 0 && !option->check_lname("add-hdf5-view") &&
@@ -229,9 +232,9 @@ Status ConvertCommand::execute_one(const ConversionOptions& options) {
     if (kind.empty())
       return Status(
           Code::kUsage, output_, kNoOffset, "",
-          "cannot determine the kind from the ending of the name; use --to, or end it with " +
+          "cannot determine the kind from the ending of the name; use --to, or end the name with " +
               std::string(kOutputEndings));
-    // For other endings, the kind depends on the input.
+    // For the endings .nc and .cdf, the kind also depends on the input.
     if (kind != "netcdf" && kind != "classic") what.to = kind;
   }
   if (what.block && what.to == "nmb")

@@ -13,7 +13,7 @@ namespace {
 // A generous estimate of how many files one conversion has open at a time.
 constexpr rlim_t kFilesOfOne = 16;
 
-// Returns a number for which no file fails for lack of a file descriptor.
+// Returns a number of threads for which the process has enough file descriptors.
 unsigned workers_for(std::size_t files, unsigned at_a_time) {
   rlimit limit;
   const rlim_t may_open = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 256;
@@ -39,7 +39,7 @@ Status FileWorkers::start() {
     try {
       workers_.emplace_back([this] { run(); });
     } catch (const std::system_error& error) {
-      // The threads that could be made do all the work.
+      // The threads that were started do all the work.
       if (!workers_.empty()) break;
       return Status(Code::kLimit, std::string("cannot start a thread: ") + error.what());
     }
@@ -78,7 +78,8 @@ void FileWorkers::run() {
     --in_work_;
     changed_.notify_all();
   }
-  // take_finished() may be waiting for this thread, the last that finds nothing more to begin.
+  // take_finished() may be waiting until this thread, as the last one, finds no more files to
+  // begin.
   const std::lock_guard lock(mutex_);
   changed_.notify_all();
 }

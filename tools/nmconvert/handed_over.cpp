@@ -12,7 +12,7 @@ namespace nmb::tools {
 namespace {
 
 constexpr std::uint64_t kComparedPart = 1 << 20;
-// Deferred if the system has no more threads.
+// If the system has no more threads, the calling thread does the work later.
 constexpr std::launch kSideBySide = std::launch::async | std::launch::deferred;
 
 class HandedOverFile final : public OutputFileLayer {

@@ -1,5 +1,5 @@
-// HandedOverFile: an output that is checked again before it gets its name, so that everything a
-// report says of it was true before anybody could see it.
+// HandedOverFile: an output that is checked again before it gets its name. Everything that a report
+// says about the output is then true before another program can see it.
 #pragma once
 
 #include <atomic>
@@ -13,18 +13,19 @@ namespace nmb::tools {
 
 struct HandOver {
   const FileSource* input = nullptr;
-  // If set, it says whether the input, opened again, is still what was read; otherwise its size and
-  // time decide.
+  // Checks that the input, opened again as `now`, still has the content that was read. If no
+  // function is given, the size and time of the input are compared.
   std::function<Status(const ByteSource& now)> unchanged{};
   bool digest = false;   // computes SHA-256 of input and output
-  bool compare = false;  // the target exists: it must be equal to this file, and stays
+  bool compare = false;  // the target exists; it must equal this file, and is kept
   unsigned threads = 1;
   const std::atomic<bool>* cancel = nullptr;
-  ConversionRecord* record = nullptr;  // gets length and digests
+  ConversionRecord* record = nullptr;  // receives the length and the digests
 };
 
-// Returns a layer for OutputLayer. publish() fails with kDamaged if the input was replaced after it
-// was opened, and with kExists if the target is to be compared and differs.
+// Returns a layer for OutputLayer that checks the output. The layer's publish() fails with kDamaged
+// if the input was replaced after it was opened, and with kExists if `compare` is true and the
+// target differs.
 std::unique_ptr<OutputFile> hand_over(std::unique_ptr<OutputFile> file, const HandOver& how);
 
 }  // namespace nmb::tools

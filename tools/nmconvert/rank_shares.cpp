@@ -11,7 +11,8 @@ namespace nmb::tools {
 
 namespace {
 
-// The cost of opening, checking and naming a file, in bytes that could be moved in that time.
+// The cost of opening, checking and naming a file, as the number of bytes that could be moved in
+// the same time.
 constexpr std::uint64_t kCostOfFile = 256 << 10;
 
 struct Head {
@@ -28,13 +29,15 @@ std::vector<std::byte> message_of(const Head& head, const ConversionRecord& reco
 
 Result<ConversionRecord> read_message(const Message& message, Head* head) {
   const std::span<const std::byte> bytes = message.bytes();
-  if (bytes.size() < sizeof *head) return Status(Code::kUsage, "a message of another rank is cut");
+  if (bytes.size() < sizeof *head)
+    return Status(Code::kUsage, "a message from another rank is incomplete");
   std::memcpy(head, bytes.data(), sizeof *head);
   const auto* begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
   return record_from({begin + sizeof *head, begin + bytes.size()});
 }
 
-// Returns the rank of each file: the largest file first, each to the rank that has the least to do.
+// Returns the rank for each file. The largest file is assigned first, and each file goes to the
+// rank with the least work so far.
 std::vector<int> ranks_of(const std::vector<FileShare>& files, int ranks) {
   std::vector<std::size_t> order(files.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

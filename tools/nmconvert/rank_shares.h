@@ -12,18 +12,18 @@
 namespace nmb::tools {
 
 struct FileShare {
-  std::size_t at = 0;        // its index in the list
+  std::size_t at = 0;        // index of the file in the list
   std::uint64_t length = 0;  // size of the input in bytes
   Conversion conversion;
-  std::optional<ConversionRecord> proof;  // of a conversion that need not be done if the proof
-                                          // still holds
+  std::optional<ConversionRecord>
+      proof;  // record of an earlier run; while the record holds, the conversion is not needed
 };
 
-// Collective. `files`: of rank 0. Each rank gets some of them, in the order of the list, with about
-// as many bytes as the others.
+// Distributes the `files` of rank 0. Each rank gets some of these files, in the order of the list.
+// All ranks get about the same number of bytes. Collective.
 Result<std::vector<FileShare>> deal_files(Communicator& ranks, std::vector<FileShare> files);
 
-// Collective. Returns on rank 0 what all ranks have finished, on other ranks nothing.
+// Returns the finished files of all ranks on rank 0, and nothing on other ranks. Collective.
 Result<FileWorkers::Finished> gather_finished(Communicator& ranks, FileWorkers::Finished own);
 
 }  // namespace nmb::tools

@@ -15,32 +15,36 @@ namespace nmb::tools {
 
 class ResumeProofs {
  public:
-  // Reads the records of these conversions: for each output, the last line counts.
+  // Reads the records of `conversions` from the report. For each output, the last line counts.
   static Result<ResumeProofs> read(const ReportFile& report,
                                    const std::vector<Conversion>& conversions);
 
-  // Returns the record of a conversion if the report says that it was done with the same options.
+  // Returns the record of a conversion if the report says that it was done with the same options,
+  // otherwise nullopt.
   std::optional<ConversionRecord> claimed(const Conversion& what) const;
 
  private:
-  std::unordered_map<std::string, ConversionRecord> done_;  // by the output, as json_text
+  std::unordered_map<std::string, ConversionRecord>
+      done_;  // by the name of the output, in the form of json_text()
 };
 
-// Whether a record still describes the files.
+// The result of comparing a record with the files.
 enum class Proof : std::uint8_t {
-  kHolds,     // nothing must be done
-  kOutdated,  // the output is the one that was made, but the input has changed
-  kNone,      // it is not known who made the output, or there is none
+  kHolds,     // the conversion need not be done again
+  kOutdated,  // the output is unchanged, but the input has changed
+  kNone,      // the output is missing, or may have another origin
 };
 
-// A proof holds if the output still has its length and, if recorded, its SHA-256; and the input its
-// length and time of modification or, if recorded, its SHA-256. The output is recognized by its
-// SHA-256, or without it by its time of modification. `digest`: a record without SHA-256 does not
-// hold. A file that cannot be read proves nothing, nor does an interrupted check.
+// Compares a record with the files. The proof holds if neither file has changed. The output is
+// unchanged if it has the recorded length and, if recorded, the SHA-256. The input is unchanged if
+// it has the recorded length and modification time; the recorded SHA-256 may replace the time. For
+// kOutdated, the output is recognized by its SHA-256 or, if none is recorded, by its modification
+// time. If `digest` is true, a record without SHA-256 does not hold. A file that cannot be read
+// proves nothing, and an interrupted check proves nothing.
 Proof check_proof(const ConversionRecord& done, const Conversion& what, bool digest,
                   const std::atomic<bool>* cancel);
 
-// false: check_proof() will not return kOutdated. Reads no bytes.
+// Returns false if check_proof() will not return kOutdated. Reads no bytes of the files.
 bool may_be_outdated(const ConversionRecord& done, const Conversion& what, bool digest);
 
 }  // namespace nmb::tools

@@ -1,5 +1,5 @@
-// Names of blocks and objects as users give them: "/" stands for the block with the empty name, and
-// a leading "/" is removed.
+// Names of blocks and objects as users write them. "/" means the block with the empty name, and a
+// leading "/" is removed.
 #pragma once
 
 #include <string_view>

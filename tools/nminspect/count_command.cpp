@@ -24,11 +24,11 @@ CountCommand::CountCommand(Tool& tool)
           {"Counts objects, blocks, samples, ...: prints one integer.",
            std::string(
                "Without GLOB, the number comes from the head of the file: one read of 16 KiB. "
-               "With GLOB, objects are selected by their full names (BLOCK/VARIABLE), everything "
-               "else by the names of blocks: --what=samples 'r4952/*' adds the samples of the "
-               "blocks below r4952. If the only wildcard of GLOB is a final \"**\", only the "
-               "two ends of a range of the index are read. A pattern of variables loads every "
-               "block that may contain a match.\n\n") +
+               "With GLOB, objects are selected by their full names (BLOCK/VARIABLE), and "
+               "everything else by the names of blocks. For example, --what=samples 'r4952/*' adds "
+               "up the samples of the blocks below r4952. If the only wildcard of GLOB is a final "
+               "\"**\", only the two ends of the matching range in the index are read. A pattern "
+               "for variables loads every block that may contain a match.\n\n") +
                PatternOption::kHelp,
            "  nminspect count run.nmb                            # objects\n"
            "  nminspect count run.nmb --what=samples             # samples\n"

@@ -1,4 +1,4 @@
-// nminspect count: one number.
+// nminspect count: prints one number.
 #pragma once
 
 #include "nminspect/inspect_command.h"

@@ -15,7 +15,7 @@ namespace nmb::tools {
 namespace {
 
 // Finds a variable by its name in the view, otherwise by its stored name. Some files have names
-// with NULs at the end, which arguments cannot contain: users may leave them out.
+// that end with NULs. Users may omit these NULs, because arguments cannot contain them.
 std::optional<VarId> find_variable(const Metadata& metadata, const NetcdfView* view,
                                    std::string_view name) {
   if (view)
@@ -37,8 +37,8 @@ std::string shape_text(const std::vector<std::uint64_t>& lengths) {
   return out;
 }
 
-// Returns the shape that netCDF shows for a variable that is shorter than its dimensions; empty: it
-// shows the stored shape.
+// Returns the shape that netCDF shows for a variable that is shorter than its dimensions. Returns
+// an empty text if netCDF shows the stored shape.
 std::string longer_shape(const NetcdfView& view, VarId id,
                          const std::vector<std::uint64_t>& stored) {
   for (const NetcdfView::Variable& variable : view.variables) {
@@ -50,7 +50,7 @@ std::string longer_shape(const NetcdfView& view, VarId id,
   return {};
 }
 
-// The values may be more than memory holds: they go out behind the document's other keys.
+// Writes the values last and part by part, because they may not fit into memory.
 Status write_with_values(Output& out, const Json& json,
                          const std::function<Status(const TextSink&)>& write) {
   std::string head = json.dump(-1, ' ', true);
@@ -74,14 +74,15 @@ Status write_with_values(Output& out, const Json& json,
 DumpCommand::DumpCommand(Tool& tool)
     : InspectCommand(
           tool, "dump",
-          {"Shows the values of a variable, or of a hyperslab of it.",
+          {"Shows the values of a variable, or of a hyperslab of the variable.",
            "Values have the form of CDL, one row (the last dimension) per line; `_` is the fill "
-           "value. --slab takes one selection for each dimension, START:COUNT:STRIDE, whose parts "
-           "may be left out; a single number selects one index.\n--json nests one array for each "
-           "dimension. A variable with a null HDF5 dataspace has no values and is shown as NULL "
+           "value. The option --slab takes one selection START:COUNT:STRIDE for each dimension. "
+           "START, COUNT and STRIDE may be left out; a single number selects one index.\nWith "
+           "--json, arrays are nested, one level for each dimension. A variable with a null HDF5 "
+           "dataspace has no values and is shown as NULL "
            "(null with --json).\nBytes of an NMB file are checked before their values are shown. "
-           "At a damaged piece the command stops with exit code 1. Values before the piece are "
-           "shown; with --json, the document has the key \"error\".\n\n"
+           "At a damaged piece the command stops with exit code 1. Values before the damaged piece "
+           "are shown; with --json, the document then has the key \"error\".\n\n"
            "The command shows the stored values. If netCDF would show more, because an unlimited "
            "dimension is longer than the variable, a warning says so.\n\n"
            "VAR is a name that `header` shows with the same --view, or the stored name.",
@@ -89,7 +90,8 @@ DumpCommand::DumpCommand(Tool& tool)
            "  nminspect dump tas.nc tas --slab 0,:,:10:2   # first step, all rows, 10 of every "
            "other column"}) {
   command_.add_option("BLOCK/VAR", object_, "the variable's full name")->required();
-  command_.add_option("--slab", slab_, "START:COUNT:STRIDE,... of each dimension")
+  command_
+      .add_option("--slab", slab_, "START:COUNT:STRIDE for each dimension, separated by commas")
       ->type_name("SLAB");
   view_.offer(command_);
   tool.offer_json(command_);
@@ -112,7 +114,7 @@ Status DumpCommand::run(const InspectedFile& file) {
   if (const std::string shown = view ? longer_shape(*view, *id, shape.lengths) : ""; !shown.empty())
     tool_.diagnostics().warning(file.file().name(),
                                 std::string("variable \"") + printable(object) + "\"" +
-                                    ": the stored values are " + shape_text(shape.lengths) +
+                                    ": the stored shape is " + shape_text(shape.lengths) +
                                     "; netCDF shows " + shown + ", with fill values at the end");
   Hyperslab slab = whole_slab(shape.lengths);
   if (slab_) {

@@ -1,4 +1,4 @@
-// nminspect dump: the values of a variable.
+// nminspect dump: shows the values of a variable.
 #pragma once
 
 #include <optional>

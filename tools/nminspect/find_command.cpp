@@ -44,7 +44,8 @@ FindValue value_of(const TagValue& tag) {
   return static_cast<long double>(std::get<double>(tag));
 }
 
-// Returns one word of a shell command line without backslashes, because messages double these.
+// Returns `text` as one word of a shell command line. Does not use backslashes, because messages
+// double them.
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+=:,@%";
@@ -60,14 +61,15 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
-// The values of tags, attributes and statistics of a block, and which of the names any block has.
+// Finds the values of an expression's names (tags, attributes and statistics) in one block after
+// the other. Remembers which names at least one block has.
 class BlockValues {
  public:
   BlockValues(const FindExpression& expression, const Reader* reader)
       : expression_(expression), reader_(reader), found_(expression.names().size()) {}
 
-  // Reads the tags and statistics in the expression for all blocks: rows of one name are stored
-  // together.
+  // Reads the expression's tags and statistics for all blocks at once, because rows of the same
+  // name are stored together.
   Status read_tables() {
     NMB_TRY(read_tags());
     for (const FindName& name : expression_.names()) {
@@ -75,7 +77,8 @@ class BlockValues {
       const auto inserted = statistics_.try_emplace(std::string(name.variable));
       if (!inserted.second) continue;
       auto& rows = inserted.first->second;
-      // A block that has both stores a dimension by the first one.
+      // In a block that has both names, the first name is only a dimension, and the row of the
+      // second name replaces the first row.
       for (const std::string& stored :
            {std::string(name.variable), stored_as_no_coordinate(name.variable)})
         NMB_TRY(reader_->for_each_statistics(
@@ -88,8 +91,8 @@ class BlockValues {
     }
     return {};
   }
-  // load: reads the block; called if an attribute is needed; the result is valid until the next
-  // begin().
+  // Begins the next block, which has the number `order`. `load` reads the block; it is called at
+  // most once, and only if the block is needed.
   using Load = std::function<Result<std::shared_ptr<const Dataset>>()>;
   void begin(Load load, std::uint64_t order) {
     load_ = std::move(load);
@@ -120,11 +123,12 @@ class BlockValues {
     if (value) found_[i] = true;
     return value;
   }
-  // Returns the number of blocks that have a variable of the expression but no statistics of it.
+  // Returns the number of blocks that have a variable of the expression but no statistics of this
+  // variable.
   std::uint64_t without_statistics() const { return without_statistics_; }
-  // Returns whether a block has a histogram of a variable of the expression.
+  // Returns whether any block has a histogram of a variable that the expression names.
   bool has_histograms() const { return has_histograms_; }
-  // Returns the first name that no block has.
+  // Returns the first name in the expression that no block has, or nullptr.
   const FindName* nowhere() const {
     const auto missing = std::ranges::find(found_, false);
     return missing == found_.end()
@@ -145,7 +149,7 @@ class BlockValues {
     }
     return {};
   }
-  // Returns the block's tag; nullptr: it has no tag of this name.
+  // Returns the value of the block's tag, or nullptr if the block has no tag of this name.
   const FindValue* tag_of(const FindName& name) const {
     if (name.kind != FindName::Kind::kBlockAttribute) return nullptr;
     const auto rows = tags_.find(name.name);
@@ -163,12 +167,13 @@ class BlockValues {
     if (which == "elements") return static_cast<long double>(v.elements);
     if (which == "missing") return static_cast<long double>(v.missing);
     if (which == "nan") return static_cast<long double>(v.nans);
-    // A variable that exists, but all of its values are missing.
+    // The variable exists, even if all its values are missing.
     found_[i] = found_[i] || v.type != Type::kChar;
     if (!v.has_range) return std::nullopt;
     return number_of(v.type, (which == "min" ? v.minimum : v.maximum).data());
   }
-  // Blocks are only read if their statistics are missing.
+  // Counts the block if it has the variable but no statistics of it. Reads the block only if
+  // statistics are missing.
   Status note_missing(const FindName& name) {
     const auto rows = statistics_.find(name.variable);
     if (is_noted_ || rows == statistics_.end() || rows->second.empty() ||
@@ -207,15 +212,15 @@ class BlockValues {
   const Reader* const reader_;
   std::vector<bool> found_;
   Load load_;
-  std::shared_ptr<const Dataset> dataset_;  // nullptr: not read yet
-  std::uint64_t order_ = 0;                 // of the current block
+  std::shared_ptr<const Dataset> dataset_;  // nullptr if not read yet
+  std::uint64_t order_ = 0;                 // order of the current block
   bool is_noted_ = false;                   // the block is counted in without_statistics_
   std::uint64_t without_statistics_ = 0;
   bool has_histograms_ = false;
-  // By variable, then by order of the block.
+  // Statistics by variable name, then by block order.
   std::map<std::string, std::unordered_map<std::uint64_t, VariableStatistics>, std::less<>>
       statistics_;
-  // By name, then by order of the block.
+  // Tags by name, then by block order.
   std::map<std::string, std::unordered_map<std::uint64_t, FindValue>, std::less<>> tags_;
 };
 
@@ -226,14 +231,18 @@ FindCommand::FindCommand(Tool& tool)
           tool, "find",
           {"Lists the blocks whose attributes and statistics match an expression.",
            std::string(
-               "EXPR compares (== != < <= > >=) numbers, texts in ' ' or \" \", and names. Join "
-               "comparisons by &&, || and !, with ( ). A name is a tag of the block or, without "
-               "such a tag, an attribute. VARIABLE@NAME is an attribute of a variable: text of any "
+               "EXPR compares numbers, texts in ' ' or \" \", and names with == != < <= > >=. "
+               "Combine comparisons with &&, ||, ! and ( ). A name is a tag of the block or, if "
+               "the block has no such tag, an attribute of the block. VARIABLE@NAME is an "
+               "attribute of a variable: text of any "
                "kind or one number. VARIABLE.min, .max, .elements, .missing and .nan are "
-               "statistics; the file must be an NMB file written with --stats. Put ` ` around a "
-               "name with characters other than letters, digits and _-/:+.\n"
-               "Attributes are read with their blocks, tags and statistics by name; values are not "
-               "read. A block without the named attribute or statistic never matches. A name that "
+               "statistics of a variable; they need an NMB file written with --stats. Put ` ` "
+               "around a "
+               "name that has characters other than letters, digits and _-/:+.\n"
+               "If EXPR names attributes, every block is read. Tags and statistics are read by "
+               "name, "
+               "without the blocks. Values are not read. A block without the named attribute or "
+               "statistic never matches. A name that "
                "no block has is an error (exit code 2), so that an empty answer always means that "
                "no block matches.\n\n") +
                PatternOption::kHelp,

@@ -12,12 +12,14 @@ namespace nmb::tools {
 HeaderCommand::HeaderCommand(Tool& tool)
     : InspectCommand(
           tool, "header",
-          {"Shows the dimensions, variables and attributes of a block or of all, as CDL or JSON.",
+          {"Shows the dimensions, variables and attributes of one block or all blocks, as CDL or "
+           "JSON.",
            std::string(
-               "CDL is the same as that of `ncdump -h`, and ncgen makes the same definitions from "
-               "it (for types of classic netCDF). Without BLOCK, all blocks of the file are shown "
-               "in the order of names. If there are several, a line \"// block NAME\" is before "
-               "each, and JSON has one line for each. The root block, whose name is empty, is "
+               "The CDL is the same as that of `ncdump -h`. For types of classic netCDF, ncgen "
+               "makes the same definitions from the CDL. Without BLOCK, all blocks of the "
+               "file are shown in the order of their names. If there are several blocks, "
+               "CDL has a line \"// block NAME\" before each of them, and JSON has one "
+               "line for each of them. The root block, whose name is empty, is "
                "\"/\".\n\n") +
                ViewOption::kHelp,
            "  nminspect header run.nmb r4952/sr0/evt3\n"

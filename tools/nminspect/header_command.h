@@ -1,4 +1,4 @@
-// nminspect header: the definitions of a block, or of all.
+// nminspect header: shows the definitions of one block or of all blocks.
 #pragma once
 
 #include <optional>

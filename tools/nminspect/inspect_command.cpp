@@ -1,4 +1,4 @@
-// The common parts of the subcommands of nminspect (see inspect_command.h).
+// Parts that all subcommands of nminspect share (see inspect_command.h).
 #include "nminspect/inspect_command.h"
 
 #include <fmt/format.h>
@@ -7,10 +7,9 @@ namespace nmb::tools {
 
 InspectCommand::InspectCommand(Tool& tool, const std::string& name, const HelpText& help)
     : tool_(tool), command_(tool.add_command(name, help)) {
-  command_.add_option("FILE", path_, "an NMB, a classic netCDF, a netCDF-4 or an HDF5 file")
-      ->required();
+  command_.add_option("FILE", path_, "an NMB, classic netCDF, netCDF-4 or HDF5 file")->required();
   command_.add_flag("--io-stats", io_stats_,
-                    "print the number of reads and bytes of FILE on standard error");
+                    "print on standard error how many reads and bytes of FILE were needed");
   tool.offer_external(command_);
   tool.offer_strict(command_);
 }

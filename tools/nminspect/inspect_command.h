@@ -14,10 +14,10 @@ class InspectCommand {
   InspectCommand(const InspectCommand&) = delete;
   InspectCommand& operator=(const InspectCommand&) = delete;
 
-  // Returns whether the user chose it.
+  // Returns whether the user chose this subcommand.
   bool chosen() const { return command_.parsed(); }
-  // Opens the file, shows its warnings, runs the subcommand, and shows the counts of reads if
-  // requested.
+  // Opens the file, shows its warnings, runs the subcommand, and shows the counts of reads with
+  // --io-stats.
   Status execute();
 
  protected:

@@ -1,4 +1,4 @@
-// Files to inspect (see inspected_file.h).
+// Opens files of all kinds for inspection (see inspected_file.h).
 #include "nminspect/inspected_file.h"
 
 #include <algorithm>

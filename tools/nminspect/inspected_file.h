@@ -1,5 +1,5 @@
-// InspectedFile: a file as blocks and totals. A classic file has one block with the empty name, an
-// HDF5 file one for each group.
+// InspectedFile: a file of any kind, represented by blocks and totals. A classic file has one block
+// with an empty name. An HDF5 file has one block for each group.
 #pragma once
 
 #include <functional>
@@ -16,19 +16,20 @@ namespace nmb::tools {
 
 class InspectedFile {
  public:
-  // Errors: kNotFound, kIo, kDamaged; kUnsupported and kUnknownKind for other kinds; those of
-  // open_hdf5() for HDF5 files. external: which other files of an NMB file may be opened.
+  // Errors: kNotFound, kIo, kDamaged; kUnsupported and kUnknownKind for files of other kinds; for
+  // HDF5 files also the errors of open_hdf5(). `external` says which external files of an NMB file
+  // may be opened.
   static Result<InspectedFile> open(std::shared_ptr<const InputFile> file,
                                     ExternalPaths external = ExternalPaths::kBeneath);
 
   const InputFile& file() const { return *file_; }
   // Returns the file's name without folder and ending.
   std::string stem() const;
-  // nullptr: it is not an NMB file.
+  // Returns nullptr if the file is not an NMB file.
   const Reader* reader() const { return reader_.get(); }
   bool is_classic() const { return nmb::is_classic(file_->kind()); }
 
-  // Like the functions of Reader.
+  // The following functions work like the functions of Reader with the same names.
   const Totals& totals() const { return reader_ ? reader_->totals() : held_totals_; }
   Result<Totals> totals_of_prefix(std::string_view prefix) const;
   Result<std::optional<BlockEntry>> find(std::string_view block) const;
@@ -39,13 +40,13 @@ class InspectedFile {
   Result<std::shared_ptr<const Dataset>> dataset(std::string_view block) const;
 
  private:
-  // A block of a file that has no index; its metadata is in memory.
+  // A block of a file that has no index. The metadata of the block is in memory.
   struct Held {
     BlockEntry entry;
     std::shared_ptr<const Dataset> dataset;
   };
   void hold(BlockEntry entry, std::shared_ptr<const Dataset> dataset);
-  // Returns the first block whose name is not less.
+  // Returns the first block whose name is not less than `name`.
   std::vector<Held>::const_iterator at_or_behind(std::string_view name) const;
 
   std::shared_ptr<const InputFile> file_;

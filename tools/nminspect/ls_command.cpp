@@ -10,7 +10,7 @@
 namespace nmb::tools {
 namespace {
 
-// Writes rows as a table, as lines of JSON, or as one document.
+// Writes rows as a table, as lines of JSON, or as one JSON document.
 template <class Row>
 class Listing {
  public:
@@ -65,15 +65,17 @@ LsCommand::LsCommand(Tool& tool)
           tool, "ls",
           {"Lists the names of blocks or objects.",
            std::string(
-               "Blocks of an NMB file come from the index alone, in its order (by bytes). Objects "
+               "Blocks of an NMB file are listed from the index alone, in the order of the index "
+               "(by the bytes of names). Objects "
                "are variables with their full names; to list them, every block that may contain a "
                "match is read. A classic file has one block, \"/\", and lists objects by default. "
-               "The blocks of an HDF5 file are its groups. -l shows counts and bytes: the stored "
-               "header and the values of a block, or the values of an object. --sort=name is "
-               "natural order (f9 before f10), --sort=size begins with the largest.\n\n") +
+               "The blocks of an HDF5 file are its groups. With -l, counts and sizes in bytes are "
+               "shown. The sizes of a block are the sizes of its stored header and of its values, "
+               "and the size of an object is the size of its values. With --sort=name, rows are in "
+               "natural order (f9 before f10). With --sort=size, the largest come first.\n\n") +
                ViewOption::kHelp +
-               " The names of objects are the stored names, and patterns match these. Counts of "
-               "blocks include everything that is stored.\n\n" +
+               " Objects are listed by their stored names, and patterns match these names. The "
+               "counts of a block include everything that is stored in it.\n\n" +
                PatternOption::kHelp,
            "  nminspect ls run.nmb 'r4952/**'\n"
            "  nminspect ls -l --sort=size --limit 10 run.nmb\n"
@@ -81,7 +83,7 @@ LsCommand::LsCommand(Tool& tool)
            "  nminspect ls -l tas.nc"}) {
   pattern_.offer(command_, "names to list");
   view_.offer(command_);
-  command_.add_flag("-l", long_, "show counts, shapes and bytes too");
+  command_.add_flag("-l", long_, "also show counts, shapes and bytes");
   offer_word(command_, "--what", &what_, "WHAT", {"blocks", "objects"}, "blocks or objects");
   offer_word(command_, "--sort", &sort_, "KEY", {"name", "size"}, "sort by name or size");
   command_.add_option("--limit", limit_, "show at most N rows")->type_name("N");

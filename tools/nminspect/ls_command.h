@@ -1,5 +1,4 @@
-// nminspect ls: lists the names of blocks or objects, with facts from the index or from their
-// blocks.
+// nminspect ls: lists the names of blocks or objects, with details from the index or the blocks.
 #pragma once
 
 #include <optional>
@@ -22,7 +21,7 @@ class LsCommand final : public InspectCommand {
   PatternOption pattern_;
   ViewOption view_;
   bool long_ = false;
-  std::string what_;  // empty: lists objects of a classic file and blocks of other files
+  std::string what_;  // empty: "objects" for a classic file, "blocks" for other files
   std::string sort_;
   std::optional<std::uint64_t> limit_;
 };

@@ -18,7 +18,7 @@ std::string kind_text(std::uint16_t kind) {
                                                              : fmt::format("cdf{}", kind);
 }
 
-// nullptr: the view leaves it out.
+// Returns nullptr if the view omits the variable.
 const NetcdfView::Variable* variable_of(const NetcdfView& view, VarId id) {
   const auto found = std::ranges::lower_bound(view.variables, id, {}, &NetcdfView::Variable::id);
   return found != view.variables.end() && found->id == id ? &*found : nullptr;
@@ -101,7 +101,7 @@ Status ObjectRow::for_each(const InspectedFile& file, const PatternOption& choic
                     : dataset.metadata.dimension(found.dimensions[i]).name);
         row.lengths = std::move(shape.lengths);
         row.bytes = shape.element_size;
-        // shape() has checked that the product fits.
+        // shape() has checked that the product does not overflow.
         for (const std::uint64_t length : row.lengths) row.bytes *= length;
         return visit(std::move(row));
       });

@@ -14,12 +14,10 @@
 
 namespace nmb::tools {
 
-// Each kind of row has
-//   columns()                      the columns of the long listing, the name last;
-//   for_each(file, choice, view, visit)  visits the chosen rows in the order of the index, until
-//                                  visit returns false;
-//   name(), size()                 to show and to sort by; size in bytes;
-//   cells(exact), json()           the values for the long listing.
+// Each kind of row has these functions. columns() returns the columns of the long listing, with the
+// name last. for_each(file, choice, view, visit) visits the chosen rows in the order of the index,
+// until `visit` returns false. name() and size() return the keys for sorting; the size is in bytes.
+// cells(exact) returns the texts of the long listing, and json() returns the row for JSON.
 struct BlockRow {
   BlockEntry entry;
 
@@ -29,7 +27,7 @@ struct BlockRow {
                          const ViewOption& view,
                          const std::function<Result<bool>(BlockRow)>& visit);
   std::string name() const;
-  // Metadata and values together.
+  // Returns the size of the metadata and the values together.
   std::uint64_t size() const { return entry.stored_length + entry.extent_length; }
   std::vector<std::string> cells(bool exact) const;
   Json json() const;
@@ -48,7 +46,7 @@ struct ObjectRow {
                          const ViewOption& view,
                          const std::function<Result<bool>(ObjectRow)>& visit);
   std::string name() const;
-  // Values only.
+  // Returns the size of the values.
   std::uint64_t size() const { return bytes; }
   std::vector<std::string> cells(bool exact) const;
   Json json() const;

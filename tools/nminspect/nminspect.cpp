@@ -1,4 +1,4 @@
-// nminspect: shows the contents of a file, reading only as much as the answer needs.
+// nminspect: shows the contents of a file, and reads as little of the file as possible.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -16,16 +16,16 @@ int main(int argc, char** argv) {
   using namespace nmb::tools;
   Tool tool(
       "nminspect",
-      {"Shows what is in an NMB, a classic netCDF (CDF-1, CDF-2, CDF-5), a netCDF-4 or an HDF5 "
-       "file.",
+      {"Shows the contents of an NMB, classic netCDF (CDF-1, CDF-2, CDF-5), netCDF-4 or HDF5 file.",
        "`nminspect FILE` means `nminspect summary FILE`; write ./NAME for a file that is named "
        "like a command. Numbers from the index are shown as recorded; nmverify checks them.\n\n"
-       "A netCDF-4 or HDF5 file is shown as the NMB file that nmconvert makes of it: a group is a "
-       "block, a data set is an object. Such files have no index: a separate process, nmb-hdf5, "
-       "reads all their metadata, and values of variable length; --io-stats does not count its "
-       "reads. In these and in classic files, a block with an object counts as one sample.\n\n"
-       "Output is aligned on a terminal and separated by tabs elsewhere; names show control "
-       "characters as \\xHH.\nExit codes: 0 done, 1 the file is damaged (or, with --strict, a "
+       "A netCDF-4 or HDF5 file is shown like the NMB file that nmconvert would make: a group is a "
+       "block, and a data set is an object. Because HDF5 files have no index, a separate process, "
+       "nmb-hdf5, reads all their metadata and all values of variable length. The option "
+       "--io-stats does not count the reads of this process. In netCDF-4, HDF5 and classic files, "
+       "a block with an object counts as one sample.\n\n"
+       "Columns are aligned on a terminal and separated by tabs elsewhere. Control characters in "
+       "names are shown as \\xHH.\nExit codes: 0 done, 1 the file is damaged (or, with --strict, a "
        "warning), 2 could not run.",
        ""});
   std::vector<std::unique_ptr<InspectCommand>> commands;

@@ -42,7 +42,7 @@ Result<ObjectPattern> ObjectPattern::glob(std::string_view pattern) {
   if (block.ends_with("**") || variable.find("**") != variable.npos) return out;
   Result<NamePattern> blocks = NamePattern::glob(block);
   Result<NamePattern> variables = NamePattern::glob(variable);
-  // A slash in a set or after a backslash leaves a part that is not a glob.
+  // If the slash is in a set or after a backslash, one of the two parts is not a valid glob.
   if (blocks.ok() && variables.ok())
     out.parts_ = Parts{std::move(*blocks), std::move(*variables), block.empty(), variable == "*"};
   return out;
@@ -62,7 +62,7 @@ Result<bool> ObjectPattern::matches(std::string_view block, std::string_view var
 
 Result<std::optional<BlockEntry>> ObjectPattern::block_above(const InspectedFile& file) const {
   const std::string& prefix = full_.literal_prefix();
-  // Without a prefix there is no block above.
+  // An empty prefix does not name a block.
   if (prefix.empty()) return std::optional<BlockEntry>();
   const std::size_t slash = prefix.rfind('/');
   return file.find(slash == prefix.npos ? "" : prefix.substr(0, slash));

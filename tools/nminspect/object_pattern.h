@@ -1,5 +1,6 @@
-// Selects blocks and objects (variables, by full name) by pattern, reading as little as the pattern
-// allows. A full name is divided at its last '/' (spec/format.md, section 8.4).
+// Selects blocks and objects by pattern, and reads as little as the pattern allows. An object is a
+// variable with its full name, BLOCK/VARIABLE, which is divided at its last '/' (spec/format.md,
+// section 8.4).
 #pragma once
 
 #include <cstdint>
@@ -17,13 +18,13 @@ namespace nmb::tools {
 std::string full_name(std::string_view block, std::string_view variable);
 
 // Visits the blocks whose names match, in the order of names, until `visit` returns false. For a
-// literal name it reads one path of the index, otherwise the leaves in the range of the pattern's
-// literal prefix.
+// literal name, reads one path of the index. For any other pattern, reads the leaves in the range
+// of the pattern's literal prefix.
 Status for_each_block(const InspectedFile& file, const NamePattern& pattern,
                       const std::function<Result<bool>(const BlockEntry&)>& visit);
 
-// Returns the totals of those blocks; for a contiguous range of names it reads only the edges of
-// the index.
+// Returns the totals of the blocks whose names match. If these names are a contiguous range, reads
+// only the edges of this range in the index.
 Result<Totals> totals_of(const InspectedFile& file, const NamePattern& pattern);
 
 // Not thread-safe.
@@ -35,17 +36,18 @@ class ObjectPattern {
   static Result<ObjectPattern> glob(std::string_view pattern);
   static Result<ObjectPattern> regex(std::string_view expression);
 
-  // Counts from totals if the pattern selects whole blocks, otherwise by loading the blocks that
-  // may have matching objects.
+  // Returns the number of matching objects. Uses totals if the pattern selects whole blocks;
+  // otherwise loads the blocks that may have matching objects.
   Result<std::uint64_t> count(const InspectedFile& file) const;
-  // Visits in the order of blocks, then of definition, until `visit` returns false.
+  // Visits the matching objects block by block, in the order of their definitions, until `visit`
+  // returns false.
   using Visit = std::function<Result<bool>(const BlockEntry&, const Dataset&, VarId)>;
   Status for_each(const InspectedFile& file, const Visit& visit) const;
 
  private:
-  // Returns the block whose objects are directly below the full pattern's literal prefix.
+  // Returns the block that is named by the full pattern's literal prefix up to its last '/'.
   Result<std::optional<BlockEntry>> block_above(const InspectedFile& file) const;
-  // Visits blocks with variables that may match.
+  // Visits the blocks that have variables which may match.
   Status for_each_candidate(const InspectedFile& file,
                             const std::function<Result<bool>(const BlockEntry&)>& visit) const;
   Result<bool> matches(std::string_view block, std::string_view variable) const;
@@ -56,11 +58,11 @@ class ObjectPattern {
   // slash.
   struct Parts {
     NamePattern block, variable;
-    bool root = false;          // no block is named: it means the block with the empty name
+    bool root = false;          // the glob names no block: it means the block with the empty name
     bool any_variable = false;  // VARIABLE is "*"
   };
   std::optional<Parts> parts_;
-  NamePattern full_;  // used if there are no parts
+  NamePattern full_;  // used if parts_ is empty
 };
 
 }  // namespace nmb::tools

@@ -1,4 +1,5 @@
-// OrderedRows: passes on the rows of a listing as they come, or sorted; at most a given number.
+// OrderedRows: passes on at most a given number of rows of a listing, either as they come or
+// sorted.
 #pragma once
 
 #include <algorithm>
@@ -12,24 +13,25 @@
 
 namespace nmb::tools {
 
-// Memory: if rows are sorted, all up to the limit; otherwise none.
+// Rows are kept in memory only if they are sorted, and then at most `limit` rows.
 template <class Row>
 class OrderedRows {
  public:
   using Less = std::function<bool(const Row&, const Row&)>;
   using Emit = std::function<Status(const Row&)>;
-  // less: empty to keep the order in which rows come; otherwise a strict order.
+  // `less` is a strict order, or empty to keep the order in which rows come.
   OrderedRows(Less less, std::optional<std::uint64_t> limit, Emit emit)
       : less_(std::move(less)), limit_(limit), emit_(std::move(emit)) {}
 
-  // Returns false if no further row can matter.
+  // Returns false if all further rows would be ignored.
   Result<bool> add(Row row) {
     if (limit_ && *limit_ == 0) return false;
     if (!less_) {
       NMB_TRY(emit_(row));
       return !limit_ || ++emitted_ < *limit_;
     }
-    // A heap with the last row at the top; a better row replaces it.
+    // rows_ is a heap with the last row of the order at the top. A row that comes earlier in the
+    // order replaces the top.
     rows_.push_back(std::move(row));
     if (limit_) {
       std::push_heap(rows_.begin(), rows_.end(), less_);

@@ -1,4 +1,4 @@
-// PatternOption: the GLOB argument and -e of subcommands that take names.
+// PatternOption: the GLOB argument and the option -e of subcommands that select names.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,19 +14,21 @@ struct PatternOption {
   std::optional<std::string> text;
   bool regex = false;
 
-  // The last paragraph of a subcommand's help.
+  // The paragraph about patterns, which is the last one in a subcommand's help.
   static constexpr const char* kHelp =
-      "A GLOB matches whole names: ? is one character except \"/\", * any number of these; ** is "
-      "any number of any characters, **/ also none; [a-z] is a set, [!a-z] its complement; \\ "
-      "makes the next character literal. With -e it is a regular expression (PCRE2) that may match "
-      "anywhere in a name.";
+      "A GLOB matches whole names. A ? matches one character except \"/\", and * matches any "
+      "number of such characters. A ** matches any number of any characters, and **/ matches any "
+      "number of whole components of a name, including none. A set [a-z] matches one of its "
+      "characters, and [!a-z] matches one character outside the set. A \\ makes the next character "
+      "literal. With -e, GLOB is a regular expression (PCRE2) "
+      "that may match anywhere in a name.";
 
   void offer(CLI::App& command, const std::string& what) {
     command.add_option("GLOB", text, what);
     command.add_flag("-e", regex, "GLOB is a regular expression");
   }
-  // Matches everything if no pattern was given. Errors: kUsage if it is not a pattern, or for -e
-  // without one.
+  // Returns the pattern. Without a pattern from the user, everything matches. Errors: kUsage for an
+  // invalid pattern, or for -e without a pattern.
   Result<NamePattern> names() const { return made<NamePattern>(); }
   Result<ObjectPattern> objects() const { return made<ObjectPattern>(); }
 

@@ -1,4 +1,4 @@
-// nminspect provenance: shows from what a file was made.
+// nminspect provenance: shows the inputs from which a file was made.
 #pragma once
 
 #include "nminspect/inspect_command.h"

@@ -21,7 +21,7 @@ std::string value_text(const VariableStatistics& v, const std::array<std::byte, 
   return v.has_range ? number_text(v.type, value.data()) : "-";
 }
 
-// Returns integers and finite numbers with all their digits, others as text.
+// Returns integers and other finite numbers with all their digits, and infinite numbers as text.
 Json number_json(const VariableStatistics& v, const std::array<std::byte, 8>& value) {
   if (!v.has_range) return Json();
   const std::string text = number_text(v.type, value.data());
@@ -74,7 +74,7 @@ class StatsListing {
     head.back() = ',';
     return out_.write(head + "\"blocks\":[");
   }
-  // statistics: nullopt: the block has none.
+  // `statistics` is nullopt if the block has none.
   Status block(const Block& block, const std::optional<BlockStatistics>& statistics) {
     std::vector<VarId> variables;
     for (VarId v = 0; v < block.metadata.variable_count(); ++v)
@@ -153,14 +153,15 @@ StatsCommand::StatsCommand(Tool& tool)
           tool, "stats",
           {"Shows statistics of variables: counts, minimum, maximum, histogram.",
            std::string(
-               "Shows the statistics that an NMB file written with --stats has stored; values are "
-               "not read. Columns for each variable of the selected blocks: type; number of "
-               "elements; number of missing values (equal to missing_value or to _FillValue, "
-               "without that to the default fill value of a type of two bytes or more); number of "
-               "NaNs; minimum and maximum of all other values. scale_factor and add_offset are not "
-               "applied. A variable that was not counted shows \"-\" everywhere. --histogram shows "
-               "the number of values in each range instead; --json shows both. nmverify checks the "
-               "stored numbers.\n\n") +
+               "Shows the statistics that are stored in an NMB file written with --stats. Values "
+               "are not read. The columns for each variable of the selected blocks are: type, "
+               "number of elements, number of missing values, number of NaNs, and minimum and "
+               "maximum of all other values. A value is missing if it equals missing_value or "
+               "_FillValue. If there is no _FillValue, the default fill value of a type of two "
+               "bytes or more is also missing. scale_factor and add_offset are not applied. A "
+               "variable that was not counted shows \"-\" in each column. With --histogram, the "
+               "columns show the number of values in each range instead; with --json, both are "
+               "shown. The stored numbers are checked by nmverify.\n\n") +
                PatternOption::kHelp,
            "  nminspect stats run.nmb\n"
            "  nminspect stats run.nmb 'r4952/**'\n"
@@ -178,10 +179,11 @@ Status StatsCommand::run(const InspectedFile& file) {
                   "only NMB files have statistics; nmconvert --stats makes an NMB file with them");
   NMB_ASSIGN(const NamePattern pattern, pattern_.names());
   StatsListing listing(tool_, histogram_);
-  // Nothing goes out where there is nothing to be told.
+  // Output begins only when a block with statistics is found; without such a block, nothing is
+  // written.
   std::uint64_t blocks = 0;
   bool begun = false;
-  std::vector<BlockEntry> ahead;  // blocks before the first that has statistics
+  std::vector<BlockEntry> ahead;  // blocks before the first block with statistics
   const auto list = [&](const BlockEntry& entry) -> Status {
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader->block(entry));
     NMB_ASSIGN(const std::optional<BlockStatistics> statistics, reader->statistics(*block));
@@ -215,7 +217,7 @@ Status StatsCommand::run(const InspectedFile& file) {
                       listing.histograms());
 }
 
-// How many of the blocks have no statistics, and how many have histograms.
+// Reports how many blocks have no statistics and how many have no histogram.
 Status StatsCommand::tell_missing(const std::string& file, std::uint64_t blocks,
                                   std::uint64_t without, std::uint64_t histograms) {
   if (without > 0)
@@ -223,8 +225,7 @@ Status StatsCommand::tell_missing(const std::string& file, std::uint64_t blocks,
         fmt::format("{}: {} of {} blocks have no statistics", file, without, blocks));
   if (!histogram_) return {};
   if (histograms == 0)
-    return Status(Code::kNotFound,
-                  "found no histogram, expected a file written with --stats histogram");
+    return Status(Code::kNotFound, "the blocks have no histograms; --stats histogram writes them");
   if (const std::uint64_t plain = blocks - without - histograms; plain > 0)
     tool_.diagnostics().note(
         fmt::format("{}: {} of {} blocks have no histogram", file, plain, blocks));

@@ -1,4 +1,4 @@
-// nminspect stats: shows statistics of values that the file keeps.
+// nminspect stats: shows the statistics of values that are stored in a file.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ Result<Json> summary_of(const InspectedFile& file) {
     json["external_files"] = files.size() - static_cast<std::size_t>(originals);
     json["originals"] = originals;
     json["hdf5_view"] = reader->has_hdf5_view();
-    // If the view is damaged, the summary is shown nevertheless; nmverify reports details.
+    // If the view is damaged, the summary is still shown; nmverify reports the damage.
     const Result<std::uint64_t> shown = reader->hdf5_view_generation();
     if (reader->has_hdf5_view() && shown.ok() && *shown != 0) json["hdf5_view_generation"] = *shown;
   }
@@ -70,7 +70,7 @@ Status SummaryCommand::run(const InspectedFile& file) {
     std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     if (key == "size" || key == "uncommitted")
       text = bytes_text(value.get<std::uint64_t>(), tool_.options().bytes);
-    // Names in the document stand for bytes.
+    // Names in the JSON document are encoded; the table shows the name itself.
     if (key == "file") text = file.file().name();
     if (key == "hdf5_view")
       text = json.contains("hdf5_view_generation")

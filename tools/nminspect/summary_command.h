@@ -1,4 +1,4 @@
-// nminspect summary: shows the contents of a file from its index alone.
+// nminspect summary: shows the kind, size and totals of a file.
 #pragma once
 
 #include "nminspect/inspect_command.h"

@@ -1,4 +1,4 @@
-// The view of netCDF, if it is wanted (see view_option.h).
+// Determines the netCDF view of a block (see view_option.h).
 #include "nminspect/view_option.h"
 
 #include <optional>
@@ -14,8 +14,8 @@ bool has_properties(const Dataset& dataset) {
   return dataset.metadata.find_attribute(kGlobal, "_NCProperties").has_value();
 }
 
-// Returns whether netCDF wrote the block, rather than another program that uses dimension scales.
-// view: of the block.
+// Returns whether netCDF wrote the block, and not another program that uses dimension scales.
+// `view` is the view of the block.
 Result<bool> is_of_netcdf(const InspectedFile& file, std::string_view block, const Dataset& dataset,
                           const NetcdfView& view) {
   // The view leaves out data sets that are only dimensions for netCDF.
@@ -64,7 +64,7 @@ Result<std::optional<NetcdfView>> ViewOption::of(const InspectedFile& file, std:
   if (!wanted && !dimensions.first_made_up) return std::optional<NetcdfView>();
   view = netcdf_view(dataset, &dimensions.lengths, dimensions.first_made_up);
   if (!wanted) view.is_netcdf = false;
-  // netCDF-C shows a length of 0 as unlimited.
+  // netCDF-C shows a dimension of length 0 as unlimited.
   for (NetcdfView::Dimension& dimension : view.dimensions)
     dimension.may_grow = dimension.may_grow || dimension.length == 0;
   return std::optional(std::move(view));

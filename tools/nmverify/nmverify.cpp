@@ -16,16 +16,18 @@ using namespace nmb::tools;
 
 const HelpText kHelp = {
     "Checks NMB, classic netCDF (CDF-1, CDF-2, CDF-5), netCDF-4 and HDF5 files.",
-    "Reports every finding with the rule of the format that is broken, the byte offset, and the "
-    "found and expected values; then lists the blocks that are not sound.\n\n"
+    "Reports every finding with the broken rule of the format, the byte offset, and the found and "
+    "expected values. Then lists the blocks that are not sound.\n\n"
     "Each level includes the levels before it: index (head and index), blocks (metadata of "
-    "blocks), data (values, also those in other files, and unused bytes of the file). For netCDF-4 "
-    "and HDF5 files: index lets the HDF5 library read all groups and objects, up to the first that "
-    "it refuses; blocks checks the blocks that they become, and that no values share bytes; data "
+    "blocks), data (values, also those in other files, and unused bytes of the file). In netCDF-4 "
+    "and HDF5 files, the level index lets the HDF5 library read all groups and objects, and stops "
+    "at the first object that the library refuses. The level blocks checks the blocks into which "
+    "groups are converted, and that no bytes belong to the values of two objects. The level data "
     "reads all values and decodes chunks (deflate, shuffle, fletcher32, zstd). Chunks with other "
-    "filters are not checked, with a warning. --rate does not slow down the HDF5 library.\n\n"
-    "Under mpiexec, all processes check values of NMB files, and the first one writes the report, "
-    "which is the same for any number of processes.\n\n"
+    "filters are not checked; a warning reports them. The option --rate does not slow down the "
+    "HDF5 library.\n\n"
+    "Under mpiexec, all processes check values of NMB files, and the first process writes the "
+    "report. The report is the same for any number of processes.\n\n"
     "Exit codes: 0 all sound; 1 findings; 2 a file could not be verified.",
     "  nmverify run.nmb                       # everything\n"
     "  nmverify --level blocks --json *.nmb   # without reading values\n"
@@ -50,7 +52,7 @@ Result<VerifySummary> verify_file(Tool& tool, const std::string& name, const Arg
   return summary;
 }
 
-// Verifies all files; the exit code goes to the tool's diagnostics.
+// Verifies all files, and sets the exit code in the tool's diagnostics.
 void verify_files(Tool& tool, const Arguments& arguments, VerifyReport& report) {
   const bool strict = tool.options().strict;
   VerifyTotals totals;
@@ -118,7 +120,7 @@ int main(int argc, char** argv) {
       arguments.verify.threads = threads;
       if (ranks.size() > 1) arguments.verify.ranks = &ranks;
       NMB_TRY(verify_together(ranks, threads, [&]() -> Status {
-        // The list may be standard input, which only the first process has.
+        // The list may be standard input, which only the first process can read.
         if (!options.files_from.empty()) {
           NMB_ASSIGN(const std::vector<std::string> listed,
                      read_file_list(options.files_from, options.nul_separated));
@@ -131,7 +133,7 @@ int main(int argc, char** argv) {
         verify_files(tool, arguments, *report);
         return {};
       }));
-      // All processes of a job end with the exit code of the first one.
+      // All processes of a job end with the exit code of the first process.
       NMB_ASSIGN(const Exit exit, ranks.broadcast_value(0, tool.diagnostics().exit()));
       tool.diagnostics().raise(exit);
       return Status();

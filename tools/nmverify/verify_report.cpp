@@ -1,4 +1,4 @@
-// Reports of nmverify (see verify_report.h).
+// Writes the reports of nmverify (see verify_report.h).
 #include "verify_report.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace nmb::tools {
 namespace {
 
-// "1 finding", "2 findings".
+// Returns "1 finding" or "2 findings".
 std::string counted(std::uint64_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }

@@ -1,5 +1,5 @@
-// Reports of nmverify: lines of text, or one JSON document ("nmb/verify/1"). They are written while
-// files are verified, so that findings take no memory, whatever their number.
+// Reports of nmverify: lines of text, or one JSON document ("nmb/verify/1"). Findings are written
+// while files are verified, so that any number of findings takes no memory.
 #pragma once
 
 #include <memory>
@@ -20,22 +20,24 @@ struct VerifyTotals {
   std::uint64_t bytes_read = 0;
 };
 
-// Calls come in this order: begin; for each file begin_file, report and damaged_block, end_file;
-// end. The output keeps failures to write.
+// Functions are called in this order: begin(); for each file begin_file(), report() and
+// damaged_block(), end_file(); at last end(). The functions return no errors: the Output remembers
+// a failed write.
 class VerifyReport : public Findings {
  public:
   virtual void begin(VerifyLevel level) = 0;
   virtual void begin_file(const std::string& file) = 0;
   virtual void damaged_block(const std::string& name) = 0;
-  // result: that of verify().
+  // `result` is the result of verify().
   virtual void end_file(const Result<VerifySummary>& result) = 0;
   virtual void end(const VerifyTotals& totals) = 0;
 };
 
 std::string_view level_name(VerifyLevel level);
 
-// strict: warnings are findings. quiet: no warnings except that a generation may be missing
-// (R-SB-13), and no summaries of files without findings.
+// Returns a report that writes to `out`. If `strict` is true, warnings are findings. If `quiet` is
+// true, the report omits summaries of files without findings, and all warnings except that a
+// generation may be missing (R-SB-13).
 std::unique_ptr<VerifyReport> text_report(Output& out, bool quiet, bool strict);
 std::unique_ptr<VerifyReport> json_report(Output& out, bool strict);
 

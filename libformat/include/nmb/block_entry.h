@@ -1,5 +1,5 @@
-// BlockEntry: the index's row of one block. Totals: its counts over many blocks (spec/format.md,
-// sections 6 and 7).
+// BlockEntry: the row of one block in the index. Totals: sums of counts over many blocks
+// (spec/format.md, sections 6 and 7).
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace nmb {
 
-// How many of each a block has.
+// Numbers of objects in a block.
 struct BlockCounts {
   std::uint64_t dimensions = 0;
   std::uint64_t variables = 0;
   std::uint64_t attributes = 0;
-  std::uint64_t records = 0;  // 0 without a record dimension
+  std::uint64_t records = 0;  // number of records; 0 without a record dimension
   std::uint64_t samples = 0;
 
-  // Also of what inherits it: copied alone.
+  // Returns only these members of a derived struct, so that they can be copied together.
   BlockCounts& counts() { return *this; }
   const BlockCounts& counts() const { return *this; }
   // Calls visit with each count, in the order of the index's columns.
@@ -29,7 +29,7 @@ struct BlockCounts {
   friend bool operator==(const BlockCounts&, const BlockCounts&) = default;
 };
 
-// The sums over all blocks of a subtree or a file.
+// Sums of the counts over all blocks of a subtree or a file.
 struct Totals : BlockCounts {
   std::uint64_t blocks = 0;
 
@@ -47,19 +47,19 @@ struct Totals : BlockCounts {
 
 // Where a block and its body are in the file.
 struct StoredBody {
-  std::uint64_t position = 0;       // of the block's header
-  std::uint64_t stored_length = 0;  // of the body, in bytes
+  std::uint64_t position = 0;       // position of the block's header in the file
+  std::uint64_t stored_length = 0;  // bytes of the body as stored
   std::uint64_t raw_length = 0;
-  Digest digest;  // of the raw body
+  Digest digest;  // digest of the raw body
   std::uint16_t codec = 0;
 
-  // Also of what inherits it: copied alone.
+  // Returns only these members of a derived struct, so that they can be copied together.
   StoredBody& stored_body() { return *this; }
   const StoredBody& stored_body() const { return *this; }
 };
 
 struct BlockEntry : BlockCounts, StoredBody {
-  // Position, length and checksum of a structure of the file (spec/format.md, section 5).
+  // Position, length and checksum of a structure in the file (spec/format.md, section 5).
   struct Place {
     std::uint64_t position = 0;
     std::uint64_t length = 0;
@@ -71,26 +71,28 @@ struct BlockEntry : BlockCounts, StoredBody {
   std::string name;
   std::uint16_t kind = 0;
   bool hole = false;                  // the extent is not empty, but no byte of it is stored
-  std::uint64_t sum = 0;              // of header and name
-  std::uint64_t extent_position = 0;  // 0: not in one run
+  std::uint64_t sum = 0;              // checksum of header and name
+  std::uint64_t extent_position = 0;  // position of the extent; 0 if it is not stored in one run
   std::uint64_t extent_length = 0;
   std::uint64_t extent_sum = 0;
   Place map;  // root page of the data map
   Place storage;
   std::uint64_t order = 0;
-  std::uint64_t needs =
-      0;  // bits of features that a reader must know to read the block (spec/format.md, section 13)
-  // Bytes at the end of the extent whose pieces are listed in growth pages (section 10.4), and
-  // their records. records and extent_length include them; the other fields do not.
+  // Bits of the features that a reader must know to read the block (spec/format.md, section 13).
+  std::uint64_t needs = 0;
+  // `growth` is the number of bytes at the end of the extent whose pieces are listed in growth
+  // pages (spec/format.md, section 10.4). `grown_records` is the number of records in these bytes.
+  // `records` and `extent_length` include these numbers; the other fields do not.
   std::uint64_t growth = 0, grown_records = 0;
 
   Totals totals() const { return {counts(), 1}; }
   bool has_map() const { return map.position != 0; }
-  // Bytes of the extent that position, sum, hole and map describe: all except growth.
+  // Returns the number of bytes of the extent that `extent_position`, `extent_sum`, `hole` and
+  // `map` describe. The number does not include the bytes counted by `growth`.
   std::uint64_t settled_length() const { return extent_length - growth; }
 };
 
-// Samples of a block if no rule for counting them is given.
+// Returns the number of samples of a block if no rule for counting samples is given.
 constexpr std::uint64_t default_samples(std::uint64_t variables) { return variables > 0 ? 1 : 0; }
 
 }  // namespace nmb

@@ -20,7 +20,8 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
-// Digest: XXH3-128, which decides equality of metadata (spec/format.md, section 1).
+// Digest: an XXH3-128 checksum. Metadata counts as equal if its digests are equal (spec/format.md,
+// section 1).
 struct Digest {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -28,35 +29,35 @@ struct Digest {
   bool is_zero() const { return low == 0 && high == 0; }
 };
 
-// ByteSource: random-access bytes to read from (a file, a range of a source, memory). Everything
-// that reads input does it through this interface, so that tests can count reads and make them
+// ByteSource: bytes with random access, for example a file, a range of another source, or memory.
+// The library reads all input through this interface, so that tests can count reads and make them
 // fail.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Number of bytes, as of opening or of the last refresh().
+  // Returns the number of bytes at the time of opening or of the last refresh().
   virtual std::uint64_t size() const = 0;
-  // Updates size(), because another process may append to the file; size() never decreases. kIo.
-  // Thread-safe.
+  // Updates and returns size(), because another process may have appended to the file. The size
+  // never decreases. Errors: kIo. Thread-safe.
   virtual Result<std::uint64_t> refresh() const { return size(); }
   // Drops cached bytes, so that the next read_at() sees the file's current bytes.
   virtual void forget() const {}
-  // Whether a process is known to hold the writer's lock (spec/format.md, section 5.5). false: none
-  // does, or the system does not know.
+  // Returns true if the system reports that a process holds the writer's lock (spec/format.md,
+  // section 5.5).
   virtual bool has_writer() const { return false; }
-  // Fills `out` from `offset`, completely or not at all. kDamaged ("cut"): bytes past size(); kIo:
-  // failures of the system. Thread-safe.
+  // Fills the whole of `out` with the bytes from `offset` on, or fails. Errors: kDamaged ("cut") if
+  // the range ends after size(); kIo if a system call fails. Thread-safe.
   virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
-  // The name for messages.
+  // Returns the name of the source for messages.
   virtual const std::string& name() const = 0;
-  // The path of the file of which this is the content, from its first byte; nullptr: none. External
-  // files of an NMB file are looked for relative to its folder.
+  // Returns the path of the file if the source is a file from its first byte on; otherwise nullptr.
+  // External files of an NMB file are looked for relative to the folder of this path.
   virtual const std::string* path() const { return nullptr; }
-  // Whether the range (offset, length) is known to be a hole of the file system, which reads as
-  // zero.
+  // Returns true if the range is known to be a hole in the file, which reads as zeros. The
+  // parameters are the offset and the length of the range in bytes.
   virtual bool is_unallocated(std::uint64_t, std::uint64_t) const { return false; }
-  // Whether is_unallocated() may be true for some range. false: it never is, so callers need not
-  // ask, and a copy of the source takes space for all its bytes.
+  // Returns whether is_unallocated() can return true for any range. If the result is false, callers
+  // need not call is_unallocated(), and a copy of the source takes space for all its bytes.
   virtual bool may_be_sparse() const { return false; }
 };
 

@@ -1,6 +1,6 @@
 // Communicator: the ranks that write or read a file together (threads of one process, or processes
-// of an MPI job) and their collective operations. The operations are implemented once, on messages
-// from rank to rank, so that one process, threads and MPI run the same algorithm ("Parallel Data
+// of an MPI job) and their collective operations. The operations are implemented once, by messages
+// between ranks. One process, threads and MPI therefore run the same algorithm ("Parallel Data
 // Object Creation", section 3).
 #pragma once
 
@@ -23,30 +23,30 @@
 
 namespace nmb {
 
-// Creates, reads and writes the writer's file by MPI-IO, so that the MPI library's drivers and
-// hints apply to it.
+// Creates, reads and writes the writer's file by MPI-IO. The drivers and hints of the MPI library
+// then apply to the file.
 class MpiIo {
  public:
   // Keys and values of an MPI_Info.
   using Hints = std::vector<std::pair<std::string, std::string>>;
 
   virtual ~MpiIo() = default;
-  // Makes an empty file, so that hints about placement apply. Errors: kExists; kUsage: hints or a
-  // path that MPI does not accept.
+  // Creates an empty file, so that hints about its placement take effect. Errors: kExists; kUsage
+  // if MPI does not accept the hints or the path.
   virtual Status create(const std::string& path, const Hints& hints) const = 0;
-  // Opens `file`, which is at `path`, for access by MPI-IO from this rank only; `file` still
-  // provides name, lock and publishing. threads: whether several threads will use it. Errors: see
-  // create().
+  // Opens `file`, which is at `path`, for access by MPI-IO from this rank only. `file` still
+  // provides the name, the lock and publish(). `threads` says whether several threads will use the
+  // file. Errors: see create().
   virtual Result<std::unique_ptr<OutputFile>> open(std::unique_ptr<OutputFile> file,
                                                    const std::string& path, const Hints& hints,
                                                    bool threads) const = 0;
 };
 
-// Memory of long messages, kept for later ones: the system hands out new memory page by page,
-// filled with zeros, which takes as long as filling it a second time. Used by one thread at a time.
+// Keeps the memory of long messages for later messages. New memory is slower, because the system
+// first fills each page with zeros. Only one thread may use this object at a time.
 class MessageMemory {
  public:
-  static constexpr std::size_t kMost = 12 << 20;  // bytes that are kept
+  static constexpr std::size_t kMost = 12 << 20;  // maximum number of bytes that are kept
 
   MessageMemory() { kept_.reserve(kMostVectors); }
   // Returns a vector with room for `length` bytes; its content is unspecified.
@@ -55,15 +55,15 @@ class MessageMemory {
   std::size_t kept() const { return kept_bytes_; }
 
  private:
-  // The C library keeps shorter ones itself.
+  // The C library itself keeps the memory of vectors shorter than kLong.
   static constexpr std::size_t kLong = 64 << 10, kMostVectors = 64;
   std::vector<std::vector<std::byte>> kept_;
   std::size_t kept_bytes_ = 0;
 };
 
-// One rank's end of a network that carries messages from rank to rank. A communicator is built on a
-// transport: threads, MPI, or one made by a test. Used by one thread at a time. Messages from one
-// rank to another arrive in the order they were sent.
+// One rank's end of a network that carries messages between ranks. A communicator uses a transport
+// for threads or for MPI, or one that a test made. Only one thread may use a transport at a time.
+// Messages from one rank to another arrive in the order in which they were sent.
 class Transport {
  public:
   struct Arrival {
@@ -71,28 +71,30 @@ class Transport {
     std::vector<std::byte> bytes;
   };
 
-  // Does not wait for messages on their way if the network has failed.
+  // If the network has failed, the destructor does not wait for messages that are on their way.
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  // Maximum bytes of a message for send().
+  // Returns the maximum length in bytes of a message for send().
   virtual std::size_t max_message() const { return std::size_t{1} << 30; }
-  // The lowest rank on this machine.
+  // Returns the lowest rank on this machine.
   virtual int node_leader() const = 0;
-  // Whether a pointer of one rank is valid on the others.
+  // Returns whether a pointer of one rank is valid on the other ranks.
   virtual bool shares_memory() const = 0;
-  // Takes the bytes, which must not be empty; does not wait for the receiver.
+  // Sends the bytes, which must not be empty. Does not wait for the receiver.
   virtual Status send(int to, std::vector<std::byte> bytes) = 0;
-  // Waits for the next message from any rank. Fails when the network has failed.
+  // Waits for the next message from any rank. Fails if the network has failed.
   virtual Result<Arrival> next() = 0;
-  // Makes the network fail: every rank's next() fails from now on. The first reason is kept.
+  // Makes the network fail, so that next() fails on every rank from now on. The reason given first
+  // is kept.
   virtual void fail(const Status& why) = 0;
-  // CPU seconds spent in next() while no message was there.
+  // Returns the CPU seconds that next() has spent waiting for messages.
   virtual double waiting_seconds() const = 0;
   // Keeps `what` alive at least until the other ranks have noticed the network's failure, or have
   // ended.
   void keep(std::shared_ptr<const void> what) { kept_.push_back(std::move(what)); }
-  // Makes and opens files by MPI-IO; null if the ranks are not MPI ranks.
+  // Returns the object that creates and opens files by MPI-IO; nullptr if the ranks are not MPI
+  // ranks.
   virtual const MpiIo* mpi_io() const { return nullptr; }
 
   const std::shared_ptr<MessageMemory>& memory() const { return memory_; }
@@ -104,20 +106,21 @@ class Transport {
   std::shared_ptr<MessageMemory> memory_ = std::make_shared<MessageMemory>();
 };
 
-// Messages and bytes that a rank has sent, and the most bytes of messages that it held at a time.
+// Numbers of messages and bytes that a rank has sent, and the maximum number of bytes of messages
+// that it held at one time.
 struct Traffic {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
   std::uint64_t peak_bytes = 0;
 };
 
-// A message that arrived. Messages with the same bytes may share them.
+// A message that has arrived. Messages with the same bytes may share the memory of the bytes.
 class Message {
  public:
   Message() = default;
-  // memory: gets the bytes back from the last message that owns them.
+  // The last message that owns the bytes gives their memory back to `memory`.
   NMB_EXPORT Message(int from, std::vector<std::byte> bytes, std::shared_ptr<MessageMemory> memory);
-  // bytes: part of the owner's bytes.
+  // `bytes` must be a part of `*owner`.
   Message(int from, std::shared_ptr<const std::vector<std::byte>> owner,
           std::span<const std::byte> bytes)
       : from_(from), owner_(std::move(owner)), bytes_(bytes) {}
@@ -130,13 +133,14 @@ class Message {
   std::span<const std::byte> bytes_;
 };
 
-// Every rank of a file calls the same collective operations in the same order; each operation
-// returns when this rank's part is done. A failure of the network (another rank's thread ended, no
-// memory for a message) is the same for all ranks and stays. Used by one thread at a time. Memory
+// All ranks of a file must call the same collective operations in the same order. Each operation
+// returns when this rank's part is done. A failure of the network is the same on all ranks, and all
+// later operations fail too. The network fails, for example, if a rank's thread has ended or if
+// there is no memory for a message. Only one thread may use a communicator at a time. Memory
 // exhaustion throws std::bad_alloc; the other ranks then wait until fail() is called.
 class Communicator {
  public:
-  // A single rank.
+  // Makes a communicator of a single rank.
   Communicator() = default;
   NMB_EXPORT explicit Communicator(std::unique_ptr<Transport> transport);
   Communicator(const Communicator&) = delete;
@@ -144,57 +148,60 @@ class Communicator {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  // Whether this is the lowest rank on its machine.
+  // Returns whether this is the lowest rank on its machine.
   bool leads_node() const { return node_leader() == rank_; }
-  // The lowest rank on this machine.
+  // Returns the lowest rank on this machine.
   int node_leader() const { return transport_ ? transport_->node_leader() : 0; }
   bool shares_memory() const { return !transport_ || transport_->shares_memory(); }
   const Traffic& traffic() const { return traffic_; }
-  // Restarts Traffic::peak_bytes from now on.
+  // Sets Traffic::peak_bytes to the number of bytes that are held now.
   void restart_peak() { traffic_.peak_bytes = held_; }
-  // For the writer; see Transport.
+  // For the writer; see Transport::mpi_io().
   const MpiIo* mpi_io() const { return transport_ ? transport_->mpi_io() : nullptr; }
   double waiting_seconds() const { return transport_ ? transport_->waiting_seconds() : 0; }
 
-  // Whether agree() adds the rank to a failure's message. Default: true; the same on all ranks. A
-  // program that uses threads may not want messages to mention ranks.
+  // Sets whether agree() adds the rank to a failure's message. The default is true; the value must
+  // be the same on all ranks. A program that uses threads may not want messages to mention ranks.
   void set_names_ranks(bool on) { names_ranks_ = on; }
 
-  // Collective: gives all ranks the failure of the lowest rank that has one; its message ends with
-  // the rank. operation: name of the caller's operation, at most 31 bytes; file: number of its file
-  // (number_file()). If these differ between ranks, all get kUsage.
+  // Collective: returns on all ranks the failure of the lowest rank that has failed. The message
+  // then ends with the number of that rank. `operation` is the name of the caller's operation, at
+  // most 31 bytes. `file` is the number of the caller's file (number_file()). If `operation` or
+  // `file` differs between ranks, all ranks get kUsage.
   NMB_EXPORT Status agree(const Status& status, std::string_view operation = {},
                           std::uint64_t file = 0);
   // Collective: runs work() on rank 0 only and returns its Status on all ranks, without adding the
-  // rank to the message. For failures that do not depend on a rank, for example an existing target.
+  // rank to the message. Suits failures that do not depend on the rank, for example an existing
+  // target.
   template <class Work>
   Status first(Work work) {
     return of_first(rank_ == 0 ? Status(work()) : Status());
   }
-  // Returns the next file number, from 1. Ranks open the same files in the same order, so it is the
-  // same on all.
+  // Returns the next file number; the first is 1. The number is the same on all ranks, because they
+  // open the same files in the same order.
   std::uint64_t number_file() { return ++files_; }
-  // How often agree() or first() returned a failure; the same on all ranks.
+  // Returns how often agree() or first() returned a failure. The number is the same on all ranks.
   std::uint64_t agreed_failures() const { return agreed_failures_; }
-  // How often agree() found that ranks run different operations.
+  // Returns how often agree() found that ranks run different operations.
   std::uint64_t differing_calls() const { return differing_calls_; }
-  // Returns when all ranks have called it.
+  // Waits until all ranks have called barrier().
   NMB_EXPORT Status barrier();
-  // Copies *bytes of rank `root` to all ranks.
+  // Copies the vector *bytes of rank `root` to all ranks.
   NMB_EXPORT Status broadcast(int root, std::vector<std::byte>* bytes);
 
-  // Sends parcels to any ranks, this one included, and returns the parcels that arrive, sorted by
-  // sender; those of one sender keep their order. Each rank sends ceil(log2(size)) messages that
-  // carry short parcels from rank to rank; long parcels go straight to their rank
-  // (parallel/exchange.cpp).
+  // Sends parcels to any ranks, including this one. Returns the parcels that arrive, sorted by
+  // sender; parcels from one sender keep their order. Short parcels are forwarded from rank to
+  // rank, for which each rank sends ceil(log2(size)) messages. Long parcels are sent directly to
+  // their rank (parallel/exchange.cpp).
   struct Parcel {
     int to = 0;
     std::vector<std::byte> bytes;
   };
   NMB_EXPORT Result<std::vector<Message>> exchange(std::vector<Parcel> parcels);
 
-  // Combines the values of all ranks, in order of ranks. combine(value of ranks a..b, value of
-  // ranks b+1..c) returns the value of ranks a..c; it must be associative.
+  // Combines the values of all ranks, in order of ranks. `combine(x, y)` gets the value x of ranks
+  // a to b and the value y of ranks b+1 to c; it must return the value of ranks a to c. The
+  // operation must be associative.
   template <class T, class Combine>
   Result<T> all_reduce(T value, Combine combine);
   // Combines the values of all ranks before this one; returns `first` on rank 0.
@@ -203,7 +210,7 @@ class Communicator {
   template <class T>
   Result<T> broadcast_value(int root, T value);
 
-  // Makes the network fail because of this rank: every rank's next operation fails.
+  // Makes the network fail for the reason `why`, so that the next operation of every rank fails.
   NMB_EXPORT void fail(const Status& why);
 
   // Keeps `what` alive until the other ranks have noticed the failure; see Transport.
@@ -211,8 +218,8 @@ class Communicator {
     if (transport_) transport_->keep(std::move(what));
   }
 
-  // Returns an empty vector for a parcel, with room for `length` bytes and those that send()
-  // appends.
+  // Returns an empty vector for a parcel. The vector has room for `length` bytes and for the bytes
+  // that send() appends.
   NMB_EXPORT std::vector<std::byte> parcel_bytes(std::size_t length);
 
  private:
@@ -240,9 +247,10 @@ class Communicator {
   NMB_EXPORT Status of_first(const Status& status);
   Status broadcast(Operation what, int root, std::vector<std::byte>* bytes);
   Status take_arrival();
-  // Ranks in a different call send messages that this rank does not wait for.
+  // Fails if a message of a different call has arrived, which shows that another rank is not in the
+  // same call.
   Status check_same(Tag tag);
-  // Fails the network, because the ranks would wait for each other forever.
+  // Makes the network fail, because otherwise the ranks would wait for each other forever.
   NMB_EXPORT Status other_call(int from);
   struct OnTheWay;
   Status pass_on(Tag tag, OnTheWay own, std::vector<Message>* arrived, std::uint32_t* straight);
@@ -285,7 +293,8 @@ class Communicator {
   std::uint64_t operations_ = 0;
   std::uint64_t files_ = 0;
   std::uint64_t agreed_failures_ = 0, differing_calls_ = 0;
-  std::map<Tag, std::vector<Message>> waiting_;  // arrived, not yet asked for
+  // Messages that have arrived but that receive() has not returned yet.
+  std::map<Tag, std::vector<Message>> waiting_;
   std::map<int, Partial> partial_;
   Traffic traffic_;
   std::uint64_t held_ = 0;
@@ -296,7 +305,8 @@ template <class T, class Combine>
 Result<T> Communicator::all_reduce(T value, Combine combine) {
   if (size_ == 1) return value;
   const Tag tag = next_tag(Operation::kReduce);
-  // A binomial tree towards rank 0: ranks [rank, rank + step) are combined.
+  // Combines values in a binomial tree towards rank 0. Before each step, `value` covers ranks
+  // [rank, rank + step).
   for (int step = 1; step < size_; step *= 2) {
     if (rank_ & step) {
       NMB_TRY(send_value(rank_ - step, tag, value));
@@ -315,7 +325,7 @@ Result<T> Communicator::scan_before(T value, T first, Combine combine) {
   const Tag tag = next_tag(Operation::kScan);
   T before = first;
   bool any = false;
-  // `value` covers ranks (rank - step, rank], `before` those of them below this one.
+  // `value` covers ranks (rank - step, rank]; `before` covers these ranks except this one.
   for (int step = 1; step < size_; step *= 2) {
     if (rank_ + step < size_) NMB_TRY(send_value(rank_ + step, tag, value));
     if (rank_ >= step) {
@@ -332,7 +342,7 @@ template <class T>
 Result<T> Communicator::broadcast_value(int root, T value) {
   if (size_ == 1) return value;
   const Tag tag = next_tag(Operation::kBroadcastValue);
-  // A binomial tree; ranks count from the root.
+  // Sends the value along a binomial tree, in which ranks are numbered from the root.
   const int me = (rank_ - root + size_) % size_;
   int step = 1;
   for (; step < size_; step *= 2) {
@@ -349,43 +359,46 @@ Result<T> Communicator::broadcast_value(int root, T value) {
 // --- ranks that are threads of one process ---
 
 // Returns the ends of a network between `size` threads. Each end may be handed to another thread. A
-// rank whose end is destroyed sends no more messages: when all remaining ranks wait for each other,
-// next() fails with kUsage on each.
+// rank whose end is destroyed sends no more messages. If all remaining ranks then wait for each
+// other, next() fails with kUsage on each of them.
 NMB_EXPORT std::vector<std::unique_ptr<Transport>> make_thread_network(int size);
 
-// Runs `body` on `size` threads at once, each with its own communicator, and waits for all. If
-// `body` fails on a rank, the network fails, so that no rank waits for it, and that failure is
-// returned. An exception of `body` counts as a failure. stack: bytes per thread; 0: the system's
-// default. kLimit: no thread could be made.
+// Runs `body` on `size` threads at once, each with its own communicator, and waits for all threads.
+// If `body` fails on a rank, the network fails, so that no other rank waits for that rank; the
+// failure is returned. An exception of `body` counts as a failure. `stack` is the stack size of
+// each thread in bytes; 0 means the system's default. Errors: kLimit if a thread cannot be created.
 NMB_EXPORT Status run_thread_ranks(int size, const std::function<Status(Communicator&)>& body,
                                    std::size_t stack = 0);
 
 // --- ranks that are processes of an MPI job ---
-// libnmb is not linked with any MPI library. It loads, on demand, the plug-in for the MPI library
+// libnmb is not linked with any MPI library. On demand, it loads the plug-in for the MPI library
 // that launched the program.
 
 enum class MpiLibrary { kOpenMpi, kMpich };
 
 // Returns the MPI library whose launcher (mpiexec, srun) started this process, according to the
-// environment; nullopt: it was started alone. If Slurm started several processes without its MPI
-// support: kMpich, and open_mpi_ranks() fails.
+// environment; nullopt if the process was started alone. Returns kMpich if Slurm started several
+// processes without its MPI support; open_mpi_ranks() then fails.
 NMB_EXPORT std::optional<MpiLibrary> launched_by();
 
-// Returns how many processes the launcher started, according to the environment; 0: unknown.
+// Returns how many processes the launcher started, according to the environment; 0 if that is
+// unknown.
 NMB_EXPORT int launched_ranks();
 
-// Collective: returns a communicator of the ranks of *comm. comm: points to an MPI_Comm of that
-// library, which is duplicated; null: MPI_COMM_WORLD. Call this on the thread that initialised MPI,
-// and use the communicator there. Destruction is collective; it waits up to 2 s for the other
-// ranks, and after a failure up to 2 s for each further message. Initialises MPI if that has not
-// been done, and then finalises it when the program ends. A rank that gives up must call fail()
-// before it ends; otherwise the others wait for it. Looks for the plug-in nmb-mpi-openmpi.so or
-// nmb-mpi-mpich.so in the folders of NMB_PLUGIN_PATH (separated by ':'). If that is not set: in
-// nmb/ beside the shared libnmb, in the library folder of the executable's installation, and where
-// the dynamic linker looks for libraries (DT_RUNPATH, which the CMake package and nmb.pc set).
-// kUnsupported: the plug-in is missing, cannot be loaded or belongs to another build, or this
-// process was not launched by its MPI. kUsage: this process uses another MPI, MPI was finalised, or
-// *comm is not an intracommunicator.
+// Collective: returns a communicator of the ranks of *comm. `comm` points to an MPI_Comm of that
+// library, which is duplicated; nullptr means MPI_COMM_WORLD. Call this function, and use the
+// communicator, on the thread that initialised MPI. If MPI has not been initialised, this function
+// initialises it, and MPI is finalised when the program ends. Destruction of the communicator is
+// collective. The destructor waits up to 2 s for the other ranks; after a failure it waits up to 2
+// s for each further message. A rank that gives up must call fail() before it ends; otherwise the
+// other ranks wait for it.
+// Looks for the plug-in nmb-mpi-openmpi.so or nmb-mpi-mpich.so in the folders of NMB_PLUGIN_PATH
+// (separated by ':'). If that variable is not set, looks in nmb/ beside the shared libnmb, in the
+// library folder of the executable's installation, and where the dynamic linker looks for libraries
+// (DT_RUNPATH, which the CMake package and nmb.pc set).
+// Fails with kUnsupported if the plug-in is missing, cannot be loaded or belongs to another build,
+// or if its MPI library did not launch this process. Fails with kUsage if this process uses another
+// MPI library, if MPI was finalised, or if *comm is not an intracommunicator.
 NMB_EXPORT Result<std::unique_ptr<Communicator>> open_mpi_ranks(MpiLibrary library,
                                                                 const void* comm = nullptr);
 

@@ -16,22 +16,22 @@ namespace nmb {
 
 // Immutable: safe to share between threads.
 struct Dataset {
-  std::string name;  // of the block, or the path of the file
+  std::string name;  // name of the block, or path of the file
   Metadata metadata{Metadata::Names::kAsFound};
   ClassicLayout layout;
-  std::uint64_t records = 0;  // length of the record dimension; 0 without one
-  // The values: offset 0 is the byte behind the header.
+  std::uint64_t records = 0;  // length of the record dimension; 0 if there is none
+  // The values. Offset 0 is the first byte after the header.
   std::shared_ptr<const ByteSource> extent;
-  // For a classic file: deviations of its header from the canonical form.
+  // Deviations of a classic file's header from the canonical form.
   std::vector<HeaderRemark> remarks;
 
   Kind kind() const { return layout.kind; }
   Result<VariableShape> shape(VarId variable) const {
     return shape_of(metadata, layout, variable, records);
   }
-  // Reads a hyperslab into `out`, as read_hyperslab. kUsage: the hyperslab does not fit the
-  // variable, or `out` has another number of values. kRange: some values did not fit; all are
-  // converted.
+  // Reads a hyperslab into `out`, as read_hyperslab() does. Errors: kUsage if the hyperslab does
+  // not fit the variable, or if `out` has another number of values; kRange if some values do not
+  // fit the type of `out` (all values are converted).
   NMB_EXPORT Status read(VarId variable, const Hyperslab& slab, MutableArray out) const;
   // Reads the whole variable.
   template <class T>
@@ -46,7 +46,7 @@ struct Dataset {
   }
 };
 
-// Opens a classic file (CDF-1, CDF-2, CDF-5). The dataset keeps `file` open. kUnknownKind,
+// Opens a classic file (CDF-1, CDF-2, CDF-5). The dataset keeps `file` open. Errors: kUnknownKind,
 // kDamaged, kIo.
 NMB_EXPORT Result<std::shared_ptr<const Dataset>> open_classic(
     std::shared_ptr<const ByteSource> file);

@@ -1,4 +1,4 @@
-// Datasets as text: CDL, which ncgen turns back into the same dataset, and JSON
+// Writes datasets as text: as CDL, from which ncgen makes the same dataset, and as JSON
 // (spec/format.md, "Data model").
 #pragma once
 
@@ -18,72 +18,79 @@
 
 namespace nmb {
 
-// Receives text in pieces of at most 64 KiB. After its first failure it gets no more text, and the
-// writing function returns that failure.
+// A function that receives text in pieces of at most 64 KiB. After its first failure it gets no
+// more text, and the function that writes the text returns that failure.
 using TextSink = std::function<Status(std::string_view)>;
 
-// One block as a dataset. The referenced name and metadata must outlive the call.
+// A block to write as text. The name and the metadata must outlive the call.
 struct DatasetText {
-  std::string_view name;  // the word after "netcdf": a file's name without its ending
+  std::string_view name;  // the word after "netcdf", for example a file's name without its ending
   const Metadata& metadata;
   Kind kind;
   std::uint64_t records;
 };
 
-// Returns the name of a type in these texts. For a block's own type that differs from a classic one
-// only in byte order: the classic name.
+// Returns the name of a type in CDL and JSON. If one of the block's own types differs from a
+// classic type only in byte order, this is the name of the classic type.
 NMB_EXPORT std::string type_text(const Metadata& metadata, Type type);
-// Returns the text of a text attribute: characters without trailing NULs, or a single string, of
-// fixed length without its padding or of variable length ("" if null). nullopt: numbers or several
-// strings. kDamaged: a string lies outside the values.
+// Returns the text of an attribute that has characters or a single string. Trailing NULs of
+// characters and the padding of a string of fixed length are left out; the text of a null string is
+// "". Returns nullopt for numbers or several strings. Errors: kDamaged if a string lies outside of
+// the attribute's values.
 NMB_EXPORT Result<std::optional<std::string>> attribute_text(const Metadata& metadata,
                                                              const Attribute& attribute);
-// Returns the text of a number in external form, with the fewest digits that read back the same
-// value; "NaN", "Infinity", "-Infinity". type: any classic type except kChar.
+// Returns the text of a number in external form, with the fewest digits from which the same value
+// can be read back. Special values are "NaN", "Infinity" and "-Infinity". `type` is any classic
+// type except kChar.
 NMB_EXPORT std::string number_text(Type type, const std::byte* external);
-// Whether a dimension's length can grow.
+// Returns whether a dimension's length can grow.
 NMB_EXPORT bool may_grow(const Metadata& metadata, DimId dimension);
 
 // Writes CDL as `ncdump -h` prints it. Numbers have enough digits to read back the same value (NaN
-// loses its payload). In names, special characters of CDL follow a backslash; control characters
+// loses its payload). In names, a backslash precedes special characters of CDL. Control characters
 // and bytes that are not UTF-8 are shown as \%xx, which no program reads back; trailing NULs are
-// left out. In strings the same bytes are octal escapes, which ncgen reads back, including trailing
-// NULs. Attributes without values appear as "", which ncgen turns into text of one NUL. CDL for
-// ncgen cannot express a name with '/' or one that is a keyword of CDL, for example "int". view: of
-// this dataset; its names and dimensions are shown, and objects that it leaves out are not.
-// nullptr: everything is shown unchanged.
+// left out. In strings, such bytes are octal escapes, which ncgen reads back, and trailing NULs are
+// kept. Attributes without values appear as "", which ncgen turns into text of one NUL. CDL for
+// ncgen cannot express a name that contains '/' or that is a keyword of CDL, for example "int".
+// `view` is a view of this dataset: only the objects of the view are written, with its names and
+// dimensions. If `view` is nullptr, everything is written unchanged.
 NMB_EXPORT Status write_cdl_header(const DatasetText& dataset, const TextSink& sink,
                                    const NetcdfView* view = nullptr);
 
-// Writes CDL as `ncdump` prints it, or as `ncdump -v` if `only` is given: the header, and the
-// values of all variables or one. Values equal to the fill value are `_` (for the 8-bit types only
-// if there is a _FillValue). Reads `extent`, the values without the header, as read_hyperslab does.
-// Record variables without records have no data entry.
+// Writes CDL as `ncdump` prints it: the header and the values of all variables. If `only` is given,
+// writes the values of this variable only, as `ncdump -v` does. Values equal to the fill value are
+// written as `_` (for the 8-bit types only if there is a _FillValue). Reads `extent`, the values
+// without the header, as read_hyperslab() does. Record variables without records have no data
+// entry.
 NMB_EXPORT Status write_cdl(const DatasetText& dataset, const ClassicLayout& layout,
                             std::shared_ptr<const ByteSource> extent, std::optional<VarId> only,
                             const TextSink& sink);
 
 // Writes one JSON document in UTF-8 on one line, without a final line feed:
+//
 //   {"schema":"nmb/header/1", "name":, "kind":"cdf1|cdf2|cdf5|cdf6", "records":,
 //    "dimensions":[{"name":, "length":, "record":true|false}],
 //    "attributes":[{"name":, "type":, "values":}],
 //    "variables":[{"name":, "type":, "dimensions":[names], "shape":[lengths], "attributes":[...]}]}
-// The length of the record dimension is the record count. Integers are exact (up to 64 bits);
-// floating values have the fewest digits that read back the same value; NaN, Infinity and -Infinity
-// are strings. Values are arrays; char values are one string. In strings, a byte b that is not part
-// of valid UTF-8 is U+EF00 + b (U+EF80 to U+EFFF, a private use area); characters of that range are
-// encoded byte by byte in the same way, so that all bytes can be recovered. view: as above; "shape"
-// has the stored lengths.
+//
+// The length of the record dimension is the record count. Integers are exact (up to 64 bits).
+// Floating-point values have the fewest digits from which the same value can be read back; NaN,
+// Infinity and -Infinity are strings. Values are arrays; char values are one string. In strings, a
+// byte b that is not part of valid UTF-8 becomes the character U+EF00 + b. This gives U+EF80 to
+// U+EFFF, a private use area; characters of that range are encoded byte by byte in the same way, so
+// that all bytes can be recovered. `view` is as for write_cdl_header(), but "shape" has the stored
+// lengths.
 NMB_EXPORT Status write_json_header(const DatasetText& dataset, const TextSink& sink,
                                     const NetcdfView* view = nullptr);
 
 enum class ValueFormat : std::uint8_t { kCdl, kJson };
 
-// Writes the values of a hyperslab. kCdl: elements as in write_cdl, one row (the last dimension)
-// per line, with a final line feed. kJson: nested arrays, one level per dimension; text as one
-// string per row; a scalar without an array; an empty selection as []; no line feed. If values
-// cannot be read, the complete values before them are written, with all arrays closed; if there are
-// none, nothing is written. kUsage: the selection does not fit the shape.
+// Writes the values of a hyperslab. With kCdl, elements are written as by write_cdl(), one row (the
+// last dimension) per line, with a final line feed. With kJson, values are nested arrays with one
+// level for each dimension. Text is one string for each row, a scalar has no array, an empty
+// selection is [], and there is no line feed. If some values cannot be read, only the complete
+// values before them are written, and all arrays are closed. If there are no such values, nothing
+// is written. Errors: kUsage if the selection does not fit the shape.
 NMB_EXPORT Status write_values(const DatasetText& dataset, const ClassicLayout& layout,
                                std::shared_ptr<const ByteSource> extent, VarId variable,
                                const Hyperslab& slab, ValueFormat format, const TextSink& sink);

@@ -37,20 +37,21 @@ enum class StringPadding : std::uint8_t { kNullTerminated = 0, kNullPadded = 1, 
 enum class Normalization : std::uint8_t { kNone = 0, kMostSignificantSet = 1, kImplied = 2 };
 enum class ReferenceKind : std::uint8_t { kObject = 0, kRegion = 1 };
 
-// One type of the types section. Each class uses some of the fields; the others keep these
-// defaults.
+// One type of the types section. Each class uses some of the fields; the other fields keep the
+// default values below.
 struct ExtendedType {
   TypeClass type_class = TypeClass::kInteger;
-  // Bytes of a value. A value of variable length (string, sequence, reference) takes kHeapValue.
+  // Number of bytes of a value. For a value of variable length (string, sequence, reference), this
+  // is kHeapValue.
   std::uint64_t size = 0;
-  std::string name;  // path of a named type; empty: it has no name
+  std::string name;  // path of a named type; empty if the type has no name
 
   // Integer, float, time, bitfield.
   ByteOrder order = ByteOrder::kLittle;
   bool is_signed = false;
   BitPadding low_padding = BitPadding::kZero, high_padding = BitPadding::kZero;
   std::uint32_t bit_offset = 0, precision = 0;
-  // Float: positions and sizes in bits.
+  // For floats: positions and sizes in bits.
   std::uint32_t sign_position = 0, exponent_position = 0, exponent_size = 0;
   std::uint32_t mantissa_position = 0, mantissa_size = 0;
   std::uint64_t exponent_bias = 0;
@@ -62,26 +63,27 @@ struct ExtendedType {
   StringPadding padding = StringPadding::kNullTerminated;
   // Opaque.
   std::string tag;
-  // Compound. Fields usually ascend by offset and do not overlap, but need not.
+  // For compounds. The fields are usually in ascending order of offsets and do not overlap, but
+  // another order and overlaps are allowed.
   struct Field {
     std::string name;
-    std::uint64_t offset = 0;  // in bytes, from the start of the value
+    std::uint64_t offset = 0;  // offset in bytes from the start of the value
     Type type = Type::kByte;
     bool operator==(const Field&) const = default;
   };
   std::vector<Field> fields;
   ReferenceKind reference = ReferenceKind::kObject;
   Type base = Type::kByte;  // enum, sequence, array
-  // Enum: names, and their values in the same order, in the form of `base`.
+  // For enums: names, and their values in the same order, as values of type `base`.
   std::vector<std::string> names;
   std::vector<std::byte> values;
-  std::vector<std::uint64_t> lengths;  // array, slowest first
+  std::vector<std::uint64_t> lengths;  // for arrays: lengths of dimensions, slowest first
 
   bool operator==(const ExtendedType&) const = default;
 };
 
-// The block's own types, by number n; type n has type code 256 + n. A type is built of classic
-// types (big-endian) and of types before it.
+// The block's own types, numbered from 0. Type number n has type code 256 + n. A type may be
+// composed of classic types (big-endian) and of the block's earlier types.
 class TypeTable {
  public:
   static constexpr std::uint32_t kFirst = 256;
@@ -101,23 +103,25 @@ class TypeTable {
   const ExtendedType& at(Type type) const {
     return types_[static_cast<std::uint32_t>(type) - kFirst];
   }
-  // Bytes of a value of `type`, for which has() must be true.
+  // Returns the number of bytes of a value of `type`, for which has() must be true.
   std::uint64_t value_size(Type type) const {
     return is_extended(type) ? at(type).size : type_size(type);
   }
-  // Whether values of the type refer to a heap, because they or parts of them have variable length.
+  // Returns whether values of the type refer to a heap, because they or parts of them have variable
+  // length.
   bool needs_heap(Type type) const {
     return is_extended(type) && traits_[static_cast<std::uint32_t>(type) - kFirst].heap;
   }
-  // Adds a type and returns its code. kDamaged (with a message only, no rule or offset): an invalid
-  // type; kLimit: too many types.
+  // Adds a type and returns its code. Errors: kDamaged if the type is invalid (with a message, but
+  // without rule and offset); kLimit if there are too many types.
   NMB_EXPORT Result<Type> add(ExtendedType type);
   // Returns the name of a type for messages and listings: "int", "string(12)", "compound{x, y}".
   NMB_EXPORT std::string text(Type type) const;
   // Returns the classic type whose values have the same bits except for byte order, if there is
-  // one; for a classic type itself.
+  // such a type. For a classic type, returns this type.
   NMB_EXPORT std::optional<Type> classic(Type type) const;
-  // Whether values of a type with a classic() type have the opposite (little-endian) byte order.
+  // Returns whether values of a type are little-endian, while values of its classic() type are
+  // big-endian. The type must have a classic() type.
   bool is_swapped(Type type) const {
     return is_extended(type) && at(type).order == ByteOrder::kLittle && at(type).size > 1;
   }
@@ -126,28 +130,28 @@ class TypeTable {
   static constexpr std::uint32_t kMostDepth = 64;
   struct Traits {
     bool heap = false;
-    std::uint32_t depth = 1;  // types within types
+    std::uint32_t depth = 1;  // depth of nested types
   };
   NMB_EXPORT Status check(const ExtendedType& type) const;
   std::vector<ExtendedType> types_;
   std::vector<Traits> traits_;
 };
 
-// Returns a type as encoded in the types section; equal types have equal bytes.
+// Returns a type in the encoding of the types section. Equal types have equal bytes.
 NMB_EXPORT std::vector<std::byte> encode_type(const ExtendedType& type);
 
 // How a variable's values are stored in its region of the extent if they are not a plain array.
 enum class StorageKind : std::uint16_t {
-  kHeap = 1,     // the array, then the bytes to which its values of variable length refer
+  kHeap = 1,     // the array, then the bytes to which the array's values of variable length refer
   kChunked = 2,  // a table of chunks, then the chunks
-  kNone = 3,     // no bytes: external files, a virtual data set
+  kNone = 3,     // no bytes; values are in external files, or the data set is virtual
 };
 
-// A filter of a chunk, by its registered number in HDF5 (1 deflate, 2 shuffle, 3 fletcher32,
+// A filter of a chunk. `id` is its registered number in HDF5 (1 deflate, 2 shuffle, 3 fletcher32,
 // 32015 zstd, ...).
 struct Filter {
   std::uint32_t id = 0;
-  std::uint32_t flags = 0;  // bit 0: optional
+  std::uint32_t flags = 0;  // if bit 0 is set, the filter is optional
   std::string name;
   std::vector<std::uint32_t> parameters;
   bool operator==(const Filter&) const = default;
@@ -157,21 +161,22 @@ struct Filter {
 struct Storage {
   VarId variable = 0;
   StorageKind kind = StorageKind::kHeap;
-  std::uint64_t region_length = 0;   // bytes from the variable's begin
-  std::vector<std::uint64_t> chunk;  // lengths of a chunk, one per dimension
-  std::vector<Filter> filters;       // in the order in which a writer applies them
+  std::uint64_t region_length = 0;   // length in bytes, from the variable's begin
+  std::vector<std::uint64_t> chunk;  // lengths of a chunk, one for each dimension
+  std::vector<Filter> filters;       // filters in the order in which a writer applies them
 };
 
-// A row of a chunk table. Its rows are in row-major order of the chunks, from 0 in each dimension.
+// A row of a chunk table. The rows are in row-major order of the chunks, which are counted from 0
+// in each dimension.
 struct ChunkRow {
   static constexpr std::uint64_t kLength = 24;
-  std::uint64_t offset = 0;         // from the variable's begin
-  std::uint64_t stored_length = 0;  // 0: never written, reads as the fill value
-  std::uint32_t filter_mask = 0;    // bit n: filter n was skipped
+  std::uint64_t offset = 0;         // offset from the variable's begin
+  std::uint64_t stored_length = 0;  // 0 if the chunk was never written and reads as the fill value
+  std::uint32_t filter_mask = 0;    // if bit n is set, filter n was skipped
 };
 
-// A dimension whose length may grow (HDF5: maximum dimension), from the dimensions section.
-// Includes the record dimension.
+// A dimension whose length may grow (in HDF5: a maximum dimension), from the dimensions section.
+// The record dimension is also listed.
 struct Unlimited {
   DimId dimension = 0;
   bool is_record = false;
@@ -179,8 +184,8 @@ struct Unlimited {
 
 struct Extension {
   TypeTable types;
-  std::vector<Unlimited> unlimited;  // by ascending dimension
-  std::vector<Storage> storage;      // by ascending variable
+  std::vector<Unlimited> unlimited;  // unlimited dimensions in ascending order
+  std::vector<Storage> storage;      // entries in ascending order of variables
   std::vector<std::byte> hdf5;       // payload of the hdf5 section (spec/hdf5_section.md)
 
   const Storage* storage_of(VarId variable) const {

@@ -12,28 +12,31 @@ namespace nmb {
 
 // A row of the file table.
 struct ExternalFile {
-  // Relative to the folder of the NMB file, with '/' between its parts; or absolute. For an
-  // original: the path that it had as an input, which may be any bytes and is only for display.
+  // Path of the file, absolute or relative to the folder of the NMB file, with '/' between its
+  // parts. For an original, this is the path that it had as an input. That path may contain any
+  // bytes and is only for display.
   std::string path;
-  std::uint64_t size = 0;  // of the file, in bytes
-  // The whole file is stored in the NMB file; Reader::give_back() returns it.
+  std::uint64_t size = 0;  // size of the file in bytes
+  // Whether the whole file is stored in the NMB file. Reader::give_back() then returns it.
   bool is_original = false;
-  Digest digest{};  // originals: XXH3-128 of all bytes
+  Digest digest{};  // for originals only: XXH3-128 of all bytes
   friend bool operator==(const ExternalFile&, const ExternalFile&) = default;
 };
 
-// Which external files may be opened. Their paths come from a file that anybody may have written.
+// Which external files may be opened. A limit is needed because the NMB file, whose author may be
+// unknown, contains the paths of external files.
 enum class ExternalPaths : std::uint8_t {
   kNone,
-  kBeneath,  // in the folder of the NMB file or below it, without symbolic links in the path
+  kBeneath,  // only in the folder of the NMB file or below it, without symbolic links in the path
   kAny,      // also absolute paths, ".." and symbolic links
 };
 
-// Returns the path of a linked input for the file table of `output`. kBeneath: a relative path with
-// symbolic links resolved; kUnsupported if `input` is not in the folder of `output` or below it.
-// kAny: absolute if `input` is absolute or cannot be reached from that folder, else relative,
-// perhaps with "..". kUnsupported: a name that a file table cannot hold (spec/format.md, R-FT-1);
-// kNotFound, kIo.
+// Returns the path of a linked input for the file table of `output`. With kBeneath, the path is
+// relative, and symbolic links are resolved; the call fails with kUnsupported if `input` is not in
+// the folder of `output` or below it. With kAny, the path is absolute if `input` is absolute or
+// cannot be reached from the folder of `output`; otherwise it is relative and may contain "..".
+// Errors: kUnsupported if a file table cannot hold the path (spec/format.md, R-FT-1); kNotFound;
+// kIo.
 NMB_EXPORT Result<std::string> external_path(const std::string& input, const std::string& output,
                                              ExternalPaths allowed);
 

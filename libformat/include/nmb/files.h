@@ -1,5 +1,5 @@
-// Files: FileSource reads one, OutputFile writes one, OutputSet keeps a call from writing to a file
-// that it reads.
+// Files: FileSource reads a file, OutputFile writes a file, and OutputSet prevents a call from
+// writing to a file that it reads.
 #pragma once
 
 #include <atomic>
@@ -20,29 +20,29 @@
 
 namespace nmb {
 
-// Work done on a source; exact when no thread reads.
+// Numbers of reads of a source, and of bytes read. The numbers are exact while no thread reads.
 struct IoCounts {
   std::uint64_t reads = 0;
   std::uint64_t bytes = 0;
 };
 
-// Identifies a file and its state, to see whether it is still the one that was opened.
+// Identifies a file and its state, to check whether it is still the file that was opened.
 struct FileStamp {
   std::uint64_t device = 0, inode = 0, size = 0;
   std::int64_t modified_ns = 0;
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
-// A file for positioned reads. It is never mapped, so a file that is truncated while it is read
-// gives an error and no signal. Thread-safe.
+// A file for positioned reads. It is never mapped into memory, so truncating it while it is read
+// causes an error instead of a signal. Thread-safe.
 class FileSource final : public ByteSource {
  public:
-  // kNotFound; kIo, also for a folder or a device.
+  // Opens a file. Errors: kNotFound; kIo, also for a folder or a device.
   NMB_EXPORT static Result<std::unique_ptr<FileSource>> open(const std::string& path);
-  // Returns the stamp of the file at a path without opening it. kNotFound, kIo.
+  // Returns the stamp of the file at a path without opening the file. Errors: kNotFound, kIo.
   NMB_EXPORT static Result<FileStamp> stamp_of(const std::string& path);
-  // Takes ownership of a file descriptor that is open for reading; it is closed even if the call
-  // fails. path: the file's name. kIo, also for a folder or a device.
+  // Takes ownership of a file descriptor that is open for reading, and closes it even if the call
+  // fails. `path` is the file's name. Errors: kIo, also for a folder or a device.
   NMB_EXPORT static Result<std::unique_ptr<FileSource>> adopt(int descriptor,
                                                               const std::string& path);
   NMB_EXPORT ~FileSource() override;
@@ -57,9 +57,10 @@ class FileSource final : public ByteSource {
   const std::string* path() const override { return &path_; }
   IoCounts counts() const { return {reads_.load(), bytes_.load()}; }
   NMB_EXPORT bool is_unallocated(std::uint64_t offset, std::uint64_t length) const override;
-  // Whether the file system stored fewer bytes than the file had when it was opened.
+  // Returns whether the file system, when the file was opened, stored fewer bytes than the file
+  // has.
   bool may_be_sparse() const override { return sparse_; }
-  // As of opening.
+  // Returns the stamp of the file at the time of opening.
   const FileStamp& stamp() const { return stamp_; }
 
  private:
@@ -70,15 +71,15 @@ class FileSource final : public ByteSource {
   FileStamp stamp_;
   bool sparse_ = false;
   mutable std::mutex hole_mutex_;
-  mutable ByteRange hole_;  // where SEEK_DATA last found none
+  mutable ByteRange hole_;  // range in which SEEK_DATA last found no data
   mutable std::atomic<std::uint64_t> reads_{0};
   mutable std::atomic<std::uint64_t> bytes_{0};
 };
 
-// OutputFile: a file being written, by positioned writes. The one interface through which the
-// writer changes anything on disk, so that tests fail the Nth call.
+// OutputFile: a file that is written by positioned writes. The writer changes files only through
+// this interface, so that tests can make the Nth call fail.
 
-// write_at and read_at are thread-safe.
+// The functions write_at() and read_at() are thread-safe.
 class OutputFile {
  public:
   virtual ~OutputFile() = default;
@@ -86,24 +87,25 @@ class OutputFile {
   // Bytes after the end read as zero.
   virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
   virtual Status truncate(std::uint64_t length) = 0;
-  // Reserves space if the file system can, and extends the file to hold it. kNoSpace.
+  // Reserves space if the file system supports that, and extends the file to contain the range.
+  // Errors: kNoSpace.
   virtual Status reserve(std::uint64_t offset, std::uint64_t length) = 0;
-  // Fills `out` with the file's bytes at `offset` if earlier runs wrote all of them and returns
-  // true; else returns false, and the content of `out` is unspecified. Thread-safe.
+  // Returns true, with the file's bytes at `offset` in `out`, if earlier runs wrote all of these
+  // bytes. Otherwise returns false, and the content of `out` is unspecified. Thread-safe.
   virtual bool recall(std::uint64_t, std::span<std::byte>) const { return false; }
   // Waits until all written bytes are on the device.
   virtual Status sync() = 0;
-  // Gives a created file its name; call it once. kExists: the target exists and must not be
-  // replaced.
+  // Gives a created file its name. Call this function once. Errors: kExists if the target exists
+  // and must not be replaced.
   virtual Status publish() = 0;
-  // kUnsupported: the file has a name but no lock, because the file system has no locks, and
-  // Locking::kRequired was requested.
+  // Fails with kUnsupported if the file has a name but no lock, because the file system has no
+  // locks, and Locking::kRequired was requested.
   virtual Status check_locked() const { return {}; }
   virtual Result<std::uint64_t> size() const = 0;
   virtual const std::string& name() const = 0;
 };
 
-// A file that wraps another one; functions that are not overridden call the wrapped file.
+// A file that wraps another file; functions that are not overridden call the wrapped file.
 class OutputFileLayer : public OutputFile {
  public:
   explicit OutputFileLayer(std::shared_ptr<OutputFile> base) : base_(std::move(base)) {}
@@ -130,40 +132,43 @@ class OutputFileLayer : public OutputFile {
   std::shared_ptr<OutputFile> base_;
 };
 
-// Puts a layer around a file.
+// A function that puts a layer around a file.
 using OutputLayer = std::function<std::unique_ptr<OutputFile>(std::unique_ptr<OutputFile>)>;
 
 // Whether a file that has a name may be written on a file system without locks (NFS without its
 // lock service, some parallel file systems).
 enum class Locking {
   kRequired,
-  kIfPossible,  // it may: the caller makes sure that there is no other writer
+  kIfPossible,  // the file may be written; the caller must make sure that there is no other writer
 };
 
 struct CreateOptions {
-  bool overwrite = false;  // replace an existing target when publishing
-  bool sync = true;        // publish() syncs the folder
-  bool named = false;      // has a hidden name until publish(), for other processes to attach to
-  // If set: called instead of open() to make the empty file with the hidden name, which must not
-  // exist.
+  bool overwrite = false;  // whether publish() may replace an existing target
+  bool sync = true;        // whether publish() syncs the folder
+  bool named = false;      // whether the file has a hidden name until publish(), by which other
+                           // processes can attach to it
+  // If set, this function is called instead of open() to create the empty file with the hidden
+  // name, which must not exist.
   std::function<Status(const std::string& hidden)> make{};
-  // If not empty: the file is named resumable_name() until publish() and has a journal,
-  // ".NAME.journal". Both stay if the file is not published, and a later call with the same key
-  // continues from them (recall()). The key must contain everything that affects the bytes of the
-  // file: inputs and options. Not with `make`.
+  // If not empty, the file is named resumable_name() until publish() and has a journal,
+  // ".NAME.journal". The file and the journal stay if the file is not published, and a later call
+  // with the same key continues from them (recall()). The key must contain everything that affects
+  // the bytes of the file: inputs and options. A key cannot be combined with `make`.
   std::string resume_key{};
   Locking locking = Locking::kRequired;  // see OutputFile::check_locked()
-  // If set: publish() fails with kIo "interrupted" once *cancel is true. Must outlive the file.
+  // If set, publish() fails with kIo "interrupted" once *cancel is true. The flag must outlive the
+  // file.
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// Creates a file that has no name until publish() and vanishes with the process. If the file system
-// has no unnamed files, or `named` or `make` is set, the file has a hidden name and is removed
-// unless published. kExists: the target exists and overwrite is not set, or the journal has another
-// resume_key. kBusy: another process continues from the journal.
+// Creates a file that has no name until publish(), and that vanishes with the process if it is not
+// published. If the file system has no unnamed files, or if `named` or `make` is set, the file has
+// a hidden name and is removed unless it is published. Errors: kExists if the target exists and
+// `overwrite` is not set, or if the journal has another resume_key; kBusy if another process
+// continues from the journal.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> create_output(const std::string& path,
                                                              const CreateOptions& options);
-// Returns the failures of create_output() that can be found without creating anything: kExists, and
+// Checks for failures of create_output() that can be found without creating anything: kExists, and
 // a folder that does not exist or is not writable.
 NMB_EXPORT Status check_new_output(const std::string& path, const CreateOptions& options);
 // Returns ".NAME.PID.part" in the folder of `path`.
@@ -172,56 +177,60 @@ NMB_EXPORT std::string hidden_name(const std::string& path);
 NMB_EXPORT std::string resumable_name(const std::string& path);
 // Returns ".NAME.journal" in the folder of `path`.
 NMB_EXPORT std::string journal_name(const std::string& path);
-// Opens the file with the hidden name as it was left, or creates it; locked until it is closed. If
-// it is not published, it stays under its hidden name. kBusy.
+// Opens the file with the hidden name as an earlier call left it, or creates it. The file is locked
+// until it is closed. A file that is not published keeps its hidden name. Errors: kBusy.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> reopen_output(const std::string& path,
                                                              const std::string& hidden,
                                                              const CreateOptions& options);
-// Opens a file that another process has created (`path` is its hidden name) or opened; that process
-// publishes it. name: for messages. resume_key: as for create_output().
+// Opens a file that another process has created or opened; that process publishes it. `path` is the
+// hidden name of a created file. `name` is the name for messages. `resume_key` is as for
+// create_output().
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> attach_output(const std::string& path,
                                                              const std::string& name,
                                                              const std::string& resume_key = {});
-// Opens an existing file and locks it against other writers (kBusy) until it is closed
-// (spec/format.md, section 5.5). kUnsupported: locks are required, and the file system has none.
+// Opens an existing file, and locks it against other writers until it is closed (spec/format.md,
+// section 5.5). Errors: kBusy if another writer has locked it; kUnsupported if locks are required
+// and the file system has no locks.
 NMB_EXPORT Result<std::unique_ptr<OutputFile>> open_output(const std::string& path,
                                                            Locking locking = Locking::kRequired);
 
-// OutputSet: the files that a call is going to write, to make sure that it reads none of them and
-// writes none twice.
+// OutputSet: the files that a call is going to write. It makes sure that the call does not read any
+// of these files, and does not write any of them twice.
 
 class ByteSource;
 struct Dataset;
 class Reader;
 class VisitedFiles;
 
-// Compares files by identity, not by name: an existing file by device and inode, following symbolic
-// links; any other by device and inode of the nearest existing folder, and the rest of the path.
-// All failures are kUsage and name the output: "is also the input a.nc; choose another output". The
-// const functions are thread-safe. Files are not opened: a file that is renamed after it was added
-// is not recognised.
+// Compares files by identity, not by name. An existing file is identified by device and inode,
+// after following symbolic links. A file that does not exist is identified by device and inode of
+// the nearest existing folder, and by the rest of the path. All failures are kUsage and name the
+// output: "is also the input a.nc; choose another output". The const functions are thread-safe.
+// Files are not opened, so a file that is renamed after it was added is not recognised.
 class OutputSet {
  public:
   NMB_EXPORT OutputSet();
-  // Adds a file. what: its role in messages, for example "output" or "report". kUsage: the file was
-  // added before.
+  // Adds a file. `what` is the file's role in messages, for example "output" or "report". Errors:
+  // kUsage if the file was added before.
   NMB_EXPORT Status add(const std::string& path, std::string_view what);
   // Adds an output and, if `resumable` (CreateOptions::resume_key), its hidden file and journal.
   NMB_EXPORT Status add_output(const std::string& path, bool resumable);
-  // Whether any of the files existed when it was added. If none did, no existing file is an output.
+  // Returns whether any of the files existed when it was added. If none of them existed, no
+  // existing file is an output.
   bool replaces() const { return replaces_; }
 
-  // kUsage: `path`, an existing file to read, is one of the outputs. what: its role in messages,
-  // for example "input".
+  // Fails with kUsage if `path`, an existing file to read, is one of the outputs. `what` is the
+  // role of `path` in messages, for example "input".
   NMB_EXPORT Status check_input(const std::string& path, std::string_view what) const;
-  // kUsage: `path` is one of the outputs. by: the file that refers to it, for the message.
+  // Fails with kUsage if `path` is one of the outputs. `by` is the file that refers to `path`, for
+  // the message.
   NMB_EXPORT Status check_reference(const std::string& path, const std::string& by) const;
-  // kUsage if any output exists, because nobody can know whether `input` refers to it; else ok.
-  // why: the reason, for the message.
+  // Fails with kUsage if any output exists, because it is unknown whether `input` refers to that
+  // output. `why` is the reason, for the message.
   NMB_EXPORT Status refuse_unknown(const std::string& input, const std::string& why) const;
 
  private:
-  // Device, inode, and the rest of the path if the file does not exist.
+  // Device, inode, and the rest of the path; the latter is empty if the file exists.
   using Identity = std::tuple<std::uint64_t, std::uint64_t, std::string>;
   struct Output {
     std::string path, what;
@@ -236,7 +245,8 @@ class OutputSet {
 
   std::map<Identity, Output> outputs_;
   bool replaces_ = false;
-  // Files that inputs refer to and that were already compared with these outputs (nmb/convert.h).
+  // Files to which inputs refer, and which were already compared with these outputs
+  // (nmb/convert.h).
   std::shared_ptr<VisitedFiles> visited_;
 };
 

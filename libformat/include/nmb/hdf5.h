@@ -1,4 +1,5 @@
-// open_hdf5: opens an HDF5 or netCDF-4 file as the blocks that packing makes of it (docs/hdf5.md).
+// open_hdf5: opens an HDF5 or netCDF-4 file as the blocks that pack() would make of it
+// (docs/hdf5.md).
 #pragma once
 
 #include <memory>
@@ -10,15 +11,15 @@
 
 namespace nmb {
 
-// Returns one block per group, in ascending order of names (by bytes); a name is the group's path
-// without the leading '/'. All metadata is loaded into memory. Values are read on demand: from
-// `file`, and those of variable length from a temporary file; the blocks keep both open. Entries
-// have body kind 6, lengths, counts, and samples as pack() counts them by default; their positions
-// are 0.
-// file: its name must be the path of the file, which nmb-hdf5, a separate process, opens. kDamaged:
-// HDF5 cannot read the file; kUnsupported: a block cannot represent something in the file, or
-// nmb-hdf5 is missing; kLimit: time, memory (for all metadata: 1 GiB plus 4 times the file's size),
-// temporary space; kIo.
+// Returns one block for each group, in ascending order of names (by bytes). A block's name is the
+// group's path without the leading '/'. All metadata is loaded into memory. Values are read on
+// demand from `file`, or from a temporary file if they have variable length. The blocks keep both
+// files open. The block entries have body kind 6, lengths, counts, and the number of samples that
+// pack() counts by default; their positions are 0.
+// The name of `file` must be the path of the file, because a separate process, nmb-hdf5, opens it.
+// Errors: kDamaged if HDF5 cannot read the file; kUnsupported if a block cannot represent something
+// in the file, or if nmb-hdf5 is missing; kLimit if time, memory or temporary space is exhausted;
+// kIo. The memory limit for all metadata is 1 GiB plus 4 times the file's size.
 NMB_EXPORT Result<std::vector<std::shared_ptr<const Block>>> open_hdf5(
     std::shared_ptr<const ByteSource> file);
 

@@ -1,5 +1,5 @@
-// pack: merges per-process files into one NMB file. Each input becomes a block, or several blocks
-// by the rule block_by.
+// pack: merges per-process files into one NMB file. Each input becomes one block, or several blocks
+// according to PackOptions::block_by.
 #pragma once
 
 #include <cstddef>
@@ -27,190 +27,215 @@ struct Hdf5Losses;  // nmb/convert.h
 
 // How blocks of the same name in several inputs are merged.
 enum class MergeMode : std::uint8_t {
-  kPack,   // not at all: a conflict
-  kUnion,  // one block of all objects; objects of one name become one and must have the same values
-  kJoin,   // one block of the same objects; values are concatenated along a dimension
-  // one block of the same objects; each input has a tile of it, described by its
-  // domain_decomposition attributes
+  kPack,   // blocks are not merged; the same name in two inputs is a conflict
+  kUnion,  // blocks become one block with all their objects; objects of the same name become one
+           // object and must have the same values
+  kJoin,   // blocks with the same objects become one block; values are concatenated along a
+           // dimension
+  // blocks with the same objects become one block; each input has one tile of the values, which its
+  // domain_decomposition attributes describe
   kTiles,
 };
 
-// An input that was read.
+// An input file that was read.
 struct PackSource {
-  std::uint64_t index = 0;  // in the list of inputs, in the order in which they are merged
+  std::uint64_t index = 0;  // position in the order in which inputs are merged
   std::string path{};
   std::uint64_t bytes = 0;
-  std::vector<std::string> provenance;  // of an NMB file: its Reader::provenance()
+  std::vector<std::string> provenance;  // for an NMB file: its Reader::provenance()
 };
 
-// How an HDF5 output is written; other options determine the rest of ConvertOptions.
+// How an HDF5 output is written. The other fields of ConvertOptions follow from other options.
 struct Hdf5Output {
   bool plain = false;  // ConvertOptions::plain
   bool check = true;   // ConvertOptions::check
   // ConvertOptions::on_losses; `between` is the NMB file from which the output is made.
   std::function<Status(const Reader& between, const Hdf5Losses&)> on_losses{};
-  // The file that messages name for objects that cannot be written as HDF5; "": the output.
+  // The file that messages name for objects that cannot be written as HDF5. If empty, messages name
+  // the output.
   std::string source{};
 };
 
-// How an input is divided into blocks of the output. A new block is placed below the block it is
-// taken from. Variables that go to no new block stay in the old one, and so do global attributes
-// and dimensions that no variable uses.
+// How an input is divided into blocks of the output. A new block is placed below the block from
+// which it is taken. Variables that do not match the rule stay in the old block, and so do global
+// attributes, and dimensions that no variable uses.
 struct BlockRule {
   enum class By : std::uint8_t {
-    kGroup,   // a classic file, a group of an HDF5 file, a block of an NMB file
-    kPrefix,  // variables for whose names the regular expression `name` (PCRE2) captures the same
-              // text; the rest of a name after the match becomes the new name, for dimensions too
-    kCount,   // groups of `count` variables in order of definition; named by position, zero-padded
-    kOne,     // the whole input, all groups together: the root block
-    kDimension,  // one block per index of dimension `name`: NAME/0007; variables lose the dimension
-    kAttribute,  // variables whose attribute `name` has the same value, text or integers; if an
-                 // input has several groups, also a group with that attribute: VALUE/GROUP
+    kGroup,  // each classic file, group of an HDF5 file, or block of an NMB file becomes a block
+    // A block has the variables for whose names the regular expression `name` (PCRE2) captures the
+    // same text. The rest of a variable's name after the match becomes its new name. Dimensions are
+    // renamed in the same way.
+    kPrefix,
+    kCount,      // a block has `count` variables in order of definition; it is named by position,
+                 // zero-padded
+    kOne,        // the whole input, with all groups, becomes the root block
+    kDimension,  // one block for each index of dimension `name`, for example NAME/0007; variables
+                 // lose the dimension
+    // A block has the variables whose attribute `name` (text or integers) has the same value. In an
+    // input with several groups, a group may have the attribute; its block is VALUE/GROUP.
+    kAttribute,
   };
   By by = By::kGroup;
   std::string name{};
   std::uint64_t count = 1;
 
-  // "group" (or ""), "prefix:REGEX", "vars:N", "one", "dim:NAME", "key:ATT". kUsage.
+  // Parses a rule: "group" (or ""), "prefix:REGEX", "vars:N", "one", "dim:NAME" or "key:ATT".
+  // Errors: kUsage.
   NMB_EXPORT static Result<BlockRule> parse(std::string_view text);
 };
 
 // How the samples of a block are counted.
 struct SampleRule {
   enum class By : std::uint8_t {
-    kDefault,    // 1 if the block has variables; blocks of NMB files keep their number
-    kVariables,  // one per `variables` variables; a remainder is a conflict
-    kDimension,  // the length of `dimension`; 0 without it
-    kGroup,      // 1 for a group directly below the root that has variables
+    kDefault,    // 1 sample if the block has variables; blocks of NMB files keep their number of
+                 // samples
+    kVariables,  // one sample for every `variables` variables; a remainder is a conflict
+    kDimension,  // the length of the dimension that `dimension` names; 0 if the block does not have
+                 // it
+    kGroup,      // 1 sample if the block is a group directly below the root and has variables
     kNone,
   };
   By by = By::kDefault;
   std::uint64_t variables = 1;
   std::string dimension{};
 
-  // "" (the default), "vars:N", "dim:NAME", "group", "none". kUsage.
+  // Parses a rule: "" (the default), "vars:N", "dim:NAME", "group" or "none". Errors: kUsage.
   NMB_EXPORT static Result<SampleRule> parse(std::string_view text);
 };
 
 struct PackOptions {
   // --- what is read and written ---
-  std::vector<std::string> inputs;  // paths: classic files and NMB files, mixed
+  std::vector<std::string> inputs;  // paths of classic files and NMB files, in any mixture
   std::string output;
-  // union, join, tiles: the output is a classic file of this kind. The result must be one block.
-  // Ignores `samples`, `compression`, and options of `writer` that only NMB files have. kConflict:
-  // the kind cannot hold the block.
+  // For union, join and tiles: if set, the output is a classic file of this kind. The result must
+  // be one block. `samples`, `compression`, and options of `writer` that only NMB files have are
+  // ignored. Fails with kConflict if the kind cannot hold the block.
   std::optional<Kind> classic{};
-  // The output is an HDF5 file (nmb/convert.h) without statistics and provenance. It is converted
-  // from a temporary NMB file beside it, to which the other options apply. Classic blocks can be
-  // compressed with deflate only, by the HDF5 library.
+  // If set, the output is an HDF5 file (nmb/convert.h) without statistics and provenance. The
+  // output is converted from a temporary NMB file beside it, to which the other options apply.
+  // Classic blocks can only be compressed with deflate, by the HDF5 library.
   std::optional<Hdf5Output> hdf5{};
-  // kPack: adds the blocks as a new generation to the output, which must exist; a failure never
-  // changes its content. A block whose name exists there is a conflict.
+  // With kPack: whether to add the blocks as a new generation to the output, which must exist. A
+  // failure never changes the output's content. A block whose name exists in the output is a
+  // conflict.
   bool append = false;
-  // kPack, without block_by and compression: values stay in the inputs; the output has the blocks
-  // and the positions of their values. Data of HDF5 inputs that NMB stores in another form (tables
-  // of chunks, strings) are copied in. kUnsupported: `external` does not allow an input's path.
+  // With kPack, and without block_by and compression: whether values stay in the inputs. The output
+  // then has the blocks and the positions of their values. Data of HDF5 inputs that NMB stores in
+  // another form (tables of chunks, strings) are copied into the output. Fails with kUnsupported if
+  // `external` does not allow the path of an input.
   bool link = false;
-  // For the temporary file of an HDF5 output: values of united blocks that lie in inputs as they
-  // are stay there. Set by pack().
+  // For the temporary file of an HDF5 output: whether values of united blocks stay in the inputs, if
+  // the inputs store them in the same form. Set by pack().
   bool link_united = false;
-  // Which external files with values of NMB inputs may be opened; and where linked inputs may be,
-  // relative to the output.
+  // Which external files with values of NMB inputs may be opened. With `link`, also where the
+  // inputs may be, relative to the output.
   ExternalPaths external = ExternalPaths::kBeneath;
-  // Copies in the values that HDF5 inputs have in other files. HDF5 then opens any file that an
-  // input names, without limits of time and memory.
+  // Whether to copy values that HDF5 inputs have in other files into the output. The HDF5 library
+  // then opens any file that an input names, without limits of time and memory.
   bool materialise = false;
-  // Takes only this block of NMB inputs. A classic block becomes the root block. A block from HDF5
-  // keeps its name, because its references contain paths, and brings the blocks below it.
-  // kNotFound: an input does not have it; kUnsupported: an input that is not an NMB file.
+  // If set, only this block of each NMB input is packed. A classic block becomes the root block. A
+  // block from HDF5 keeps its name, because its references contain paths, and the blocks below it
+  // are packed too. Errors: kNotFound if an input does not have the block; kUnsupported if an input
+  // is not an NMB file.
   std::optional<std::string> only_block{};
 
-  // --- which blocks there are ---
-  // Pattern of {stem} {path} {index} {group}. Empty: {stem} for classic files, {stem}/{group} for
-  // inputs with groups, {group} for union and join.
+  // --- how blocks are made ---
+  // Pattern for names of blocks, with the fields {stem}, {path}, {index} and {group}. If empty, the
+  // pattern is {stem} for classic files, {stem}/{group} for inputs with groups, and {group} for
+  // union and join.
   std::string block_name;
-  bool unique_groups = false;  // the same group name in two inputs is a conflict
-  // Blocks from HDF5 are converted to classic datasets before they are divided or united
-  // (nmb/netcdf_view.h); losses are conflicts. A block from which no variable is moved stays
-  // unchanged.
+  bool unique_groups = false;  // whether the same group name in two inputs is a conflict
+  // How inputs are divided into blocks. Blocks from HDF5 are converted to classic datasets before
+  // they are divided or united (nmb/netcdf_view.h); losses are conflicts. A block from which no
+  // variable is moved stays unchanged.
   BlockRule block_by{};
-  bool keep_unmatched =
-      false;  // kPrefix: variables that do not match stay; otherwise they are conflicts
+  // With kPrefix: whether variables that do not match stay in their block; otherwise they are
+  // conflicts.
+  bool keep_unmatched = false;
   SampleRule samples{};
 
   // --- how inputs are united ---
+  // How blocks of the same name are merged. For union, join and tiles (docs/merging.md), objects of
+  // the same name must have the same type and dimensions. Attributes that determine the meaning of
+  // values (units and similar) must have the same value; for other attributes the first value is
+  // kept. A block that several inputs have becomes a classic dataset.
   MergeMode mode = MergeMode::kPack;
-  // For union, join and tiles (docs/merging.md): objects of one name must have the same type and
-  // dimensions, and the same values of attributes that give values their meaning (units and
-  // similar); of other attributes the first value is kept. Blocks that several inputs have become
-  // classic datasets. sort_by: a numeric variable with its block's path; inputs are ordered by its
-  // first value in each, in the report too. "": the order given.
+  // A numeric variable with its block's path. Inputs are ordered by the variable's first value in
+  // each input, in the report too. If empty, the order of `inputs` is kept.
   std::string sort_by{};
-  // join: the dimension; "": the record dimension; "axis:0": the first dimension of each variable.
+  // For join: the dimension along which values are concatenated. "" means the record dimension;
+  // "axis:0" means the first dimension of each variable.
   std::string along{};
-  // join: a line that is put before the text of the global attribute `history` of the root block,
-  // if several inputs have that block. "": no line.
+  // For join: a line that is put before the text of the global attribute `history` of the root
+  // block, if several inputs have that block. If empty, no line is added.
   std::string history{};
-  // join: blocks that several inputs have lose the global attribute tracking_id, which identifies a
-  // single file.
+  // For join: whether a block that several inputs have loses the global attribute tracking_id, which
+  // identifies a single file.
   bool drop_tracking_id = false;
-  // join: "BLOCK/VARIABLE", the list of events of each input (without BLOCK: of block spill):
-  // integers that do not decrease; each new value is an event. A block that has a joined variable
-  // of this name, one value per row, gets VARIABLE.seq (kInt64): the number of each row's event,
-  // from 0 and counted over all inputs. If not empty, all blocks become classic datasets.
+  // For join: "BLOCK/VARIABLE", the variable with the list of events of each input. Without
+  // "BLOCK/", the variable is in the block "spill". The list has integers that do not decrease, and
+  // each new value is an event. Events are numbered from 0 over all inputs. A block that has a
+  // joined variable named VARIABLE, with one value for each row, gets the variable VARIABLE.seq
+  // (kInt64) with the number of each row's event. If the key is not empty, all blocks become
+  // classic datasets.
   std::string key{};
-  bool first_values =
-      false;  // values that are not joined are taken from the first input, not compared
-  bool strict_attributes = false;  // all attributes must have the same value
-  bool skip_mismatches = false;    // an object that disagrees with the first input is left out
-  // union, join: numeric variables of one name but several types get the narrowest type that holds
-  // all their values, if there is one. Attributes are compared as numbers; _FillValue,
-  // missing_value, valid_* and flag_* get the variable's type. In classic and netCDF-4 inputs
-  // without _FillValue, the default fill value of an old type of two bytes or more becomes the
-  // default of the new type. Variables with _Unsigned, and parts of divided blocks, are not
-  // widened.
+  // Whether values that are not joined are taken from the first input without comparing them.
+  bool first_values = false;
+  bool strict_attributes = false;  // whether all attributes must have the same value
+  // Whether objects that do not match those of the first input are left out.
+  bool skip_mismatches = false;
+  // For union and join: whether numeric variables of the same name but different types get the
+  // narrowest type that holds all their values, if there is such a type. Attributes are compared as
+  // numbers; _FillValue, missing_value, valid_* and flag_* get the variable's type. In classic and
+  // netCDF-4 inputs without _FillValue, the default fill value of an old type of two bytes or more
+  // becomes the default fill value of the new type. Variables with _Unsigned, and parts of divided
+  // blocks, are not widened.
   bool widen_types = false;
-  // join, tiles: fill values replace a variable or block that an input does not have, and elements
-  // that no tile has.
+  // For join and tiles: whether fill values replace a variable or block that an input does not
+  // have, and elements that no tile has.
   bool fill_missing = false;
-  bool monotonic = false;  // join: a coordinate that is not monotonic is a conflict
+  bool monotonic = false;  // for join: whether a coordinate that is not monotonic is a conflict
 
   // --- how blocks are stored ---
-  // How values are stored (nmb/values.h). Blocks from HDF5 get newly coded chunks. Extents of other
+  // How values are stored (nmb/values.h). If nullopt, values that are coded in an NMB input stay
+  // coded in the same way. Otherwise blocks from HDF5 get newly coded chunks. Extents of other
   // blocks are coded piece by piece, without shuffle and chunks; inline extents are not coded.
-  // Coded values wait in the folder for temporary files (TMPDIR). nullopt: values that are coded in
-  // an NMB input stay so. kUnsupported: there are classic blocks, and no codec is given.
+  // Coded values are first written to the folder for temporary files (TMPDIR). Fails with
+  // kUnsupported if there are classic blocks and no codec is given.
   std::optional<Compression> compression;
-  // Keeps the statistics that NMB inputs have of whole blocks, unless `writer` computes new ones.
+  // Whether to keep the statistics that NMB inputs have for whole blocks, unless `writer` computes
+  // new statistics.
   bool keep_statistics = true;
-  WriterOptions writer;  // with dry_run: nothing is written, and report->plan describes the output
+  WriterOptions writer;  // with dry_run, nothing is written, and report->plan describes the output
 
-  // --- what is refused, and what is kept of a run that ends early ---
-  bool strict = false;  // a warning is a conflict
-  // Parts of NMB inputs that the output will lack (PackReport::losses) make the call fail with
-  // kConflict; otherwise each is a warning.
+  // --- checks and resuming ---
+  bool strict = false;  // whether each warning counts as a conflict
+  // Whether parts of NMB inputs that the output would lack (PackReport::losses) make the call fail
+  // with kConflict. If false, each such part is a warning.
   bool refuse_losses = false;
-  // Reads back and compares each write, and verifies index and blocks of the result before it gets
-  // its name; with compression, values too.
+  // Whether to read back and compare each write, and to verify the index and the blocks of the
+  // output before it gets its name. With compression, values are verified too.
   bool check = false;
-  // All files that the caller is going to write, including `output` and those of `resume`; nullptr:
-  // only these. None of them may be an input or a file that an input refers to.
+  // All files that the caller is going to write, including `output` and the files of `resume`.
+  // nullptr means only `output` and the files of `resume`. None of these files may be an input, or
+  // a file that an input refers to.
   std::shared_ptr<const OutputSet> outputs{};
-  // If not empty: a run that ends early, for any reason, leaves a hidden file and a journal
+  // If not empty, a run that ends early, for any reason, leaves a hidden file and a journal
   // (CreateOptions::resume_key). A later run with the same text and the same inputs (by name, size
   // and time of change) continues from them. The text must name all options that affect the bytes
   // of the output.
   std::string resume{};
 
-  // --- what is called back ---
-  // NMB outputs: returns the provenance to record (Writer::add_provenance). `sources`: all inputs
-  // in their order. Called on rank 0 after planning.
+  // --- callbacks ---
+  // For NMB outputs: returns the provenance to record (Writer::add_provenance()). `sources` are all
+  // inputs in their order. Called on rank 0 after planning.
   std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};
-  // Called from time to time from one thread, with bytes of values moved.
+  // Called from time to time from one thread, with the number of bytes of values that were moved,
+  // and the total number.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
 
-// The names of options in messages.
+// Names of options in messages.
 struct PackOptionNames {
   std::string inputs = "at least one", output = "the output";
   std::string mode = "mode", key = "key", compression = "compression";
@@ -219,7 +244,7 @@ struct PackOptionNames {
   std::string external = "external";
 };
 
-// Checks options as pack() does. kUsage: options that exclude each other.
+// Checks options as pack() does. Errors: kUsage if options exclude each other.
 NMB_EXPORT Status check_options(const PackOptions& options, const PackOptionNames& names = {});
 
 // Kinds of conflicts between inputs.
@@ -230,13 +255,13 @@ enum class ConflictKind : std::uint8_t {
   kVariableName,
   kDimensionName,
   kAttributeName,
-  // Dividing blocks, and counting samples.
+  // Conflicts in dividing blocks and in counting samples.
   kUnmatchedVariable,
   kVariables,
   kVariable,
   kAttributeValue,
   kSamples,
-  // Objects of one name that differ.
+  // Objects of the same name that differ.
   kAttributes,
   kDimension,
   kAttribute,
@@ -260,7 +285,7 @@ enum class ConflictKind : std::uint8_t {
   kLoss,
 };
 
-// The name of a kind of conflict in reports: "block name", "group", "variable name", ...
+// Returns the name of a kind of conflict in reports: "block name", "group", "variable name", ...
 constexpr std::string_view conflict_name(ConflictKind kind) {
   constexpr std::string_view names[] = {"block name",
                                         "group",
@@ -297,86 +322,90 @@ constexpr std::string_view conflict_name(ConflictKind kind) {
 // A reason why inputs cannot be merged.
 struct PackConflict {
   ConflictKind kind = ConflictKind::kBlockName;
-  std::string object;                   // the name of the object they disagree about
-  std::string first_file, second_file;  // second: empty if the conflict is in one file
-  std::string found, expected;  // with two files: found in the second, expected from the first
-  // "KIND OBJECT: found FOUND, expected EXPECTED: FILE and FILE".
+  std::string object;                   // name of the object for which the inputs disagree
+  std::string first_file, second_file;  // second_file is empty if the conflict is in one file
+  std::string found, expected;  // with two files: `found` in the second file, `expected` from the
+                                // first file
+  // Returns "KIND OBJECT: found FOUND, expected EXPECTED: FILE and FILE".
   NMB_EXPORT std::string text() const;
 };
 
-// Results of a dry run, in addition to those of every report.
+// Additional results of a dry run.
 struct PackPlan {
-  std::uint64_t metadata_bytes = 0;  // headers and bodies of blocks
-  std::uint64_t index_bytes = 0;     // index and data maps
-  // Expected peak resident memory, in bytes, of the process that needs most: the peak of this dry
-  // run, which does all the work except moving values, plus the memory for moving them
-  // (spec/rationale.md, "Dry runs").
+  std::uint64_t metadata_bytes = 0;  // bytes of headers and bodies of blocks
+  std::uint64_t index_bytes = 0;     // bytes of the index and of data maps
+  // Expected peak resident memory, in bytes, of the process that needs most memory. This is the
+  // peak of the dry run, which does all the work except moving values, plus the memory for moving
+  // them (spec/rationale.md, "Dry runs").
   std::uint64_t peak_memory = 0;
   int ranks = 1;
-  // Recommended Lustre layout: number of object storage targets, one per writing rank if there are
-  // enough, and stripe size in bytes.
+  // Recommended Lustre layout: the number of object storage targets, which is one for each writing
+  // rank if there are enough, and the stripe size in bytes.
   int stripe_count = 1;
   std::uint64_t stripe_size = 1 << 20;
   // Shell command that sets this layout for new files in the output's folder.
   std::string lustre_command{};
-  std::vector<std::uint64_t> blocks_of_input;  // in the order of the inputs
-  std::vector<std::string> first_blocks;       // names of up to 10 blocks, in the same order
+  // Number of blocks of each input, in the order of the inputs.
+  std::vector<std::uint64_t> blocks_of_input;
+  std::vector<std::string> first_blocks;  // names of up to 10 blocks, in the order of the inputs
 };
 
 // A part of an NMB input that the output lacks: an original, tags of blocks that are not copied
 // whole, or an addition of a later version of the format.
 struct PackLoss {
   enum class Kind : std::uint8_t {
-    kTable,     // a table of statistics or tags that cannot be read
-    kOriginal,  // an input file that is kept whole
-    kAddition,  // of a later version of the format
-    kTags,      // of blocks that are not copied whole
+    kTable,     // a table of statistics or tags cannot be read
+    kOriginal,  // an original, which is an input file that is stored whole
+    kAddition,  // an addition of a later version of the format
+    kTags,      // tags of blocks that are not copied whole
   };
-  std::uint64_t input = 0;  // in the list of inputs, in the order in which they are merged
-  std::string path{};       // path of the input
-  std::string object;       // original "run/in.bin", tags, global section of type 77
-  std::string text;         // what is lost
+  std::uint64_t input = 0;  // position of the input in the order in which inputs are merged
+  std::string path{};       // path of the input file
+  std::string object;       // for example: original "run/in.bin", tags, global section of type 77
+  std::string text;         // description of the loss
   Kind kind = Kind::kTable;
-  std::uint64_t blocks = 0;  // kTags: how many blocks lose them
+  std::uint64_t blocks = 0;  // for kTags: number of blocks that lose their tags
   std::string line() const { return object + ": " + text; }
 };
 
 struct PackReport {
-  std::vector<PackConflict> conflicts;  // all of them; if there are any, nothing is published
-  std::vector<PackConflict> differing;  // attributes whose first or only value is kept
+  std::vector<PackConflict> conflicts;  // all conflicts; if there are any, nothing is published
+  std::vector<PackConflict> differing;  // attributes that differ, whose first or only value is kept
   std::vector<PackConflict> left_out;   // objects left out by skip_mismatches
   std::vector<PackConflict> filled;     // objects filled by fill_missing
-  std::vector<PackConflict> shared;   // objects whose values are the first input's, by first_values
+  // Objects whose values are taken from the first input by first_values.
+  std::vector<PackConflict> shared;
   std::vector<PackConflict> widened;  // variables widened by widen_types
-  std::vector<PackLoss> losses;       // in the order of the inputs
+  std::vector<PackLoss> losses;       // losses in the order of the inputs
   std::vector<Status> unreadable;     // inputs that cannot be used
   std::vector<std::string> warnings;
-  std::vector<PackSource> sources;  // usable inputs, in order
+  std::vector<PackSource> sources;  // usable inputs, in the order in which they are merged
   std::uint64_t inputs = 0;
-  std::uint64_t bytes_in = 0;                // of all inputs
-  std::uint64_t value_bytes = 0;             // moved
-  std::uint64_t linked_bytes = 0;            // that stay in other files
+  std::uint64_t bytes_in = 0;                // size of all inputs
+  std::uint64_t value_bytes = 0;             // bytes of values that were moved
+  std::uint64_t linked_bytes = 0;            // bytes of values that stay in other files
   std::vector<ExternalFile> external_files;  // with `link`: the rows of the file table
-  // Variables without statistics although WriterOptions::statistics asks for them: their values are
-  // neither numbers nor text, or their chunks use filters that are not decoded.
+  // Number of variables without statistics although WriterOptions::statistics requests statistics.
+  // Their values are neither numbers nor text, or their chunks use filters that are not decoded.
   std::uint64_t without_statistics = 0;
-  // United variables that are compressed in the inputs, but not in the output, which is a classic
-  // file or has an HDF5 view.
+  // Number of united variables that are compressed in the inputs, but not in the output. The output
+  // is then a classic file or has an HDF5 view.
   std::uint64_t decompressed = 0;
-  std::uint64_t bytes_out = 0;  // of a dry run: FilePlan::file_length
+  std::uint64_t bytes_out = 0;  // for a dry run: FilePlan::file_length
   Totals totals;
-  std::optional<PackPlan> plan;  // of a dry run that did not fail
+  std::optional<PackPlan> plan;  // set by a dry run that did not fail
 };
 
-// Publishes options.output, or leaves an existing file there untouched. A dry run always leaves it,
-// and fails as a real run would, with the exceptions of WriterOptions::dry_run. kConflict: see
-// report->conflicts; the worst of report->unreadable; kUsage: options, or an output that is an
-// input or a file that an input refers to; kExists; kIo; kNoSpace.
+// Merges the inputs and publishes options.output, or fails and does not change an existing file
+// there. A dry run never changes that file. It fails where a real run would fail, except for the
+// failures that WriterOptions::dry_run mentions. Errors: kConflict (see report->conflicts); the
+// worst failure in report->unreadable; kUsage for wrong options, or if an output is an input or a
+// file that an input refers to; kExists; kIo; kNoSpace.
 NMB_EXPORT Status pack(const PackOptions& options, PackReport* report);
-// Collective version: each rank of `ranks` reads consecutive inputs with about the same number of
-// bytes. The options must be the same on all ranks; the outcome is the same on all, and the file is
-// the same for any number of ranks. Only rank 0's report is filled. progress: bytes of this rank's
-// share.
+// Merges the inputs together with other ranks. Collective: each rank of `ranks` reads consecutive
+// inputs with about the same number of bytes. The options must be the same on all ranks. The
+// outcome is the same on all ranks, and the file is the same for any number of ranks. Only rank 0's
+// report is filled. PackOptions::progress gets the bytes of this rank's share.
 NMB_EXPORT Status pack(const PackOptions& options, PackReport* report, Communicator& ranks);
 
 }  // namespace nmb

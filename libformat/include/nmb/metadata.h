@@ -1,5 +1,5 @@
 // Metadata: the dimensions, attributes and variables of one block, in compact arrays
-// (spec/format.md, "Data model"). Classic headers are decoded to it and encoded from it.
+// (spec/format.md, "Data model"). Classic headers are decoded into a Metadata and encoded from one.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@
 
 namespace nmb {
 
-// Views into a Metadata: valid until the next change of it.
+// Dimension, Attribute and Variable are views into a Metadata, valid until it changes.
 struct Dimension {
   std::string_view name;
-  std::uint64_t length;  // kUnlimited: the record dimension
+  std::uint64_t length;  // kUnlimited if this is the record dimension
   bool is_record() const { return length == kUnlimited; }
 };
 
@@ -30,82 +30,87 @@ struct Attribute {
   std::string_view name;
   Type type;
   std::uint64_t count;  // values
-  // External form: big-endian, count * type_size(type) bytes. For a block's own types: count
-  // values, then the bytes that they refer to (spec/format.md, section 15).
+  // Values in external form: big-endian, count * type_size(type) bytes. For a block's own types,
+  // these are `count` values, then the bytes that they refer to (spec/format.md, section 15).
   std::span<const std::byte> values;
 };
 
 struct Variable {
   std::string_view name;
   Type type;
-  std::span<const DimId> dimensions;  // slowest first; the record dimension only in place 0
-  std::uint64_t begin;                // offset of the first value, from the start of the header
+  // Dimensions, slowest first; only the first can be the record dimension.
+  std::span<const DimId> dimensions;
+  std::uint64_t begin;  // offset of the first value, from the start of the header
 };
 
-// Concurrent reads are safe; changes are not thread-safe. All names are bytes compared by memcmp.
+// Concurrent reads are safe; changes are not thread-safe. Names are compared byte by byte (memcmp).
 // Memory exhaustion throws std::bad_alloc.
 class Metadata {
  public:
-  // How names are checked. kNew: they must follow the rules of spec/format.md, "Names". kAsFound:
-  // names from a file are accepted unchanged, except for duplicates.
+  // How names are checked. With kNew, they must follow the rules of spec/format.md, "Names". With
+  // kAsFound, names from a file are accepted unchanged, except for duplicates.
   enum class Names : std::uint8_t { kNew, kAsFound };
 
-  // kFree: the caller knows that the name is legal and not taken.
+  // Value kFree: the caller knows that the name is legal and not taken.
   enum class Name : std::uint8_t { kUnknown, kFree };
 
   explicit Metadata(Names names = Names::kNew) : names_rule_(names) {}
 
-  // Adds a dimension. kExists: the name is taken; kUsage: an illegal name, a length past 2^63 - 1
-  // that is not kUnlimited, or a second record dimension. IDs count from 0 in order of definition.
-  // All functions that add return kLimit past 2^31 - 1 objects of a kind or 4 GiB of names and
-  // attribute values.
-  // Past 3,584 dimensions or variables, a taken name may be reported only by settle_names(). The
-  // Metadata is then unusable, and every call that adds fails with kExists. check_names_at_once()
-  // avoids this.
+  // Adds a dimension. IDs count from 0 in order of definition. Errors: kExists if the name is
+  // taken; kUsage for an illegal name, a length above 2^63 - 1 that is not kUnlimited, or a second
+  // record dimension. All functions that add objects return kLimit for more than 2^31 - 1 objects
+  // of a kind, or for more than 4 GiB of names and attribute values.
+  // If there are more than 3,584 dimensions or variables, a taken name may be reported only by
+  // settle_names(). The Metadata is then unusable, and every call that adds an object fails with
+  // kExists. The function check_names_at_once() avoids this.
   NMB_EXPORT Result<DimId> def_dim(std::string_view name, std::uint64_t length,
                                    Name state = Name::kUnknown);
-  // Adds a variable. kExists; kUsage: an unknown dimension, or the record dimension in another
-  // place than the first.
+  // Adds a variable. Errors: kExists; kUsage if a dimension is unknown, or if the record dimension
+  // is not the first dimension.
   NMB_EXPORT Result<VarId> def_var(std::string_view name, Type type,
                                    std::span<const DimId> dimensions, Name state = Name::kUnknown);
-  // Completes the checks of names. kExists: the name of a dimension or variable was taken; the
-  // message names the first one. Until this call, lookups among those past 3,584 are linear.
+  // Completes the checks of names. Errors: kExists if the name of a dimension or variable was
+  // taken; the message names the first such object. After the first 3,584 dimensions or variables,
+  // lookups of further names are linear until this call.
   NMB_EXPORT Status settle_names();
-  // From now on each call reports a taken name itself; slower with very many names.
+  // Makes each later call report a taken name itself. This is slower with very many names.
   void check_names_at_once() { names_at_once_ = true; }
-  // For decoders, which meet a variable's attributes before its type.
+  // For decoders, which read a variable's attributes before its type.
   void set_type(VarId id, Type type) { vars_[id].type = static_cast<std::uint16_t>(type); }
-  // Adds an attribute, or replaces it at its place in the order. values: external form. kUsage: an
-  // unknown owner, or a part of a value.
+  // Adds an attribute, or replaces an attribute without changing the order of attributes. `values`
+  // must be in external form. Errors: kUsage if the owner is unknown, or if the last value is
+  // incomplete.
   NMB_EXPORT Status put_att(VarId owner, std::string_view name, Type type,
                             std::span<const std::byte> values);
-  // Sets the extension of a body of kind 6 (nmb/extension.h); call this before the first definition
-  // that uses one of the block's own types. nullptr: none.
+  // Sets the extension of a body of kind 6 (nmb/extension.h); nullptr means none. Call this
+  // function before the first definition that uses one of the block's own types.
   void set_extension(std::shared_ptr<const Extension> extension) {
     extension_ = std::move(extension);
   }
   const std::shared_ptr<const Extension>& extension() const { return extension_; }
-  // Bytes of a value of `type`, classic or one of the block's own.
+  // Returns the number of bytes of a value of `type`, which is a classic type or one of the block's
+  // own types.
   std::uint64_t value_size(Type type) const {
     return TypeTable::is_extended(type) ? extension_->types.value_size(type) : type_size(type);
   }
-  // As def_att, for one of the block's own types: `count` values and the bytes that they refer to.
+  // Adds an attribute with one of the block's own types, as def_att() does. `values` are `count`
+  // values and the bytes that they refer to.
   NMB_EXPORT Status def_extended_att(VarId owner, std::string_view name, Type type,
                                      std::uint64_t count, std::span<const std::byte> values);
-  // Replaces the values of an attribute of any type by the same number of bytes. kNotFound; kUsage:
-  // another number of bytes.
+  // Replaces the values of an attribute of any type by the same number of bytes. Errors: kNotFound;
+  // kUsage if the number of bytes differs.
   NMB_EXPORT Status replace_values(VarId owner, std::string_view name,
                                    std::span<const std::byte> values);
-  // As put_att, but kExists if the name is taken; for decoders.
+  // Adds an attribute as put_att() does, but fails with kExists if the name is taken. For decoders.
   NMB_EXPORT Status def_att(VarId owner, std::string_view name, Type type,
                             std::span<const std::byte> values);
 
   std::uint32_t dimension_count() const { return dims_.size(); }
   std::uint32_t variable_count() const { return vars_.size(); }
-  // Number of attributes of the block and all variables together.
+  // Returns the number of attributes of the block and all its variables together.
   std::uint32_t attribute_count() const { return atts_.size(); }
   NMB_EXPORT std::uint32_t attribute_count(VarId owner) const;
-  // Sets the numbers of dimensions, variables and attributes.
+  // Stores the numbers of dimensions, variables and attributes in `counts`.
   void count(BlockCounts* counts) const {
     counts->dimensions = dimension_count();
     counts->variables = variable_count();
@@ -132,7 +137,8 @@ class Metadata {
     for (std::uint32_t i = first_attribute(owner); i != kNone; i = atts_[i].next)
       visit(attribute_at(i));
   }
-  // The same, but stops at the first Status that is not ok and returns it.
+  // Visits attributes as for_each_attribute() does, but stops at the first Status that is not ok
+  // and returns it.
   template <class Visit>
   Status try_each_attribute(VarId owner, Visit visit) const {
     for (std::uint32_t i = first_attribute(owner); i != kNone; i = atts_[i].next)
@@ -142,8 +148,9 @@ class Metadata {
   std::optional<DimId> record_dimension() const {
     return record_dim_ == kNone ? std::nullopt : std::optional<DimId>(record_dim_);
   }
-  // Returns the record count of a block whose header has `numrecs`: that number with a record
-  // dimension; else the length of the first unlimited dimension; else 0.
+  // Returns the record count of a block whose header has `numrecs`. This is `numrecs` if there is a
+  // record dimension. Otherwise it is the length of the first unlimited dimension, or 0 if there is
+  // none.
   std::uint64_t record_count(std::uint64_t numrecs) const {
     if (record_dim_ != kNone) return numrecs;
     if (!extension_ || extension_->unlimited.empty()) return 0;
@@ -153,19 +160,20 @@ class Metadata {
     const VariableRecord& v = vars_[id];
     return v.rank > 0 && dim_ids_[v.first_dim] == record_dim_;
   }
-  // Changes a dimension's length. Not from or to kUnlimited.
+  // Changes a dimension's length. Neither the old nor the new length may be kUnlimited.
   void set_length(DimId id, std::uint64_t length) { dims_[id].length = length; }
   void set_begin(VarId id, std::uint64_t begin) { vars_[id].begin = begin; }
   std::uint64_t begin(VarId id) const { return vars_[id].begin; }
-  // Bytes of one record (record variables) or of the whole variable, without padding. For a
-  // variable whose values are not a plain array: bytes of its region. nullopt: the product does not
-  // fit 64 bits.
+  // Returns the bytes of one record for a record variable, or of the whole variable otherwise,
+  // without padding. If the values are not a plain array, returns the bytes of the variable's
+  // region. Returns nullopt if the product of the lengths does not fit in 64 bits.
   std::optional<std::uint64_t> slice_bytes(VarId id) const {
     if (extension_) [[unlikely]]
       if (const Storage* storage = extension_->storage_of(id)) return storage->region_length;
     return array_bytes(id);
   }
-  // The same, but always of the values as one array, also if they are stored in chunks.
+  // Returns the same as slice_bytes(), but always for the values as one plain array, even if they
+  // are stored in chunks.
   std::optional<std::uint64_t> array_bytes(VarId id) const {
     const VariableRecord& record = vars_[id];
     std::uint64_t bytes = value_size(static_cast<Type>(record.type));
@@ -175,23 +183,24 @@ class Metadata {
     return bytes;
   }
 
-  // Reserves memory for so many more dimensions and variables; may throw std::bad_alloc.
+  // Reserves memory for this many more dimensions and variables. May throw std::bad_alloc.
   void reserve(std::uint64_t dimensions, std::uint64_t variables) {
     dims_.reserve_more(dimensions);
     vars_.reserve_more(variables);
   }
-  // Call on an empty Metadata: reserves room for everything in `other` from `memory`, which must
-  // outlive this. Copies of this, and growth past that room, use memory of their own.
+  // Reserves room in `memory` for everything in `other`; this Metadata must be empty, and `memory`
+  // must outlive it. Copies of this Metadata, and definitions for which the room is too small, use
+  // memory of their own.
   NMB_EXPORT void reserve_like(const Metadata& other, std::pmr::memory_resource& memory);
-  // The same, then copies `other`. alike: an earlier copy in the same memory; names and attribute
-  // values that are the same are shared with it.
+  // Reserves room as reserve_like() does, then copies `other`. `alike` may be an earlier copy in
+  // the same memory; equal names and attribute values are then shared with it.
   NMB_EXPORT void copy_from(const Metadata& other, std::pmr::memory_resource& memory,
                             const Metadata* alike = nullptr);
   // Removes all definitions; keeps the memory.
   NMB_EXPORT void clear();
-  // Gives back memory kept for growth.
+  // Frees memory that is reserved for more definitions.
   NMB_EXPORT void shrink();
-  // Bytes of memory in use.
+  // Returns the bytes of memory in use.
   NMB_EXPORT std::size_t memory() const;
 
  private:
@@ -204,15 +213,15 @@ class Metadata {
     std::uint32_t name, name_length;
     std::uint32_t first_dim;  // in dim_ids_
     std::uint16_t rank, type;
-    std::uint32_t first_att, last_att;  // in atts_, kNone: none
+    std::uint32_t first_att, last_att;  // indexes into atts_, or kNone
     std::uint64_t begin;
   };
   struct AttributeRecord {
     std::uint32_t name, name_length;
-    std::uint32_t values, count;  // offset in heap_, number of values
-    std::uint32_t bytes;          // of the values
+    std::uint32_t values, count;  // offset of the values in heap_, and number of values
+    std::uint32_t bytes;          // bytes of the values
     std::uint32_t owner;
-    std::uint32_t next;  // of the same owner
+    std::uint32_t next;  // next attribute of the same owner, or kNone
     std::uint32_t type;
   };
 
@@ -224,24 +233,25 @@ class Metadata {
   std::string_view name_at(std::uint32_t place, std::uint32_t length) const {
     return {heap_.data() + place, length};
   }
-  // Names of equal length mostly differ in their first or last byte; comparing the rest is a call.
+  // Names of equal length mostly differ in their first or last byte. Only the comparison of the
+  // other bytes needs a function call.
   bool is_name(std::uint32_t place, std::uint32_t length, std::string_view name) const {
     return length == name.size() &&
            (length == 0 || (heap_[place + length - 1] == name.back() &&
                             heap_[place] == name.front() && name_at(place, length) == name));
   }
-  // Index of an attribute or kNone; and whether attributes at its place in the owner's list are in
-  // the table.
+  // Index of an attribute, or kNone; and whether attributes at its position in the owner's list are
+  // in att_table_.
   struct AttributeSearch {
     std::uint32_t index;
     bool in_table;
   };
   AttributeSearch search_attribute(VarId owner, std::string_view name) const;
-  // Adds the names name_of(i) for i in [table.size(), count) to the table; returns the first that
-  // is taken, or kNone.
+  // Adds the names name_of(i) for i in [table.size(), count) to the table. Returns the index of the
+  // first name that is taken, or kNone.
   template <class NameOf>
   static std::uint32_t settle(NameTable& table, std::uint32_t count, NameOf name_of);
-  // Whether a name was found to be taken after it had been added.
+  // Returns whether a name was found to be taken after it had been added.
   bool has_clash() const { return clash_dim_ != kNone || clash_var_ != kNone; }
   Status clash() const;
   std::uint32_t search_dimension(std::string_view name, std::uint32_t tag) const;
@@ -256,8 +266,8 @@ class Metadata {
   GrowArray<AttributeRecord> atts_;
   GrowArray<DimId> dim_ids_;
   GrowArray<char> heap_;  // names and attribute values
-  // dim_table_ and var_table_ are used past 32 dimensions or variables; att_table_ holds attributes
-  // from the 33rd of an owner on.
+  // Tables to find names. dim_table_ and var_table_ are used if there are more than 32 dimensions
+  // or variables. att_table_ holds the attributes of an owner from the 33rd on.
   NameTable dim_table_, var_table_, att_table_;
   std::uint32_t record_dim_ = kNone;
   std::uint32_t first_global_ = kNone, last_global_ = kNone;

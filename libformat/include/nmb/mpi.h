@@ -1,5 +1,5 @@
-// For programs that use MPI themselves: makes a communicator from an MPI_Comm. Includes mpi.h; the
-// library that it belongs to decides which plug-in is loaded.
+// For programs that use MPI themselves: makes a communicator from an MPI_Comm. This header includes
+// mpi.h; its MPI library determines which plug-in is loaded.
 #pragma once
 
 #include <mpi.h>
@@ -17,7 +17,7 @@ inline Result<std::unique_ptr<Communicator>> mpi_communicator(MPI_Comm comm) {
 #elif defined(MPICH_VERSION)
   return open_mpi_ranks(MpiLibrary::kMpich, &comm);
 #else
-#error "found the mpi.h of another library, expected Open MPI's or MPICH's"
+#error "this mpi.h belongs to neither Open MPI nor MPICH; other MPI libraries are not supported"
 #endif
 }
 

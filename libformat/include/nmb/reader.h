@@ -1,4 +1,4 @@
-// Reader: opens a committed generation of an NMB file and loads the blocks it is asked for
+// Reader: opens a committed generation of an NMB file and loads the requested blocks
 // (spec/format.md; sections 5, 7, 8 and 10).
 #pragma once
 
@@ -25,18 +25,19 @@ namespace nmb {
 
 struct ReadOptions {
   // --- what changes the speed ---
-  // Bytes of memory for the cache of loaded blocks.
+  // Memory in bytes for the cache of loaded blocks.
   std::size_t cache_bytes = 64 << 20;
-  // Latency of a request to the file, as the number of bytes that arrive in the same time. 0: the
-  // file is local; only needed bytes are read. Over a network use 1 to 16 MiB: one request then
-  // covers neighbouring ranges, and up to 64 MiB are cached.
+  // Latency of a request to the file, given as the number of bytes that could be transferred in the
+  // same time. Use 0 for a local file, from which only the needed bytes are read. Use 1 to 16 MiB
+  // for a network: one request then covers neighbouring ranges, and up to 64 MiB are cached.
   std::size_t request_bytes = 0;
 
   // --- what is read and checked ---
-  // true: each touched piece of values is read whole, and its checksum is checked. false: only
-  // pieces that are read whole anyway are checked.
+  // Whether each piece from which values are needed is read whole, to check its checksum. If false,
+  // only pieces that are read whole anyway are checked.
   bool verify_values = false;
-  // Which external files with values may be opened. Their pieces are always read whole and checked.
+  // Which external files with values may be opened. Pieces in external files are always read whole
+  // and checked.
   ExternalPaths external = ExternalPaths::kBeneath;
 };
 
@@ -56,18 +57,18 @@ class KeptRows;
 
 struct ExtentPiece;  // internal to the library
 
-// Thread-safe. Always shows the generation that it opened. To read many small hyperslabs together,
-// use GetRequests.
+// Reads one generation of an NMB file, which was the newest when the reader was made. Thread-safe.
+// To read many small hyperslabs together, use GetRequests.
 class Reader {
  public:
-  // Opens the newest committed generation. kUnknownKind: not an NMB file; kDamaged; kUnsupported;
-  // kNotFound; kIo.
+  // Opens the newest committed generation. Errors: kUnknownKind if the file is not an NMB file;
+  // kDamaged; kUnsupported; kNotFound; kIo.
   NMB_EXPORT static Result<std::unique_ptr<Reader>> open(const std::string& path,
                                                          const ReadOptions& options = {});
   NMB_EXPORT static Result<std::unique_ptr<Reader>> open(std::shared_ptr<const ByteSource> file,
                                                          const ReadOptions& options = {});
-  // Collective over `ranks`, which must outlive the reader. Rank 0 reads everything needed to open
-  // the file; all ranks get that, or the same failure.
+  // Collective over `ranks`, which must outlive the reader. Rank 0 reads everything that is needed
+  // to open the file, and sends it, or its failure, to all ranks.
   NMB_EXPORT static Result<std::unique_ptr<Reader>> open(const std::string& path,
                                                          const ReadOptions& options,
                                                          Communicator& ranks);
@@ -79,108 +80,116 @@ class Reader {
   NMB_EXPORT std::uint64_t generation() const;
   NMB_EXPORT Digest file_id() const;
   NMB_EXPORT std::uint64_t file_length() const;
-  // Whether HDF5 programs can read the file (spec/hdf5_view.md).
+  // Returns whether HDF5 programs can read the file (spec/hdf5_view.md).
   NMB_EXPORT bool has_hdf5_view() const;
-  // Returns the generation that HDF5 programs see. 0: there is no view, or one of a later version
-  // of the format, whose generation is unknown. Reads 64 bytes if the view is not of the newest
-  // generation. kDamaged, kIo.
+  // Returns the generation that HDF5 programs see. Returns 0 if there is no view, or if the view is
+  // of a later version of the format, so that its generation is unknown. Reads 64 bytes if the view
+  // is not of the newest generation. Errors: kDamaged, kIo.
   NMB_EXPORT Result<std::uint64_t> hdf5_view_generation() const;
-  // Maximum bytes of values that share one checksum.
+  // Returns the maximum number of bytes of values that share one checksum.
   NMB_EXPORT std::uint32_t piece_size() const;
   NMB_EXPORT const Totals& totals() const;
-  // Findings that did not prevent opening: a damaged slot, a commit that was rolled forward. One of
-  // rule R-SB-13 means that the file has a newer generation which is not used, or which may get
-  // lost.
+  // Returns the findings that did not prevent opening, for example a damaged slot or a commit that
+  // was rolled forward. A finding of rule R-SB-13 means that the file has a newer generation which
+  // is not used, or which may get lost.
   NMB_EXPORT const std::vector<Finding>& warnings() const;
   NMB_EXPORT const ByteSource& file() const;
   // Returns a function that checks whether the file, opened again as `now`, still holds this
-  // reader's generation: committed bytes never change when others are appended. It returns ok,
-  // kDamaged (it does not hold it) or kIo, is thread-safe, and may outlive the reader.
+  // reader's generation. Appending to a file never removes a generation, because committed bytes do
+  // not change. The function returns ok, kDamaged if the file does not hold the generation, or kIo.
+  // The function is thread-safe and may outlive the reader.
   NMB_EXPORT std::function<Status(const ByteSource& now)> generation_check() const;
-  // Returns the provenance that writers recorded: JSON objects in order of generations
-  // (spec/format.md, section 9.1); a generation may have none. Reads the file at each call.
-  // kDamaged, kLimit, kIo.
+  // Returns the provenance that writers recorded, as JSON objects in order of generations
+  // (spec/format.md, section 9.1). A generation may have no such object. Reads the file at each
+  // call. Errors: kDamaged, kLimit, kIo.
   NMB_EXPORT Result<std::vector<std::string>> provenance() const;
 
-  // Returns the totals of block `name` and all blocks below it; "": of all blocks.
+  // Returns the totals of block `name` and all blocks below it. The name "" means all blocks.
   NMB_EXPORT Result<Totals> totals_of_subtree(std::string_view name) const;
-  // Returns the totals of all blocks whose names begin with `prefix`. Reads only index pages at
-  // both ends of the range.
+  // Returns the totals of all blocks whose names begin with `prefix`. Reads only the index pages at
+  // the two ends of the range of names.
   NMB_EXPORT Result<Totals> totals_of_prefix(std::string_view prefix) const;
   // Visits the entries of blocks whose names begin with `prefix`, in order of names, until `visit`
   // returns false or fails.
   NMB_EXPORT Status for_each_entry(
       std::string_view prefix, const std::function<Result<bool>(const BlockEntry&)>& visit) const;
   NMB_EXPORT Result<std::optional<BlockEntry>> find(std::string_view block) const;
-  // Returns a block's global ID, which is its position in the order of names.
+  // Returns a block's global ID, which is its position in the order of all names.
   NMB_EXPORT Result<std::uint64_t> global_id(std::string_view block) const;
 
-  // Loads a block, from the cache if possible. kNotFound, kDamaged; kUnsupported: the block needs a
-  // feature that this version does not know, named by its bit (spec/format.md, section 13). Its
-  // entry can be used then; its body and values cannot.
+  // Loads a block, from the cache if possible. Errors: kNotFound; kDamaged; kUnsupported if the
+  // block needs a feature that this version does not know. The message then gives the feature's bit
+  // (spec/format.md, section 13). The block's entry can be used then, but not its body and values.
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(std::string_view name) const;
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(const BlockEntry& entry) const;
-  // Loads a block and its body with one read. *body gets the bytes that body(entry) returns.
+  // Loads a block and its body with one read. The vector *body gets the bytes that body(entry)
+  // returns.
   NMB_EXPORT Result<std::shared_ptr<const Block>> block(const BlockEntry& entry,
                                                         std::vector<std::byte>* body) const;
   // Returns the block's body, decoded and checked.
   NMB_EXPORT Result<std::vector<std::byte>> body(const BlockEntry& entry) const;
-  // Returns the parts of a block's extent for which no bytes are stored (they read as fill values),
-  // in ascending order, never adjacent.
+  // Returns the parts of a block's extent for which no bytes are stored, and which read as fill
+  // values. The parts are in ascending order and not adjacent.
   NMB_EXPORT Result<std::vector<ByteRange>> holes(const BlockEntry& entry) const;
-  // Returns the rows of the file table: external files with values of this file, and originals,
-  // which are stored whole inside it. kDamaged, kIo.
+  // Returns the rows of the file table: external files, which contain values of this file, and
+  // originals, which are stored whole in this file. Errors: kDamaged, kIo.
   NMB_EXPORT Result<std::vector<ExternalFile>> external_files() const;
-  // Returns an external file by its file number, from 1. It is opened when it is read; few are kept
-  // open at a time. kDamaged (R-EX-8, R-FT-4, R-FT-5); kUnsupported: ReadOptions::external does not
-  // allow it; kIo.
+  // Returns an external file by its file number; the first is 1. The file is opened when it is
+  // read, and only a few external files are kept open at a time. Errors: kDamaged (R-EX-8, R-FT-4,
+  // R-FT-5); kUnsupported if ReadOptions::external does not allow the file; kIo.
   NMB_EXPORT Result<std::shared_ptr<const ByteSource>> open_external(std::uint32_t number) const;
-  // Passes the bytes of an original, by its file number, to `sink` in order. kDamaged: the checksum
-  // of a piece does not match, or the digest of the whole (R-FT-7), which is checked after the last
-  // byte; kUsage: the number of no original; any failure of `sink`; kIo.
+  // Passes the bytes of an original to `sink` in order. `number` is the file number of the
+  // original. The digest of the whole file is checked after the last byte. Errors: kDamaged if the
+  // checksum of a piece or the digest (R-FT-7) does not match; kUsage if the number is not that of
+  // an original; any failure of `sink`; kIo.
   NMB_EXPORT Status give_back(std::uint32_t number,
                               const std::function<Status(std::span<const std::byte>)>& sink) const;
-  // Whether the file has statistics of any block.
+  // Returns whether the file has statistics of any block.
   NMB_EXPORT bool has_statistics() const;
   // Returns the stored statistics of a block's values (spec/format.md, section 9.3) without reading
-  // any values; nullopt: no variable of the block has any. The last pages read are cached.
-  // kDamaged, also if the stored type differs from the variable's; kIo.
+  // any values. Returns nullopt if no variable of the block has statistics. The pages that were
+  // read last are cached. Errors: kDamaged, also if a stored type differs from the type of the
+  // variable; kIo.
   NMB_EXPORT Result<std::optional<BlockStatistics>> statistics(const Block& block) const;
-  // Visits the statistics of all variables of one name in all blocks, until `visit` returns false
-  // or fails. `visit` gets BlockEntry::order of the block, and the statistics. Rows of one name are
-  // adjacent in the file, so this reads no others. The order of visits is unspecified. Blocks that
-  // were removed from the index may appear too: check their orders against the index. kDamaged,
-  // kIo.
+  // Visits the statistics of all variables with this name in all blocks, until `visit` returns
+  // false or fails. `visit` gets BlockEntry::order of the block, and the statistics. Only these
+  // statistics are read, because rows with the same name are adjacent in the file. The order of
+  // visits is unspecified. Blocks that were removed from the index may appear too; to recognise
+  // them, compare their orders with those in the index. Errors: kDamaged, kIo.
   NMB_EXPORT Status for_each_statistics(
       std::string_view variable,
       const std::function<Result<bool>(std::uint64_t, const VariableStatistics&)>& visit) const;
-  // Visits the tags of one name in the same way (spec/format.md, section 9.4).
+  // Visits all tags with this name, in the same way as for_each_statistics() (spec/format.md,
+  // section 9.4).
   NMB_EXPORT Status
   for_each_tag(std::string_view name,
                const std::function<Result<bool>(std::uint64_t, const TagValue&)>& visit) const;
-  // Counts the tags of one block, or of all blocks (nullopt). Reads all pages of tags. kDamaged,
-  // kIo.
+  // Counts the tags of one block, or of all blocks if `block` is nullopt. Reads all pages of tags.
+  // Errors: kDamaged, kIo.
   NMB_EXPORT Result<TagCounts> tag_counts(const std::optional<BlockEntry>& block = {}) const;
-  // Returns the tags and, if `statistics`, the statistics of all blocks, for packing blocks of this
-  // file into another one (PackedBlock::kept). The result may outlive the reader. A damaged table
-  // is left out, and `damaged` gets its failure. kIo.
+  // Returns the tags of all blocks, and their statistics if `statistics` is true. The result is
+  // needed to pack blocks of this file into another file (PackedBlock::kept). The result may
+  // outlive the reader. A damaged table is left out, and its failure is added to `damaged`. Errors:
+  // kIo.
   NMB_EXPORT Result<std::shared_ptr<const KeptRows>> kept_rows(bool statistics,
                                                                std::vector<Status>* damaged) const;
-  // Returns additions of later versions of the format that lie outside of blocks, so that copying
-  // all blocks loses them (spec/format.md, section 17). Each is described in words: "global section
-  // of type 77". Reads all pages of the index and of data maps. kDamaged, kIo.
+  // Returns the additions of later versions of the format that lie outside of blocks. A copy of all
+  // blocks lacks these additions (spec/format.md, section 17). Each addition is described in words,
+  // for example "global section of type 77". Reads all pages of the index and of data maps. Errors:
+  // kDamaged, kIo.
   NMB_EXPORT Result<std::vector<std::string>> later_additions() const;
-  // Returns a variable by its full name, BLOCK/VARIABLE, split at the last '/'. kNotFound says
-  // whether the block or the variable is missing.
+  // Returns a variable by its full name, BLOCK/VARIABLE, which is split at the last '/'. Errors:
+  // kNotFound, with a message that says whether the block or the variable is missing.
   NMB_EXPORT Result<Object> object(std::string_view full_name) const;
 
-  // Loads blocks. Collective, for a reader that ranks opened together; one thread per rank calls.
-  // (All other calls are local.) Blocks that all ranks name are read by rank 0 and sent to the
-  // others. A rank that names other blocks reads those itself.
+  // Loads blocks. Collective, for a reader that ranks opened together; only one thread of each rank
+  // may call it. All calls except open_blocks() and get_all_same() are local. If all ranks name a
+  // block, rank 0 reads the block and sends it to the other ranks. A rank reads any other blocks
+  // itself.
   NMB_EXPORT Result<std::vector<std::shared_ptr<const Block>>> open_blocks(
       std::span<const std::string_view> names) const;
-  // Reads a hyperslab that is the same on all ranks: rank 0 reads, all ranks get the values.
-  // Collective.
+  // Reads a hyperslab that is the same on all ranks: rank 0 reads the values and sends them to all
+  // ranks. Collective.
   NMB_EXPORT Status get_all_same(const Object& object, const Hyperslab& slab,
                                  MutableArray out) const;
 
@@ -195,7 +204,7 @@ class Reader {
 };
 
 // --- the kind of a file ---
-// Found by content; file names do not matter.
+// The kind is determined by the content; file names do not matter.
 
 enum class FileKind : std::uint8_t { kNmb, kCdf1, kCdf2, kCdf5, kHdf5, kUnknown };
 
@@ -203,22 +212,24 @@ constexpr bool is_classic(FileKind kind) {
   return kind == FileKind::kCdf1 || kind == FileKind::kCdf2 || kind == FileKind::kCdf5;
 }
 
-// "NMB", "CDF-1", "HDF5", ...
+// Returns the name of a kind: "NMB", "CDF-1", "HDF5", ...
 NMB_EXPORT std::string_view kind_name(FileKind kind);
 
-// Returns the kind of a file. Reads at most the first 16 KiB and, if they show no kind, 8 bytes at
-// 16384, 32768, 65536 and so on, where an HDF5 file may begin. An NMB file with lost first bytes is
-// recognised by its superblocks. kIo and kDamaged from `file`.
+// Returns the kind of a file. Reads at most the first 16 KiB. If these bytes do not show the kind,
+// also reads 8 bytes at each of the offsets 16384, 32768, 65536 and so on, where an HDF5 file may
+// begin. An NMB file whose first bytes were lost is recognised by its superblocks. Errors: kIo and
+// kDamaged from `file`.
 NMB_EXPORT Result<FileKind> kind_of(const ByteSource& file);
 
-// Returns the failure for a file of a kind that the caller does not accept: kUnknownKind for
-// kUnknown, else kUnsupported.
+// Returns the failure for a file of a kind that the caller does not accept. Its code is
+// kUnknownKind if the kind is unknown, otherwise kUnsupported.
 NMB_EXPORT Status refused_kind(const ByteSource& file, FileKind kind);
 
 // --- many hyperslabs together ---
 
-// Reads many hyperslabs together, with one read of the file for several that are near each other
-// (spec/rationale.md, "Requests"). Requests may be for any objects of any readers:
+// Reads many hyperslabs together. One read of the file serves several hyperslabs that are near each
+// other (spec/rationale.md, "Requests"). Requests may be for any objects of any readers:
+//
 //   GetRequests requests;
 //   std::vector<RequestId> ids;
 //   for (Field& field : fields) {
@@ -226,22 +237,26 @@ NMB_EXPORT Status refused_kind(const ByteSource& file, FileKind kind);
 //     ids.push_back(id);
 //   }
 //   NMB_TRY(requests.wait(ids));
-// Used by one thread at a time; each thread may have its own. Destruction drops open requests.
+//
+// Only one thread may use a GetRequests at a time; each thread may have its own. Destruction drops
+// open requests.
 class GetRequests {
  public:
   NMB_EXPORT GetRequests();
   NMB_EXPORT ~GetRequests();
 
-  // Registers a read as by Dataset::read. wait() fills `out`, which must stay valid until then.
-  // Returned at once: kUsage, also for an object that did not come from a Reader.
+  // Registers a request to read a hyperslab as Dataset::read() does. `out` is filled by wait() and
+  // must stay valid until then. Errors that are returned at once: kUsage, also for an object that
+  // did not come from a Reader.
   NMB_EXPORT Result<RequestId> iget(const Object& object, const Hyperslab& slab, MutableArray out);
-  // Fills the arrays of requests and closes them. Each read of the file takes at most 1 MiB (with
-  // ReadOptions::verify_values one piece, if that is longer). statuses: empty, or one per request,
-  // which gets what Dataset::read would return for it; a failed read (kIo) fails all requests that
-  // it serves. Returns the first failure. Memory: 3 MiB, plus some for each request. kUsage, with
-  // nothing done: an ID of no open request.
+  // Fills the arrays of requests and closes the requests. Each read of the file takes at most 1
+  // MiB, or one longer piece with ReadOptions::verify_values. `statuses` is empty, or has one
+  // element for each request, which gets the status that Dataset::read() would return. If a read of
+  // the file fails (kIo), all requests that it serves fail. Returns the first failure. Needs 3 MiB
+  // of memory, plus some for each request. Errors: kUsage if an ID is not that of an open request;
+  // nothing is done then.
   NMB_EXPORT Status wait(std::span<const RequestId> requests, std::span<Status> statuses = {});
-  // Number of open requests.
+  // Returns the number of open requests.
   NMB_EXPORT std::size_t open() const;
 
  private:
@@ -251,21 +266,23 @@ class GetRequests {
 
 // --- records that netCDF programs do not see in an HDF5 file or an HDF5 view ---
 
-// Record dimensions with records but without a variable. HDF5 stores the dimension's length, but
-// netCDF derives it from the variables, and so shows 0 records in an HDF5 file or view.
+// Record dimensions that have records, although no variable uses the dimension. HDF5 stores the
+// dimension's length, but netCDF computes the length from the variables. netCDF therefore shows 0
+// records in an HDF5 file or view.
 struct LostRecords {
-  std::uint64_t blocks = 0;  // with such a dimension
-  std::string block{};       // the first such block by name, with its dimension and records
+  std::uint64_t blocks = 0;  // number of blocks with such a dimension
+  std::string block{};       // first block with such a dimension, in order of names
   std::string dimension{};
   std::uint64_t records = 0;
-  // "6 records of dimension "t", which no variable has: netCDF programs see 0"; "": none is lost.
+  // Returns a sentence, for example "6 records of dimension "t", which no variable has: netCDF
+  // programs see 0"; "" if no records are lost.
   NMB_EXPORT std::string text() const;
 };
 
-// Finds the records of a file that netCDF programs would not see. A variable of a group below that
-// uses the dimension (property 12, spec/hdf5_section.md) counts as one of its variables. Blocks
-// from HDF5 are not counted: they appear as they did there. Reads the definitions of classic
-// datasets with records. kDamaged; kIo.
+// Finds the records of a file that netCDF programs would not see. A variable in a group below the
+// block also counts if it uses the dimension (property 12, spec/hdf5_section.md). Blocks from HDF5
+// are left out, because they appear as they did in the HDF5 file. Reads the definitions of classic
+// datasets with records. Errors: kDamaged, kIo.
 NMB_EXPORT Result<LostRecords> lost_records(const Reader& reader);
 
 }  // namespace nmb

@@ -1,6 +1,6 @@
 // Status and Result<T>: how every function of the library reports failure. Files and file systems
-// never cause exceptions. A message names the file, the byte offset or the object, and what is
-// wrong. Findings: defects in bytes that decoders report.
+// never cause exceptions. A message says what is wrong, and names the file and the byte offset or
+// the object. Findings: defects in bytes that decoders report.
 #pragma once
 
 #include <cassert>
@@ -20,21 +20,21 @@ namespace nmb {
 
 enum class Code : std::uint8_t {
   kOk = 0,
-  kUsage,        // wrong arguments or order of calls
-  kNotFound,     // no such file, block, dimension, variable or attribute
+  kUsage,        // arguments or the order of calls are wrong
+  kNotFound,     // a file, block, dimension, variable or attribute does not exist
   kExists,       // a name or a target exists already
-  kConflict,     // definitions that disagree
+  kConflict,     // definitions disagree
   kDamaged,      // a file of a known kind breaks a rule of its format
-  kUnsupported,  // legal, but not supported by this version
-  kUnknownKind,  // not a file of any known kind
+  kUnsupported,  // the input is legal, but this version does not support it
+  kUnknownKind,  // the file is not of a known kind
   kIo,           // a system call failed
-  kNoSpace,      // no space, quota or file-size limit
-  kRange,        // a value does not fit the requested type (the others are converted)
-  kLimit,        // a documented limit of memory, count or length
-  kBusy,         // another writer holds the file
+  kNoSpace,      // no space is left, or a quota or a file-size limit is reached
+  kRange,        // a value does not fit the requested type (other values are converted)
+  kLimit,        // a documented limit of memory, number or length is exceeded
+  kBusy,         // another writer has locked the file
 };
 
-// The name of a code in reports: "ok", "usage", "not_found", ...
+// Returns the name of a code in reports: "ok", "usage", "not_found", ...
 constexpr std::string_view code_name(Code code) {
   constexpr std::string_view names[] = {
       "ok",           "usage", "not_found", "exists", "conflict", "damaged", "unsupported",
@@ -42,15 +42,16 @@ constexpr std::string_view code_name(Code code) {
   return names[static_cast<std::size_t>(code)];
 }
 
-// The offset of a status that concerns no position in a file.
+// Offset of a status that does not concern a position in a file.
 inline constexpr std::uint64_t kNoOffset = ~std::uint64_t{0};
 
-// A failure, or ok. Copies are cheap; safe to share between threads.
+// A failure, or ok. Copies are cheap. Threads may share a Status.
 class [[nodiscard]] Status {
  public:
   Status() = default;
   Status(Code code, std::string message) : Status(code, {}, kNoOffset, {}, std::move(message)) {}
-  // rule: the id in spec/format.md ("R-IX-3") of a rule that bytes of the file break; else empty.
+  // `rule` is the id in spec/format.md ("R-IX-3") of the rule that the file breaks; otherwise
+  // empty.
   Status(Code code, std::string file, std::uint64_t offset, std::string rule, std::string message)
       : detail_(std::make_shared<const Detail>(
             Detail{code, std::move(file), offset, std::move(rule), std::move(message)})) {}
@@ -61,15 +62,16 @@ class [[nodiscard]] Status {
   const std::string& file() const { return detail_ ? detail_->file : empty(); }
   const std::string& rule() const { return detail_ ? detail_->rule : empty(); }
   const std::string& message() const { return detail_ ? detail_->message : empty(); }
-  // Returns "FILE: at OFFSET: MESSAGE (RULE)", without parts that are unknown.
+  // Returns "FILE: at OFFSET: MESSAGE (RULE)". Parts that are unknown are left out.
   NMB_EXPORT std::string text() const;
-  // Returns the same failure; adds the file's name if it has none.
+  // Returns the same failure, with the name of the file if it had none.
   NMB_EXPORT Status in_file(std::string_view file) const;
   // Returns the same failure with "; MORE" appended to its message; ok stays ok.
   NMB_EXPORT Status with(std::string_view more) const;
   // Returns the same failure with "OBJECT: " before its message; ok stays ok.
   NMB_EXPORT Status of_object(std::string_view object) const;
-  // Whether this failure and `other` are copies of one failure, not only equal in text.
+  // Returns whether this failure and `other` are copies of the same failure, not just failures with
+  // equal texts.
   bool is_copy_of(const Status& other) const { return detail_ && detail_ == other.detail_; }
 
  private:
@@ -113,37 +115,40 @@ class [[nodiscard]] Result {
   do {                                                                             \
     if (::nmb::Status temporary = (expression); !temporary.ok()) return temporary; \
   } while (0)
-// Returns the status of `expression` from the enclosing function unless it is ok.
+// If the status of `expression` is not ok, returns it from the enclosing function.
 #define NMB_TRY(expression) NMB_TRY_(NMB_CONCAT(nmb_status_, __LINE__), expression)
 
 #define NMB_ASSIGN_(temporary, target, expression) \
   auto temporary = (expression);                   \
   if (!temporary.ok()) return temporary.status();  \
   target = std::move(temporary).value()
-// Assigns the value of a Result to `target`, or returns its status from the enclosing function.
+// Assigns the value of a Result to `target`. If the Result has no value, returns its status from
+// the enclosing function.
 #define NMB_ASSIGN(target, expression) \
   NMB_ASSIGN_(NMB_CONCAT(nmb_result_, __COUNTER__), target, expression)
 
 // --- findings ---
-// Decoders report each place where bytes break a rule. The same decoders serve the reader, which
-// stops at the first finding, and nmverify, which collects all.
+// Decoders report each place where bytes break a rule. The reader, which stops at the first
+// finding, and nmverify, which collects all findings, use the same decoders.
 
 enum class Severity : std::uint8_t {
   kWarning,
-  kUnsupported,  // legal, but of a format version that this library does not know
+  kUnsupported,  // the bytes are legal, but from a format version that this library does not know
   kFinding,
 };
 
 struct Finding {
-  std::string rule;      // id in spec/format.md
-  std::uint64_t offset;  // in the file; kNoOffset: no position applies
-  std::string object;    // block, variable or structure; empty: the offset is enough
+  std::string rule;      // id of the rule in spec/format.md
+  std::uint64_t offset;  // offset in the file; kNoOffset if no position applies
+  std::string object;    // name of a block, variable or structure; empty if the offset is enough
   std::string found, expected;
   Severity severity = Severity::kFinding;
+  bool is_statement = false;  // `found` says what is wrong; it is not a value from the file
 
-  // "at OFFSET: OBJECT: found X, expected Y (RULE)"
+  // Returns "at OFFSET: OBJECT: found X, expected Y (RULE)", or "at OFFSET: OBJECT: STATEMENT
+  // (RULE)".
   NMB_EXPORT std::string text() const;
-  // kUnsupported or kDamaged, by the severity.
+  // Returns a status with the code kUnsupported or kDamaged, according to the severity.
   NMB_EXPORT Status status(const std::string& file) const;
 };
 
@@ -163,7 +168,7 @@ class FirstFinding final : public Findings {
     found_ = true;
   }
   bool found() const { return found_; }
-  // The finding as a status; ok if there was none.
+  // Returns the finding as a status; ok if there was no finding.
   Status status(const std::string& file) const { return found_ ? first_.status(file) : Status(); }
 
  private:

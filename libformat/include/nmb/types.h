@@ -8,7 +8,7 @@
 namespace nmb {
 
 // External types, numbered as in the classic netCDF formats. CDF-1 and CDF-2 have only the first
-// six. Codes from 256 are a block's own types (nmb/extension.h).
+// six types. Codes from 256 are a block's own types (nmb/extension.h).
 enum class Type : std::uint16_t {
   kByte = 1,
   kChar = 2,
@@ -25,13 +25,14 @@ enum class Type : std::uint16_t {
 
 constexpr bool is_type(std::uint32_t code) { return code >= 1 && code <= 11; }
 
-// Bytes of one value in external form; for the types above only.
+// Returns the number of bytes of one value in external form. Only for the types of the enumeration
+// above.
 constexpr std::size_t type_size(Type type) {
   constexpr std::uint8_t sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
   return sizes[static_cast<std::size_t>(type)];
 }
 
-// The name of a type in CDL; "extended" for a block's own types.
+// Returns the name of a type in CDL; "extended" for a block's own types.
 constexpr std::string_view type_name(Type type) {
   constexpr std::string_view names[] = {"",       "byte",  "char",   "short", "int",   "float",
                                         "double", "ubyte", "ushort", "uint",  "int64", "uint64"};
@@ -50,8 +51,9 @@ constexpr bool is_classic(Kind kind) {
 // How the bytes of a stored piece of values are coded (spec/format.md, section 8.2).
 enum class PieceCodec : std::uint8_t { kNone = 0, kZstd = 1, kDeflate = 3 };
 
-// A codec's name in options, its levels (from 1 to the highest; 0: the codec has no levels), and
-// the registered number of the HDF5 filter that codes chunks in the same way (0: none).
+// The name of a codec in options, its usual and highest level, and the registered number of the
+// HDF5 filter that codes chunks with it. The lowest level is 1. For kNone, the levels and the
+// filter are 0.
 struct PieceCodecWord {
   PieceCodec codec;
   std::string_view name;
@@ -65,7 +67,8 @@ inline constexpr PieceCodecWord kPieceCodecs[] = {{PieceCodec::kNone, "none", 0,
 using DimId = std::uint32_t;
 using VarId = std::uint32_t;
 
-// Used instead of a variable's ID: the block itself, whose attributes are the global attributes.
+// Stands for the block itself where a variable's ID is expected. The attributes of the block are
+// the global attributes.
 inline constexpr VarId kGlobal = ~VarId{0};
 // The length of the record dimension in a definition.
 inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};

@@ -1,6 +1,5 @@
 // Values of variables: hyperslabs, conversion between external and memory types, fill values
-// (spec/format.md, "Values"), and how newly written values are stored. Pure functions, and one
-// reader for any ByteSource.
+// (spec/format.md, "Values"), and how newly written values are stored.
 #pragma once
 
 #include <array>
@@ -24,8 +23,8 @@
 
 namespace nmb {
 
-// The element type of a caller's array. kText pairs only with Type::kChar, and Type::kChar only
-// with kText.
+// The element type of a caller's array. kText can be combined only with Type::kChar, and
+// Type::kChar only with kText.
 enum class MemoryType : std::uint8_t {
   kInt8,
   kUInt8,
@@ -67,13 +66,13 @@ constexpr MemoryType memory_type_of() {
   }
 }
 
-// Ranges from which ConstArray and MutableArray are made: contiguous numbers or text (char) in
-// memory that outlives the array. A temporary vector is not allowed.
+// Ranges from which ConstArray and MutableArray are made. They have contiguous numbers or text
+// (char) in memory that outlives the array. A temporary vector is not allowed.
 template <class Range>
 concept ArrayOfValues = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
     std::ranges::borrowed_range<Range> && std::is_arithmetic_v<std::ranges::range_value_t<Range>>;
 
-// Values to pass to a call: their type and their bytes. Does not own the bytes.
+// Values to pass to a call, as a type and bytes. Does not own the bytes.
 class ConstArray {
  public:
   template <ArrayOfValues Range>
@@ -81,7 +80,7 @@ class ConstArray {
       : ConstArray(memory_type_of<std::ranges::range_value_t<Range>>(),
                    std::as_bytes(std::span(std::ranges::data(values), std::ranges::size(values)))) {
   }
-  // bytes: of whole values; need not be aligned.
+  // `bytes` must contain whole values and need not be aligned.
   ConstArray(MemoryType type, std::span<const std::byte> bytes) : type_(type), bytes_(bytes) {
     assert(bytes.size() % memory_type_size(type) == 0);
   }
@@ -94,7 +93,7 @@ class ConstArray {
   std::span<const std::byte> bytes_;
 };
 
-// Memory for values that a call fills in: their type and their bytes. Does not own the bytes.
+// Memory into which a call writes values, as a type and bytes. Does not own the bytes.
 class MutableArray {
  public:
   template <ArrayOfValues Range>
@@ -114,60 +113,68 @@ class MutableArray {
   std::span<std::byte> bytes_;
 };
 
-// A regular selection of a variable's elements. start, count and stride have one number per
-// dimension. An empty stride means 1 in all dimensions. A count of 0 in any dimension selects
-// nothing.
+// A regular selection of a variable's elements. `start`, `count` and `stride` have one number for
+// each dimension. An empty stride means 1 in all dimensions. If the count is 0 in any dimension,
+// nothing is selected.
 struct Hyperslab {
   std::vector<std::uint64_t> start;
   std::vector<std::uint64_t> count;
   std::vector<std::uint64_t> stride;
 };
 
-// Where a variable's elements lie. The shape's first length is the record count for a record
-// variable.
+// Lengths of a variable's dimensions, and positions of its elements. For a record variable, the
+// first length is the record count.
 struct VariableShape {
   std::vector<std::uint64_t> lengths;
   std::uint64_t element_size = 0;
-  std::uint64_t begin = 0;        // of the first element, from the start of the values (the extent)
-  std::uint64_t record_size = 0;  // distance between records in bytes; 0: not a record variable
+  std::uint64_t begin = 0;        // offset of the first element in the extent
+  std::uint64_t record_size = 0;  // distance between records in bytes; 0 if it is not a record
+                                  // variable
 };
 
-// Returns the shape of a variable. kDamaged: the product of its lengths does not fit, or its begin
-// lies in the header.
+// Returns the shape of a variable. Errors: kDamaged if the product of the lengths is too large, or
+// if the variable begins inside the header.
 NMB_EXPORT Result<VariableShape> shape_of(const Metadata& metadata, const ClassicLayout& layout,
                                           VarId variable, std::uint64_t records);
 
-// Checks a hyperslab against a shape. kUsage: the ranks differ, a stride is 0, or the selection
-// exceeds the shape (with `may_grow`, a record variable's selection may exceed the first length).
+// Checks a hyperslab against a shape. Fails with kUsage if the numbers of dimensions differ, a
+// stride is 0, or the selection exceeds the shape. With `may_grow`, the selection of a record
+// variable may exceed the first length.
 NMB_EXPORT Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab,
                                   bool may_grow = false);
 // Returns the number of selected elements.
 NMB_EXPORT std::uint64_t element_count(const Hyperslab& slab);
-// kUsage unless the hyperslab has `values` elements.
+// Fails with kUsage unless the hyperslab has `values` elements.
 NMB_EXPORT Status check_count(const Hyperslab& slab, std::uint64_t values);
 
-// Calls visit(extent_offset, element_index, elements), in row-major order, for each longest run of
-// elements that are adjacent in both the extent and the selection. If a dimension has a stride,
-// runs end at the end of a row. Stops at the first failure. `slab` must have passed
-// check_hyperslab.
+// Calls visit(extent_offset, element_index, elements), in row-major order, for each run of elements
+// that are adjacent both in the extent and in the selection. Runs are as long as possible, but if a
+// dimension has a stride, they end at the end of a row. Stops at the first failure. `slab` must
+// have passed check_hyperslab().
 NMB_EXPORT Status
 for_each_run(const VariableShape& shape, const Hyperslab& slab,
              const std::function<Status(std::uint64_t, std::uint64_t, std::uint64_t)>& visit);
 
-// Converts `count` values; returns how many were out of the target's range. The rules are
-// netCDF-C's, made definite where C leaves them undefined:
-// - a value is in range when it lies between the target's smallest and largest value, before it is
-//   truncated: -0.5 is out of the range of an unsigned type, 127.5 of an 8-bit one. Infinity is out
-//   of the range of float when it comes from double. NaN is in range of the floating types only.
-//   (netCDF-C differs in not reporting NaN to integers, nor 2^63 and 2^64 to the 64-bit integers,
-//   and in reporting infinity put from float into double.)
-// - an integer out of range of an integer type keeps its low bits (the C cast), a double out of the
-//   range of float becomes infinite, a floating value out of the range of an integer type becomes
-//   the end of the range on its side, NaN the lower end;
-// - bytes of kByte and kUInt8 are copied unchanged: without a range error in CDF-1
-//   and CDF-2, where kByte has no sign of its own; in CDF-5 values above 127 are out of range.
-// The arrays need no alignment and must not overlap. The caller must pair kChar with kText; the
-// functions below check it (kUsage).
+// Converts `count` values. Returns how many of them were out of the range of the target type. The
+// rules are those of netCDF-C, extended where C leaves the result undefined.
+//
+// A value is in range if it lies between the smallest and the largest value of the target type
+// before it is truncated. For example, -0.5 is out of the range of unsigned types, and 127.5 is out
+// of the range of the signed 8-bit type. Infinity is out of the range of float if it is converted
+// from double. NaN is in range only of floating-point types. In three cases, netCDF-C differs: it
+// does not report NaN converted to integers, nor 2^63 and 2^64 converted to 64-bit integers, but it
+// reports infinity that is put from float into a double variable.
+//
+// If a value is out of range, the result depends on the types. An integer converted to an integer
+// type keeps its low bits (as in a C cast). A double converted to float becomes infinite. A
+// floating-point value converted to an integer type becomes the nearest value of that type; NaN
+// becomes the lowest value.
+//
+// Between kByte and kUInt8, bytes are copied unchanged. In CDF-1 and CDF-2, where kByte is neither
+// signed nor unsigned, all values are in range. In CDF-5, values above 127 are out of range.
+//
+// The arrays need not be aligned and must not overlap. The caller must combine kChar with kText;
+// the functions below check this (kUsage).
 NMB_EXPORT std::uint64_t convert_from_external(Type type, const std::byte* from,
                                                std::uint64_t count, MemoryType memory, void* to,
                                                Kind kind = Kind::kCdf5);
@@ -175,26 +182,27 @@ NMB_EXPORT std::uint64_t convert_to_external(MemoryType memory, const void* from
                                              std::uint64_t count, Type type, std::byte* to,
                                              Kind kind = Kind::kCdf5);
 
-// Returns a variable's fill value in external form (type_size bytes): its _FillValue attribute if
-// that has the variable's type and one value, else netCDF's default for the type.
+// Returns a variable's fill value in external form (type_size() bytes). This is the _FillValue
+// attribute if it has the variable's type and one value; otherwise it is netCDF's default for the
+// type.
 NMB_EXPORT std::vector<std::byte> fill_value(const Metadata& metadata, VarId variable);
 // Returns netCDF's default fill value of a type in external form; empty for a block's own types.
 NMB_EXPORT std::vector<std::byte> default_fill_value(Type type);
 
-// The fill pattern of an extent: each byte of a variable has its fill value, padding and gaps are
-// zero. fill() writes extent bytes [offset, offset + out.size()) to `out`. The first call builds
-// the pattern from the definitions; later calls take time for the bytes written and the logarithm
-// of the number of variables. Where variables overlap, a byte belongs to the one that begins last.
-// Thread-safe.
+// The fill pattern of an extent: all elements of a variable have its fill value; padding and gaps
+// are zero. The function fill() writes the extent bytes [offset, offset + out.size()) to `out`. Its
+// first call builds the pattern from the definitions. The time of later calls grows with the number
+// of bytes, and with the logarithm of the number of variables. Where variables overlap, a byte
+// belongs to the variable that begins last. Thread-safe.
 class FillPattern {
  public:
-  // metadata: must outlive this.
+  // `metadata` must outlive this object.
   NMB_EXPORT FillPattern(const Metadata& metadata, const ClassicLayout& layout);
   NMB_EXPORT void fill(std::uint64_t offset, std::span<std::byte> out) const;
 
  private:
   struct Slot {
-    std::uint64_t begin, end;  // in the extent (fixed) or in the record
+    std::uint64_t begin, end;  // offsets in the extent (fixed-size variables) or in the record
     std::array<std::byte, 8> value;
     std::size_t value_size;
   };
@@ -206,56 +214,60 @@ class FillPattern {
   const Metadata& metadata_;
   ClassicLayout layout_;
   mutable std::once_flag made_;
-  mutable std::vector<Slot> fixed_;   // sorted by begin, without overlap
-  mutable std::vector<Slot> record_;  // within one record, the same
+  mutable std::vector<Slot> fixed_;   // fixed-size variables, sorted by begin, without overlap
+  mutable std::vector<Slot> record_;  // variables within one record, sorted in the same way
   std::uint64_t record_begin_ = 0;    // in the extent
   std::uint64_t record_size_ = 0;
 };
 
-// A variable's values as one plain array, independent of how they are stored.
+// A variable's values as one plain array, however they are stored.
 struct ValueArray {
   VariableShape shape;
-  // A classic type, with the bytes in its external form; or one of the block's own types, if that
-  // differs from every classic type by more than byte order.
+  // Type of the values. For a classic type, the bytes are in its external form. The type is one of
+  // the block's own types only if that type differs from every classic type by more than byte
+  // order.
   Type type = Type::kByte;
   std::shared_ptr<const ByteSource> source;
-  // For values of variable length: the bytes that their offsets in `source` refer to. Else nullptr.
+  // For values of variable length: the bytes to which the offsets in `source` refer. For other
+  // values: nullptr.
   std::shared_ptr<const ByteSource> region;
 };
-// Returns the values of a variable as an array. extent: the block's values; the result keeps it.
-// kUnsupported: values in other files, or chunks with other filters than deflate, shuffle,
-// fletcher32 and zstd. Reading the source fails as reading the extent does, and with kDamaged for
-// chunks that cannot be decoded (R-XC-1).
+// Returns the values of a variable as an array. `extent` has the block's values and is kept by the
+// result. Errors: kUnsupported if values are in other files, or if chunks have other filters than
+// deflate, shuffle, fletcher32 and zstd. Reading from the result fails if reading from the extent
+// fails, and with kDamaged for chunks that cannot be decoded (R-XC-1).
 NMB_EXPORT Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& layout,
                                           std::uint64_t records, VarId variable,
                                           std::shared_ptr<const ByteSource> extent);
 
-// Reads a hyperslab of an array, as read_hyperslab. name: the variable's name, for messages.
-// kUnsupported: values that are neither numbers nor text.
+// Reads a hyperslab of an array, as read_hyperslab() does. `name` is the variable's name, for
+// messages. Errors: those of read_hyperslab(), and kUnsupported if the values are neither numbers
+// nor text.
 NMB_EXPORT Status read_array(const ValueArray& array, std::string_view name, const Hyperslab& slab,
                              MutableArray out, Kind kind = Kind::kCdf5);
 
-// Reads a hyperslab of `variable` from `extent` (the values without the header), converting to the
-// type of `out`. Buffers take at most 1 MiB; gaps in the selection of at most 4 KiB are read rather
-// than skipped. kUsage: the selection does not fit the shape, `out` does not have
-// element_count(slab) values, or text is paired with numbers. kRange: some values did not fit; all
-// are converted. As thread-safe as `extent`.
+// Reads a hyperslab of `variable` from `extent` (the values without the header), and converts the
+// values to the type of `out`. Buffers take at most 1 MiB. Gaps of at most 4 KiB in the selection
+// are read instead of skipped. Errors: kUsage if the selection does not fit the shape, `out` does
+// not have element_count(slab) values, or text is combined with numbers; kRange if some values do
+// not fit the type of `out` (all values are converted). Thread-safe if `extent` is thread-safe.
 NMB_EXPORT Status read_hyperslab(const Metadata& metadata, const VariableShape& shape,
                                  VarId variable, const ByteSource& extent, const Hyperslab& slab,
                                  MutableArray out, Kind kind = Kind::kCdf5);
 
 // Identifies a request to put or read values together with others (Writer::iput,
-// GetRequests::iget). Valid for its writer or GetRequests only, which never uses an ID twice.
+// GetRequests::iget). An ID is valid only for one Writer or GetRequests, which never uses the same
+// ID twice.
 using RequestId = std::uint64_t;
 
 // How newly written values are stored.
 struct Compression {
-  std::optional<PieceCodec> codec{};  // nullopt: the codec that the values have already
+  std::optional<PieceCodec> codec{};  // nullopt means the codec that the values have already
   int level = 0;
-  // Shuffles bytes before compression. Chunks that were shuffled before stay shuffled.
+  // Whether bytes are shuffled before compression. Chunks that were shuffled before stay shuffled.
   bool shuffle = false;
-  // Chunk lengths for dimensions of these names. Other dimensions keep their chunk lengths, or get
-  // lengths that make chunks of about 1 MiB.
+  // Chunk lengths for dimensions with these names. Other dimensions keep their chunk lengths, or
+  // get chunk lengths for chunks of about 1 MiB.
   struct ChunkLength {
     std::string dimension;
     std::uint64_t length = 0;  // at least 1
@@ -269,9 +281,11 @@ struct Compression {
   };
   std::vector<ChunkLength> chunk;
 
-  // Sets codec and level from text: the name of a codec (kPieceCodecs), or NAME:LEVEL. kUsage.
+  // Sets codec and level from text, which is the name of a codec (kPieceCodecs) or NAME:LEVEL.
+  // Errors: kUsage.
   NMB_EXPORT Status set_codec(std::string_view text);
-  // Sets `chunk` from "[VAR:]DIM:LEN,...". Lengths for single variables come first. kUsage.
+  // Sets `chunk` from text, "[VAR:]DIM:LEN,...". In `chunk`, lengths for single variables come
+  // before lengths for all variables. Errors: kUsage.
   NMB_EXPORT Status set_chunk(std::string_view text);
 };
 

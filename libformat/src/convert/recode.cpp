@@ -324,6 +324,12 @@ class Recoder {
 
 std::vector<Filter> wanted_filters(const Compression& wanted, const std::vector<Filter>& now,
                                    std::uint64_t value_size) {
+  static_assert(std::ranges::all_of(kPieceCodecs,
+                                    [](const PieceCodecWord& known) {
+                                      return (known.hdf5_filter == 0) ==
+                                             (known.codec == PieceCodec::kNone);
+                                    }),
+                "each codec needs an HDF5 filter; without it, chunks would stay uncompressed");
   bool shuffle = wanted.shuffle, sum = false;
   auto codec = std::ranges::find(kPieceCodecs, wanted.codec.value_or(PieceCodec::kNone),
                                  &PieceCodecWord::codec);

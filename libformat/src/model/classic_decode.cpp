@@ -696,7 +696,7 @@ Result<ClassicHeader> decode_classic_header(const ByteSource& source, const Deco
   ClassicDecoder decoder(source, options, std::move(room));
   Result<ClassicHeader> header = decoder.decode();
   if (!decoder.found_duplicate()) return header;
-  // To find the place of the duplicate, decode again and compare each name as soon as it is read.
+  // A second pass compares each name as soon as it is read, and so finds where the duplicate is.
   Metadata at_once = ClassicHeader().metadata;
   at_once.check_names_at_once();
   return ClassicDecoder(source, options, std::move(at_once)).decode();

@@ -27,7 +27,7 @@ class ClassicEncoder {
     else if (records >= classic::streaming(kind_))
       refuse("records", records);
     put_count(records, "records");
-    if (kind_ == Kind::kExtended) put_count(0, "header");  // placeholder for the header's length
+    if (kind_ == Kind::kExtended) put_count(0, "header");  // the header's length, set later
     put_dimensions();
     put_attributes(kGlobal);
     put_list(classic::kVariableTag, metadata_.variable_count());

@@ -7,7 +7,7 @@ namespace nmb {
 static std::string describe(const Finding& finding) {
   std::string out;
   if (!finding.object.empty()) out += finding.object + ": ";
-  out += "found " + finding.found;
+  out += (finding.is_statement ? "" : "found ") + finding.found;
   if (!finding.expected.empty()) out += ", expected " + finding.expected;
   return out;
 }

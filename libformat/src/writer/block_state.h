@@ -66,7 +66,7 @@ enum class BlockStage : std::uint8_t {
   kRemoved,
 };
 
-// What the next commit does with the committed entry of a block.
+// The change that the next commit makes to the committed entry of a block.
 enum class EntryFate : std::uint8_t {
   kStays,     // keeps the entry, or there is no committed entry
   kReplaced,  // removes the entry; a new block may take its name

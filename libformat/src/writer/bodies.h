@@ -33,7 +33,7 @@ class Bodies {
   // Determines the stored lengths, digests and sums of bodies. Keeps stored bodies in memory, up to
   // a limit.
   Status encode_bodies(const std::vector<BlockId>& ids);
-  // Encodes a body, both uncompressed (*raw) and as it is stored in the file (*stored).
+  // Encodes a body. *raw gets the uncompressed body, and *stored gets the bytes for the file.
   Status encode_stored(const BlockState& block, std::vector<std::byte>* raw,
                        std::vector<std::byte>* stored, BodyCodec* codec);
 

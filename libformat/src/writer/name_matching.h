@@ -16,7 +16,7 @@
 
 namespace nmb {
 
-// What a rank does with a block's name or with the block.
+// The use that a rank makes of a block or of a block's name.
 enum class Claim : std::uint8_t {
   kDefine,       // defines a block; other ranks may define it too
   kDefineAlone,  // packs a block, or renames an existing block to this name

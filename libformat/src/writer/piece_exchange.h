@@ -55,7 +55,6 @@ class PieceExchange {
       : ranks_(ranks),
         file_(file),
         how_{how.value_writers, std::max<std::uint64_t>(how.stripe, piece_size), how.value_writers},
-        piece_size_(piece_size),
         written_(*written) {}
 
   // Fills `out` with the bytes of a part, in external form. again: true if the function was called
@@ -89,7 +88,6 @@ class PieceExchange {
   Communicator& ranks_;
   OutputFile& file_;
   const Aggregation how_;  // the aggregation, with stripes at least as long as a piece
-  const std::uint32_t piece_size_;
   WrittenFor& written_;
 };
 

@@ -1,7 +1,9 @@
-// Not for programs, which see it because Metadata builds with it and must inline it.
+// Internal to the library. This header is public only because Metadata has members of this class
+// and must inline its functions.
 //
-// GrowArray: a vector of plain values that starts at two slots and grows by realloc, so that
-// tens of thousands of small blocks stay small and one block of a million objects grows in place.
+// GrowArray: a vector of plain values. The vector first allocates room for two values, and grows by
+// realloc. Tens of thousands of small blocks therefore need little memory, and the arrays of a
+// block with a million objects can grow in place.
 #pragma once
 
 #include <cassert>
@@ -46,7 +48,8 @@ class GrowArray {
   const T* begin() const { return data_; }
   const T* end() const { return data_ + size_; }
 
-  // Room for `count` more, or std::bad_alloc; sizes past 2^32 - 1 are the caller's to refuse.
+  // Reserves room for `count` more values. Throws std::bad_alloc if memory is exhausted or the size
+  // would exceed 2^32 - 1; callers should refuse such sizes earlier.
   void reserve_more(std::uint64_t count) {
     std::uint64_t need = std::uint64_t{size_} + count;
     if (need <= capacity_) return;
@@ -67,14 +70,14 @@ class GrowArray {
     reserve_more(1);
     data_[size_++] = value;
   }
-  // `values` may be of this array.
+  // `values` may point into this array.
   void append(const T* values, std::uint64_t count) {
     if (count <= capacity_ - size_)
       copy_in(values, count);
     else
       append_two(values, count, nullptr, 0);
   }
-  // Both may be of this array.
+  // `first` and `second` may point into this array.
   void append_two(const T* first, std::uint64_t first_count, const T* second,
                   std::uint64_t second_count) {
     if (first_count + second_count > capacity_ - size_) {
@@ -90,8 +93,9 @@ class GrowArray {
     copy_in(first, first_count);
     copy_in(second, second_count);
   }
-  // Call on an empty array: uses `room`, memory for `count` values, which another object owns and
-  // which must outlive the array. Growth past it uses memory of the array's own.
+  // Makes an empty array use `room`, which is memory for `count` values. Another object owns
+  // `room`, which must outlive the array. If the array outgrows `room`, it moves to memory of its
+  // own.
   void start_in(void* room, std::uint32_t count) {
     assert(!data_);
     data_ = static_cast<T*>(room);
@@ -99,14 +103,14 @@ class GrowArray {
     borrowed_ = true;
   }
   bool is_borrowed() const { return borrowed_; }
-  // Call on an empty array: shares the values of `other`, which are in borrowed memory. Both arrays
+  // Makes an empty array share the values of `other`, which must be in borrowed memory. Both arrays
   // may grow afterwards but must not change these values.
   void share(const GrowArray& other) {
     assert(other.borrowed_);
     start_in(other.data_, other.size_);
     size_ = capacity_;
   }
-  // Call on an empty array: takes ownership of `room`, memory for `count` values from malloc,
+  // Makes an empty array the owner of `room`, which is memory for `count` values from malloc,
   // calloc or realloc.
   void adopt(void* room, std::uint64_t count) {
     start_in(room, static_cast<std::uint32_t>(count));
@@ -119,12 +123,12 @@ class GrowArray {
     std::memset(static_cast<void*>(data_ + size_), 0, count * sizeof(T));
     size_ += static_cast<std::uint32_t>(count);
   }
-  // Keeps its own memory; drops borrowed memory.
+  // Removes all values. The array keeps its own memory but drops borrowed memory.
   void clear() {
     size_ = 0;
     if (borrowed_) *this = {};
   }
-  // Gives back what is not used.
+  // Frees memory that is not used.
   void shrink() {
     if (size_ == capacity_ || borrowed_) return;
     if (size_ == 0) {

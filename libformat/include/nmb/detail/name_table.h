@@ -1,10 +1,12 @@
-// Not for programs, which see it because Metadata builds with it and must inline it.
-// NameTable: finds names of a Metadata by open addressing. 8-byte slots of tag << 32 | index + 1,
-// at most 7/8 full; the tag is a hash of the name, and its high bits are the first slot to try, so
-// growing copies slots in order and reads no name.
-// Many names are inserted together, one region of the table after another. Inserted one by one,
-// each would wait for memory if the table is larger than the caches, and would take longer if it is
-// not (spec/rationale.md, "Creating many objects").
+// Internal to the library. This header is public only because Metadata has members of this class
+// and must inline its functions.
+// NameTable: a hash table with open addressing that finds the names in a Metadata. Each slot has 8
+// bytes: tag << 32 | index + 1, where the tag is a hash of the name. At most 7/8 of the slots are
+// used. The high bits of a tag are the number of the first slot to try. The table can therefore
+// grow by copying slots in order, without reading names.
+// Many names are inserted together, one region of the table after another. This is faster than
+// inserting them one by one, above all if the table is larger than the CPU caches, because each
+// insertion would then wait for memory (spec/rationale.md, "Creating many objects").
 #pragma once
 
 #include <bit>
@@ -23,19 +25,19 @@ namespace nmb {
 class NameTable {
  public:
   static constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
-  // Up to here a linear search is as fast and needs no table.
+  // Up to this number of names, a linear search is as fast as a table.
   static constexpr std::uint32_t kLinear = 32;
 
   NameTable() = default;
   NameTable(const NameTable&) = default;
-  NameTable(NameTable&& other) noexcept { swap(other); }  // leaves an empty table
+  NameTable(NameTable&& other) noexcept { swap(other); }  // `other` becomes empty
   NameTable& operator=(NameTable other) noexcept {
     swap(other);
     return *this;
   }
 
   bool empty() const { return slots_ == 0; }
-  // The index under `tag` for which same(index), or kAbsent.
+  // Returns the index with this tag for which same(index) is true, or kAbsent.
   template <class Same>
   std::uint32_t find(std::uint32_t tag, Same same) const {
     if (empty()) return kAbsent;
@@ -48,25 +50,26 @@ class NameTable {
       if (holds(words_[at])) return index;
     return kAbsent;
   }
-  // Indices held.
+  // Returns the number of indices in the table.
   std::uint32_t size() const { return used_; }
-  // Room for one index more, or std::bad_alloc.
+  // Reserves room for one more index. May throw std::bad_alloc.
   void reserve_one() {
     if ((std::uint64_t{used_} + 1) * 8 > std::uint64_t{slots_} * 7)
       resize(slots_for(std::uint64_t{used_} + 1));
   }
-  // Call after reserve_one(). No index under the tag may have the same name.
+  // Inserts an index, whose name must not be in the table yet. Call reserve_one() first.
   void insert(std::uint32_t tag, std::uint32_t index) {
     std::uint32_t at = first_slot(tag);
     while (words_[at] != 0) at = next_slot(at);
     words_[at] = slot_of(tag, index);
     ++used_;
   }
-  // Whether it is faster to insert more names together. Once true, always true.
+  // Returns whether inserting more names together is faster. Once this is true, it stays true.
   bool is_far() const { return slots_ > kNear; }
-  // Inserts the indices first, first + 1, ..., one per tag; needs 8 bytes of memory for each, in
-  // addition to the table. same(a, b): whether both have the same name. Returns the least index
-  // whose name a lower index has, or kAbsent; such indices are left out.
+  // Inserts one index for each tag; the indices count up from `first`. Needs 8 bytes of memory for
+  // each index, in addition to the table. `same(a, b)` must return whether the indices a and b have
+  // the same name. An index is left out if a lower index has the same name. Returns the lowest
+  // index that was left out, or kAbsent.
   NMB_EXPORT std::uint32_t insert_all(
       std::uint32_t first, std::span<const std::uint32_t> tags,
       const std::function<bool(std::uint32_t, std::uint32_t)>& same);
@@ -75,7 +78,7 @@ class NameTable {
  private:
   static constexpr std::uint32_t kNear = 1 << 12;
 
-  // The least number of slots of which so many indices take at most 7/8.
+  // Returns the least number of slots of which `indices` indices fill at most 7/8.
   static std::uint64_t slots_for(std::uint64_t indices) {
     const std::uint64_t slots = std::bit_ceil(indices + (indices + 6) / 7);
     return slots < 2 * kLinear ? 2 * kLinear : slots;
@@ -92,11 +95,11 @@ class NameTable {
     std::swap(slots_, other.slots_);
     std::swap(used_, other.used_);
   }
-  // Throws std::bad_alloc past 2^31 slots.
+  // Throws std::bad_alloc for more than 2^31 slots.
   NMB_EXPORT void resize(std::uint64_t slots);
 
-  GrowArray<std::uint64_t> words_;  // the slots, 0: free
-  std::uint32_t slots_ = 0;         // none or a power of two from 2 * kLinear on
+  GrowArray<std::uint64_t> words_;  // the slots; a free slot is 0
+  std::uint32_t slots_ = 0;         // 0, or a power of two that is at least 2 * kLinear
   std::uint32_t used_ = 0;
 };
 

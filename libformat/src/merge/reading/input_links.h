@@ -30,8 +30,8 @@ class InputLinks {
   InputLinks(std::string output, ExternalPaths allowed, std::uint32_t piece_size)
       : output_(std::move(output)), allowed_(allowed), piece_size_(piece_size) {}
 
-  // Links the values in `file` from offset `begin` to the end of the file. origin: describes the
-  // values for other ranks.
+  // Links the values in `file` from offset `begin` to the end of the file. With `origin`, other
+  // ranks can open the values.
   Result<std::optional<LinkedValues>> behind(const Source& file, std::uint64_t begin, Source values,
                                              std::string origin);
   // Links the values that lie in the given runs of `file`. Values outside the runs must be copied.

@@ -22,7 +22,7 @@ constexpr std::uint64_t kDecodedAtOnce = 32 << 20;
 // and many rows of the table could refer to the same bytes.
 constexpr std::uint64_t kMostDecoded = 1 << 30, kMostTimes = 1100;
 
-// Returns whether the values are in other files or do not exist.
+// Returns true if the file stores no values of the variable, or if other files store them.
 bool has_none(std::span<const hdf5::Property> properties, VarId variable) {
   using Number = hdf5::Property::Number;
   return std::ranges::any_of(properties, [&](const hdf5::Property& p) {
