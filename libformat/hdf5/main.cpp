@@ -29,7 +29,7 @@ constexpr Command kCommands[] = {
        return nmb::hdf5::export_file(a[0], a[1],
                                      {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5]);
      }},
-    // The same for an NMB file that may have values in any other files.
+    // Like `export`, for an NMB file whose values may be in any other files.
     {"export-linked", 6,
      [](char** a) {
        return nmb::hdf5::export_file(a[0], a[1],

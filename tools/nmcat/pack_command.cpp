@@ -122,14 +122,15 @@ void PackCommand::offer_storage(CLI::App& app) {
       "if blocks are many and small)");
   app.add_option("--compress", compression_.codec,
                  "compression of values: none, deflate[:1-9] or zstd[:1-19] (default: unchanged; "
-                 "values that are compressed in an NMB or HDF5 input stay compressed)")
+                 "values that are compressed in an NMB or HDF5 input stay compressed); small "
+                 "coordinates of united HDF5 files are left alone unless --chunk names them")
       ->type_name("CODEC[:LEVEL]");
   app.add_flag("--shuffle", compression_.shuffle,
-               "shuffle bytes before compression: values from HDF5, and values that are united");
+               "shuffle bytes before compression, for values from HDF5 and united values");
   app.add_option("--chunk", compression_.chunk,
-                 "chunk lengths along dimensions, of all variables or of one: "
-                 "time:1,lat:180,temp:lat:90,... (default: chunks of HDF5 inputs stay): values "
-                 "from HDF5, and values that are united")
+                 "chunk lengths along dimensions, of all variables or of one, for example "
+                 "time:1,lat:180 or temp:lat:90, for values from HDF5 and united values (default: "
+                 "chunks of HDF5 inputs stay)")
       ->type_name("[VAR:]DIM:LEN,...");
   offer_statistics(app, &statistics_);
   app.add_option("--inline", inline_limit_,

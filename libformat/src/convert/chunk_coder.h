@@ -65,8 +65,8 @@ struct ChunksToCode {
   // Returns the values of a chunk. The result is empty if the chunk was never written. Several
   // threads call this function.
   std::function<Result<std::vector<std::byte>>(std::uint64_t number)> load;
-  // Returns a chunk that is not encoded again. nullopt: load() returns the chunk's values. An unset
-  // function means that all chunks are encoded.
+  // Returns a chunk whose stored bytes are copied, or nullopt if the chunk is encoded from load(). If
+  // this function is not set, all chunks are encoded.
   std::function<std::optional<StoredChunk>(std::uint64_t number)> stored{};
 };
 
@@ -93,13 +93,14 @@ struct CodingRules {
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// The most bytes of all chunks that are encoded at the same time.
+// The maximum number of bytes in all chunks that are encoded at the same time.
 inline constexpr std::uint64_t kCodedAtOnce = 64 << 20;
 
 // Encodes chunks on all threads and appends the chunk table and the encoded chunks to `spool`. The
 // table and the chunks become a region that begins at offset `begin` of the extent. Returns the
-// length of the region. The bytes do not depend on the number of threads. Memory: chunks of 64 MiB
-// in all, or as many chunks as there are threads. Errors: those of `load`; kNoSpace, kIo.
+// length of the region. The bytes do not depend on the number of threads. At any time, memory holds
+// chunks of 64 MiB in all, or one chunk for each thread if that is more. Errors: those of `load`;
+// kNoSpace, kIo.
 Result<std::uint64_t> code_chunks(const ChunksToCode& chunks, const CodingRules& rules,
                                   SpoolFile& spool, std::uint64_t begin, ChunkRuns* runs);
 

@@ -35,11 +35,12 @@ struct ChunkUse {
 // requested.
 inline constexpr std::uint64_t kSmallArray = 64 << 10;
 
-// Returns the filters of a variable that has the filters `now` before it is encoded again.
+// Returns the filters that a variable gets when it is encoded again. `now` are the filters that the
+// variable has before.
 std::vector<Filter> wanted_filters(const Compression& wanted, const std::vector<Filter>& now,
                                    std::uint64_t value_size);
 
-// What became of requested chunk lengths and filters.
+// Says how requested chunk lengths and filters were used.
 struct WantedChunks {
   std::vector<ChunkUse> uses;  // for each element of Compression::chunk
   bool has_zstd = false;       // whether zstd is among the filters of chunks that were encoded

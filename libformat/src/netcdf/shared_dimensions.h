@@ -55,7 +55,8 @@ std::uint32_t levels_between(std::string_view block, std::string_view path);
 // above the block its group is. At least one level must not be 0.
 Dataset with_dimensions_above(const Dataset& dataset, const std::vector<std::uint32_t>& levels);
 
-// The property that marks a classic dataset of kind 6. levels: as above; all levels may be 0.
+// Returns the property that marks a classic dataset of kind 6. `levels` has the same meaning as for
+// with_dimensions_above(), but all levels may be 0.
 hdf5::Property dimensions_above(const std::vector<std::uint32_t>& levels);
 
 }  // namespace nmb

@@ -219,15 +219,18 @@ class ChunkUniter {
     const bool is_asked_for = std::ranges::any_of(asked, [](const auto& a) { return !!a; });
     std::uint64_t bytes = type_size(v.type);
     for (const std::uint64_t n : lengths) bytes *= n;
-    // Filters of small arrays do not change, and small arrays are not divided into chunks.
-    const bool is_coded = options_.compression && (is_asked_for || bytes > kSmallArray);
+    const bool grows = from_.is_record_variable(variable);
+    // A small coordinate keeps its filters. A small array that has no chunks is not divided into
+    // chunks.
+    const bool is_left_alone =
+        bytes <= kSmallArray && !grows && (lengths.size() == 1 || !chunking);
+    const bool is_coded = options_.compression && (is_asked_for || !is_left_alone);
     std::vector<Filter> filters;
     if (chunking) filters = chunking->filters;
     if (is_coded) filters = wanted_filters(*options_.compression, filters, type_size(v.type));
     if (!chunking) {
       // HDF5 stores variables that may grow only in chunks.
-      if (!from_.is_record_variable(variable) && (!is_coded || (!is_asked_for && filters.empty())))
-        return;
+      if (!grows && (!is_coded || (!is_asked_for && filters.empty()))) return;
       chunking.emplace();
       chunking->chunk = usual_chunk(lengths, type_size(v.type));
       for (std::uint64_t& n : chunking->chunk) n = std::max<std::uint64_t>(n, 1);
@@ -238,8 +241,8 @@ class ChunkUniter {
       std::uint64_t& chunk = chunking->chunk[i];
       if (asked[i]) chunk = options_.compression->chunk[*asked[i]].length;
       // HDF5 has no chunks that are longer than a dimension which cannot grow.
-      const bool grows = i == 0 && from_.is_record_variable(variable);
-      const std::uint64_t most = grows ? chunk : std::max<std::uint64_t>(lengths[i], 1);
+      const bool is_unlimited = i == 0 && grows;
+      const std::uint64_t most = is_unlimited ? chunk : std::max<std::uint64_t>(lengths[i], 1);
       if (asked[i]) {
         ChunkUse& use = out_.wanted.uses[*asked[i]];
         (chunk > most ? use.is_clipped : use.is_cut) = true;

@@ -1,6 +1,6 @@
 // Stores the values of a united dataset in chunks, if datasets of the union have chunks
-// (spec/format.md, section 15.2). A chunk keeps its stored bytes if it lies in the united array
-// where the chunks of that array lie; all other chunks are encoded again.
+// (spec/format.md, section 15.2). The stored bytes of a chunk are copied if the chunk has the same
+// place in the united array as one of that array's chunks. All other chunks are encoded again.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +23,22 @@ struct UnitedChunks {
   std::vector<std::byte> body;
   std::uint64_t extent_length = 0;
   Source extent;
-  WantedChunks wanted;  // what became of the compression that was asked for
+  WantedChunks wanted;  // how the requested compression was used
 };
 
 struct ChunkUnionOptions {
   CodingRules coding;
-  // Chunk lengths and filters that are asked for. nullptr: all variables keep theirs.
+  // The requested chunk lengths and filters, or nullptr if all variables keep theirs.
   const Compression* compression = nullptr;
   // Whether values are stored in chunks although no dataset of the union has chunks.
   bool is_forced = false;
 };
 
-// Returns nullopt if no dataset of the union has chunks of a variable that `all` has, unless
-// options.is_forced is set. united: the union. all: the result of take(). levels: for each
-// dimension, see with_dimensions_above(). spool: receives the chunk tables and the encoded chunks.
-// Errors: kDamaged, kIo, kNoSpace; kLimit for chunks of 4 GiB or more.
+// Stores the values of `all` in chunks. Returns nullopt if no dataset of the union has chunks of a
+// variable that `all` has, unless options.is_forced is set. `united` is the union, and `all` is the
+// result of its function take(). `levels` has one number for each dimension (see
+// with_dimensions_above()). `spool` receives the chunk tables and the encoded chunks. Errors:
+// kDamaged, kIo, kNoSpace; kLimit for chunks of 4 GiB or more.
 Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, const Dataset& all,
                                                  const std::vector<std::uint32_t>& levels,
                                                  const ChunkUnionOptions& options,
