@@ -343,6 +343,9 @@ def check_again(test):
     test.run("nmcat", "--mode", "join", "a0.nc", "a1.nc", "-o", "view.nmb", "--hdf5-view", "on")
     expect_values(test, "view", test.work / "view.nmb", "v", ZLIB.values(0, 8))
     test.check("the values of 1 variable are compressed in the inputs" in test.said, f"view: said {test.said}")
+    # A classic output has the values without compression, and a note names the ending that keeps it.
+    test.run("nmcat", "--mode", "join", "a0.nc", "a1.nc", "-o", "plain.nc", says="give OUT the ending .nc4")
+    expect_values(test, "as .nc", test.work / "plain.nc", "v", ZLIB.values(0, 8))
 
 
 def make_small(path, time, station):

@@ -676,8 +676,10 @@ void PackCommand::tell(const PackReport& report) {
         "{}: the values of {} are compressed in the inputs, but not in OUT, because {}",
         options_.output,
         report.decompressed == 1 ? "1 variable" : fmt::format("{} variables", report.decompressed),
-        options_.classic ? "classic files have no compression; --to nc4 keeps it"
-                         : "an HDF5 view cannot show compressed values"));
+        options_.classic ? "a classic netCDF file cannot have compressed values; to keep chunks "
+                           "and compression, give OUT the ending .nc4 or use --to nc4"
+                         : "an HDF5 view cannot show compressed values; to keep chunks and "
+                           "compression, leave out --hdf5-view"));
   for (const Status& status : report.unreadable) diagnostics.error(status);
   for (const std::string& loss : losses_)
     if (lossy_)
