@@ -124,7 +124,7 @@ def write_chunks(netcdf, folder, steps):
                 file.createDimension(name, length)
             file.createVariable("time", "f8", ("time",))[:] = sum(map(steps, range(i))) + numpy.arange(steps(i))
             file.createVariable("cell", "f4", ("cell",), zlib=True, chunksizes=(500,))[:] = numpy.arange(CELLS)
-            for name, kind, filters in (("t", "f4", {"zlib": True}), ("u", ">i4", {}), ("w", "i2", {"fletcher32": True})):
+            for name, kind, filters in (("t", "f4", {"zlib": True}), ("u", "i4", {}), ("w", "i2", {"fletcher32": True})):
                 chunks = 4, LEVELS // 2, CELLS // 3
                 variable = file.createVariable(name, kind, ("time", "level", "cell"), chunksizes=chunks, **filters)
                 variable[:] = values(i, steps(i), LEVELS, CELLS)

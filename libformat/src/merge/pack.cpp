@@ -93,6 +93,8 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   for (std::string& text : report->warnings)
     if (text.starts_with(between + ": ")) text.replace(0, between.size(), options.output);
   NMB_TRY(naming(options.output, merged));
+  // The output has the values to which the temporary file has links.
+  report->value_bytes += std::exchange(report->linked_bytes, 0);
   return ranks.first([&]() -> Status {
     NMB_ASSIGN(const std::unique_ptr<Reader> reader,
                Reader::open(between, {.external = ExternalPaths::kAny}));
