@@ -331,25 +331,28 @@ Status export_to(const std::string& path, const Reader& reader, ClassicStyle sty
 }
 
 Status convert_file(const std::string& input, const std::string& output, ClassicStyle style,
-                    std::string_view chunk, ExternalPaths external) {
+                    std::string_view chunk, bool links_inputs) {
   if (!chunk.empty()) {
     Compression asked;
     NMB_TRY(asked.set_chunk(chunk));
     style.chunk = std::move(asked.chunk);
   }
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input, {.external = external}));
+  ReadOptions options;
+  if (links_inputs) options.external = ExternalPaths::kAny;
+  options.check_external = !links_inputs;
+  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input, options));
   return export_to(output, *reader, std::move(style)).in_file(input);
 }
 
 }  // namespace
 
 int export_file(const std::string& input, const std::string& output, ClassicStyle style,
-                std::string_view chunk, ExternalPaths external) {
+                std::string_view chunk, bool links_inputs) {
   // Keeps HDF5 from closing objects at exit. All objects are closed when this function ends; at
   // exit, HDF5 would only repeat calls that have failed.
   H5dont_atexit();
   try {
-    return send_end(convert_file(input, output, std::move(style), chunk, external));
+    return send_end(convert_file(input, output, std::move(style), chunk, links_inputs));
   } catch (const std::bad_alloc&) {
     return send_end(Status(Code::kLimit, input, kNoOffset, {}, "out of memory"));
   }

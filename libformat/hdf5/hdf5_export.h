@@ -12,8 +12,9 @@ namespace nmb::hdf5 {
 // Writes `output`, then sends Message::kDone or kFailure (kExists if `output` exists). Returns the
 // exit code: 0, or 1 if `output` was not made. `chunk` is the text of style.chunk for
 // Compression::set_chunk(), or empty.
-// `external` says which other files may have values of `input`.
+// `links_inputs` says whether `input` is a temporary file whose values are in other files and have
+// no checksums.
 int export_file(const std::string& input, const std::string& output, ClassicStyle style,
-                std::string_view chunk, ExternalPaths external = ExternalPaths::kBeneath);
+                std::string_view chunk, bool links_inputs = false);
 
 }  // namespace nmb::hdf5

@@ -29,12 +29,11 @@ constexpr Command kCommands[] = {
        return nmb::hdf5::export_file(a[0], a[1],
                                      {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5]);
      }},
-    // Like `export`, for an NMB file whose values may be in any other files.
+    // Like `export`, for a temporary NMB file whose values are in other files.
     {"export-linked", 6,
      [](char** a) {
-       return nmb::hdf5::export_file(a[0], a[1],
-                                     {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5],
-                                     nmb::ExternalPaths::kAny);
+       return nmb::hdf5::export_file(
+           a[0], a[1], {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5], true);
      }},
     {"import", 3,
      [](char** a) {

@@ -124,8 +124,8 @@ struct PackOptions {
   // another form (tables of chunks, strings) are copied into the output. Fails with kUnsupported if
   // `external` does not allow the path of an input.
   bool link = false;
-  // For the temporary file of an HDF5 output: whether values of united blocks stay in the inputs, if
-  // the inputs store them in the same form. Set by pack().
+  // For the temporary file of an HDF5 output: whether values of united blocks stay in the inputs,
+  // if the inputs store them in the same form. Set by pack().
   bool link_united = false;
   // Which external files with values of NMB inputs may be opened. With `link`, also where the
   // inputs may be, relative to the output.
@@ -169,8 +169,8 @@ struct PackOptions {
   // For join: a line that is put before the text of the global attribute `history` of the root
   // block, if several inputs have that block. If empty, no line is added.
   std::string history{};
-  // For join: whether a block that several inputs have loses the global attribute tracking_id, which
-  // identifies a single file.
+  // For join: whether a block that several inputs have loses the global attribute tracking_id,
+  // which identifies a single file.
   bool drop_tracking_id = false;
   // For join: "BLOCK/VARIABLE", the variable with the list of events of each input. Without
   // "BLOCK/", the variable is in the block "spill". The list has integers that do not decrease, and

@@ -65,8 +65,8 @@ struct ChunksToCode {
   // Returns the values of a chunk. The result is empty if the chunk was never written. Several
   // threads call this function.
   std::function<Result<std::vector<std::byte>>(std::uint64_t number)> load;
-  // Returns a chunk whose stored bytes are copied, or nullopt if the chunk is encoded from load(). If
-  // this function is not set, all chunks are encoded.
+  // Returns a chunk whose stored bytes are copied, or nullopt if the chunk is encoded from load().
+  // If this function is not set, all chunks are encoded.
   std::function<std::optional<StoredChunk>(std::uint64_t number)> stored{};
 };
 

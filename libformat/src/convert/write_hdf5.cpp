@@ -42,12 +42,11 @@ Status run_export(const std::string& input, const std::string& output, const std
   std::string chunk;
   for (const Compression::ChunkLength& asked : options.chunk)
     chunk += (chunk.empty() ? "" : ",") + asked.text();
-  NMB_ASSIGN(
-      const std::unique_ptr<Hdf5Process> process,
-      Hdf5Process::start(
-          {options.external == ExternalPaths::kAny ? "export-linked" : "export", input, output,
-           std::to_string(options.deflate), flag(options.shuffle), flag(options.plain), chunk},
-          -1));
+  NMB_ASSIGN(const std::unique_ptr<Hdf5Process> process,
+             Hdf5Process::start({options.links_unchanged ? "export-linked" : "export", input,
+                                 output, std::to_string(options.deflate), flag(options.shuffle),
+                                 flag(options.plain), chunk},
+                                -1));
   NMB_TRY(process->wait_readable(options.cancel));
   NMB_ASSIGN(const Hdf5Process::Received last, process->next());
   NMB_TRY(process->wait().status());
@@ -355,6 +354,7 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
     if (options.cancel && options.cancel->load())
       return Status(Code::kIo, path, kNoOffset, "", "interrupted; nothing was written");
     NMB_TRY(made);
+    if (options.links_unchanged) NMB_TRY(options.links_unchanged());
     if (!options.check) return {};
     const Status status = ResultCheck(reader, form, options.plain).run(hidden);
     if (status.ok() || (!status.file().empty() && status.file() != hidden)) return status;

@@ -222,8 +222,7 @@ class ChunkUniter {
     const bool grows = from_.is_record_variable(variable);
     // A small coordinate keeps its filters. A small array that has no chunks is not divided into
     // chunks.
-    const bool is_left_alone =
-        bytes <= kSmallArray && !grows && (lengths.size() == 1 || !chunking);
+    const bool is_left_alone = bytes <= kSmallArray && !grows && (lengths.size() == 1 || !chunking);
     const bool is_coded = options_.compression && (is_asked_for || !is_left_alone);
     std::vector<Filter> filters;
     if (chunking) filters = chunking->filters;
