@@ -56,13 +56,18 @@ void set_classic_chunk(const SourceBlock& source, VarId variable, const Space& s
                        Creation* creation) {
   if (space.space_class != SpaceClass::kSimple) return;
   const Variable v = source.metadata().variable(variable);
-  for (std::size_t i = 0; i < v.dimensions.size(); ++i)
+  for (std::size_t i = 0; i < v.dimensions.size(); ++i) {
+    // A length for a single variable comes first.
     for (const Compression::ChunkLength& asked : source.style().chunk) {
-      if (asked.dimension != source.metadata().dimension(v.dimensions[i]).name) continue;
+      if (!asked.is_for(v.name) ||
+          asked.dimension != source.metadata().dimension(v.dimensions[i]).name)
+        continue;
       if (creation->layout != Layout::kChunked)
         set_chunked(usual_chunk(space, source.metadata().value_size(v.type)), creation);
       creation->chunk[i] = std::min(asked.length, space.maximum[i]);
+      break;
     }
+  }
 }
 
 // Compresses an array of a classic block if it is large or has chunks anyway.
@@ -97,8 +102,8 @@ void set_new_layout(const SourceBlock& source, VarId variable, Creation* creatio
   if (creation->layout != Layout::kChunked) return;
   creation->allocation = Allocation::kIncremental;
   if (!source.style().is_rehearsal() || !creation->filters.empty()) return;
-  // HDF5 writes chunks of another length than that of their values only with a filter. Values of
-  // variable length cannot have one.
+  // H5Dwrite_chunk accepts chunks that do not have the length of their values only with a filter.
+  // Values of variable length cannot have a filter.
   const Metadata& metadata = source.metadata();
   const bool is_long = metadata.extension() &&
                        metadata.extension()->types.needs_heap(metadata.variable(variable).type);
@@ -275,7 +280,7 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
     // HDF5 supports only chunks for data sets that may grow.
     set_chunked(usual_chunk(space, value_size(source, variable)), &creation);
   }
-  if (source.is_classic()) {
+  if (source.is_classic() && !has_chunks) {
     creation.fill_state = FillState::kUser;
     creation.fill_value = fill_value(source.metadata(), variable);
     set_classic_chunk(source, variable, space, &creation);

@@ -288,7 +288,7 @@ Result<Handle> access_properties(std::uint64_t metadata_room) {
   return fapl;
 }
 
-// Uses the format of old programs, unless the file needs a newer one.
+// Selects the file format that old programs can read, unless the file needs a newer format.
 Status set_versions(hid_t fapl, bool new_headers) {
   return check_hdf5(H5Pset_libver_bounds(fapl, new_headers ? H5F_LIBVER_V18 : H5F_LIBVER_EARLIEST,
                                          H5F_LIBVER_LATEST),
@@ -410,13 +410,16 @@ Status set_chunk(std::string_view chunk, WriteStyle* style) {
 }
 
 Status convert_file(const std::string& input, const std::string& output, WriteStyle style,
-                    std::string_view chunk) {
+                    std::string_view chunk, bool links_inputs) {
   NMB_TRY(set_chunk(chunk, &style));
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input));
+  ReadOptions options;
+  if (links_inputs) options.external = ExternalPaths::kAny;
+  options.check_external = !links_inputs;
+  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input, options));
   return export_to(output, *reader, std::move(style)).in_file(input);
 }
 
-// Opens a file; an HDF5 file by another process of this program.
+// Opens a file. For an HDF5 file, another process of this program reads it.
 Result<NamedBlocks> open_blocks(const std::string& path) {
   NMB_ASSIGN(std::shared_ptr<const FileSource> file, FileSource::open(path));
   return NamedBlocks::open(std::move(file));
@@ -454,8 +457,9 @@ int send_outcome(const std::string& input, const Work& work) {
 }  // namespace
 
 int export_file(const std::string& input, const std::string& output, WriteStyle style,
-                std::string_view chunk) {
-  return send_outcome(input, [&] { return convert_file(input, output, std::move(style), chunk); });
+                std::string_view chunk, bool links_inputs) {
+  return send_outcome(
+      input, [&] { return convert_file(input, output, std::move(style), chunk, links_inputs); });
 }
 
 int export_like(const std::string& input, const std::string& output, WriteStyle style,

@@ -29,7 +29,13 @@ constexpr Command kCommands[] = {
        return nmb::hdf5::export_file(a[0], a[1],
                                      {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5]);
      }},
-    {"export_like", 8,
+    // Like `export`, for a temporary NMB file whose values are in other files.
+    {"export-linked", 6,
+     [](char** a) {
+       return nmb::hdf5::export_file(
+           a[0], a[1], {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5], true);
+     }},
+    {"export-like", 8,
      [](char** a) {
        nmb::hdf5::WriteStyle style{number(a[2]), number(a[3]) != 0, number(a[4]) != 0};
        style.threads = static_cast<unsigned>(number(a[7]));

@@ -86,7 +86,7 @@ std::optional<ChunkLayout> SourceBlock::chunks_like(VarId variable) const {
     if (!dimension.is_record()) out.chunk[i] = std::min(out.chunk[i], dimension.length);
     if (out.chunk[i] == 0 || !checked_mul(bytes, out.chunk[i], &bytes)) return std::nullopt;
   }
-  // Shuffle may have the size of other values.
+  // The parameter of shuffle may be the size of other values.
   for (Filter& filter : out.filters)
     if (filter.id == kShuffle)
       filter.parameters = {static_cast<std::uint32_t>(metadata().value_size(v.type))};

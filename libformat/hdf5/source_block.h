@@ -58,10 +58,11 @@ class SourceBlock {
   // Errors: kDamaged.
   Status set_style(WriteStyle style);
   const WriteStyle& style() const { return style_; }
-  // Returns whether the values of a variable become little-endian, as those of WriteStyle::like
-  // are.
+  // Returns whether the values of a variable become little-endian because the values of
+  // WriteStyle::like are.
   bool becomes_little(VarId variable) const;
-  // Returns the chunks that a variable gets by WriteStyle::relayout; nullopt: none.
+  // Returns the chunks that a variable gets by WriteStyle::relayout or WriteStyle::like, or nullopt
+  // if it gets none.
   std::optional<ChunkLayout> new_chunks(VarId variable) const;
   TypesOut& types() { return types_; }
   const Storage* storage_of(VarId variable) const {

@@ -12,6 +12,8 @@
 #include "filters_out.h"
 #include "hdf5_error.h"
 #include "values/chunk_coding.h"
+#include "values/chunk_filters.h"
+#include "values/rechunked_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
@@ -205,41 +207,33 @@ class ValuesOut {
                RechunkedArray::open(source_.block(), id_, source_.properties(), creation_.chunk,
                                     kCodedAtOnce));
     if (source_.becomes_little(id_)) array.swap_bytes();
-    return code_chunks(array, creation_.filters, threads, nullptr,
-                       [&](std::uint64_t first, std::span<const CodedChunk> chunks) -> Status {
-                         for (const CodedChunk& chunk : chunks) {
-                           const std::vector<std::uint64_t> at = array.start(first++);
-                           if (chunk.bytes.empty()) continue;
-                           NMB_TRY(put_chunk({at.begin(), at.end()}, chunk.mask, chunk.bytes));
-                         }
-                         return {};
-                       });
+    const auto load = [&](std::uint64_t number) { return array.chunk(number); };
+    const auto take = [&](std::uint64_t first, std::span<const CodedChunk> coded) -> Status {
+      for (const CodedChunk& chunk : coded) {
+        const std::vector<std::uint64_t> start = array.grid().first_of(first++);
+        if (chunk.bytes.empty()) continue;
+        NMB_TRY(put_chunk({start.begin(), start.end()}, chunk.mask, chunk.bytes));
+      }
+      return {};
+    };
+    return code_chunks({array.grid(), creation_.filters, load}, {threads}, take);
   }
 
-  // Writes one byte in place of each chunk that is stored. Chunks without filters are allocated
-  // already.
+  // Writes one byte in place of each chunk that is stored. HDF5 has already allocated chunks
+  // without filters.
   Status write_placeholders() {
     if (creation_.layout != Layout::kChunked || creation_.filters.empty()) return {};
     const Storage* const storage = source_.storage_of(id_);
-    const bool keeps_chunks =
-        storage && storage->kind == StorageKind::kChunked && storage->chunk == creation_.chunk;
     constexpr std::byte kByte{0};
-    std::vector<std::uint64_t> counts;
-    std::uint64_t chunks = 1;
-    for (std::size_t i = 0; i < space_.lengths.size(); ++i) {
-      counts.push_back(chunks_along(space_.lengths[i], creation_.chunk[i]));
-      if (!checked_mul(chunks, counts.back(), &chunks))
-        return damaged("found more than 2^64 chunks");
-    }
-    if (keeps_chunks)
-      return for_each_chunk(*storage, [&](const ChunkRow& row, std::vector<hsize_t> start) {
+    if (storage && storage->kind == StorageKind::kChunked && storage->chunk == creation_.chunk)
+      return for_each_chunk(*storage, [&](const ChunkRow& row, const std::vector<hsize_t>& start) {
         return row.stored_length == 0 ? Status() : put_chunk(start, 0, {&kByte, 1});
       });
-    std::vector<hsize_t> place(counts.size(), 0), start(place);
-    for (; chunks > 0; --chunks) {
-      for (std::size_t i = 0; i < place.size(); ++i) start[i] = place[i] * creation_.chunk[i];
-      NMB_TRY(put_chunk(start, 0, {&kByte, 1}));
-      for (std::size_t i = place.size(); i-- > 0 && ++place[i] == counts[i];) place[i] = 0;
+    NMB_ASSIGN(const ChunkGrid grid, ChunkGrid::make({space_.lengths.begin(), space_.lengths.end()},
+                                                     creation_.chunk, value_size_));
+    for (std::uint64_t number = 0; number < grid.count(); ++number) {
+      const std::vector<std::uint64_t> start = grid.first_of(number);
+      NMB_TRY(put_chunk({start.begin(), start.end()}, 0, {&kByte, 1}));
     }
     return {};
   }

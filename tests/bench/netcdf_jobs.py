@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Daily jobs on netCDF files beside the tools that people use for them; one command each, which prints a table, keeps it in
+"""Compares nmconvert in daily jobs on netCDF files with the tools that people use for them; one command each, which prints a table, keeps it in
 docs/netcdf_jobs.md and ends with 1 if a goal is not reached or a result is wrong.
 
     tests/bench/netcdf_jobs.py layout --tools build/release/tools --work FOLDER
@@ -237,7 +237,7 @@ def keep(rows):
         "This page compares `nmconvert` with tools that people use for the same job. `tests/bench/netcdf_jobs.py` measured all "
         "times and wrote this page. Each time is the median of several runs that took turns. \"Synced\" means that both programs "
         "waited until the output was on the device. \"Checked\" means that `nmconvert` read its output and compared it with the "
-        "input. A goal is the largest ratio of the two times that is wanted.",
+        "input. A goal is the largest ratio that the two times should have.",
         "", "| job | MB | nmconvert | other program | ratio | goal |", "|---|---|---|---|---|---|"]
     for row in known.values():
         lines.append(f"| {row['job']} | {row['megabytes']} | {row['nmconvert']} s | {row['peer']}: {row['seconds']} s | "

@@ -24,7 +24,7 @@ from tool_runs import ALL, Skip, main  # noqa: E402
 # What a value is called in --help that is no path.
 NO_PATHS = set(
     "KIND MODE TEMPLATE DIM [BLOCK/]VARIABLE WHAT REGEX RULE ORDER CODEC CODEC[:LEVEL] LEVEL BYTES N KEY=VALUE HOW "
-    "WHICH WHEN LAYOUT BLOCK DIM:LEN,... KEY VIEW SLAB GLOB EXPR BLOCK/VAR BLOCK/VARIABLE".split()
+    "WHICH WHEN LAYOUT BLOCK [VAR:]DIM:LEN,... KEY VIEW SLAB GLOB EXPR BLOCK/VAR BLOCK/VARIABLE".split()
 )
 # All options and arguments whose value is a path: what becomes of the file.
 READS, WRITES, IN_PLACE = "reads", "writes", "writes in place"

@@ -120,10 +120,18 @@ void PackCommand::offer_storage(CLI::App& app) {
        {"zstd-dictionary", MetadataCodec::kZstdDictionary}},
       "compression of metadata: none, zstd or zstd-dictionary (default: zstd-dictionary "
       "if blocks are many and small)");
-  app.add_option("--compress", compress_,
+  app.add_option("--compress", compression_.codec,
                  "compression of values: none, deflate[:1-9] or zstd[:1-19] (default: unchanged; "
-                 "values that are compressed in an NMB or HDF5 input stay compressed)")
+                 "values that are compressed in an NMB or HDF5 input stay compressed); small "
+                 "coordinates of united HDF5 files are left alone unless --chunk names them")
       ->type_name("CODEC[:LEVEL]");
+  app.add_flag("--shuffle", compression_.shuffle,
+               "shuffle bytes before compression, for values from HDF5 and united values");
+  app.add_option("--chunk", compression_.chunk,
+                 "chunk lengths along dimensions, of all variables or of one, for example "
+                 "time:1,lat:180 or temp:lat:90, for values from HDF5 and united values (default: "
+                 "chunks of HDF5 inputs stay)")
+      ->type_name("[VAR:]DIM:LEN,...");
   offer_statistics(app, &statistics_);
   app.add_option("--inline", inline_limit_,
                  "store values of at most BYTES beside the metadata of their block (default: 4096, "
@@ -211,6 +219,11 @@ void PackCommand::offer_agreement(CLI::App& app) {
       app, "--missing", &options_.fill_missing, "WHAT", {{"error", false}, {"fill", true}},
       "join, tiles: a variable or block that some inputs lack, or a tile that no input "
       "has: error (default) or fill (use fill values)");
+  app.add_flag("--no-history", no_history_,
+               "join: add no line about this call to the attribute history");
+  app.add_flag("--keep-tracking-id", keep_tracking_id_,
+               "join: keep the first value of the attribute tracking_id (default: drop it, because "
+               "it identifies a single file)");
   app.add_flag(
       "--monotonic", options_.monotonic,
       "join: a coordinate that is not strictly monotonic is a conflict (default: a warning)");
@@ -227,6 +240,9 @@ Status PackCommand::take_agreement() {
   const bool tiles = options_.mode == MergeMode::kTiles;
   NMB_TRY(needs("--missing", joins || tiles, "join or tiles"));
   NMB_TRY(needs("--monotonic", joins, "join"));
+  NMB_TRY(needs("--no-history", joins, "join"));
+  NMB_TRY(needs("--keep-tracking-id", joins, "join"));
+  options_.drop_tracking_id = joins && !keep_tracking_id_;
   NMB_TRY(needs("--shared", options_.mode == MergeMode::kUnion || tiles, "union or tiles"));
   NMB_TRY(needs("--atts", options_.mode != MergeMode::kPack, "union, join or tiles"));
   NMB_TRY(needs("--on-mismatch", options_.mode != MergeMode::kPack, "union, join or tiles"));
@@ -315,6 +331,25 @@ Json PackCommand::decisive_options() const {
         option->get_expected_max() == 0 ? Json(true) : Json(json_text(option->results().front()));
   }
   return json;
+}
+
+// Returns the line that a join adds to the attribute `history`. The line does not depend on the
+// folder, the time or the number of processes, so that the same call always writes the same bytes.
+std::string PackCommand::history() const {
+  std::string line = "nmcat " NMB_VERSION;
+  const Json options = decisive_options();
+  for (const auto& [name, value] : options.items()) {
+    line += " --" + name;
+    if (value.is_string()) line += " " + value.get<std::string>();
+  }
+  const auto name_of = [](const std::string& path) {
+    return printable(std::filesystem::path(path).filename().string());
+  };
+  const std::size_t count = options_.inputs.size();
+  line += ": " + std::to_string(count) + (count == 1 ? " file: " : " files: ") +
+          name_of(options_.inputs.front());
+  if (count > 1) line += (count == 2 ? " and " : " to ") + name_of(options_.inputs.back());
+  return line;
 }
 
 // Returns the provenance of OUT. The provenance does not depend on the folder, the time or the
@@ -472,7 +507,7 @@ Status PackCommand::take_storage() {
   }
   options_.writer.statistics = statistics_level(statistics_);
   options_.keep_statistics = to_ == "nmb" && tool_.app().count("--stats") == 0;
-  if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
+  NMB_ASSIGN(options_.compression, compression_.parse());
   options_.external = tool_.options().external;
   if (options_.link && tool_.app().count("--inline") > 0)
     return Status(Code::kUsage, "--link and --inline exclude each other");
@@ -542,6 +577,7 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
         NMB_TRY(ranks.first([&] { return check_files(); }));
         PackOptions options = options_;
         options.writer.threads = threads;
+        if (options.mode == MergeMode::kJoin && !no_history_) options.history = history();
         if (ranks.rank() == 0) {
           options.progress = progress.callback();
           return pack(options, report, ranks);
@@ -641,6 +677,15 @@ void PackCommand::tell(const PackReport& report) {
       diagnostics.warning("", text);
   if (report.without_statistics > 0)
     diagnostics.note(without_statistics_text(options_.output, report.without_statistics));
+  if (report.decompressed > 0)
+    diagnostics.note(fmt::format(
+        "{}: the values of {} are compressed in the inputs, but not in OUT, because {}",
+        options_.output,
+        report.decompressed == 1 ? "1 variable" : fmt::format("{} variables", report.decompressed),
+        options_.classic ? "a classic netCDF file cannot have compressed values; to keep chunks "
+                           "and compression, give OUT the ending .nc4 or use --to nc4"
+                         : "an HDF5 view cannot show compressed values; to keep chunks and "
+                           "compression, leave out --hdf5-view"));
   for (const Status& status : report.unreadable) diagnostics.error(status);
   for (const std::string& loss : losses_)
     if (lossy_)
@@ -680,7 +725,8 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                {"attributes", totals.attributes},
                {"records", totals.records},
                {"samples", totals.samples},
-               {"without_statistics", report.without_statistics}});
+               {"without_statistics", report.without_statistics},
+               {"decompressed", report.decompressed}});
   if (options_.replace) json["replaced"] = report.replaced;
   if (report.plan) json["plan"] = plan_json(options_, report);
   std::vector<std::string> losses = losses_;

@@ -460,7 +460,7 @@ class Converter {
   std::shared_ptr<const FileSource> file_;
   std::function<Status(const ByteSource& now)> unchanged_;  // if empty, size and time are compared
   bool compare_ = false;
-  // Blocks that --extract chooses, if they are several.
+  // The glob of --extract, if several blocks match it.
   std::optional<NamePattern> pattern_;
   std::mutex pattern_mutex_;
 };

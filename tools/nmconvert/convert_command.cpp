@@ -55,16 +55,17 @@ void ConvertCommand::offer_files(CLI::App& app) {
 }
 
 void ConvertCommand::offer_storage(CLI::App& app) {
-  app.add_option("--compress", compress_,
+  app.add_option("--compress", compression_.codec,
                  "compress values of an NMB output, or values from HDF5 in an HDF5 output: none, "
                  "deflate[:1-9] or zstd[:1-19] (default: as in INPUT); HDF5 programs read zstd "
                  "only with a plug-in")
       ->type_name("CODEC[:LEVEL]");
-  app.add_flag("--shuffle", shuffle_, "values from HDF5: shuffle bytes before compression");
-  app.add_option("--chunk", chunk_,
-                 "values from HDF5, and HDF5 outputs: chunk lengths along dimensions, for example "
-                 "time:1,lat:180")
-      ->type_name("DIM:LEN,...");
+  app.add_flag("--shuffle", compression_.shuffle,
+               "values from HDF5: shuffle bytes before compression");
+  app.add_option("--chunk", compression_.chunk,
+                 "values from HDF5, and HDF5 outputs: chunk lengths along dimensions, of all "
+                 "variables or of one, for example time:1,lat:180 or temp:lat:90")
+      ->type_name("[VAR:]DIM:LEN,...");
   app.add_option("--inline", inline_limit_,
                  "NMB outputs: store values of at most BYTES beside the metadata of their block (0 "
                  "to 65536, default: 4096)")
@@ -72,8 +73,9 @@ void ConvertCommand::offer_storage(CLI::App& app) {
       ->check(CLI::Range(0, 65536).description(""));
   offer_word(
       app, "--layout", &layout_, "LAYOUT", {"cmip7"},
-      "netCDF or HDF5 inputs, netCDF-4 outputs: cmip7: metadata in one run at the beginning, time "
-      "in one chunk, other chunks of at least 4 MiB, with shuffle, deflate and fletcher32");
+      "layout of a netCDF-4 output of a netCDF or HDF5 input. cmip7: all metadata at the "
+      "beginning, "
+      "time in one chunk, other chunks of at least 4 MiB, with shuffle, deflate and fletcher32");
   offer_hdf5_view(app, &hdf5_view_);
   app.add_option("--add-hdf5-view", add_hdf5_view_,
                  "add an HDF5 view to the NMB file FILE, in place; nothing else changes")
@@ -99,11 +101,11 @@ void ConvertCommand::offer_list(CLI::App& app) {
       ->type_name("DIR");
   app.add_flag("--one-file-per-variable", by_variable_,
                "join the files of the list along their record dimension, and write each variable "
-               "to a file of its own, with its coordinates, below --out-dir");
-  app.add_option(
-         "--name", series_name_,
-         "with --one-file-per-variable: name of an output; {first} and {last} are the first "
-         "and the last time (default: {variable}_{first}-{last}.nc)")
+               "with its coordinates to its own file in --out-dir");
+  app.add_option("--name", series_name_,
+                 "with --one-file-per-variable: pattern for the name of an output; {first} and "
+                 "{last} stand "
+                 "for the first and the last time (default: {variable}_{first}-{last}.nc)")
       ->type_name("TEMPLATE");
   offer_word(app, "--sort", &batch_.sort, "ORDER", {"given", "name"},
              "order of the list: given (default) or name (numbers in names in numeric order)");
@@ -155,7 +157,8 @@ Status ConvertCommand::check_series() const {
   if (tool_.options().files_from.empty())
     return usage("--one-file-per-variable needs --files-from");
   if (batch_.to == "nmb" || batch_.to == "hdf5")
-    return usage("--one-file-per-variable writes netCDF files; use --to cdf1, cdf2, cdf5 or nc4");
+    return usage(
+        "--one-file-per-variable writes netCDF files; use --to with cdf1, cdf2, cdf5 or nc4");
   for (const char* option :
        {"--layout", "--extract", "--block-by", "--regroup", "--chunk", "--inline", "--hdf5-view",
         "--stats", "--repack", "--materialise", "--lossy", "--report", "--resume", "--digest"})
@@ -190,20 +193,6 @@ Status ConvertCommand::check_block_by() const {
   if (regroups && !names_object)
     return usage("found --regroup " + regroup_ + ", expected dim:NAME or key:ATT");
   return {};
-}
-
-Result<std::optional<Compression>> ConvertCommand::compression() const {
-  std::optional<Compression> out;
-  if (compress_.empty() && chunk_.empty() && !shuffle_) return out;
-  out.emplace();
-  out->shuffle = shuffle_;
-  if (!compress_.empty()) NMB_TRY(out->set_codec(compress_));
-  if (shuffle_ && compress_ == "none")
-    return Status(
-        Code::kUsage,
-        "--shuffle and --compress none exclude each other: shuffle has no effect without a codec");
-  if (!chunk_.empty()) NMB_TRY(out->set_chunk(chunk_));
-  return out;
 }
 
 std::string ConvertCommand::deciding_options() const {
@@ -266,7 +255,7 @@ Status ConvertCommand::execute() {
   options.strict = tool_.options().strict;
   options.lossy = lossy_;
   options.digest = digest_;
-  NMB_ASSIGN(options.compression, compression());
+  NMB_ASSIGN(options.compression, compression_.parse());
   options.cmip7 = layout_ == "cmip7";
   options.materialise = materialise_;
   options.repack = repack_;

@@ -1,4 +1,4 @@
-// Time series (see series_command.h).
+// Writes time series (see series_command.h).
 #include "nmconvert/series_command.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sets the kind of the outputs by --to, or by the first input.
+// Sets the kind of the outputs: the value of --to, or the kind of the first input.
 Status set_kind(const std::string& to, SeriesOptions* options) {
   static const std::map<std::string, Kind> kKinds{
       {"cdf1", Kind::kCdf1}, {"cdf2", Kind::kCdf2}, {"cdf5", Kind::kCdf5}};
@@ -45,7 +45,7 @@ Status set_compression(const ConversionOptions& given, SeriesOptions* options) {
   if (options->classic)
     return Status(Code::kUsage, "--compress and --shuffle need netCDF-4 outputs; use --to nc4");
   if (given.compression->codec != PieceCodec::kDeflate)
-    return Status(Code::kUsage, "--one-file-per-variable needs --compress deflate[:1-9]");
+    return Status(Code::kUsage, "--one-file-per-variable supports only --compress deflate[:1-9]");
   options->write.deflate = given.compression->level;
   options->write.shuffle = given.compression->shuffle;
   return {};
@@ -56,7 +56,7 @@ Status make_series(Tool& tool, const SeriesArguments& arguments, const Conversio
   const CommonOptions& common = tool.options();
   SeriesOptions options;
   NMB_ASSIGN(options.inputs, read_file_list(common.files_from, common.nul_separated));
-  if (options.inputs.empty()) return Status(Code::kUsage, "the list has no names of files");
+  if (options.inputs.empty()) return Status(Code::kUsage, "the list of inputs is empty");
   if (arguments.sort == "name")
     std::stable_sort(options.inputs.begin(), options.inputs.end(), natural_less);
   options.folder = arguments.folder;

@@ -1,4 +1,4 @@
-// nmconvert --one-file-per-variable: time series of single variables.
+// nmconvert --one-file-per-variable: writes time series of single variables.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace nmb::tools {
 
 struct SeriesArguments {
   std::string folder;  // --out-dir
-  std::string to;      // --to; "": the kind of the first input
+  std::string to;      // --to; if empty, the kind of the first input
   std::string sort;    // --sort
-  std::string name;    // --name; "": the default
+  std::string name;    // --name; if empty, the default
 };
 
 // Joins the files of the list (tool.options().files_from) and writes a file for each variable. The

@@ -61,6 +61,10 @@ struct ConvertOptions {
   // function fails, the conversion fails. If it is not set, losses make the conversion fail with
   // kConflict.
   std::function<Status(const Reader&, const Hdf5Losses&)> on_losses{};
+  // For HDF5 outputs: set by pack() if the source is a temporary file whose values are in other
+  // files and have no checksums. Called before the output is published; returns an error if one of
+  // these files has changed.
+  std::function<Status()> links_unchanged{};
   OutputLayer layer;  // layer that is put around the file
 };
 

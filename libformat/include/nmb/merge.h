@@ -128,6 +128,9 @@ struct PackOptions {
   // another form (tables of chunks, strings) are copied into the output. Fails with kUnsupported if
   // `external` does not allow the path of an input.
   bool link = false;
+  // For the temporary file of an HDF5 output: whether values of united blocks stay in the inputs,
+  // if the inputs store them in the same form. Set by pack().
+  bool link_united = false;
   // Which external files with values of NMB inputs may be opened. With `link`, also where the
   // inputs may be, relative to the output.
   ExternalPaths external = ExternalPaths::kBeneath;
@@ -139,8 +142,8 @@ struct PackOptions {
   // are packed too. Errors: kNotFound if an input does not have the block; kUnsupported if an input
   // is not an NMB file.
   std::optional<std::string> only_block{};
-  // Takes only blocks of NMB inputs for whose names this returns true; they keep their names.
-  // Unset: all blocks. Thread-safe.
+  // If set, only blocks of NMB inputs are packed for whose names this function returns true. These
+  // blocks keep their names. The function must be thread-safe.
   std::function<Result<bool>(std::string_view block)> wants_block{};
 
   // --- how blocks are made ---
@@ -170,6 +173,12 @@ struct PackOptions {
   // For join: the dimension along which values are concatenated. "" means the record dimension;
   // "axis:0" means the first dimension of each variable.
   std::string along{};
+  // For join: a line that is put before the text of the global attribute `history` of the root
+  // block, if several inputs have that block. If empty, no line is added.
+  std::string history{};
+  // For join: whether a block that several inputs have loses the global attribute tracking_id,
+  // which identifies a single file.
+  bool drop_tracking_id = false;
   // For join: "BLOCK/VARIABLE", the variable with the list of events of each input. Without
   // "BLOCK/", the variable is in the block "spill". The list has integers that do not decrease, and
   // each new value is an event. Events are numbered from 0 over all inputs. A block that has a
@@ -394,6 +403,9 @@ struct PackReport {
   // Number of variables without statistics although WriterOptions::statistics requests statistics.
   // Their values are neither numbers nor text, or their chunks use filters that are not decoded.
   std::uint64_t without_statistics = 0;
+  // Number of united variables that are compressed in the inputs, but not in the output. The output
+  // is then a classic file or has an HDF5 view.
+  std::uint64_t decompressed = 0;
   std::uint64_t bytes_out = 0;  // for a dry run: FilePlan::file_length
   Totals totals;
   std::optional<PackPlan> plan;  // set by a dry run that did not fail

@@ -36,9 +36,11 @@ struct ReadOptions {
   // Whether each piece from which values are needed is read whole, to check its checksum. If false,
   // only pieces that are read whole anyway are checked.
   bool verify_values = false;
-  // Which external files with values may be opened. Pieces in external files are always read whole
-  // and checked.
+  // Which external files with values may be opened.
   ExternalPaths external = ExternalPaths::kBeneath;
+  // Whether pieces in external files are read whole and checked. If false, uncompressed pieces are
+  // not checked.
+  bool check_external = true;
 };
 
 // A block with its decoded metadata.

@@ -6,23 +6,18 @@
 #include <utility>
 
 #include "convert/asked_chunks.h"
+#include "convert/chunk_region.h"
 #include "hdf5/model/hdf5_section.h"
 #include "nmb/classic.h"
-#include "values/chunk_coding.h"
 #include "values/chunk_filters.h"
 #include "values/rechunked_array.h"
 #include "wire/checked.h"
-#include "wire/endian.h"
 #include "wire/spliced_source.h"
 
 namespace nmb {
 
 namespace {
 
-// Arrays of at most this many bytes are not divided into chunks.
-constexpr std::uint64_t kSmallArray = 64 << 10;
-// The approximate size in bytes of a chunk whose shape is chosen here.
-constexpr std::uint64_t kUsualChunk = 1 << 20;
 constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
 
 class Recoder {
@@ -88,14 +83,14 @@ class Recoder {
     NMB_ASSIGN(out.body, encode_extended_body(metadata, 0));
     out.extent_length = end_;
     out.extent = std::make_shared<SplicedSource>(
-        std::vector<std::shared_ptr<const ByteSource>>{block_.extent, spool_}, std::move(runs_),
-        end_, block_.extent->name());
+        std::vector<std::shared_ptr<const ByteSource>>{block_.extent, spool_}, runs_.take(), end_,
+        block_.extent->name());
     return std::optional(std::move(out));
   }
 
  private:
   void add_run(const SplicedSource::Run& run) {
-    runs_.push_back(run);
+    runs_.add(run);
     end_ = run.end();
   }
 
@@ -125,7 +120,8 @@ class Recoder {
     out.kind = StorageKind::kChunked;
     out.chunk = has_chunks ? now->chunk : usual_chunk(variable);
     NMB_TRY(set_asked_lengths(variable, &out.chunk));
-    out.filters = filters(now, block_.metadata.value_size(v.type));
+    out.filters = wanted_filters(options_.compression, now ? now->filters : std::vector<Filter>(),
+                                 block_.metadata.value_size(v.type));
     if (!asked_for && (has_chunks ? out.filters == now->filters : out.filters.empty()))
       return kAsItIs;
     return std::optional(std::move(out));
@@ -227,92 +223,32 @@ class Recoder {
     return properties_.insert(behind, std::move(added));
   }
 
-  // Chooses chunks of whole rows with about kUsualChunk bytes each.
   std::vector<std::uint64_t> usual_chunk(VarId variable) const {
-    std::vector<std::uint64_t> chunk;
-    for (const DimId d : block_.metadata.variable(variable).dimensions)
-      chunk.push_back(block_.metadata.dimension(d).length);
-    std::uint64_t bytes = block_.metadata.array_bytes(variable).value_or(0);
-    for (std::uint64_t& n : chunk) {
-      if (bytes <= kUsualChunk) break;
-      const std::uint64_t row = bytes / n;
-      n = std::max<std::uint64_t>(1, kUsualChunk / row);
-      bytes = row * n;
-    }
-    return chunk;
-  }
-
-  std::vector<Filter> filters(const Storage* now, std::uint64_t value_size) const {
-    static_assert(std::ranges::all_of(kPieceCodecs,
-                                      [](const PieceCodecWord& known) {
-                                        return (known.hdf5_filter == 0) ==
-                                               (known.codec == PieceCodec::kNone);
-                                      }),
-                  "each codec needs an HDF5 filter; without it, chunks would stay uncompressed");
-    const Compression& wanted = options_.compression;
-    bool shuffle = wanted.shuffle, sum = false;
-    auto codec = std::ranges::find(kPieceCodecs, wanted.codec.value_or(PieceCodec::kNone),
-                                   &PieceCodecWord::codec);
-    auto level = static_cast<std::uint32_t>(wanted.level);
-    if (now) {
-      for (const Filter& f : now->filters) {
-        shuffle = shuffle || f.id == kShuffle;
-        sum = sum || f.id == kFletcher32;
-        const auto used = std::ranges::find(kPieceCodecs, f.id, &PieceCodecWord::hdf5_filter);
-        if (wanted.codec || f.id == 0 || used == std::end(kPieceCodecs)) continue;
-        codec = used;
-        level = std::clamp(f.parameters.empty() ? 1u : f.parameters.front(), 1u,
-                           static_cast<std::uint32_t>(used->highest_level));
-      }
-    }
-    std::vector<Filter> out;
-    constexpr std::uint32_t kOptional = 1;
-    if (shuffle && codec->hdf5_filter && value_size > 1)
-      out.push_back({kShuffle, kOptional, "shuffle", {static_cast<std::uint32_t>(value_size)}});
-    if (codec->hdf5_filter)
-      out.push_back({codec->hdf5_filter, kOptional, std::string(codec->name), {level}});
-    if (sum) out.push_back({kFletcher32, 0, "fletcher32", {}});
-    return out;
+    const Variable v = block_.metadata.variable(variable);
+    std::vector<std::uint64_t> lengths;
+    for (const DimId d : v.dimensions) lengths.push_back(block_.metadata.dimension(d).length);
+    return nmb::usual_chunk(lengths, block_.metadata.value_size(v.type));
   }
 
   // Appends the chunk table and the chunks to the spool. Table and chunks become a region that
   // begins at `begin` in the extent.
   Status code(VarId variable, Storage* storage, std::uint64_t begin) {
-    const Status status = recode_chunks(variable, storage, begin);
+    const Status status = code_array(variable, storage, begin);
     return status.ok() || status.code() == Code::kNoSpace ? status : of_variable(variable, status);
   }
 
-  Status recode_chunks(VarId variable, Storage* storage, std::uint64_t begin) {
+  Status code_array(VarId variable, Storage* storage, std::uint64_t begin) {
     if (block_.metadata.array_bytes(variable).value_or(0) == 0) {
       end_ = begin;
       return {};
     }
     NMB_ASSIGN(const RechunkedArray array,
                RechunkedArray::open(block_, variable, properties_, storage->chunk, kCodedAtOnce));
-    const std::uint64_t spooled = spool_->size();
-    std::uint64_t end = array.chunks() * ChunkRow::kLength;
-    std::vector<std::byte> rows, stored;
-    NMB_TRY(code_chunks(array, storage->filters, options_.threads, options_.cancel,
-                        [&](std::uint64_t first, std::span<const CodedChunk> chunks) -> Status {
-                          rows.assign(chunks.size() * ChunkRow::kLength, std::byte{0});
-                          stored.clear();
-                          for (std::size_t i = 0; i < chunks.size(); ++i) {
-                            // A chunk that was never written is not written here either.
-                            if (chunks[i].bytes.empty()) continue;
-                            std::byte* const row = rows.data() + i * ChunkRow::kLength;
-                            store_le(row, end + stored.size());
-                            store_le(row + 8, std::uint64_t{chunks[i].bytes.size()});
-                            store_le(row + 16, chunks[i].mask);
-                            stored.insert(stored.end(), chunks[i].bytes.begin(),
-                                          chunks[i].bytes.end());
-                          }
-                          NMB_TRY(spool_->write_at(spooled + first * ChunkRow::kLength, rows));
-                          NMB_TRY(spool_->write_at(spooled + end, stored));
-                          end += stored.size();
-                          return {};
-                        }));
-    storage->region_length = end;
-    add_run({begin, end, spooled, 1});
+    const auto load = [&](std::uint64_t number) { return array.chunk(number); };
+    NMB_ASSIGN(storage->region_length,
+               store_chunks({array.grid(), storage->filters, load}, nullptr,
+                            {options_.threads, options_.cancel}, *spool_, begin, &runs_));
+    end_ = begin + storage->region_length;
     return {};
   }
 
@@ -352,10 +288,41 @@ class Recoder {
   bool has_zstd_ = false;
   std::vector<hdf5::Property> properties_;  // properties of the block
   std::uint64_t end_ = 0;                   // length of the new extent so far
-  std::vector<SplicedSource::Run> runs_;
+  ChunkRuns runs_{1};
 };
 
 }  // namespace
+
+std::vector<Filter> wanted_filters(const Compression& wanted, const std::vector<Filter>& now,
+                                   std::uint64_t value_size) {
+  static_assert(std::ranges::all_of(kPieceCodecs,
+                                    [](const PieceCodecWord& known) {
+                                      return (known.hdf5_filter == 0) ==
+                                             (known.codec == PieceCodec::kNone);
+                                    }),
+                "each codec needs an HDF5 filter; without it, chunks would stay uncompressed");
+  bool shuffle = wanted.shuffle, sum = false;
+  auto codec = std::ranges::find(kPieceCodecs, wanted.codec.value_or(PieceCodec::kNone),
+                                 &PieceCodecWord::codec);
+  auto level = static_cast<std::uint32_t>(wanted.level);
+  for (const Filter& f : now) {
+    shuffle = shuffle || f.id == kShuffle;
+    sum = sum || f.id == kFletcher32;
+    const auto used = std::ranges::find(kPieceCodecs, f.id, &PieceCodecWord::hdf5_filter);
+    if (wanted.codec || f.id == 0 || used == std::end(kPieceCodecs)) continue;
+    codec = used;
+    level = std::clamp(f.parameters.empty() ? 1u : f.parameters.front(), 1u,
+                       static_cast<std::uint32_t>(used->highest_level));
+  }
+  std::vector<Filter> out;
+  constexpr std::uint32_t kOptional = 1;
+  if (shuffle && codec->hdf5_filter && value_size > 1)
+    out.push_back({kShuffle, kOptional, "shuffle", {static_cast<std::uint32_t>(value_size)}});
+  if (codec->hdf5_filter)
+    out.push_back({codec->hdf5_filter, kOptional, std::string(codec->name), {level}});
+  if (sum) out.push_back({kFletcher32, 0, "fletcher32", {}});
+  return out;
+}
 
 Result<std::optional<RecodedBlock>> recode_values(const Dataset& block,
                                                   const RecodeOptions& options,

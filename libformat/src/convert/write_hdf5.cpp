@@ -37,10 +37,10 @@ Status check_ranges(const ConvertOptions& options) {
   if (options.deflate < 0 || options.deflate > 9)
     return Status(Code::kUsage,
                   "found deflate level " + std::to_string(options.deflate) + ", expected 0 to 9");
-  for (const auto& [dimension, length] : options.chunk)
-    if (length == 0)
-      return Status(Code::kUsage, "found chunks of length 0 along dimension " +
-                                      in_quotes(dimension) + ", expected 1 or more");
+  for (const Compression::ChunkLength& asked : options.chunk)
+    if (asked.length == 0)
+      return Status(Code::kUsage,
+                    "found chunks of length 0 along " + asked.object() + ", expected 1 or more");
   return {};
 }
 
@@ -48,8 +48,8 @@ Status check_ranges(const ConvertOptions& options) {
 std::vector<std::string> export_arguments(const ConvertOptions& options) {
   const auto flag = [](bool is_set) { return is_set ? "1" : "0"; };
   std::string chunk;
-  for (const auto& [dimension, length] : options.chunk)
-    chunk += (chunk.empty() ? "" : ",") + dimension + ":" + std::to_string(length);
+  for (const Compression::ChunkLength& asked : options.chunk)
+    chunk += (chunk.empty() ? "" : ",") + asked.text();
   return {std::to_string(options.deflate), flag(options.shuffle), flag(options.plain), chunk};
 }
 
@@ -151,7 +151,7 @@ class TypesInOrder {
   std::map<Type, Type> numbers_;
 };
 
-// Returns definitions without those of how values are stored: chunks, filters, allocation, places.
+// Returns definitions without the storage of values: chunks, filters, allocation and positions.
 Result<Metadata> without_storage(const Metadata& from) {
   Metadata to = from;
   auto extension = std::make_shared<Extension>(*from.extension());
@@ -174,8 +174,8 @@ Result<Metadata> without_storage(const Metadata& from) {
   return to;
 }
 
-// Compares the values of a variable with those of another one of the same type and shape, which may
-// have other chunks.
+// Compares the values of two variables of the same type and shape. The variables may have different
+// chunks.
 class ValueCheck {
  public:
   struct Place {
@@ -203,7 +203,7 @@ class ValueCheck {
       const std::uint64_t begin = dataset.metadata.begin(variable) - header;
       const std::uint64_t length = dataset.metadata.slice_bytes(variable).value_or(0);
       if (begin > dataset.extent->size() || length > dataset.extent->size() - begin)
-        return Status(Code::kDamaged, "found values behind their end");
+        return Status(Code::kDamaged, "the values go beyond the end of the extent");
       return RangeSource(dataset.extent, begin, length);
     }
   };
@@ -231,7 +231,7 @@ class ValueCheck {
   }
 
  private:
-  // Returns a part of the array of about 1 MiB.
+  // Returns the shape of a part of the array with about 1 MiB.
   static std::vector<std::uint64_t> row_of(const VariableShape& shape) {
     constexpr std::uint64_t kPart = 1 << 20;
     std::vector<std::uint64_t> part(shape.lengths.size(), 1);
@@ -271,10 +271,9 @@ class ValueCheck {
     NMB_ASSIGN(const VariableShape shape, found_.dataset.shape(found_.variable));
     NMB_ASSIGN(const ChunkTable a, table_of(found_));
     NMB_ASSIGN(const ChunkTable b, table_of(expected_));
-    std::uint64_t chunks = 1;
-    for (std::size_t i = 0; i < shape.lengths.size(); ++i)
-      chunks *= chunks_along(shape.lengths[i], found_.storage->chunk[i]);
-    return all_same(chunks, [&](std::uint64_t number) -> Result<bool> {
+    NMB_ASSIGN(const ChunkGrid grid,
+               ChunkGrid::make(shape.lengths, found_.storage->chunk, shape.element_size));
+    return all_same(grid.count(), [&](std::uint64_t number) -> Result<bool> {
       NMB_ASSIGN(const std::vector<ChunkRow> one, a.rows(number, 1));
       NMB_ASSIGN(const std::vector<ChunkRow> other, b.rows(number, 1));
       if (one[0].stored_length != other[0].stored_length ||
@@ -294,8 +293,8 @@ class ValueCheck {
     NMB_ASSIGN(RechunkedArray b, RechunkedArray::open(expected_.dataset, expected_.variable,
                                                       *expected_.properties, chunk, kCodedAtOnce));
     if (found_.is_little() != expected_.is_little()) b.swap_bytes();
-    if (a.chunks() != b.chunks()) return false;
-    return all_same(a.chunks(), [&](std::uint64_t number) -> Result<bool> {
+    if (a.grid().lengths() != b.grid().lengths()) return false;
+    return all_same(a.grid().count(), [&](std::uint64_t number) -> Result<bool> {
       NMB_ASSIGN(const std::vector<std::byte> one, a.chunk(number));
       NMB_ASSIGN(const std::vector<std::byte> other, b.chunk(number));
       return one == other;
@@ -326,7 +325,7 @@ class ValueCheck {
 // Reads the result and compares it with the source.
 class ResultCheck {
  public:
-  // Whether the result stores values as the source does, or in other chunks.
+  // Says whether the result stores values as the source does, or in other chunks.
   enum class Layout : std::uint8_t { kKept, kNew };
 
   // `form` and `options` must outlive this object.
@@ -565,7 +564,7 @@ Status check_losses(const hdf5::Hdf5Form& form) {
                     (count > 1 ? ", and " + std::to_string(count - 1) + " more" : std::string()));
 }
 
-// Makes the file with `make`, which gets a hidden name, checks it, and gives it its name.
+// Makes the file with make(hidden), checks it, and renames it to `path`.
 Status make_output(const std::string& path, const ConvertOptions& options, ResultCheck& check,
                    const std::function<Status(const std::string& hidden)>& make) {
   CreateOptions create;
@@ -578,6 +577,7 @@ Status make_output(const std::string& path, const ConvertOptions& options, Resul
     if (options.cancel && options.cancel->load())
       return Status(Code::kIo, path, kNoOffset, "", "interrupted; nothing was written");
     NMB_TRY(made);
+    if (options.links_unchanged) NMB_TRY(options.links_unchanged());
     if (!options.check) return {};
     const Status status = check.run(hidden);
     if (status.ok() || (!status.file().empty() && status.file() != hidden)) return status;
@@ -603,11 +603,12 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
   if (!options.plain) NMB_TRY(hdf5::check_netcdf_names(reader).in_file(input));
   ResultCheck check(reader, form, options, ResultCheck::Layout::kKept);
   return make_output(path, options, check, [&](const std::string& hidden) {
-    return run_worker("export", input, hidden, path, export_arguments(options), options);
+    return run_worker(options.links_unchanged ? "export-linked" : "export", input, hidden, path,
+                      export_arguments(options), options);
   });
 }
 
-// Adds a line for each variable that does not get the layout of CMIP7.
+// Adds a line for each variable that cannot get the layout of CMIP7.
 Status add_left(const hdf5::NamedBlocks& blocks, std::vector<std::string>* left) {
   return blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
@@ -621,7 +622,7 @@ Status add_left(const hdf5::NamedBlocks& blocks, std::vector<std::string>* left)
       (void)layout.chunks(*block, v, properties, &why);
       if (!why.empty())
         left->push_back("variable " + joined_path(block->name, block->metadata.variable(v).name) +
-                        ": " + why + "; its chunks stay as they are");
+                        ": " + why + "; its chunks stay unchanged");
     }
     return true;
   });
@@ -639,7 +640,7 @@ Status like_alone(const std::string& input, const std::string& path, const std::
   arguments.push_back(like);
   arguments.push_back(std::to_string(options.threads));
   return make_output(path, options, check, [&](const std::string& hidden) {
-    return run_worker("export_like", input, hidden, path, arguments, options);
+    return run_worker("export-like", input, hidden, path, arguments, options);
   });
 }
 

@@ -27,9 +27,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kNoTime = "fx";  // in place of the times of a variable without them
+constexpr std::string_view kNoTime = "fx";  // for variables without times
 
-// A hidden folder for files that get their names later. It is removed with its content.
+// A hidden folder for files that get their names later. The destructor removes the folder and its
+// content.
 class Staging {
  public:
   explicit Staging(const std::string& folder) : folder_(hidden_name(folder + "/series")) {}
@@ -87,12 +88,12 @@ class SeriesWriter {
   Status check_template() const {
     std::string rest = filled("", "", "");
     if (rest.find_first_of("{}") != rest.npos)
-      return usage("found the name \"" + options_.name +
-                   "\", expected only {variable}, {first} and {last} in braces");
+      return usage("the pattern \"" + options_.name +
+                   "\" has braces that are not {variable}, {first} or {last}");
     if (rest.find('/') != rest.npos)
-      return usage("found the name \"" + options_.name + "\", expected a name without /");
+      return usage("the pattern \"" + options_.name + "\" has a /; use a pattern without /");
     if (options_.name.find("{variable}") == options_.name.npos)
-      return usage("found the name \"" + options_.name + "\", expected {variable} in it");
+      return usage("the pattern \"" + options_.name + "\" lacks {variable}");
     return {};
   }
 
@@ -123,7 +124,7 @@ class SeriesWriter {
                CalendarTime::parse(char_attribute(metadata, time, "units"),
                                    char_attribute(metadata, time, "calendar")));
     NMB_ASSIGN(const std::vector<double> values, dataset.read_all<double>(time));
-    if (values.empty()) return Status(Code::kConflict, "found no records");
+    if (values.empty()) return Status(Code::kConflict, "the inputs have no records");
     return time_range(calendar, values);
   }
 
@@ -144,7 +145,7 @@ class SeriesWriter {
       if (!names.insert(file.path).second)
         return usage("two variables have the output " + file.path);
       if (file.path.empty() || file.path == "." || file.path == "..")
-        return usage("variable " + name + " has no name of an output");
+        return usage("the pattern gives no file name for variable " + name);
       file.path = options_.folder + "/" + file.path;
       NMB_TRY(check_new_output(file.path, {.overwrite = options_.write.overwrite}));
       NMB_TRY(outputs.add(file.path, "output"));
@@ -159,7 +160,7 @@ class SeriesWriter {
     return {};
   }
 
-  // Writes all files below hidden names, several at a time.
+  // Writes all files with hidden names, several at a time.
   Status write_all(const Dataset& dataset) {
     std::atomic<std::size_t> next{0};
     const std::size_t threads =
@@ -188,7 +189,7 @@ class SeriesWriter {
       return written;
     };
     const Status made = make();
-    // Users do not know the hidden names.
+    // The message names the output, because users do not know the hidden names.
     if (!made.ok())
       return made.file().starts_with(path)
                  ? Status(made.code(), file.path, kNoOffset, made.rule(), made.message())
@@ -201,7 +202,7 @@ class SeriesWriter {
   std::string staged(std::size_t number) const { return staging_.path(std::to_string(number)); }
   std::string replaced(std::size_t number) const { return staged(number) + ".old"; }
 
-  // Gives all files their names. After a failure, the files that were there before are back.
+  // Gives all files their names. After a failure, restores the files that existed before.
   Status publish() {
     std::size_t done = 0;
     Status status;

@@ -58,7 +58,7 @@ bool has_year_zero(Calendar calendar) {
   return calendar != Calendar::kStandard && calendar != Calendar::kJulian;
 }
 
-// Whether a date of the standard calendar is in its Gregorian part.
+// Returns whether a date of the standard calendar is in its Gregorian part.
 bool is_gregorian(std::int64_t year, int month, int day) {
   return year > 1582 || (year == 1582 && (month > 10 || (month == 10 && day >= 15)));
 }
@@ -101,7 +101,7 @@ void set_julian_day(bool gregorian, std::int64_t number, Date* date) {
   date->year = 100 * b + d - 4800 + m / 10;
 }
 
-// Returns the number of a day, counted from a day 0 of the calendar.
+// Returns the number of a day, counted from day 0 of the calendar.
 std::int64_t day_number(Calendar calendar, std::int64_t year, int month, int day) {
   switch (calendar) {
     case Calendar::kStandard:
@@ -179,7 +179,8 @@ class Scanner {
     }
     return value;
   }
-  std::size_t digits() const { return digits_; }  // of the last number
+  // Returns the number of digits of the last number.
+  std::size_t digits() const { return digits_; }
   std::string_view rest() const { return text_; }
 
  private:
@@ -187,7 +188,8 @@ class Scanner {
   std::size_t digits_ = 0;
 };
 
-// Reads "Z", "UTC", "+1", "-01:30", "+0130". Returns seconds; nullopt: it is none of these.
+// Reads a time zone: "Z", "UTC", "+1", "-01:30" or "+0130". Returns seconds, or nullopt for other
+// texts.
 std::optional<std::int64_t> zone(Scanner& in) {
   in.skip_spaces();
   const std::string word = lower(in.rest());
@@ -210,7 +212,7 @@ std::optional<std::int64_t> zone(Scanner& in) {
   return is_west ? -seconds : seconds;
 }
 
-// Returns microseconds from the calendar's day 0; nullopt: no date.
+// Returns the microseconds since day 0 of the calendar, or nullopt if the text is not a date.
 std::optional<std::int64_t> reference(Calendar calendar, std::string_view text) {
   Scanner in(text);
   in.skip_spaces();
@@ -262,7 +264,7 @@ std::string text_of(const Date& date, std::size_t parts) {
 
 Result<CalendarTime> CalendarTime::parse(std::string_view units, std::string_view calendar) {
   const auto refused = [](std::string_view what, std::string_view found) {
-    return Status(Code::kUnsupported, joined_text("found ", what, " \"", found, '"'));
+    return Status(Code::kUnsupported, joined_text(what, " \"", found, "\" is not supported"));
   };
   CalendarTime out;
   const std::string name = lower(calendar);
@@ -297,8 +299,7 @@ Result<Date> CalendarTime::date(double value) const {
        static_cast<long double>(start_)) /
       kSecond;
   if (!std::isfinite(value) || std::fabs(seconds) > 2 * kMost)
-    return Status(Code::kUnsupported,
-                  joined_text("found time ", std::to_string(value), ", which has no date"));
+    return Status(Code::kUnsupported, joined_text("time ", std::to_string(value), " has no date"));
   const auto rounded = static_cast<std::int64_t>(std::floor(seconds + 0.5L));
   const std::int64_t day = floor_div(rounded, kDaySeconds);
   const auto rest = static_cast<int>(rounded - day * kDaySeconds);
@@ -307,8 +308,9 @@ Result<Date> CalendarTime::date(double value) const {
   out.minute = rest / 60 % 60;
   out.second = rest % 60;
   if (out.year < (has_year_zero(calendar_) ? 0 : 1) || out.year > kMostYear)
-    return Status(Code::kUnsupported, joined_text("found time ", std::to_string(value), " in year ",
-                                                  std::to_string(out.year)));
+    return Status(Code::kUnsupported,
+                  joined_text("time ", std::to_string(value), " is in year ",
+                              std::to_string(out.year), ", which is not supported"));
   return out;
 }
 

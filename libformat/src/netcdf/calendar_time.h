@@ -1,4 +1,5 @@
-// CalendarTime: dates of time coordinates by the calendars of the CF conventions (section 4.4).
+// CalendarTime: computes dates of time coordinates in the calendars of the CF conventions (section
+// 4.4).
 #pragma once
 
 #include <cstdint>
@@ -18,12 +19,13 @@ struct Date {
 
 enum class Calendar : std::uint8_t { kStandard, kProleptic, kJulian, kNoLeap, kAllLeap, k360Day };
 
-// The units of a time coordinate, as "days since 1850-01-01", with its calendar.
+// The units of a time coordinate, for example "days since 1850-01-01", and its calendar.
 class CalendarTime {
  public:
-  // calendar: the attribute of that name; "": standard. Units are weeks, days, hours, minutes,
-  // seconds, milliseconds and microseconds; in calendar 360_day also months. Errors (with a message
-  // only): kUnsupported for other units and calendars, and for year 0 in calendars without it.
+  // `calendar` is the attribute of this name; an empty text means "standard". Units are weeks,
+  // days, hours, minutes, seconds, milliseconds and microseconds, and also months in calendar
+  // 360_day. Errors (with a message only): kUnsupported for other units and calendars, and for year
+  // 0 in calendars without it.
   NMB_EXPORT static Result<CalendarTime> parse(std::string_view units, std::string_view calendar);
 
   // Returns a date, rounded to seconds. Errors: kUnsupported for values that are not finite, and
@@ -32,8 +34,8 @@ class CalendarTime {
 
  private:
   Calendar calendar_ = Calendar::kStandard;
-  std::int64_t start_ = 0;         // in microseconds, from the calendar's day 0
-  std::int64_t microseconds_ = 1;  // of one unit
+  std::int64_t start_ = 0;         // in microseconds since day 0 of the calendar
+  std::int64_t microseconds_ = 1;  // in one unit
 };
 
 struct TimeRange {
@@ -41,8 +43,8 @@ struct TimeRange {
 };
 
 // Returns the first and the last of ascending times as YYYYMMDD. If several times are on one day,
-// hours follow (YYYYMMDDHH), and minutes and seconds if it takes these to tell times apart. Errors:
-// those of date(); `values` must not be empty.
+// hours follow (YYYYMMDDHH). Minutes and seconds follow if times differ only in these. `values`
+// must not be empty. Errors: those of date().
 NMB_EXPORT Result<TimeRange> time_range(const CalendarTime& time, std::span<const double> values);
 
 }  // namespace nmb

@@ -9,8 +9,8 @@ namespace nmb {
 
 namespace {
 
-// Attributes that name variables. A variable that one with `is_support` names is part of others,
-// and so is a variable without records that any of them names.
+// Attributes that name variables. A variable is part of other variables if an attribute with
+// `is_support` names it, or if it has no records and any of these attributes names it.
 struct Referring {
   std::string_view name;
   bool is_support;
@@ -20,7 +20,7 @@ constexpr Referring kReferring[] = {{"bounds", true},        {"climatology", tru
                                     {"grid_mapping", true},  {"ancillary_variables", false},
                                     {"formula_terms", false}};
 
-// Visits the variables that an attribute names. Words that end with a colon are no names.
+// Visits the variables that an attribute names. Words that end with a colon are not names.
 template <class Visit>
 void for_each_named(const Metadata& metadata, VarId owner, std::string_view attribute,
                     const Visit& visit) {
@@ -49,12 +49,12 @@ std::string char_attribute(const Metadata& metadata, VarId owner, std::string_vi
 Result<VarId> time_coordinate(const Dataset& dataset) {
   const Metadata& metadata = dataset.metadata;
   const std::optional<DimId> record = metadata.record_dimension();
-  if (!record) return Status(Code::kNotFound, "found no record dimension");
+  if (!record) return Status(Code::kNotFound, "there is no record dimension");
   const std::string name(metadata.dimension(*record).name);
   const std::optional<VarId> time = metadata.find_variable(name);
   if (!time || metadata.variable(*time).dimensions.size() != 1 ||
       !metadata.is_record_variable(*time))
-    return Status(Code::kNotFound, "found no coordinate of dimension \"" + name + "\"");
+    return Status(Code::kNotFound, "dimension \"" + name + "\" has no coordinate");
   return *time;
 }
 

@@ -27,6 +27,8 @@ class ChunkTable {
 
   // Returns the table rows of `count` chunks, beginning with chunk number `first`.
   Result<std::vector<ChunkRow>> rows(std::uint64_t first, std::uint64_t count) const;
+  // Checks that a chunk lies inside the region. Errors: kDamaged (R-XC-1).
+  Status check_place(std::uint64_t number, const ChunkRow& row) const;
   // Returns the stored bytes of a chunk. Errors: kDamaged (R-XC-1) if the chunk is not inside the
   // region.
   Result<std::vector<std::byte>> stored(std::uint64_t number, const ChunkRow& row) const;
@@ -43,7 +45,6 @@ class ChunkTable {
                     std::span<std::byte> out) const;
 
  private:
-  Status check_place(std::uint64_t number, const ChunkRow& row) const;
   Status damaged(std::uint64_t number, const std::string& message) const;
 
   const std::shared_ptr<const ByteSource> region_;

@@ -19,7 +19,8 @@ namespace nmb {
 
 // Thread-safe. The sum of a piece is checked in these cases: a read covers the whole piece, the
 // piece is coded, or the piece lies in another file, which anybody may change. With `verify`, every
-// piece that a read overlaps is read completely and checked.
+// piece that a read overlaps is read completely and checked. An uncompressed piece in another file
+// is never checked if ExternalFiles::checks() returns false.
 class ExtentSource final : public ByteSource {
  public:
   // `superblock`, `growth` and `cache` belong to `file`. `external` is nullptr for an original (see

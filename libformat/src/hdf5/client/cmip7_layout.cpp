@@ -5,7 +5,7 @@
 
 #include "nmb/dump.h"
 #include "values/chunk_filters.h"
-#include "values/rechunked_array.h"
+#include "values/chunk_grid.h"
 #include "wire/checked.h"
 
 namespace nmb::hdf5 {
@@ -37,7 +37,7 @@ bool is_one_chunk(const std::vector<std::uint64_t>& lengths,
   return std::ranges::equal(lengths, chunk, std::ranges::less_equal());
 }
 
-// Multiplies the lengths of a chunk, the slowest dimension first, until the chunk is large enough.
+// Multiplies the lengths of a chunk until it is large enough, beginning with the slowest dimension.
 void grow(const std::vector<std::uint64_t>& lengths, std::uint64_t value_size,
           std::vector<std::uint64_t>* chunk) {
   for (std::size_t i = 0; i < chunk->size(); ++i) {
@@ -48,8 +48,7 @@ void grow(const std::vector<std::uint64_t>& lengths, std::uint64_t value_size,
   }
 }
 
-// Chooses a chunk of an array that has none: as many whole rows of the fastest dimensions as it
-// takes.
+// Chooses a chunk for an array without chunks. The chunk has whole rows of the fastest dimensions.
 std::vector<std::uint64_t> first_chunk(const std::vector<std::uint64_t>& lengths,
                                        std::uint64_t value_size) {
   std::vector<std::uint64_t> chunk(lengths.size(), 1);
@@ -71,7 +70,7 @@ std::vector<Filter> wanted_filters(std::uint64_t value_size) {
   return out;
 }
 
-// The order of the filters does not count, and neither does shuffle for values of one byte.
+// Returns whether the filters are those of CMIP7, in any order. Values of one byte need no shuffle.
 bool are_wanted(const std::vector<Filter>& filters, std::uint64_t value_size) {
   const auto has = [&](std::uint32_t id) {
     return std::ranges::count(filters, id, &Filter::id) == 1;
@@ -82,7 +81,7 @@ bool are_wanted(const std::vector<Filter>& filters, std::uint64_t value_size) {
          filters.size() == 2 + (has(kShuffle) ? 1u : 0u);
 }
 
-// Whether the values may grow, and whether they lie in other files.
+// Says whether the values may grow, and whether they are in other files.
 struct Room {
   bool grows = false, is_elsewhere = false;
 };

@@ -170,7 +170,7 @@ Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimens
     const std::optional<std::string> path = path_above(block.name, levels[d], own.name);
     if (!path) continue;
     NMB_ASSIGN(const std::optional<Dimension> found, by_path(*path));
-    if (found && found->is_classic && found->is_record == own.is_record() &&
+    if (found && found->is_classic && found->may_grow == (growing_dimension(block.metadata) == d) &&
         found->length == (own.is_record() ? block.records : own.length))
       out[d] = found;
   }
@@ -363,9 +363,9 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string
   const std::optional<DimId> id = classic_->metadata.find_dimension(name);
   if (!id || (*id < known->second.levels.size() && known->second.levels[*id] > 0)) return kNone;
   const nmb::Dimension dimension = classic_->metadata.dimension(*id);
-  return std::optional(Dimension{std::string(path),
-                                 dimension.is_record() ? classic_->records : dimension.length,
-                                 known->second.first + *id, true, dimension.is_record()});
+  return std::optional(
+      Dimension{std::string(path), dimension.is_record() ? classic_->records : dimension.length,
+                known->second.first + *id, true, growing_dimension(classic_->metadata) == *id});
 }
 
 // Finds a dimension of a classic block above by its name. A number that no scale of the source has
@@ -379,7 +379,7 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_name(const Block
     const auto known = blocks_.find(above);
     if (known == blocks_.end() || known->second.classic_count == 0) continue;
     NMB_ASSIGN(std::optional<Dimension> found, by_path(joined_path(above, used.name)));
-    if (found && (found->is_record || found->length == used.length)) return found;
+    if (found && (found->may_grow || found->length == used.length)) return found;
   }
   return std::optional<Dimension>();
 }
@@ -436,7 +436,7 @@ Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable
           joined_text("uses dimension ", in_quotes(used.name), " (", kCoordinates, " ", id, ")"));
     return id;  // the dimension is unknown
   }
-  if (dimension->is_classic && !dimension->is_record && !used.is_record() &&
+  if (dimension->is_classic && !dimension->may_grow && !used.is_record() &&
       dimension->length != used.length)
     return conflict(joined_text("uses dimension ", in_quotes(dimension->path), " with length ",
                                 used.length, ", found length ", dimension->length));

@@ -28,10 +28,10 @@ namespace nmb::hdf5 {
 // Not thread-safe.
 class DimensionIds {
  public:
-  // Chooses the numbers of all dimensions. Reads the definitions of all blocks of kind 6. `blocks`
-  // are kept in the result. If all dimensions have different numbers, they keep them; otherwise
-  // all dimensions are numbered from 0. Errors: kDamaged for the hdf5 section; kLimit for more than
-  // 2^31 - 1 dimensions; kIo.
+  // Chooses the numbers of all dimensions. Reads the definitions of all blocks of kind 6. The
+  // result keeps a copy of `blocks`. If all dimensions have different numbers, they keep them;
+  // otherwise all dimensions are numbered from 0. Errors: kDamaged for the hdf5 section; kLimit for
+  // more than 2^31 - 1 dimensions; kIo.
   NMB_EXPORT static Result<DimensionIds> plan(const NamedBlocks& blocks);
 
   // Returns whether a block is a classic dataset with dimensions. The kind of the block may be 6 or
@@ -57,10 +57,10 @@ class DimensionIds {
     std::uint64_t length = 0;
     std::int64_t id = 0;      // number that is written, or that netCDF-C gives
     bool is_classic = false;  // whether it belongs to a classic block
-    bool is_record = false;   // whether it is also the record dimension of that block
+    bool may_grow = false;    // whether it is also the dimension of that block that may grow
   };
   // Returns, for each dimension of a classic dataset, the dimension of a group above that it stands
-  // for. That dimension has the same name and length, and both or neither are a record dimension.
+  // for. That dimension has the same name and length, and both or neither may grow.
   // Returns nullopt for dimensions that the dataset defines itself. Errors: kDamaged; kIo.
   NMB_EXPORT Result<std::vector<std::optional<Dimension>>> dimensions_above(
       const Block& block) const;

@@ -19,8 +19,8 @@ namespace nmb::hdf5 {
 // Not thread-safe.
 class Hdf5Form {
  public:
-  // Determines the form of a file. Reads the definitions of all blocks of kind 6. `blocks`
-  // are kept in the result. Errors: kDamaged; kLimit; kIo.
+  // Determines the form of a file. Reads the definitions of all blocks of kind 6. The result
+  // keeps a copy of `blocks`. Errors: kDamaged; kLimit; kIo.
   NMB_EXPORT static Result<Hdf5Form> of(const NamedBlocks& blocks);
 
   const DimensionIds& dimensions() const { return ids_; }

@@ -1,5 +1,5 @@
 // NamedBlocks: the blocks that become the groups of an HDF5 file. They are the blocks of an NMB
-// file, or the groups of another file that is written again.
+// file, or the groups of another file that is converted.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,8 @@
 
 namespace nmb::hdf5 {
 
-// Copies are cheap. The calls have the meaning and the errors of those of Reader.
+// Copies are cheap. Each function works like the function of the same name of Reader, and has its
+// errors.
 class NamedBlocks {
  public:
   // `reader` must outlive the object and its copies.
@@ -23,9 +24,9 @@ class NamedBlocks {
   explicit NamedBlocks(std::vector<std::shared_ptr<const Block>> blocks)
       : list_(std::make_shared<const List>(std::move(blocks))) {}
 
-  // Opens the blocks of an HDF5 file, or the only block of a classic file. The HDF5 library runs in
-  // another process. Errors: kUnknownKind for files of other kinds; those of open_hdf5() and
-  // open_classic().
+  // Opens the groups of an HDF5 file, or the only block of a classic file. The HDF5 library runs in
+  // another process. Errors: those of open_hdf5() and open_classic(); kUnknownKind for files of
+  // other kinds.
   NMB_EXPORT static Result<NamedBlocks> open(std::shared_ptr<const ByteSource> file);
 
   NMB_EXPORT Status for_each_entry(

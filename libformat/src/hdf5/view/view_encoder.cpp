@@ -124,9 +124,10 @@ class ViewEncoder {
       NMB_ASSIGN(StoredBlock extended, core_.load(entry, true));
       NMB_ASSIGN(const std::shared_ptr<const Block> block,
                  core_.decode(entry, extended, nullptr, false));
+      if (has_classic_values(block->metadata))
+        return refused("a view of a block that uses dimensions of groups above is not supported");
       return is_classic_dataset(block->metadata)
-                 ? refused(
-                       "a view of a block that uses dimensions of groups above is not supported")
+                 ? refused("a view of a block whose values are stored in chunks is not supported")
                  : refused("a view of a block from HDF5 or netCDF-4 is not supported");
     }
     Result<ValuePlaces> places = ValuePlaces::of(core_, entry);

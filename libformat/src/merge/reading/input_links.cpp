@@ -8,6 +8,7 @@
 
 #include "model/name_rules.h"
 #include "reader/extent_pieces.h"
+#include "wire/pooled_file.h"
 #include "wire/spliced_source.h"
 
 namespace nmb {
@@ -47,27 +48,89 @@ Result<std::optional<LinkedValues>> InputLinks::in_runs(const Source& file,
   NMB_ASSIGN(ExternalFile row, named(*file));
   out.files.push_back(std::move(row));
   std::uint64_t at = 0;
-  // Adds pieces up to `end`; each piece lies within one window. position: position of the bytes in
-  // the file, or nullopt if the file does not store them.
-  const auto add = [&](std::uint64_t end, std::optional<std::uint64_t> position) {
-    while (at < end) {
-      LinkedPiece& piece = out.pieces.emplace_back();
-      piece.length = piece.stored_length = std::min(end, (at / piece_size_ + 1) * piece_size_) - at;
-      piece.source_offset = at;
-      piece.file = position ? 0 : LinkedPiece::kCopied;
-      if (position) {
-        piece.position = *position;
-        *position += piece.length;
-      }
-      at += piece.length;
-    }
-  };
   for (const hdf5::RunInFile& run : runs) {
-    add(run.offset, std::nullopt);
-    add(run.offset + run.length, run.position);
+    add_pieces(run.offset - at, std::nullopt, 0, &out);
+    add_pieces(run.length, run.position, 0, &out);
+    at = run.offset + run.length;
   }
-  add(values->size(), std::nullopt);
+  add_pieces(values->size() - at, std::nullopt, 0, &out);
   out.source = std::move(values);
+  return std::optional<LinkedValues>(std::move(out));
+}
+
+// Adds pieces for a range of a source. Each piece lies within one window of the output.
+Status InputLinks::link_parts(const ByteSource& source, std::uint64_t from, std::uint64_t length,
+                              std::unordered_map<std::string, std::uint32_t>* numbers,
+                              LinkedValues* out) {
+  if (const auto* range = dynamic_cast<const RangeSource*>(&source))
+    return link_parts(*range->base(), range->offset() + from, length, numbers, out);
+  if (const auto* spliced = dynamic_cast<const SplicedSource*>(&source)) {
+    const auto& runs = spliced->runs();
+    auto run = std::ranges::upper_bound(runs, from, {}, &SplicedSource::Run::offset);
+    if (run != runs.begin()) --run;
+    for (const std::uint64_t end = from + length; from < end;) {
+      while (run != runs.end() && run->end() <= from) ++run;
+      const bool between = run == runs.end() || from < run->offset;
+      const std::uint64_t part = std::min(end, run == runs.end() ? end
+                                               : between         ? run->offset
+                                                                 : run->end()) -
+                                 from;
+      if (between)
+        add_pieces(part, std::nullopt, 0, out);
+      else
+        NMB_TRY(link_parts(*spliced->sources()[run->from], run->source + (from - run->offset), part,
+                           numbers, out));
+      from += part;
+    }
+    return {};
+  }
+  const auto* file = dynamic_cast<const PooledFile*>(&source);
+  if (!file) {
+    add_pieces(length, std::nullopt, 0, out);
+    return {};
+  }
+  const auto [number, is_new] =
+      numbers->emplace(file->name(), static_cast<std::uint32_t>(out->files.size()));
+  if (is_new) {
+    NMB_ASSIGN(ExternalFile row, named(*file));
+    out->files.push_back(std::move(row));
+  }
+  add_pieces(length, from, number->second, out);
+  return {};
+}
+
+// Adds pieces of `length` bytes. position: position of the bytes in the file, or nullopt if they
+// must be copied.
+void InputLinks::add_pieces(std::uint64_t length, std::optional<std::uint64_t> position,
+                            std::uint32_t file, LinkedValues* out) const {
+  std::uint64_t at =
+      out->pieces.empty() ? 0 : out->pieces.back().source_offset + out->pieces.back().length;
+  for (const std::uint64_t end = at + length; at < end;) {
+    LinkedPiece& piece = out->pieces.emplace_back();
+    piece.length = piece.stored_length = std::min(end, (at / piece_size_ + 1) * piece_size_) - at;
+    piece.source_offset = at;
+    piece.file = position ? file : LinkedPiece::kCopied;
+    if (position) {
+      piece.position = *position;
+      *position += piece.length;
+    }
+    at += piece.length;
+  }
+}
+
+Result<std::optional<LinkedValues>> InputLinks::of_parts(const Source& values) {
+  // Many short pieces take longer than a copy.
+  constexpr std::uint64_t kLeastPiece = 64 << 10;
+  LinkedValues out;
+  std::unordered_map<std::string, std::uint32_t> numbers;
+  const Status status = link_parts(*values, 0, values->size(), &numbers, &out);
+  if (status.code() == Code::kUnsupported) return std::optional<LinkedValues>();
+  NMB_TRY(status);
+  std::uint64_t linked = 0;
+  for (const LinkedPiece& piece : out.pieces)
+    if (piece.file != LinkedPiece::kCopied) linked += piece.length;
+  if (linked == 0 || linked / out.pieces.size() < kLeastPiece) return std::optional<LinkedValues>();
+  out.source = values;
   return std::optional<LinkedValues>(std::move(out));
 }
 

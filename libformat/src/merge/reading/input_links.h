@@ -38,6 +38,9 @@ class InputLinks {
   // runs: must be ascending.
   Result<std::optional<LinkedValues>> in_runs(const Source& file,
                                               std::span<const hdf5::RunInFile> runs, Source values);
+  // Links the values of a source that is made of other sources, if most of them lie in long runs of
+  // files. Other values must be copied.
+  Result<std::optional<LinkedValues>> of_parts(const Source& values);
   // Links the stored pieces of a block. If the block's file links a piece in another file, the
   // output links this other file directly. Errors: kUnsupported if the output cannot have such a
   // piece; kDamaged.
@@ -50,6 +53,11 @@ class InputLinks {
   const std::string output_;
   const ExternalPaths allowed_;
   const std::uint32_t piece_size_;
+  void add_pieces(std::uint64_t length, std::optional<std::uint64_t> position, std::uint32_t file,
+                  LinkedValues* out) const;
+  Status link_parts(const ByteSource& source, std::uint64_t from, std::uint64_t length,
+                    std::unordered_map<std::string, std::uint32_t>* numbers, LinkedValues* out);
+
   std::unordered_map<std::string, std::string> paths_;  // path of each linked file, by file name
 };
 

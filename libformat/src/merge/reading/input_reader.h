@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "convert/moved_paths.h"
+#include "convert/recode.h"
 #include "hdf5/client/hdf5_file.h"
 #include "merge/reading/input_links.h"
 #include "merge/reading/sample_counts.h"
@@ -74,6 +75,8 @@ struct KeptBlock {
   // The lengths of the file's dimensions, if `shared_dimensions` is set; nullptr if blocks share no
   // dimensions.
   std::shared_ptr<const DimensionLengths> lengths{};
+  // Set if the values already have the requested chunks and filters.
+  std::optional<WantedChunks> wanted_chunks{};
   // Reads the block's definitions again.
   std::function<Result<std::shared_ptr<const Dataset>>()> open;
 };

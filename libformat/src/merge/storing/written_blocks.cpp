@@ -123,7 +123,9 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
       block.counted ? *block.counted : counts_of(samples_, block.dataset.metadata, packed.records);
   NMB_ASSIGN(packed.samples, samples_of(name, counts, block.samples));
   ValuesToCode values;
-  if (!block.links)
+  if (block.wanted_chunks)
+    storage_.note_chunks(*block.wanted_chunks);
+  else if (!block.links)
     NMB_TRY(storage_.prepare(block.dataset, block.first_made_up, std::move(block.coded),
                              std::move(block.coded_in), &packed, &values));
   if (!block.links && packed.extent && packed.origin.empty())
@@ -140,7 +142,7 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
     kept.counted += rows->count(PageUse::kStatistics, order) > 0;
   }
   if (block.links) return link_values(writer_, *id, std::move(*block.links));
-  storage_.note(*id, std::move(values));
+  if (!block.wanted_chunks) storage_.note(*id, std::move(values));
   return {};
 }
 
