@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
+#include <memory>
+#include <utility>
 
 namespace nmb {
 
@@ -52,21 +53,11 @@ void fill_values(std::span<const std::byte> fill, std::span<std::byte> values) {
     std::memcpy(values.data() + done, values.data(), std::min(done, values.size() - done));
 }
 
-Result<ChunkCache::Chunk> load(const BoxInChunks& box, std::uint64_t number) {
-  NMB_ASSIGN(std::vector<std::byte> bytes, box.table->load(number));
-  return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-}
-
 Result<ChunkCache::Chunk> chunk_of(const BoxInChunks& box, std::uint64_t number) {
-  if (!box.cache) return load(box, number);
-  ChunkCache::Chunk chunk = box.cache->find(box.array, number);
-  if (chunk) return chunk;
-  const std::scoped_lock lock(box.cache->loading(box.array, number));
-  chunk = box.cache->find(box.array, number);
-  if (chunk) return chunk;
-  NMB_ASSIGN(chunk, load(box, number));
-  box.cache->put(box.array, number, chunk);
-  return chunk;
+  const auto load = [&] { return box.table->load(number); };
+  if (box.cache) return box.cache->get(box.array, number, load);
+  NMB_ASSIGN(std::vector<std::byte> values, load());
+  return ChunkCache::Chunk(std::make_shared<const std::vector<std::byte>>(std::move(values)));
 }
 
 }  // namespace
