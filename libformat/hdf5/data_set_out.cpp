@@ -56,13 +56,18 @@ void set_classic_chunk(const SourceBlock& source, VarId variable, const Space& s
                        Creation* creation) {
   if (space.space_class != SpaceClass::kSimple) return;
   const Variable v = source.metadata().variable(variable);
-  for (std::size_t i = 0; i < v.dimensions.size(); ++i)
-    for (const Compression::ChunkLength& asked : source.classic_style().chunk) {
-      if (asked.dimension != source.metadata().dimension(v.dimensions[i]).name) continue;
+  for (std::size_t i = 0; i < v.dimensions.size(); ++i) {
+    // A length for a single variable comes first.
+    for (const Compression::ChunkLength& asked : source.style().chunk) {
+      if (!asked.is_for(v.name) ||
+          asked.dimension != source.metadata().dimension(v.dimensions[i]).name)
+        continue;
       if (creation->layout != Layout::kChunked)
         set_chunked(usual_chunk(space, source.metadata().value_size(v.type)), creation);
       creation->chunk[i] = std::min(asked.length, space.maximum[i]);
+      break;
     }
+  }
 }
 
 // Compresses an array of a classic block if it is large or has chunks anyway.
@@ -70,7 +75,7 @@ void add_classic_filters(const SourceBlock& source, VarId variable, const Space&
                          Creation* creation) {
   constexpr std::uint64_t kSmall = 64 << 10;  // bytes
   constexpr std::uint32_t kOptional = 1;
-  const ClassicStyle& wanted = source.classic_style();
+  const WriteStyle& wanted = source.style();
   if (wanted.deflate == 0 || space.space_class != SpaceClass::kSimple || space.lengths.empty())
     return;
   const std::uint64_t size = value_size(source, variable);
@@ -83,6 +88,29 @@ void add_classic_filters(const SourceBlock& source, VarId variable, const Space&
         {H5Z_FILTER_SHUFFLE, kOptional, "shuffle", {static_cast<std::uint32_t>(size)}});
   creation->filters.push_back(
       {H5Z_FILTER_DEFLATE, kOptional, "deflate", {static_cast<std::uint32_t>(wanted.deflate)}});
+}
+
+// Sets the chunks of the requested layout. Space is allocated when values are written, which is
+// after all metadata.
+void set_new_layout(const SourceBlock& source, VarId variable, Creation* creation) {
+  if (std::optional<ChunkLayout> layout = source.new_chunks(variable)) {
+    set_chunked(std::move(layout->chunk), creation);
+    if (source.style().deflate == 0) creation->filters = std::move(layout->filters);
+  }
+  if (!source.style().relayout) return;
+  if (creation->layout == Layout::kContiguous) creation->allocation = Allocation::kLate;
+  if (creation->layout != Layout::kChunked) return;
+  creation->allocation = Allocation::kIncremental;
+  if (!source.style().is_rehearsal() || !creation->filters.empty()) return;
+  // H5Dwrite_chunk accepts chunks that do not have the length of their values only with a filter.
+  // Values of variable length cannot have a filter.
+  const Metadata& metadata = source.metadata();
+  const bool is_long = metadata.extension() &&
+                       metadata.extension()->types.needs_heap(metadata.variable(variable).type);
+  if (is_long)
+    creation->allocation = Allocation::kEarly;
+  else
+    creation->filters.push_back({H5Z_FILTER_DEFLATE, 0, "deflate", {1}});
 }
 
 Status set_external(const Property& p, hid_t dcpl) {
@@ -209,8 +237,13 @@ Result<Handle> make(SourceBlock& source, VarId variable, hid_t file,
       (source.find(Property::Number::kExternalFiles, variable) ||
        creation.layout == Layout::kVirtual))
     return damaged("found values in the block, although the data set's values are in other files");
-  NMB_ASSIGN(const hid_t datatype,
-             source.types().stored(source.metadata().variable(variable).type));
+  NMB_ASSIGN(hid_t datatype, source.types().stored(source.metadata().variable(variable).type));
+  Handle little;
+  if (source.becomes_little(variable)) {
+    NMB_ASSIGN(little, check_handle(H5Tcopy(datatype), "type"));
+    NMB_TRY(check_hdf5(H5Tset_order(little.get(), H5T_ORDER_LE), "type"));
+    datatype = little.get();
+  }
   NMB_ASSIGN(const Handle dataspace, make_space(space));
   NMB_ASSIGN(const Handle dcpl, new_object_properties(H5P_DATASET_CREATE, "properties"));
   NMB_TRY(set_layout(creation, space, dcpl.get()));
@@ -247,7 +280,7 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
     // HDF5 supports only chunks for data sets that may grow.
     set_chunked(usual_chunk(space, value_size(source, variable)), &creation);
   }
-  if (source.is_classic()) {
+  if (source.is_classic() && !has_chunks) {
     creation.fill_state = FillState::kUser;
     creation.fill_value = fill_value(source.metadata(), variable);
     set_classic_chunk(source, variable, space, &creation);
@@ -257,6 +290,7 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
     creation.chunk = storage->chunk;
     creation.filters = storage->filters;
   }
+  if (source.style().relayout || source.style().like) set_new_layout(source, variable, &creation);
   return creation;
 }
 

@@ -61,7 +61,7 @@ DimensionScales::DimensionScales(const SourceBlock& source, hid_t group, const D
                         !metadata.variable(*variable).dimensions.empty() &&
                         metadata.variable(*variable).dimensions[0] == d;
     scales_.push_back(is_own ? *variable : kGlobal);
-    has_scale_.push_back(is_own || above_[d] || !source.classic_style().plain ||
+    has_scale_.push_back(is_own || above_[d] || !source.style().plain ||
                          !is_made_up(metadata.dimension(d).name));
   }
   // A scale of several dimensions refers to its dimensions by number, so each must have a scale.
@@ -120,13 +120,14 @@ Status DimensionScales::make_scales() {
 
 Status DimensionScales::make_scale(DimId dimension) {
   const Dimension d = source_.metadata().dimension(dimension);
-  const hsize_t now = length(dimension), most = d.is_record() ? H5S_UNLIMITED : now;
+  const bool grows = growing_dimension(source_.metadata()) == dimension;
+  const hsize_t now = length(dimension), most = grows ? H5S_UNLIMITED : now;
   const std::string what = object_text("dimension", d.name);
   NMB_ASSIGN(const Handle space, check_handle(H5Screate_simple(1, &now, &most), what));
   NMB_ASSIGN(const Handle dcpl, new_object_properties(H5P_DATASET_CREATE, what));
   NMB_TRY(check_hdf5(
       H5Pset_attr_creation_order(dcpl.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED), what));
-  if (d.is_record()) NMB_TRY(check_hdf5(H5Pset_chunk(dcpl.get(), 1, &kChunk), what));
+  if (grows) NMB_TRY(check_hdf5(H5Pset_chunk(dcpl.get(), 1, &kChunk), what));
   NMB_ASSIGN(const Handle scale, check_handle(H5Dcreate_anon(group_, H5T_IEEE_F32BE, space.get(),
                                                              dcpl.get(), H5P_DEFAULT),
                                               what));

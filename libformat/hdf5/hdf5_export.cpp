@@ -4,10 +4,12 @@
 #include "hdf5_export.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <new>
 #include <utility>
@@ -33,25 +35,29 @@ constexpr std::size_t kMostColumns = 64;  // maximum number of data sets that ar
 
 class Hdf5Export {
  public:
-  Hdf5Export(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style)
-      : reader_(reader), form_(form), maker_(reader, form, file, std::move(style)) {}
+  Hdf5Export(const NamedBlocks& blocks, const Hdf5Form& form, hid_t file, WriteStyle style)
+      : blocks_(blocks), form_(form), maker_(blocks, form, file, std::move(style)) {}
 
   Status write() {
-    NMB_TRY(reader_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_TRY(blocks_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
       NMB_TRY(define(entry));
       return true;
     }));
     NMB_TRY(link_types());
     NMB_TRY(DimensionScales::tell_shared(maker_.file(), shared_uses_));
-    for (const Later& later : later_) NMB_TRY(write_later(later));
+    // All attributes come before the first value.
+    for (const Later& later : later_) NMB_TRY(write_attributes_later(later));
+    for (const Later& later : later_) NMB_TRY(write_values_later(later));
     return {};
   }
 
  private:
-  // An attribute or a variable whose values refer to objects.
+  // An attribute or a variable whose values refer to objects. With WriteStyle::relayout, also any
+  // other variable.
   struct LaterItem {
     std::uint32_t owner = kGlobal;
     std::uint32_t attribute = kNoAttribute;  // kNoAttribute for the variable's values
+    haddr_t address = HADDR_UNDEF;           // of the data set, for the variable's values
   };
   struct Later {
     std::string block;
@@ -157,7 +163,7 @@ class Hdf5Export {
       if (make) NMB_TRY(make_attribute(out, source.types(), object));
       if (!source.types().has_reference(attribute.type))
         return write_attribute(out, source.types(), object, maker_.find_object());
-      later->items.push_back({owner, n});
+      later->items.push_back({owner, n, HADDR_UNDEF});
       return {};
     };
     if (status.ok()) status = source.metadata().try_each_attribute(owner, define);
@@ -167,11 +173,14 @@ class Hdf5Export {
 
   Status define_values(SourceBlock& source, VarId variable, hid_t data_set, Later* later) {
     NMB_TRY(define_attributes(source, variable, data_set, later, false));
-    if (source.types().has_reference(source.metadata().variable(variable).type)) {
-      later->items.push_back({variable, kNoAttribute});
+    if (source.style().relayout ||
+        source.types().has_reference(source.metadata().variable(variable).type)) {
+      H5O_info_t info;
+      NMB_TRY(check_hdf5(H5Oget_info2(data_set, &info, H5O_INFO_BASIC), source.text(variable)));
+      later->items.push_back({variable, kNoAttribute, info.addr});
       return {};
     }
-    if (!is_column(source, variable))
+    if (source.style().like || !is_column(source, variable))
       return write_values(source, variable, data_set, maker_.find_object());
     NMB_TRY(check_hdf5(H5Iinc_ref(data_set), "a data set"));
     columns_.emplace_back(variable, Handle(data_set));
@@ -211,7 +220,7 @@ class Hdf5Export {
     return {};
   }
 
-  Status write_later(const Later& later) {
+  Status write_attributes_later(const Later& later) {
     NMB_ASSIGN(const std::shared_ptr<SourceBlock> source, maker_.block(later.block));
     if (later.type_attributes)
       for (const Property& p : source->properties())
@@ -220,14 +229,24 @@ class Hdf5Export {
     std::uint32_t owner = 0;
     Handle object;
     for (const LaterItem& item : later.items) {
+      if (item.attribute == kNoAttribute) continue;
       if (!object.ok() || owner != item.owner) {
         owner = item.owner;
         NMB_ASSIGN(object,
                    maker_.object_at(owner == kGlobal ? source->name() : source->path(owner)));
       }
-      NMB_TRY(item.attribute == kNoAttribute
-                  ? write_values(*source, owner, object.get(), maker_.find_object())
-                  : write_attribute_later(*source, item, object.get()));
+      NMB_TRY(write_attribute_later(*source, item, object.get()));
+    }
+    return {};
+  }
+
+  Status write_values_later(const Later& later) {
+    NMB_ASSIGN(const std::shared_ptr<SourceBlock> source, maker_.block(later.block));
+    for (const LaterItem& item : later.items) {
+      if (item.attribute != kNoAttribute) continue;
+      NMB_ASSIGN(const Handle object, check_handle(H5Oopen_by_addr(maker_.file(), item.address),
+                                                   source->text(item.owner)));
+      NMB_TRY(write_values(*source, item.owner, object.get(), maker_.find_object()));
     }
     return {};
   }
@@ -243,7 +262,7 @@ class Hdf5Export {
         });
   }
 
-  const Reader& reader_;
+  const NamedBlocks blocks_;
   const Hdf5Form& form_;
   ObjectMaker maker_;
   std::vector<Later> later_;
@@ -259,15 +278,21 @@ Result<Handle> creation_properties(const SourceBlock* root, std::size_t user_blo
   return fcpl;
 }
 
-// Selects the file format that old programs can read, unless the file needs a newer format.
-Result<Handle> access_properties(bool new_headers) {
+// Returns access properties. If `metadata_room` is not 0, the file's metadata get this number of
+// bytes at the beginning of the file, and values follow after them.
+Result<Handle> access_properties(std::uint64_t metadata_room) {
   NMB_ASSIGN(Handle fapl, check_handle(H5Pcreate(H5P_FILE_ACCESS), "properties"));
-  NMB_TRY(check_hdf5(
-      H5Pset_libver_bounds(fapl.get(), new_headers ? H5F_LIBVER_V18 : H5F_LIBVER_EARLIEST,
-                           H5F_LIBVER_LATEST),
-      "version of headers"));
   NMB_TRY(check_hdf5(H5Pset_fclose_degree(fapl.get(), H5F_CLOSE_STRONG), "properties"));
+  if (metadata_room > 0)
+    NMB_TRY(check_hdf5(H5Pset_meta_block_size(fapl.get(), metadata_room), "properties"));
   return fapl;
+}
+
+// Selects the file format that old programs can read, unless the file needs a newer format.
+Status set_versions(hid_t fapl, bool new_headers) {
+  return check_hdf5(H5Pset_libver_bounds(fapl, new_headers ? H5F_LIBVER_V18 : H5F_LIBVER_EARLIEST,
+                                         H5F_LIBVER_LATEST),
+                    "version of headers");
 }
 
 Status write_user_block(const std::string& path, std::span<const std::byte> bytes) {
@@ -286,73 +311,165 @@ Status write_user_block(const std::string& path, std::span<const std::byte> byte
                 joined_text("user block: ", std::strerror(error)));
 }
 
-Status write_file(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style) {
-  Status status = Hdf5Export(reader, form, file, std::move(style)).write();
+Status write_file(const NamedBlocks& blocks, const Hdf5Form& form, hid_t file, WriteStyle style) {
+  Status status = Hdf5Export(blocks, form, file, std::move(style)).write();
   if (status.ok()) status = check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush");
   return status;
 }
 
-Result<std::shared_ptr<SourceBlock>> root_of(const Reader& reader, NamedTypes& named) {
-  NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(""));
+Result<std::shared_ptr<SourceBlock>> root_of(const NamedBlocks& blocks, NamedTypes& named) {
+  NMB_ASSIGN(const std::optional<BlockEntry> entry, blocks.find(""));
   if (!entry) return std::shared_ptr<SourceBlock>();
-  NMB_ASSIGN(std::shared_ptr<const Block> block, reader.block(*entry));
+  NMB_ASSIGN(std::shared_ptr<const Block> block, blocks.block(*entry));
   return SourceBlock::make(std::move(block), H5I_INVALID_HID, named);
+}
+
+// Makes a file with the access properties `fapl`. If `on_open` is set, it is called when the file
+// is open.
+Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle style, hid_t fapl,
+                 const std::function<Status(hid_t file)>& on_open) {
+  NamedTypes none;
+  NMB_ASSIGN(const std::shared_ptr<SourceBlock> root, root_of(blocks, none));
+  NMB_ASSIGN(const Hdf5Form form, Hdf5Form::of(blocks));
+  std::vector<std::byte> before;
+  if (form.user_block_of() && !style.is_rehearsal()) {
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(*form.user_block_of()));
+    NMB_ASSIGN(before, user_block(*block));
+  }
+  NMB_ASSIGN(const Handle fcpl, creation_properties(root.get(), before.size()));
+  NMB_TRY(set_versions(fapl, root && has_large_attribute(root->metadata(), kGlobal)));
+  hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl);
+  Status status = file < 0 ? hdf5_failure("creation").in_file(path) : Status();
+  if (status.ok() && on_open) status = on_open(file);
+  if (status.ok()) status = write_file(blocks, form, file, std::move(style));
+  if (file >= 0 && H5Fclose(file) < 0 && status.ok()) status = hdf5_failure("close");
+  if (status.ok() && !before.empty()) status = write_user_block(path, before);
+  return status;
+}
+
+// Returns how many bytes the metadata of the file `path` take. To measure this number, the function
+// writes the metadata and one byte for each chunk to two files beside `path`, and removes the names
+// of these files at once. HDF5 writes metadata to one of these files and values to the other.
+Result<std::uint64_t> metadata_bytes(const std::string& path, const NamedBlocks& blocks,
+                                     WriteStyle style) {
+  constexpr std::uint64_t kEnough = std::uint64_t{1} << 32;  // HDF5 gives back the unused bytes
+  constexpr const char *kMetadata = "-m", *kValues = "-v";
+  style.relayout->is_rehearsal = true;
+  NMB_ASSIGN(const Handle fapl, access_properties(kEnough));
+  NMB_TRY(check_hdf5(H5Pset_fapl_split(fapl.get(), kMetadata, H5P_DEFAULT, kValues, H5P_DEFAULT),
+                     "properties"));
+  const std::string names[] = {path + kMetadata, path + kValues};
+  const auto remove = [&] {
+    for (const std::string& name : names) ::unlink(name.c_str());
+  };
+  int metadata = -1;
+  const auto on_open = [&](hid_t file) -> Status {
+    remove();
+    void* handle = nullptr;
+    NMB_TRY(check_hdf5(H5Pset_multi_type(fapl.get(), H5FD_MEM_SUPER), "properties"));
+    NMB_TRY(check_hdf5(H5Fget_vfd_handle(file, fapl.get(), &handle), "file"));
+    metadata = fcntl(*static_cast<const int*>(handle), F_DUPFD_CLOEXEC, 0);
+    return metadata < 0 ? Status(Code::kIo, std::strerror(errno)) : Status();
+  };
+  Status status = write_new(path, blocks, std::move(style), fapl.get(), on_open);
+  remove();
+  struct stat about {};
+  if (status.ok() && fstat(metadata, &about) != 0) status = Status(Code::kIo, std::strerror(errno));
+  if (metadata >= 0) ::close(metadata);
+  NMB_TRY(status);
+  return static_cast<std::uint64_t>(about.st_size);
 }
 
 // Makes the file `path`. Fails with kExists if the file exists already. After any other failure,
 // the file does not exist.
-Status export_to(const std::string& path, const Reader& reader, ClassicStyle style) {
+Status export_to(const std::string& path, const NamedBlocks& blocks, WriteStyle style) {
   silence_hdf5();
   NMB_TRY(forbid_leaving());
-  NamedTypes none;
-  NMB_ASSIGN(const std::shared_ptr<SourceBlock> root, root_of(reader, none));
-  NMB_ASSIGN(const Hdf5Form form, Hdf5Form::of(reader));
-  std::vector<std::byte> before;
-  if (form.user_block_of()) {
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(*form.user_block_of()));
-    NMB_ASSIGN(before, user_block(*block));
+  std::uint64_t metadata_room = 0;
+  if (style.relayout) {
+    NMB_ASSIGN(metadata_room, metadata_bytes(path, blocks, style));
   }
-  NMB_ASSIGN(const Handle fcpl, creation_properties(root.get(), before.size()));
-  NMB_ASSIGN(const Handle fapl,
-             access_properties(root && has_large_attribute(root->metadata(), kGlobal)));
+  NMB_ASSIGN(const Handle fapl, access_properties(metadata_room));
   // Create the file here first, because HDF5 does not report why it cannot create a file.
   const int taken = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (taken < 0)
     return Status(errno == EEXIST ? Code::kExists : Code::kIo, path, kNoOffset, {},
                   std::strerror(errno));
   ::close(taken);
-  hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl.get());
-  Status status = file < 0 ? hdf5_failure("creation").in_file(path)
-                           : write_file(reader, form, file, std::move(style));
-  if (file >= 0 && H5Fclose(file) < 0 && status.ok()) status = hdf5_failure("close");
-  if (status.ok() && !before.empty()) status = write_user_block(path, before);
+  Status status = write_new(path, blocks, std::move(style), fapl.get(), nullptr);
   if (!status.ok()) ::unlink(path.c_str());
   return status;
 }
 
-Status convert_file(const std::string& input, const std::string& output, ClassicStyle style,
-                    std::string_view chunk) {
-  if (!chunk.empty()) {
-    Compression asked;
-    NMB_TRY(asked.set_chunk(chunk));
-    style.chunk = std::move(asked.chunk);
-  }
-  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input));
+Status set_chunk(std::string_view chunk, WriteStyle* style) {
+  if (chunk.empty()) return {};
+  Compression asked;
+  NMB_TRY(asked.set_chunk(chunk));
+  style->chunk = std::move(asked.chunk);
+  return {};
+}
+
+Status convert_file(const std::string& input, const std::string& output, WriteStyle style,
+                    std::string_view chunk, bool links_inputs) {
+  NMB_TRY(set_chunk(chunk, &style));
+  ReadOptions options;
+  if (links_inputs) options.external = ExternalPaths::kAny;
+  options.check_external = !links_inputs;
+  NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input, options));
   return export_to(output, *reader, std::move(style)).in_file(input);
 }
 
-}  // namespace
+// Opens a file. For an HDF5 file, another process of this program reads it.
+Result<NamedBlocks> open_blocks(const std::string& path) {
+  NMB_ASSIGN(std::shared_ptr<const FileSource> file, FileSource::open(path));
+  return NamedBlocks::open(std::move(file));
+}
 
-int export_file(const std::string& input, const std::string& output, ClassicStyle style,
-                std::string_view chunk) {
+Status convert_like(const std::string& input, const std::string& output, WriteStyle style,
+                    std::string_view chunk, const std::string& like) {
+  NMB_TRY(set_chunk(chunk, &style));
+  NMB_ASSIGN(const NamedBlocks blocks, open_blocks(input));
+  NMB_ASSIGN(const NamedBlocks groups, open_blocks(like));
+  NMB_ASSIGN(style.like, groups.block(""));
+  return export_to(output, blocks, std::move(style)).in_file(input);
+}
+
+Status relay_file(const std::string& input, const std::string& output, unsigned threads) {
+  NMB_ASSIGN(const NamedBlocks blocks, open_blocks(input));
+  WriteStyle style;
+  style.relayout = Relayout{threads};
+  return export_to(output, blocks, std::move(style)).in_file(input);
+}
+
+// Sends the status that work() returns.
+template <class Work>
+int send_outcome(const std::string& input, const Work& work) {
   // Keeps HDF5 from closing objects at exit. All objects are closed when this function ends; at
   // exit, HDF5 would only repeat calls that have failed.
   H5dont_atexit();
   try {
-    return send_end(convert_file(input, output, std::move(style), chunk));
+    return send_end(work());
   } catch (const std::bad_alloc&) {
     return send_end(Status(Code::kLimit, input, kNoOffset, {}, "out of memory"));
   }
+}
+
+}  // namespace
+
+int export_file(const std::string& input, const std::string& output, WriteStyle style,
+                std::string_view chunk, bool links_inputs) {
+  return send_outcome(
+      input, [&] { return convert_file(input, output, std::move(style), chunk, links_inputs); });
+}
+
+int export_like(const std::string& input, const std::string& output, WriteStyle style,
+                std::string_view chunk, const std::string& like) {
+  return send_outcome(input,
+                      [&] { return convert_like(input, output, std::move(style), chunk, like); });
+}
+
+int relayout_file(const std::string& input, const std::string& output, unsigned threads) {
+  return send_outcome(input, [&] { return relay_file(input, output, threads); });
 }
 
 }  // namespace nmb::hdf5

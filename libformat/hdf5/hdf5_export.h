@@ -12,7 +12,18 @@ namespace nmb::hdf5 {
 // Writes `output`, then sends Message::kDone or kFailure (kExists if `output` exists). Returns the
 // exit code: 0, or 1 if `output` was not made. `chunk` is the text of style.chunk for
 // Compression::set_chunk(), or empty.
-int export_file(const std::string& input, const std::string& output, ClassicStyle style,
-                std::string_view chunk);
+// `links_inputs` says whether `input` is a temporary file whose values are in other files and have
+// no checksums.
+int export_file(const std::string& input, const std::string& output, WriteStyle style,
+                std::string_view chunk, bool links_inputs = false);
+
+// Runs the command `nmb-hdf5 export-like INPUT OUTPUT ... LIKE THREADS`. It works like
+// export_file() for a classic INPUT, and uses the chunks and filters of the file LIKE.
+int export_like(const std::string& input, const std::string& output, WriteStyle style,
+                std::string_view chunk, const std::string& like);
+
+// Runs the command `nmb-hdf5 relayout INPUT OUTPUT THREADS`. It writes an HDF5 or classic file as
+// HDF5 with the layout of CMIP7. Sends messages and returns the exit code as export_file() does.
+int relayout_file(const std::string& input, const std::string& output, unsigned threads);
 
 }  // namespace nmb::hdf5

@@ -6,8 +6,9 @@
 
 namespace nmb::hdf5 {
 
-ObjectMaker::ObjectMaker(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style)
-    : reader_(reader),
+ObjectMaker::ObjectMaker(const NamedBlocks& blocks, const Hdf5Form& form, hid_t file,
+                         WriteStyle style)
+    : blocks_(blocks),
       form_(form),
       file_(file),
       style_(std::move(style)),
@@ -15,10 +16,10 @@ ObjectMaker::ObjectMaker(const Reader& reader, const Hdf5Form& form, hid_t file,
 
 Result<std::shared_ptr<SourceBlock>> ObjectMaker::block(const std::string& name) {
   if (last_ && last_->name() == name) return last_;
-  NMB_ASSIGN(std::shared_ptr<const Block> block, reader_.block(name));
+  NMB_ASSIGN(std::shared_ptr<const Block> block, blocks_.block(name));
   NMB_ASSIGN(block, form_.written(std::move(block)));
   NMB_ASSIGN(last_, SourceBlock::make(std::move(block), file_, named_));
-  last_->set_classic_style(style_);
+  NMB_TRY(last_->set_style(style_));
   return last_;
 }
 
@@ -41,14 +42,14 @@ Result<Handle> ObjectMaker::object_at(std::string_view path) {
 }
 
 Result<Handle> ObjectMaker::make(const std::string& path) {
-  NMB_ASSIGN(const std::optional<BlockEntry> entry, reader_.find(path));
+  NMB_ASSIGN(const std::optional<BlockEntry> entry, blocks_.find(path));
   if (entry) {
     NMB_ASSIGN(const std::shared_ptr<SourceBlock> source, block(path));
     return make_group_of(*source);
   }
   const std::size_t slash = path.rfind('/');
   const std::string parent = slash == path.npos ? "" : path.substr(0, slash);
-  NMB_ASSIGN(const std::optional<BlockEntry> above, reader_.find(parent));
+  NMB_ASSIGN(const std::optional<BlockEntry> above, blocks_.find(parent));
   if (above) {
     NMB_ASSIGN(const std::shared_ptr<SourceBlock> source, block(parent));
     if (const auto variable =

@@ -21,7 +21,7 @@ namespace nmb::hdf5 {
 class ObjectMaker {
  public:
   // All arguments must outlive the object. `file` must stay open.
-  ObjectMaker(const Reader& reader, const Hdf5Form& form, hid_t file, ClassicStyle style);
+  ObjectMaker(const NamedBlocks& blocks, const Hdf5Form& form, hid_t file, WriteStyle style);
 
   hid_t file() const { return file_; }
   NamedTypes& named() { return named_; }
@@ -47,10 +47,10 @@ class ObjectMaker {
   // Objects with large attributes need headers that HDF5 1.6 cannot read.
   Status set_header_version(const Metadata& metadata, std::uint32_t owner);
 
-  const Reader& reader_;
+  const NamedBlocks blocks_;
   const Hdf5Form& form_;
   const hid_t file_;
-  const ClassicStyle style_;
+  const WriteStyle style_;
   const FindObject find_object_;
   NamedTypes named_;
   std::map<std::string, Handle, std::less<>> waiting_;  // made early, without a link

@@ -3,6 +3,8 @@
 
 #include "hdf5_error.h"
 #include "model/paths.h"
+#include "values/chunk_filters.h"
+#include "wire/checked.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
@@ -26,6 +28,53 @@ Result<std::shared_ptr<SourceBlock>> SourceBlock::make(std::shared_ptr<const Blo
     source->properties_ = std::move(*found);
   }
   return source;
+}
+
+Status SourceBlock::set_style(WriteStyle style) {
+  style_ = std::move(style);
+  if (!style_.relayout) return {};
+  NMB_ASSIGN(layout_, Cmip7Layout::of(*block_));
+  return {};
+}
+
+bool SourceBlock::becomes_little(VarId variable) const {
+  if (!style_.like || !style_.like->metadata.extension()) return false;
+  const Metadata& like = style_.like->metadata;
+  const Variable v = metadata().variable(variable);
+  const auto same = like.find_variable(v.name);
+  if (!same) return false;
+  const TypeTable& types = like.extension()->types;
+  const Type type = like.variable(*same).type;
+  return types.is_swapped(type) && types.classic(type) == v.type;
+}
+
+std::optional<ChunkLayout> SourceBlock::chunks_like(VarId variable) const {
+  const Metadata& like = style_.like->metadata;
+  const Variable v = metadata().variable(variable);
+  const auto same = like.find_variable(v.name);
+  const Storage* const storage =
+      same && like.extension() ? like.extension()->storage_of(*same) : nullptr;
+  if (!storage || storage->kind != StorageKind::kChunked ||
+      storage->chunk.size() != v.dimensions.size() || unknown_filter(storage->filters))
+    return std::nullopt;
+  ChunkLayout out{storage->chunk, storage->filters};
+  std::uint64_t bytes = metadata().value_size(v.type);
+  for (std::size_t i = 0; i < out.chunk.size(); ++i) {
+    const Dimension dimension = metadata().dimension(v.dimensions[i]);
+    if (!dimension.is_record()) out.chunk[i] = std::min(out.chunk[i], dimension.length);
+    if (out.chunk[i] == 0 || !checked_mul(bytes, out.chunk[i], &bytes)) return std::nullopt;
+  }
+  // The parameter of shuffle may be the size of other values.
+  for (Filter& filter : out.filters)
+    if (filter.id == kShuffle)
+      filter.parameters = {static_cast<std::uint32_t>(metadata().value_size(v.type))};
+  return out;
+}
+
+std::optional<ChunkLayout> SourceBlock::new_chunks(VarId variable) const {
+  if (style_.like) return chunks_like(variable);
+  std::string why;
+  return layout_ ? layout_->chunks(*block_, variable, properties(), &why) : std::nullopt;
 }
 
 Order SourceBlock::order(std::uint32_t owner) const {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "hdf5/client/cmip7_layout.h"
 #include "hdf5/model/block_properties.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/reader.h"
@@ -15,13 +17,28 @@
 
 namespace nmb::hdf5 {
 
-// How classic blocks are written.
-struct ClassicStyle {
+// Writes the layout of CMIP7 (hdf5/client/cmip7_layout.h): first all metadata, then the values.
+struct Relayout {
+  unsigned threads = 1;
+  // Whether only metadata are written, to measure their size. Each chunk is then one byte, and no
+  // other values are written. The metadata take as many bytes as in the real file, or a few more.
+  bool is_rehearsal = false;
+};
+
+// How blocks are written. All members except `relayout` apply to classic blocks only.
+struct WriteStyle {
   int deflate = 0;  // deflate level for values, 1 to 9; 0 for no compression
   bool shuffle = false;
   bool plain = false;  // whether dimensions that netCDF made up get no scales
   // Chunk lengths for data sets with these dimensions.
   std::vector<Compression::ChunkLength> chunk{};
+  std::optional<Relayout> relayout{};
+  // If set, each data set gets the chunks and filters of the data set of the same name in this
+  // group. The chunks are coded on `threads` threads.
+  std::shared_ptr<const Block> like{};
+  unsigned threads = 1;
+
+  bool is_rehearsal() const { return relayout && relayout->is_rehearsal; }
 };
 
 class SourceBlock {
@@ -36,8 +53,15 @@ class SourceBlock {
   const Metadata& metadata() const { return block_->metadata; }
   // Returns whether the block is a classic dataset, which is written as netCDF-4 would write it.
   bool is_classic() const { return is_classic_; }
-  void set_classic_style(ClassicStyle style) { classic_style_ = std::move(style); }
-  const ClassicStyle& classic_style() const { return classic_style_; }
+  // Errors: kDamaged.
+  Status set_style(WriteStyle style);
+  const WriteStyle& style() const { return style_; }
+  // Returns whether the values of a variable become little-endian because the values of
+  // WriteStyle::like are.
+  bool becomes_little(VarId variable) const;
+  // Returns the chunks that a variable gets by WriteStyle::relayout or WriteStyle::like, or nullopt
+  // if it gets none.
+  std::optional<ChunkLayout> new_chunks(VarId variable) const;
   TypesOut& types() { return types_; }
   const Storage* storage_of(VarId variable) const {
     return metadata().extension() ? metadata().extension()->storage_of(variable) : nullptr;
@@ -63,11 +87,13 @@ class SourceBlock {
       : block_(std::move(block)),
         is_classic_(is_classic_dataset(block_->metadata)),
         types_(types, file, named) {}
+  std::optional<ChunkLayout> chunks_like(VarId variable) const;
 
   const std::shared_ptr<const Block> block_;
   const bool is_classic_;
   TypesOut types_;
-  ClassicStyle classic_style_;
+  WriteStyle style_;
+  std::optional<Cmip7Layout> layout_;
   BlockProperties properties_;
 };
 

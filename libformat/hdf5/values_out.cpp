@@ -11,6 +11,9 @@
 #include "data_set_out.h"
 #include "filters_out.h"
 #include "hdf5_error.h"
+#include "values/chunk_coding.h"
+#include "values/chunk_filters.h"
+#include "values/rechunked_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/joined_text.h"
@@ -87,7 +90,17 @@ class ValuesOut {
     if (storage && storage->kind == StorageKind::kNone) return {};
     NMB_TRY(prepare());
     if (space_.space_class == SpaceClass::kNull) return {};
-    if (storage && storage->kind == StorageKind::kChunked) return write_chunks(*storage);
+    const bool has_chunks = storage && storage->kind == StorageKind::kChunked;
+    if (const auto& relayout = source_.style().relayout) {
+      if (relayout->is_rehearsal) return write_placeholders();
+      const bool keeps_chunks =
+          has_chunks && storage->chunk == creation_.chunk && storage->filters == creation_.filters;
+      if (!keeps_chunks && source_.new_chunks(id_)) return write_coded(relayout->threads);
+    }
+    if (source_.style().like && creation_.layout == Layout::kChunked &&
+        !unknown_filter(creation_.filters))
+      return write_coded(source_.style().threads);
+    if (has_chunks) return write_chunks(*storage);
     NMB_TRY(use_filters(creation_.filters, FilterUse::kRun, data_set_));
     return storage ? write_heap() : write_array();
   }
@@ -188,6 +201,52 @@ class ValuesOut {
     });
   }
 
+  // Writes the array in new chunks.
+  Status write_coded(unsigned threads) {
+    NMB_ASSIGN(RechunkedArray array,
+               RechunkedArray::open(source_.block(), id_, source_.properties(), creation_.chunk,
+                                    kCodedAtOnce));
+    if (source_.becomes_little(id_)) array.swap_bytes();
+    const auto load = [&](std::uint64_t number) { return array.chunk(number); };
+    const auto take = [&](std::uint64_t first, std::span<const CodedChunk> coded) -> Status {
+      for (const CodedChunk& chunk : coded) {
+        const std::vector<std::uint64_t> start = array.grid().first_of(first++);
+        if (chunk.bytes.empty()) continue;
+        NMB_TRY(put_chunk({start.begin(), start.end()}, chunk.mask, chunk.bytes));
+      }
+      return {};
+    };
+    return code_chunks({array.grid(), creation_.filters, load}, {threads}, take);
+  }
+
+  // Writes one byte in place of each chunk that is stored. HDF5 has already allocated chunks
+  // without filters.
+  Status write_placeholders() {
+    if (creation_.layout != Layout::kChunked || creation_.filters.empty()) return {};
+    const Storage* const storage = source_.storage_of(id_);
+    constexpr std::byte kByte{0};
+    if (storage && storage->kind == StorageKind::kChunked && storage->chunk == creation_.chunk)
+      return for_each_chunk(*storage, [&](const ChunkRow& row, const std::vector<hsize_t>& start) {
+        return row.stored_length == 0 ? Status() : put_chunk(start, 0, {&kByte, 1});
+      });
+    NMB_ASSIGN(const ChunkGrid grid, ChunkGrid::make({space_.lengths.begin(), space_.lengths.end()},
+                                                     creation_.chunk, value_size_));
+    for (std::uint64_t number = 0; number < grid.count(); ++number) {
+      const std::vector<std::uint64_t> start = grid.first_of(number);
+      NMB_TRY(put_chunk({start.begin(), start.end()}, 0, {&kByte, 1}));
+    }
+    return {};
+  }
+
+  Status put_chunk(const std::vector<hsize_t>& start, std::uint32_t mask,
+                   std::span<const std::byte> bytes) {
+    if (bytes.size() > kMostChunk)
+      return failure(Code::kLimit, "a chunk of ", bytes.size(), " bytes is too long for HDF5");
+    return check_hdf5(
+        H5Dwrite_chunk(data_set_, H5P_DEFAULT, mask, start.data(), bytes.size(), bytes.data()),
+        "a chunk");
+  }
+
   Status write_heap() {
     NMB_TRY(source_.types().plain(variable_.type).status());
     const RangeSource region(source_.block().extent, begin_, region_);
@@ -224,6 +283,16 @@ class ValuesOut {
 
   Status write_chunks(const Storage& storage) {
     NMB_TRY(use_filters(storage.filters, FilterUse::kKeep, data_set_));
+    std::vector<std::byte> bytes;
+    return for_each_chunk(storage, [&](const ChunkRow& row, const std::vector<hsize_t>& start) {
+      return write_chunk(row, storage, start, &bytes);
+    });
+  }
+
+  // Calls visit(row, start) for the chunks of the table, in order. `start` is the index of the
+  // first value.
+  template <class Visit>
+  Status for_each_chunk(const Storage& storage, const Visit& visit) {
     const std::size_t rank = storage.chunk.size();
     if (rank != space_.lengths.size())
       return damaged("chunks do not have as many dimensions as the variable");
@@ -241,24 +310,26 @@ class ValuesOut {
       return damaged("a table of ", chunks, " chunks does not fit in ", region_, " bytes");
     constexpr std::uint64_t kRows = 4096;  // number of rows that are read at a time
     const ByteSource& extent = *source_.block().extent;
-    std::vector<std::byte> rows, bytes;
-    std::vector<hsize_t> place(rank, 0);  // position of the chunk, counted in chunks
+    std::vector<std::byte> rows;
+    // `place` is the position of the chunk, counted in chunks.
+    std::vector<hsize_t> place(rank, 0), start(rank);
     for (std::uint64_t n = 0; n < chunks; ++n) {
       if (n % kRows == 0) {
         rows.resize(std::min(kRows, chunks - n) * ChunkRow::kLength);
         NMB_TRY(extent.read_at(begin_ + n * ChunkRow::kLength, rows));
       }
       const std::byte* const row = rows.data() + n % kRows * ChunkRow::kLength;
-      NMB_TRY(write_chunk({load_le<std::uint64_t>(row), load_le<std::uint64_t>(row + 8),
-                           load_le<std::uint32_t>(row + 16)},
-                          storage, chunk_bytes, place, &bytes));
+      for (std::size_t i = 0; i < rank; ++i) start[i] = place[i] * storage.chunk[i];
+      NMB_TRY(visit(ChunkRow{load_le<std::uint64_t>(row), load_le<std::uint64_t>(row + 8),
+                             load_le<std::uint32_t>(row + 16)},
+                    std::as_const(start)));
       for (std::size_t i = rank; i-- > 0 && ++place[i] == counts[i];) place[i] = 0;
     }
     return {};
   }
 
-  Status write_chunk(const ChunkRow& row, const Storage& storage, std::uint64_t chunk_bytes,
-                     const std::vector<hsize_t>& place, std::vector<std::byte>* bytes) {
+  Status write_chunk(const ChunkRow& row, const Storage& storage, const std::vector<hsize_t>& start,
+                     std::vector<std::byte>* bytes) {
     if (row.stored_length == 0) return {};
     if (row.offset > region_ || row.stored_length > region_ - row.offset ||
         row.stored_length > kMostChunk)
@@ -268,18 +339,16 @@ class ValuesOut {
     if (filters < 32 && row.filter_mask >> filters)
       return damaged("found filter mask ", row.filter_mask, " of ", filters, " filters");
     const bool is_raw = filters == 0 || row.filter_mask == ~std::uint32_t{0} >> (32 - filters);
+    std::uint64_t chunk_bytes = value_size_;
+    for (const std::uint64_t length : storage.chunk) chunk_bytes *= length;
     if (is_raw && row.stored_length != chunk_bytes)
       return damaged("found an unfiltered chunk of ", row.stored_length, " bytes, expected ",
                      chunk_bytes);
     bytes->resize(row.stored_length);
     NMB_TRY(source_.block().extent->read_at(begin_ + row.offset, *bytes));
-    std::vector<hsize_t> start(place);
-    for (std::size_t i = 0; i < start.size(); ++i) start[i] *= storage.chunk[i];
     if (filters > 0 && creation_.allocation != Allocation::kIncremental)
       NMB_TRY(forget_mask(start, bytes->size()));
-    return check_hdf5(H5Dwrite_chunk(data_set_, H5P_DEFAULT, row.filter_mask, start.data(),
-                                     bytes->size(), bytes->data()),
-                      "a chunk");
+    return put_chunk(start, row.filter_mask, *bytes);
   }
 
   // Makes HDF5 forget the filter mask of a chunk. HDF5 keeps the filter mask of an allocated chunk

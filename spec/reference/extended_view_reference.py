@@ -105,7 +105,7 @@ class Block:
             raise NoView(str(broken)) from broken
         self.properties = properties
         if any(p[0] == extended.DIMENSIONS_ABOVE for p in properties):
-            raise NoView("a classic dataset with dimensions above")
+            raise NoView("a classic dataset of kind 6")
         self.by_place = {p[:3]: p[3] for p in properties}
         try:
             self.runs = runs_of(entry.pieces, view.file)

@@ -264,7 +264,8 @@ def merge(mode, names, out, *more):
 
 def check_opens(job, counts, options, what, most=2):
     """No input more often, but those where two pieces of the output meet, of 1 MiB, or the shares of two processes.
-    most: 3 for HDF5 files, once of these by the process that runs the HDF5 library."""
+    most: 3 for HDF5 files, once of these by the process that runs the HDF5 library; in a join once for each of the two
+    variables, which are stored in chunks."""
     more = [count for count in counts.values() if count > most]
     files = options.files
     job.check(len(counts) == files and len(more) <= options.megabytes + options.ranks and max(more, default=most) <= most + 1,
@@ -327,7 +328,7 @@ def opens(job, options):
                 counts = job.opens(ranks, merge(mode, names, out), made.folder)
                 job.row(kind=text, mode=mode, processes=ranks, opens=f"{sum(counts.values()):,}",
                         mean=f"{sum(counts.values()) / options.files:.3f}", most=max(counts.values()))
-                check_opens(job, counts, options, what, 3 if kind == "hdf5" else 2)
+                check_opens(job, counts, options, what, 2 if kind != "hdf5" else 4 if mode == "join" else 3)
                 out.unlink()
             shutil.rmtree(made.folder)
 

@@ -49,6 +49,34 @@ def check_ranks(tools):
         tools.check_equal_bytes(tools.work / "ranks.nmb", tools.work / "want.nmb", f"{launcher} -j{jobs}")
 
 
+def check_replace(tools):
+    """A block of the file is replaced by one of its name; others stay; a dry run and a failure change nothing."""
+    shutil.copy(tools.work / "want.nmb", tools.work / "new.nmb")
+    make(tools.work / "changed.nc", 77)
+    before = (tools.work / "new.nmb").read_bytes()
+    refused = nmcat(tools, [], "changed.nc", "-o", "new.nmb", "--append", "--block-name", "in1")
+    expect(tools, refused, 1, "one that the output has", "append of a block that is there")
+    refused = nmcat(tools, [], "changed.nc", "-o", "x.nmb", "--replace")
+    expect(tools, refused, 2, "--replace needs --append", "replace without append")
+    refused = nmcat(tools, [], "changed.nc", "changed.nc", "-o", "new.nmb", "--append", "--replace", "--block-name", "in1")
+    expect(tools, refused, 1, "two inputs", "two inputs for one block")
+    tools.check((tools.work / "new.nmb").read_bytes() == before, "a refusal changed the file")
+    for n, (launcher, jobs) in enumerate([([], "1"), *((one, "1") for one in launchers(tools)), ([], "3")]):
+        shutil.copy(tools.work / "want.nmb", tools.work / "new.nmb")
+        inputs = ["changed.nc", "-o", "new.nmb", "--append", "--replace", "--block-name", "in1", "-j", jobs]
+        expect(tools, nmcat(tools, launcher, *inputs), 0, "replaced 1 block", f"{launcher} -j{jobs}")
+        if n == 0:
+            shutil.copy(tools.work / "new.nmb", tools.work / "want_new.nmb")
+        tools.check_equal_bytes(tools.work / "new.nmb", tools.work / "want_new.nmb", f"replace, {launcher} -j{jobs}")
+    tools.run("nmverify", "new.nmb")
+    for name, block in (("changed", "in1"), ("in0", "in0"), ("in2", "in2")):
+        tools.run("nmconvert", "new.nmb", "back.nc", "--extract", block, "-f")
+        tools.check_equal_bytes(tools.work / "back.nc", tools.work / f"{name}.nc", f"replaced: {block}")
+    blocks = [int(tools.run("nminspect", "count", name, "--what=blocks").stdout) for name in ("want.nmb", "new.nmb")]
+    tools.check(blocks[0] == blocks[1], f"replaced: {blocks[1]} blocks, expected {blocks[0]}")
+    (tools.work / "back.nc").unlink()
+
+
 def check_failures(tools):
     before = (tools.work / "out.nmb").read_bytes()
     (tools.work / "text.nc").write_text("no netCDF file")
@@ -128,6 +156,7 @@ def test(tools):
     tools.run("nmcat", "in0.nc", "-o", "out.nmb")
     check_growth(tools)
     check_ranks(tools)
+    check_replace(tools)
     check_failures(tools)
     check_uncommitted(tools)
     check_kills(tools)

@@ -114,10 +114,45 @@ def write_tables(netcdf, folder):
     return paths
 
 
-def check(tools, what, *arguments, output="nmb"):
+def write_chunks(netcdf, folder, steps):
+    """Compressed chunks of 4 steps. Their bytes are copied if they fit the chunks of the output."""
+    folder.mkdir()
+    paths = [folder / f"chunks{i}.nc" for i in range(FILES)]
+    for i, path in enumerate(paths):
+        with netcdf.Dataset(path, "w") as file:
+            for name, length in (("time", None), ("level", LEVELS), ("cell", CELLS)):
+                file.createDimension(name, length)
+            file.createVariable("time", "f8", ("time",))[:] = sum(map(steps, range(i))) + numpy.arange(steps(i))
+            file.createVariable("cell", "f4", ("cell",), zlib=True, chunksizes=(500,))[:] = numpy.arange(CELLS)
+            for name, kind, filters in (("t", "f4", {"zlib": True}), ("u", "i4", {}), ("w", "i2", {"fletcher32": True})):
+                chunks = 4, LEVELS // 2, CELLS // 3
+                variable = file.createVariable(name, kind, ("time", "level", "cell"), chunksizes=chunks, **filters)
+                variable[:] = values(i, steps(i), LEVELS, CELLS)
+    return paths
+
+
+def check_chunks(tools, netcdf):
+    """Joins of compressed chunks by 1, 2 and 5 processes, and by several threads."""
+    ranks = ("1", "2", "5")
+    fit = write_chunks(netcdf, tools.work / "fit", lambda i: 4 + 4 * (i % 2))
+    misfit = write_chunks(netcdf, tools.work / "misfit", lambda i: 3 + i % 3)
+    for what, paths in (("fit", fit), ("misfit", misfit)):
+        for options in ((), ("--chunk", "time:3,t:cell:1000", "--compress", "deflate:2", "--shuffle")):
+            call = ("--mode", "join", *options, *paths)
+            for output in ("nmb", "nc4"):
+                done = check(tools, f"join of chunks that {what} {options} to {output}", *call, output=output, ranks=ranks)
+                tools.check(done.returncode == 0, f"join of chunks that {what} {options}: {done.stderr}")
+            for threads in ("1", "4"):
+                tools.run("nmcat", *call, "-o", f"threads{threads}.nmb", "-f", "-j", threads)
+            made = [tools.work / f"threads{threads}.nmb" for threads in ("1", "4")]
+            tools.check_equal_bytes(*made, f"join of chunks that {what} {options} by 4 threads")
+
+
+def check(tools, what, *arguments, output="nmb", ranks=None):
+    """ranks: numbers of processes. None: some that differ between the MPI libraries."""
     one = nmcat(tools, [], *arguments, "-o", f"one.{output}", "-j1", "--json", "-f")
     for launcher in launchers(tools)[1:]:
-        for count in ("2", "4") if launcher[0] == LAUNCHERS["openmpi"][0] else ("3",):
+        for count in ranks or (("2", "4") if launcher[0] == LAUNCHERS["openmpi"][0] else ("3",)):
             many = nmcat(tools, [*launcher[:-1], count], *arguments, "-o", f"many.{output}", "--json", "-f")
             here = f"{what} by {count} processes of {launcher[0]}"
             tools.check(
@@ -176,6 +211,7 @@ def test(tools):
     netcdf = netcdf4()
     work = tools.work
     check_opens(tools, netcdf)
+    check_chunks(tools, netcdf)
     classic = write_steps(netcdf, work / "classic", kind="NETCDF3_64BIT_OFFSET")
     fixed = write_steps(netcdf, work / "fixed", kind="NETCDF3_64BIT_DATA", unlimited=False)
     grouped = write_steps(netcdf, work / "grouped", kind="NETCDF4", group=True)

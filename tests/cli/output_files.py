@@ -24,7 +24,7 @@ from tool_runs import ALL, Skip, main  # noqa: E402
 # What a value is called in --help that is no path.
 NO_PATHS = set(
     "KIND MODE TEMPLATE DIM [BLOCK/]VARIABLE WHAT REGEX RULE ORDER CODEC CODEC[:LEVEL] LEVEL BYTES N KEY=VALUE HOW "
-    "WHICH WHEN BLOCK DIM:LEN,... KEY VIEW SLAB GLOB EXPR BLOCK/VAR BLOCK/VARIABLE".split()
+    "WHICH WHEN LAYOUT BLOCK [VAR:]DIM:LEN,... KEY VIEW SLAB GLOB EXPR BLOCK/VAR BLOCK/VARIABLE".split()
 )
 # All options and arguments whose value is a path: what becomes of the file.
 READS, WRITES, IN_PLACE = "reads", "writes", "writes in place"
@@ -306,6 +306,7 @@ def calls():
         for more in (["--extract", "a"], ["--repack", "--to", "nmb"], ["--compress", "zstd", "--to", "nmb"]):
             yield "nmconvert", "OUTPUT", "p.nmb", ["p.nmb", "OUT", *(more if "--to" in more else ["--to", "cdf1", *more]), *force]
         yield "nmconvert", "OUTPUT", "h.h5", ["h.h5", "OUT", "--to", "nmb", "--materialise", *force]
+        yield "nmconvert", "OUTPUT", "h.h5", ["h.h5", "OUT", "--layout", "cmip7", "--to", "nc4", *force]
         yield "nmconvert", "OUTPUT", "a.nc", ["a.nc", "OUT", "--to", "nmb", "--digest", "sha256", *force]
     for kind in KINDS + ("cdf5",):
         for name, input_ in (("raw.bin", "raw.h5"), ("raw.bin", "raw.nmb"), ("src.h5", "virtual.h5"),
@@ -316,6 +317,7 @@ def calls():
     yield "nmconvert", "OUTPUT", "b.nc", ["view.nmb", "OUT", "--external", "none", "--to", "nmb", "-f"]
     for name in ("src.h5", "virtual.h5"):
         yield "nmconvert", "OUTPUT", name, ["nested.h5", "OUT", "--materialise", "--to", "nmb", "-f"]
+        yield "nmconvert", "OUTPUT", name, ["nested.h5", "OUT", "--layout", "cmip7", "--to", "nc4", "-f"]
     for name, input_ in DEEP:
         for kind in KINDS + ("cdf5",):
             yield "nmconvert", "OUTPUT", name, [input_, "OUT", "--to", kind, "-f", *(["--lossy"] if kind == "cdf5" else [])]

@@ -121,6 +121,26 @@ def check_same_bytes(test):
     test.check(first == second, "same1.nc and same2.nc: other bytes")
 
 
+def check_globs(test):
+    """A glob writes several blocks as groups; a single match is written like a block that was named."""
+    for to, output in (("nc4", "globs.nc"), ("hdf5", "globs.h5")):
+        test.run("nmconvert", "all.nmb", "-o", output, "--extract", "[ab]", "--to", to, "-f")
+        with netCDF4.Dataset(test.work / output) as file:
+            test.check(sorted(file.groups) == ["a", "b"] and not file.variables, f"{output}: {file}")
+            for name in "ab":
+                with netCDF4.Dataset(test.work / f"{name}.nc") as expected:
+                    found = file[name]["tas"]
+                    test.check(numpy.array_equal(found[...], expected["tas"][...]), f"{output}: values of {name} differ")
+                    test.check(found.units == "K" and file[name].title == f"{name}.nc", f"{output}: attributes of {name} differ")
+    test.run("nmconvert", "all.nmb", "whole.nc", "--extract", "four**", "--to", "nc4", "-f")
+    with netCDF4.Dataset(test.work / "whole.nc") as file:
+        test.check(file["four/below/v"][...].tolist() == [3, 4, 5], "whole.nc: other values of four/below/v")
+    test.run("nmconvert", "all.nmb", "single.nc", "--extract", "a*", "-f")
+    test.check((test.work / "single.nc").read_bytes() == (test.work / "a.nc").read_bytes(), "a*: other bytes")
+    test.run("nmconvert", "all.nmb", "no.nc", "--extract", "[ab]", exit_code=1, says='2 blocks match "[ab]"')
+    test.run("nmconvert", "all.nmb", "no.nc", "--extract", "z*", exit_code=2, says='no block matches "z*"')
+
+
 def check(test):
     check_losses(test)
     check_same_bytes(test)
@@ -149,6 +169,7 @@ def check(test):
     with netCDF4.Dataset(test.work / "many/all.nc") as file:
         test.check(file.data_model == "NETCDF4" and file.title == "b.nc", "many/all.nc: another kind or block")
     check_lengths(test)
+    check_globs(test)
     # Refused.
     test.run("nmconvert", "all.nmb", "no.h5", "--extract", "four/below", exit_code=1, says='block "four/below" cannot be written alone')
     test.run("nmconvert", "all.nmb", "no.h5", "--extract", "c", exit_code=2, says='found no block "c"')

@@ -212,8 +212,15 @@ def native(values):
     return numpy.asarray(values).astype(values.dtype.newbyteorder("="))
 
 
-def compare_merged(expected, output):
+def compare_merged(expected, output, adds_history=False):
     found, lines = merged_view(output), []
+    if adds_history:
+        attributes = found["/"][1]
+        line, _, before = attributes.pop("history", "").partition("\n")
+        if not line.startswith("nmcat "):
+            lines.append(f": history: found {line!r}")
+        if before:
+            attributes["history"] = before
     for path in sorted(found.keys() | expected.keys()):
         if path not in found or path not in expected:
             lines.append(f": {path}: only in the {'sources' if path in expected else 'output'}")
@@ -248,7 +255,7 @@ def compare_joined(paths, output):
     for path, (dims, attributes, _) in parts[0].items():
         if any(name == "time" for name, _ in dims):
             expected[path] = (dims, attributes, numpy.concatenate([part[path][2] for part in parts]))
-    return compare_merged(expected, output) + compare_dimensions(paths, output, sum)
+    return compare_merged(expected, output, adds_history=True) + compare_dimensions(paths, output, sum)
 
 
 def worker(arguments):

@@ -71,10 +71,12 @@ class ExternalFilesTest : public testing::Test {
     return open_external(folder(), path, allowed).status();
   }
   // An NMB file of blocks "b0", "b1", ... of bytes, each linked to a file of its own.
-  Status link(const std::vector<std::string>& names, std::uint32_t threads = 1) const {
+  Status link(const std::vector<std::string>& names, std::uint32_t threads = 1,
+              bool sum = true) const {
     WriterOptions options;
     options.sync = false;
     options.threads = threads;
+    options.sum_links = sum;
     options.overwrite = true;
     options.piece_size = 65536;
     NMB_ASSIGN(const auto writer, Writer::create(at("v.nmb").string(), options));
@@ -285,6 +287,21 @@ TEST_F(ExternalFilesTest, LinkedValuesAreRead) {
   ASSERT_TRUE(block->extent->read_at(70000, part).ok());
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(part.data()), 10),
             large.substr(kSkipped + 70000, 10));
+}
+
+// pack() makes such temporary files for HDF5 outputs.
+TEST_F(ExternalFilesTest, LinksWithoutSumsAreForReadersThatDoNotCheck) {
+  std::string large(200005, 'x');
+  std::iota(large.begin(), large.end(), '\0');
+  write("large", large);
+  ASSERT_EQ(link({"large"}, 1, false).text(), "ok");
+  EXPECT_EQ(text_of("b0", {.check_external = false}), large.substr(kSkipped));
+  EXPECT_NE(text_of("b0").find("found values with checksum 0x"), std::string::npos);
+  const auto reader = *Reader::open(at("v.nmb").string(), {.check_external = false});
+  std::vector<std::byte> part(70000);
+  ASSERT_TRUE((*reader->block("b0"))->extent->read_at(60000, part).ok());
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(part.data()), part.size()),
+            large.substr(kSkipped + 60000, part.size()));
 }
 
 // What does not lie in the file as it is to be stored.

@@ -121,10 +121,18 @@ void PackCommand::offer_storage(CLI::App& app) {
        {"zstd-dictionary", MetadataCodec::kZstdDictionary}},
       "compression of metadata: none, zstd or zstd-dictionary (default: zstd-dictionary "
       "if blocks are many and small)");
-  app.add_option("--compress", compress_,
+  app.add_option("--compress", compression_.codec,
                  "compression of values: none, deflate[:1-9] or zstd[:1-19] (default: unchanged; "
-                 "values that are compressed in an NMB or HDF5 input stay compressed)")
+                 "values that are compressed in an NMB or HDF5 input stay compressed); small "
+                 "coordinates of united HDF5 files are left alone unless --chunk names them")
       ->type_name("CODEC[:LEVEL]");
+  app.add_flag("--shuffle", compression_.shuffle,
+               "shuffle bytes before compression, for values from HDF5 and united values");
+  app.add_option("--chunk", compression_.chunk,
+                 "chunk lengths along dimensions, of all variables or of one, for example "
+                 "time:1,lat:180 or temp:lat:90, for values from HDF5 and united values (default: "
+                 "chunks of HDF5 inputs stay)")
+      ->type_name("[VAR:]DIM:LEN,...");
   offer_statistics(app, &statistics_);
   app.add_option("--inline", inline_limit_,
                  "store values of at most BYTES beside the metadata of their block (default: 4096, "
@@ -160,6 +168,8 @@ void PackCommand::offer_storage(CLI::App& app) {
 void PackCommand::offer_run(CLI::App& app) {
   app.add_flag("--append", options_.append,
                "pack: add blocks to OUT, an existing NMB file; its contents do not change");
+  app.add_flag("--replace", options_.replace,
+               "with --append: replace blocks of OUT that have the name of a new block");
   app.add_flag("--no-lock", no_lock_,
                "with --append: write even if the file system has no locks; use it only if nothing "
                "else writes to OUT");
@@ -214,6 +224,11 @@ void PackCommand::offer_agreement(CLI::App& app) {
       app, "--missing", &options_.fill_missing, "WHAT", {{"error", false}, {"fill", true}},
       "join, tiles: a variable or block that some inputs lack, or a tile that no input "
       "has: error (default) or fill (use fill values)");
+  app.add_flag("--no-history", no_history_,
+               "join: add no line about this call to the attribute history");
+  app.add_flag("--keep-tracking-id", keep_tracking_id_,
+               "join: keep the first value of the attribute tracking_id (default: drop it, because "
+               "it identifies a single file)");
   app.add_flag(
       "--monotonic", options_.monotonic,
       "join: a coordinate that is not strictly monotonic is a conflict (default: a warning)");
@@ -230,6 +245,9 @@ Status PackCommand::take_agreement() {
   const bool tiles = options_.mode == MergeMode::kTiles;
   NMB_TRY(needs("--missing", joins || tiles, "join or tiles"));
   NMB_TRY(needs("--monotonic", joins, "join"));
+  NMB_TRY(needs("--no-history", joins, "join"));
+  NMB_TRY(needs("--keep-tracking-id", joins, "join"));
+  options_.drop_tracking_id = joins && !keep_tracking_id_;
   NMB_TRY(needs("--shared", options_.mode == MergeMode::kUnion || tiles, "union or tiles"));
   NMB_TRY(needs("--atts", options_.mode != MergeMode::kPack, "union, join or tiles"));
   NMB_TRY(needs("--on-mismatch", options_.mode != MergeMode::kPack, "union, join or tiles"));
@@ -320,6 +338,25 @@ Json PackCommand::decisive_options() const {
   return json;
 }
 
+// Returns the line that a join adds to the attribute `history`. The line does not depend on the
+// folder, the time or the number of processes, so that the same call always writes the same bytes.
+std::string PackCommand::history() const {
+  std::string line = "nmcat " NMB_VERSION;
+  const Json options = decisive_options();
+  for (const auto& [name, value] : options.items()) {
+    line += " --" + name;
+    if (value.is_string()) line += " " + value.get<std::string>();
+  }
+  const auto name_of = [](const std::string& path) {
+    return printable(std::filesystem::path(path).filename().string());
+  };
+  const std::size_t count = options_.inputs.size();
+  line += ": " + std::to_string(count) + (count == 1 ? " file: " : " files: ") +
+          name_of(options_.inputs.front());
+  if (count > 1) line += (count == 2 ? " and " : " to ") + name_of(options_.inputs.back());
+  return line;
+}
+
 // Returns the provenance of OUT. The provenance does not depend on the folder, the time or the
 // number of processes. If the provenance would be too long, the inputs' own provenance is left out;
 // if necessary, also the list of inputs.
@@ -385,6 +422,7 @@ Status PackCommand::gather_inputs() {
                                   .statistics = "--stats",
                                   .resume = "--resume",
                                   .append = "--append",
+                                  .replace = "--replace",
                                   .link = "--link",
                                   .block_by = "--split-names",
                                   .hdf5_view = "--hdf5-view",
@@ -486,7 +524,7 @@ Status PackCommand::take_storage() {
   }
   options_.writer.statistics = statistics_level(statistics_);
   options_.keep_statistics = to_ == "nmb" && tool_.app().count("--stats") == 0;
-  if (!compress_.empty()) NMB_TRY(options_.compression.emplace().set_codec(compress_));
+  NMB_ASSIGN(options_.compression, compression_.parse());
   options_.external = tool_.options().external;
   if (options_.link && tool_.app().count("--inline") > 0)
     return Status(Code::kUsage, "--link and --inline exclude each other");
@@ -505,7 +543,7 @@ Status PackCommand::take_blocks() {
 Status PackCommand::take_run() {
   const CommonOptions& common = tool_.options();
   const bool stores = to_ == "nmb" && options_.mode == MergeMode::kPack && !no_originals_ &&
-                      split_names_.empty() && compress_.empty() && !options_.link;
+                      split_names_.empty() && !options_.compression && !options_.link;
   if (digest_ && !stores && !common.json && report_path_.empty())
     return Status(Code::kUsage, "--digest needs --json or --report");
   if (to_ == "nmb") options_.originals = no_originals_ ? Originals::kDrop : Originals::kStore;
@@ -560,6 +598,7 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
         NMB_TRY(ranks.first([&] { return check_files(); }));
         PackOptions options = options_;
         options.writer.threads = threads;
+        if (options.mode == MergeMode::kJoin && !no_history_) options.history = history();
         if (ranks.rank() == 0) {
           options.progress = progress.callback();
           return pack(options, report, ranks);
@@ -651,6 +690,9 @@ void PackCommand::tell(const PackReport& report) {
   Diagnostics& diagnostics = tool_.diagnostics();
   for (const std::string& warning : report.warnings) diagnostics.warning("", warning);
   for (const auto& [path, line] : loss_lines(report)) diagnostics.warning(path, line);
+  if (report.replaced > 0)
+    diagnostics.note(fmt::format("replaced {} {} of {}", report.replaced,
+                                 report.replaced == 1 ? "block" : "blocks", options_.output));
   if (atts_ == "list")
     for (const std::string& text : grouped(report.differing, report.differing.size()))
       diagnostics.warning("", text);
@@ -665,7 +707,19 @@ void PackCommand::tell(const PackReport& report) {
         "for the SHA-256 of all inputs");
   if (report.without_original > 0)
     diagnostics.note(without_original_text(options_.output, report.without_original,
-                                           compress_.empty() ? "--split-names" : "--compress"));
+                                           !options_.compression         ? "--split-names"
+                                           : !compression_.codec.empty() ? "--compress"
+                                           : !compression_.chunk.empty() ? "--chunk"
+                                                                         : "--shuffle"));
+  if (report.decompressed > 0)
+    diagnostics.note(fmt::format(
+        "{}: the values of {} are compressed in the inputs, but not in OUT, because {}",
+        options_.output,
+        report.decompressed == 1 ? "1 variable" : fmt::format("{} variables", report.decompressed),
+        options_.classic ? "a classic netCDF file cannot have compressed values; to keep chunks "
+                           "and compression, give OUT the ending .nc4 or use --to nc4"
+                         : "an HDF5 view cannot show compressed values; to keep chunks and "
+                           "compression, leave out --hdf5-view"));
   for (const Status& status : report.unreadable) diagnostics.error(status);
   for (const std::string& loss : losses_)
     if (lossy_)
@@ -705,7 +759,9 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                {"attributes", totals.attributes},
                {"records", totals.records},
                {"samples", totals.samples},
-               {"without_statistics", report.without_statistics}});
+               {"without_statistics", report.without_statistics},
+               {"decompressed", report.decompressed}});
+  if (options_.replace) json["replaced"] = report.replaced;
   json["view_note"] = report.view_note.empty() ? Json() : Json(json_text(report.view_note));
   if (report.plan) json["plan"] = plan_json(options_, report);
   std::vector<std::string> losses = losses_;

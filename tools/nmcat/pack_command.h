@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/compression_option.h"
 #include "common/json_document.h"
 #include "common/tool.h"
 #include "nmb/communicator.h"
@@ -34,6 +35,7 @@ class PackCommand {
   Status take_run();
   Status accept_losses(const Reader& between, const Hdf5Losses& lost, PackReport* report);
   Json decisive_options() const;
+  std::string history() const;
   std::string provenance(const std::vector<PackSource>& sources) const;
   void tell_what_stays();
   Status gather_inputs();
@@ -56,13 +58,13 @@ class PackCommand {
   Tool& tool_;
   PackOptions options_;
   std::string to_, atts_ = "first", on_mismatch_ = "error", statistics_ = "none";
-  std::string split_names_, sort_ = "given", inline_limit_, alignment_, compress_, report_path_,
-                            samples_;
+  std::string split_names_, sort_ = "given", inline_limit_, alignment_, report_path_, samples_;
+  CompressionTexts compression_;
   std::optional<Hdf5View> hdf5_view_;
   std::vector<std::string> hints_;
   bool lossy_ = false, digest_ = false;
   std::vector<std::string> losses_;  // messages about content that OUT does not have
-  bool no_sync_ = false;
+  bool no_sync_ = false, no_history_ = false, keep_tracking_id_ = false;
   bool resume_ = false, no_provenance_ = false, no_lock_ = false, no_originals_ = false;
   std::unique_ptr<OutputFile> report_file_;  // nullptr if no report is to be written
 };

@@ -7,8 +7,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 
+#include "common/glob.h"
 #include "common/statistics_option.h"
 #include "nmb/convert.h"
 #include "nmb/files.h"
@@ -54,7 +56,7 @@ class Converter {
     NMB_TRY(options_.outputs->check_input(what.input, "input"));
     NMB_ASSIGN(const FileKind kind, kind_of(*file_));
     if (kind == FileKind::kUnknown) return refused_kind(*file_, kind);
-    if (kind == FileKind::kHdf5 && what.to.empty())
+    if (kind == FileKind::kHdf5 && what.to.empty() && !options_.cmip7)
       return Status(Code::kUsage, file_->name(), kNoOffset, "",
                     "the ending of OUTPUT does not determine its kind for an HDF5 input; use --to "
                     "with nc4, hdf5, cdf1, cdf2 or cdf5");
@@ -66,6 +68,7 @@ class Converter {
     std::error_code none;
     compare_ = options_.accept_equal && !options_.overwrite &&
                fs::is_regular_file(fs::symlink_status(what.output, none));
+    if (options_.cmip7) return to_cmip7();
     if (what.to == "nmb") return to_nmb(kind);
     if (kind == FileKind::kNmb) return from_nmb();
     if (what.block)
@@ -103,6 +106,8 @@ class Converter {
     };
     if (options_.repack && (kind != FileKind::kNmb || to != "nmb"))
       return usage("--repack", " needs an NMB input and an NMB output");
+    if (options_.cmip7 && (kind == FileKind::kNmb || (!to.empty() && to != "nc4")))
+      return usage("--layout", " needs a netCDF or HDF5 input and a netCDF-4 output");
     if (options_.materialise && kind != FileKind::kHdf5)
       return usage("--materialise", " needs an HDF5 input");
     if (options_.compression && to != "nmb" && to != "hdf5" && to != "nc4")
@@ -188,6 +193,15 @@ class Converter {
                       "them, or convert the whole file");
   }
 
+  Status to_cmip7() {
+    NMB_TRY(ranks_.first([&] { return check_references(*options_.outputs, file_); }));
+    return write_cmip7(file_, record_.of.output, extract_options(), ranks_,
+                       [this](const std::vector<std::string>& left) {
+                         for (const std::string& line : left) notes_.warn(line);
+                         return notes_.check_warnings();
+                       });
+  }
+
   Status to_hdf5(const Reader& reader) {
     ConvertOptions options = extract_options();
     options.plain = record_.of.to == "hdf5";
@@ -204,7 +218,13 @@ class Converter {
     // A classic file becomes the root block; the blocks of an NMB file keep their names.
     options.block_name = "{group}";
     options.block_by = options_.block_by;
-    options.only_block = record_.of.block;
+    if (pattern_)
+      options.wants_block = [this](std::string_view name) {
+        const std::scoped_lock lock(pattern_mutex_);
+        return pattern_->matches(name);
+      };
+    else
+      options.only_block = record_.of.block;
     options.keep_unmatched = true;
     options.compression = options_.compression;
     options.materialise = options_.materialise;
@@ -233,12 +253,14 @@ class Converter {
     NMB_TRY(ranks_.first([&] { return check_nothing_pending(*reader); }));
     NMB_TRY(check_references(*options_.outputs, *reader));
     for (const Finding& warning : reader->warnings()) notes_.warn(warning.text());
+    NMB_TRY(ranks_.agree(find_blocks(*reader)));
     if (!record_.of.block)
       NMB_TRY(ranks_.first([&] { return notes_.warn_of_what_stays(*reader); }));
     NMB_TRY(ranks_.agree(notes_.check_warnings()));
     const bool to_hdf5_file = wants_hdf5(*reader);
     if (to_hdf5_file && !record_.of.block)
       return options_.compression ? through_nmb() : to_hdf5(*reader);
+    if (pattern_) return through_nmb();
     NMB_ASSIGN(const BlockEntry entry, chosen_block(*reader));
     if (to_hdf5_file) return through_nmb();
     if (record_.of.block) {
@@ -246,6 +268,39 @@ class Converter {
       NMB_TRY(ranks_.agree(notes_.check_warnings()));
     }
     return classic_from_nmb(*reader, entry);
+  }
+
+  // Replaces a glob by the name of the only block that matches it, or sets `pattern_` if several
+  // blocks match. The exact name of a block is not taken as a glob.
+  Status find_blocks(const Reader& reader) {
+    std::optional<std::string>& block = record_.of.block;
+    if (!block) return {};
+    NMB_ASSIGN(const std::optional<BlockEntry> exact, reader.find(*block));
+    if (exact) return {};
+    NMB_ASSIGN(NamePattern pattern, NamePattern::glob(*block));
+    if (pattern.is_literal()) return {};
+    std::uint64_t count = 0;
+    std::string first;
+    NMB_TRY(reader.for_each_entry(pattern.literal_prefix(),
+                                  [&](const BlockEntry& entry) -> Result<bool> {
+                                    NMB_ASSIGN(const bool matches, pattern.matches(entry.name));
+                                    if (matches && count++ == 0) first = entry.name;
+                                    return true;
+                                  }));
+    if (count == 0)
+      return Status(Code::kNotFound, file_->name(), kNoOffset, "",
+                    "no block matches \"" + printable(*block) + "\"");
+    if (count == 1) {
+      block = first;
+      return {};
+    }
+    if (record_.of.to != "nc4" && record_.of.to != "hdf5")
+      return Status(Code::kConflict, file_->name(), kNoOffset, "",
+                    std::to_string(count) + " blocks match \"" + printable(*block) +
+                        "\", but a classic file holds one block; use --to nc4 or --to hdf5 to "
+                        "write each block as a group");
+    pattern_ = std::move(pattern);
+    return {};
   }
 
   // Returns the block that becomes a classic file.
@@ -408,6 +463,9 @@ class Converter {
   std::shared_ptr<const FileSource> file_;
   std::function<Status(const ByteSource& now)> unchanged_;  // if empty, size and time are compared
   bool compare_ = false;
+  // The glob of --extract, if several blocks match it.
+  std::optional<NamePattern> pattern_;
+  std::mutex pattern_mutex_;
 };
 
 }  // namespace

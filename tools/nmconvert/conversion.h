@@ -29,6 +29,7 @@ struct ConversionOptions {
   bool accept_equal = false;
   BlockRule block_by{};  // parsed from Conversion::block_by
   std::optional<Compression> compression;
+  bool cmip7 = false;        // gives a netCDF-4 output the chunks and filters of CMIP7
   bool materialise = false;  // copies the values that an HDF5 input has in other files
   bool originals = true;     // an NMB output also stores HDF5 inputs byte for byte
   bool repack = false;       // copies an NMB file into a new NMB file

@@ -18,6 +18,7 @@
 #include "nmb/text.h"
 #include "nmb/writer.h"
 #include "nmconvert/conversion_report.h"
+#include "nmconvert/series_command.h"
 
 namespace nmb::tools {
 
@@ -49,8 +50,9 @@ void ConvertCommand::offer_files(CLI::App& app) {
   app.add_option("--extract", batch_.block,
                  "write only this block of an NMB input; --to or the ending of OUTPUT determines "
                  "the kind. .nc without --to means the classic kind of the block, and CDF-5 if the "
-                 "block came from HDF5")
-      ->type_name("BLOCK");
+                 "block came from HDF5. A glob that matches several blocks writes each block as a "
+                 "group (--to nc4 or hdf5)")
+      ->type_name("GLOB");
   app.add_option(
          "--original", original_,
          "write the file that became this block of an NMB input, byte for byte. HDF5 and netCDF-4 "
@@ -69,21 +71,27 @@ void ConvertCommand::offer_files(CLI::App& app) {
 }
 
 void ConvertCommand::offer_storage(CLI::App& app) {
-  app.add_option("--compress", compress_,
+  app.add_option("--compress", compression_.codec,
                  "compress values of an NMB output, or values from HDF5 in an HDF5 output: none, "
                  "deflate[:1-9] or zstd[:1-19] (default: as in INPUT); HDF5 programs read zstd "
                  "only with a plug-in")
       ->type_name("CODEC[:LEVEL]");
-  app.add_flag("--shuffle", shuffle_, "values from HDF5: shuffle bytes before compression");
-  app.add_option("--chunk", chunk_,
-                 "values from HDF5, and HDF5 outputs: chunk lengths along dimensions, for example "
-                 "time:1,lat:180")
-      ->type_name("DIM:LEN,...");
+  app.add_flag("--shuffle", compression_.shuffle,
+               "values from HDF5: shuffle bytes before compression");
+  app.add_option("--chunk", compression_.chunk,
+                 "values from HDF5, and HDF5 outputs: chunk lengths along dimensions, of all "
+                 "variables or of one, for example time:1,lat:180 or temp:lat:90")
+      ->type_name("[VAR:]DIM:LEN,...");
   app.add_option("--inline", inline_limit_,
                  "NMB outputs: store values of at most BYTES beside the metadata of their block (0 "
                  "to 65536, default: 4096)")
       ->type_name("BYTES")
       ->check(CLI::Range(0, 65536).description(""));
+  offer_word(
+      app, "--layout", &layout_, "LAYOUT", {"cmip7"},
+      "layout of a netCDF-4 output of a netCDF or HDF5 input. cmip7: all metadata at the "
+      "beginning, "
+      "time in one chunk, other chunks of at least 4 MiB, with shuffle, deflate and fletcher32");
   offer_hdf5_view(app, &hdf5_view_);
   app.add_option("--add-hdf5-view", add_hdf5_view_,
                  "add an HDF5 view to the NMB file FILE, in place; nothing else changes")
@@ -109,6 +117,14 @@ void ConvertCommand::offer_list(CLI::App& app) {
   app.add_option("--out-dir", batch_.folder,
                  "folder for the outputs of a list: sub/a.nc becomes DIR/sub/a.nmb")
       ->type_name("DIR");
+  app.add_flag("--one-file-per-variable", by_variable_,
+               "join the files of the list along their record dimension, and write each variable "
+               "with its coordinates to its own file in --out-dir");
+  app.add_option("--name", series_name_,
+                 "with --one-file-per-variable: pattern for the name of an output; {first} and "
+                 "{last} stand "
+                 "for the first and the last time (default: {variable}_{first}-{last}.nc)")
+      ->type_name("TEMPLATE");
   offer_word(app, "--sort", &batch_.sort, "ORDER", {"given", "name"},
              "order of the list: given (default) or name (numbers in names in numeric order)");
   app.add_option("--report", batch_.report,
@@ -134,9 +150,12 @@ Status ConvertCommand::check_arguments() const {
   const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
   const CommonOptions& common = tool_.options();
   NMB_TRY(check_block_by());
+  NMB_TRY(check_layout());
   if (common.json && common.jsonl) return usage("--json and --jsonl exclude each other");
   if (batch_.block && batch_.to == "nmb")
     return usage("--extract writes a classic, netCDF-4 or HDF5 file; OUTPUT is an NMB file");
+  if (!series_name_.empty() && !by_variable_) return usage("--name needs --one-file-per-variable");
+  if (by_variable_) NMB_TRY(check_series());
   if (common.files_from.empty()) {
     if (output_.empty())
       return usage(std::string(input_.empty() ? "INPUT" : "OUTPUT") +
@@ -146,9 +165,36 @@ Status ConvertCommand::check_arguments() const {
     return {};
   }
   if (!input_.empty()) return usage("INPUT \"" + input_ + "\" and --files-from exclude each other");
+  if (!output_.empty()) return usage("-o and --files-from exclude each other; use --out-dir");
   if (batch_.folder.empty()) return usage("--files-from needs --out-dir");
   if (common.json) return usage("--json and --files-from exclude each other; use --jsonl");
   if (batch_.resume && batch_.report.empty()) return usage("--resume needs --report");
+  return {};
+}
+
+Status ConvertCommand::check_series() const {
+  const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
+  if (tool_.options().files_from.empty())
+    return usage("--one-file-per-variable needs --files-from");
+  if (batch_.to == "nmb" || batch_.to == "hdf5")
+    return usage(
+        "--one-file-per-variable writes netCDF files; use --to with cdf1, cdf2, cdf5 or nc4");
+  for (const char* option :
+       {"--layout", "--extract", "--block-by", "--regroup", "--chunk", "--inline", "--hdf5-view",
+        "--stats", "--repack", "--materialise", "--lossy", "--no-originals", "--report", "--resume",
+        "--digest"})
+    if (tool_.app().count(option) > 0)
+      return usage("--one-file-per-variable and " + std::string(option) + " exclude each other");
+  return {};
+}
+
+Status ConvertCommand::check_layout() const {
+  if (layout_.empty()) return {};
+  for (const char* option :
+       {"--extract", "--block-by", "--regroup", "--compress", "--shuffle", "--chunk", "--inline",
+        "--hdf5-view", "--stats", "--repack", "--materialise", "--lossy", "--no-originals"})
+    if (tool_.app().count(option) > 0)
+      return Status(Code::kUsage, "--layout and " + std::string(option) + " exclude each other");
   return {};
 }
 
@@ -170,24 +216,11 @@ Status ConvertCommand::check_block_by() const {
   return {};
 }
 
-Result<std::optional<Compression>> ConvertCommand::compression() const {
-  std::optional<Compression> out;
-  if (compress_.empty() && chunk_.empty() && !shuffle_) return out;
-  out.emplace();
-  out->shuffle = shuffle_;
-  if (!compress_.empty()) NMB_TRY(out->set_codec(compress_));
-  if (shuffle_ && compress_ == "none")
-    return Status(
-        Code::kUsage,
-        "--shuffle and --compress none exclude each other: shuffle has no effect without a codec");
-  if (!chunk_.empty()) NMB_TRY(out->set_chunk(chunk_));
-  return out;
-}
-
 std::string ConvertCommand::deciding_options() const {
   std::string out;
-  for (const char* const name : {"--compress", "--shuffle", "--chunk", "--inline", "--hdf5-view",
-                                 "--repack", "--materialise", "--lossy", "--no-originals"}) {
+  for (const char* const name :
+       {"--layout", "--compress", "--shuffle", "--chunk", "--inline", "--hdf5-view", "--repack",
+        "--materialise", "--lossy", "--no-originals"}) {
     const CLI::Option& option = *tool_.app().get_option(name);
     if (option.count() == 0) continue;
     out += (out.empty() ? "" : " ") + std::string(name);
@@ -306,7 +339,8 @@ Status ConvertCommand::execute() {
   options.strict = tool_.options().strict;
   options.lossy = lossy_;
   options.digest = digest_;
-  NMB_ASSIGN(options.compression, compression());
+  NMB_ASSIGN(options.compression, compression_.parse());
+  options.cmip7 = layout_ == "cmip7";
   options.materialise = materialise_;
   options.repack = repack_;
   options.external = tool_.options().external;
@@ -325,6 +359,8 @@ Status ConvertCommand::execute() {
                           return ranks.first([&] { return give_back(options); });
                         });
   }
+  if (by_variable_)
+    return run_series(tool_, {batch_.folder, batch_.to, batch_.sort, series_name_}, options);
   return tool_.options().files_from.empty() ? execute_one(options)
                                             : run_batch(tool_, batch_, options);
 }

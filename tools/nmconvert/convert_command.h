@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "common/compression_option.h"
 #include "common/tool.h"
 #include "nmconvert/batch_command.h"
 #include "nmconvert/conversion.h"
@@ -22,8 +23,8 @@ class ConvertCommand {
   void offer_run(CLI::App& app);
   Status check_arguments() const;
   Status check_block_by() const;
-  // Returns the values of --compress, --shuffle and --chunk.
-  Result<std::optional<Compression>> compression() const;
+  Status check_layout() const;
+  Status check_series() const;
   Status execute_one(const ConversionOptions& options);
   Status add_view();
   // Write the file that --original names. Both work on one rank.
@@ -32,14 +33,16 @@ class ConvertCommand {
   std::string deciding_options() const;
 
   Tool& tool_;
-  std::string input_, output_, compress_, chunk_, block_by_, regroup_, add_hdf5_view_,
-      output_option_;
+  std::string input_, output_, output_option_, layout_, block_by_, regroup_, add_hdf5_view_,
+      series_name_;
   std::optional<std::string> original_;
+  CompressionTexts compression_;
   std::optional<Hdf5View> hdf5_view_;
   BatchArguments batch_;
   std::optional<std::uint32_t> inline_limit_;
-  bool shuffle_ = false, materialise_ = false, repack_ = false, force_ = false, no_sync_ = false,
-       no_lock_ = false, no_check_ = false, lossy_ = false, digest_ = false, no_originals_ = false;
+  bool by_variable_ = false, materialise_ = false, repack_ = false, force_ = false,
+       no_sync_ = false, no_lock_ = false, no_check_ = false, lossy_ = false, digest_ = false,
+       no_originals_ = false;
 };
 
 }  // namespace nmb::tools

@@ -61,6 +61,10 @@ struct ConvertOptions {
   // function fails, the conversion fails. If it is not set, losses make the conversion fail with
   // kConflict.
   std::function<Status(const Reader&, const Hdf5Losses&)> on_losses{};
+  // For HDF5 outputs: set by pack() if the source is a temporary file whose values are in other
+  // files and have no checksums. Called before the output is published; returns an error if one of
+  // these files has changed.
+  std::function<Status()> links_unchanged{};
   OutputLayer layer;  // layer that is put around the file
 };
 
@@ -106,6 +110,21 @@ struct Hdf5Losses {
 NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
                              const std::string& path, const ConvertOptions& options,
                              Communicator& ranks);
+
+// Writes a netCDF-4, HDF5 or classic file as a netCDF-4 file with the layout of CMIP7. Time
+// coordinates and their bounds have one chunk each or are contiguous. Other variables have chunks
+// of at least 4 MiB of values along their first dimension, or one chunk. Values of more than 64 KiB
+// are stored with shuffle, deflate of level 4 and fletcher32. All metadata are in one run at the
+// beginning of the file. Chunks that are right already are copied. Collective: rank 0 does the
+// work, and all ranks get the outcome. Uses overwrite, sync, check, threads, cancel and layer of
+// `options`; options.check compares all values, attributes and types. `on_left` is called on rank 0
+// before anything is written. It gets a line for each variable whose chunks are not right and
+// nevertheless stay unchanged. If `on_left` fails, the call fails with the same error. Other
+// errors: those of write_hdf5(), and kUnknownKind for files of other kinds.
+NMB_EXPORT Status write_cmip7(const std::shared_ptr<const FileSource>& file,
+                              const std::string& path, const ConvertOptions& options,
+                              Communicator& ranks,
+                              const std::function<Status(std::vector<std::string>)>& on_left);
 
 // --- files to which an input refers, and which no output may replace ---
 

@@ -23,6 +23,7 @@
 namespace nmb {
 
 class Reader;
+struct Dataset;     // nmb/dataset.h
 struct Hdf5Losses;  // nmb/convert.h
 
 // How blocks of the same name in several inputs are merged.
@@ -131,6 +132,9 @@ struct PackOptions {
   // failure never changes the output's content. A block whose name exists in the output is a
   // conflict.
   bool append = false;
+  // With append: whether a block of an input replaces a block of the output that has the same name.
+  // Blocks below the replaced block stay.
+  bool replace = false;
   // With kPack, and without block_by and compression: whether values stay in the inputs. The output
   // then has the blocks and the positions of their values. Data of HDF5 inputs that NMB stores in
   // another form (tables of chunks, strings) are copied into the output. Fails with kUnsupported if
@@ -140,6 +144,9 @@ struct PackOptions {
   // recorded without its folders.
   Originals originals = Originals::kNone;
   bool original_sha256 = false;  // the output also records the SHA-256 of originals
+  // For the temporary file of an HDF5 output: whether values of united blocks stay in the inputs,
+  // if the inputs store them in the same form. Set by pack().
+  bool link_united = false;
   // Which external files with values of NMB inputs may be opened. With `link`, also where the
   // inputs may be, relative to the output.
   ExternalPaths external = ExternalPaths::kBeneath;
@@ -151,6 +158,9 @@ struct PackOptions {
   // are packed too. Errors: kNotFound if an input does not have the block; kUnsupported if an input
   // is not an NMB file.
   std::optional<std::string> only_block{};
+  // If set, only blocks of NMB inputs are packed for whose names this function returns true. These
+  // blocks keep their names. The function must be thread-safe.
+  std::function<Result<bool>(std::string_view block)> wants_block{};
 
   // --- how blocks are made ---
   // Pattern for names of blocks, with the fields {stem}, {path}, {index} and {group}. If empty, the
@@ -179,6 +189,12 @@ struct PackOptions {
   // For join: the dimension along which values are concatenated. "" means the record dimension;
   // "axis:0" means the first dimension of each variable.
   std::string along{};
+  // For join: a line that is put before the text of the global attribute `history` of the root
+  // block, if several inputs have that block. If empty, no line is added.
+  std::string history{};
+  // For join: whether a block that several inputs have loses the global attribute tracking_id,
+  // which identifies a single file.
+  bool drop_tracking_id = false;
   // For join: "BLOCK/VARIABLE", the variable with the list of events of each input. Without
   // "BLOCK/", the variable is in the block "spill". The list has integers that do not decrease, and
   // each new value is an event. Events are numbered from 0 over all inputs. A block that has a
@@ -237,6 +253,12 @@ struct PackOptions {
   // For NMB outputs: returns the provenance to record (Writer::add_provenance()). `sources` are all
   // inputs in their order. Called on rank 0 after planning.
   std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};
+  // With `classic`: if set, called on rank 0 with the result, a dataset of kind CDF-5, and `output`
+  // is not written. Values of the dataset are read from the inputs. Call check_inputs() before a
+  // file that was made from the dataset gets its name.
+  std::function<Status(const std::shared_ptr<const Dataset>& dataset,
+                       const std::function<Status()>& check_inputs)>
+      on_dataset{};
   // Called from time to time from one thread, with the number of bytes of values that were moved,
   // and the total number.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
@@ -247,7 +269,8 @@ struct PackOptionNames {
   std::string inputs = "at least one", output = "the output";
   std::string mode = "mode", key = "key", compression = "compression";
   std::string dry_run = "dry_run", statistics = "statistics", resume = "resume";
-  std::string append = "append", link = "link", block_by = "block_by", hdf5_view = "hdf5_view";
+  std::string append = "append", replace = "replace", link = "link", block_by = "block_by",
+              hdf5_view = "hdf5_view";
   std::string external = "external";
 };
 
@@ -388,6 +411,7 @@ struct PackReport {
   std::vector<std::string> warnings;
   std::vector<PackSource> sources;  // usable inputs, in the order in which they are merged
   std::uint64_t inputs = 0;
+  std::uint64_t replaced = 0;                // number of blocks replaced, with `replace`
   std::uint64_t bytes_in = 0;                // size of all inputs
   std::uint64_t value_bytes = 0;             // bytes of values that were moved
   std::uint64_t linked_bytes = 0;            // bytes of values that stay in other files
@@ -401,6 +425,9 @@ struct PackReport {
   // Number of variables without statistics although WriterOptions::statistics requests statistics.
   // Their values are neither numbers nor text, or their chunks use filters that are not decoded.
   std::uint64_t without_statistics = 0;
+  // Number of united variables that are compressed in the inputs, but not in the output. The output
+  // is then a classic file or has an HDF5 view.
+  std::uint64_t decompressed = 0;
   std::uint64_t bytes_out = 0;  // for a dry run: FilePlan::file_length
   Totals totals;
   std::optional<PackPlan> plan;  // set by a dry run that did not fail

@@ -37,9 +37,11 @@ struct ReadOptions {
   // Whether to read each needed piece of values completely, so that its checksum can be checked. If
   // false, the reader checks only those pieces that it reads completely for another reason.
   bool verify_values = false;
-  // The external files that the reader may open to read values. Pieces in external files are always
-  // read completely and checked.
+  // The external files that the reader may open to read values.
   ExternalPaths external = ExternalPaths::kBeneath;
+  // Whether pieces in external files are read whole and checked. If false, uncompressed pieces are
+  // not checked.
+  bool check_external = true;
 };
 
 // A block with its decoded metadata.

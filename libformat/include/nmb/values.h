@@ -271,13 +271,21 @@ struct Compression {
   struct ChunkLength {
     std::string dimension;
     std::uint64_t length = 0;  // at least 1
+    // "": all variables with the dimension for which no length is given by name.
+    std::string variable{};
+    bool is_for(std::string_view name) const { return variable.empty() || variable == name; }
+    // Returns "DIM:LEN" or "VAR:DIM:LEN".
+    NMB_EXPORT std::string text() const;
+    // Returns the object that has the length, for messages.
+    NMB_EXPORT std::string object() const;
   };
   std::vector<ChunkLength> chunk;
 
   // Sets codec and level from text, which is the name of a codec (kPieceCodecs) or NAME:LEVEL.
   // Errors: kUsage.
   NMB_EXPORT Status set_codec(std::string_view text);
-  // Sets `chunk` from text, "DIM:LEN,...". Errors: kUsage.
+  // Sets `chunk` from text, "[VAR:]DIM:LEN,...". In `chunk`, lengths for single variables come
+  // before lengths for all variables. Errors: kUsage.
   NMB_EXPORT Status set_chunk(std::string_view text);
 };
 

@@ -107,6 +107,10 @@ struct WriterOptions {
   // except the first commit of a new file.
   Locking locking = Locking::kRequired;
   bool sync = true;  // whether commits wait until the data is on the device
+  // Whether commits read the values that stay in other files to compute their checksums. Without
+  // these checksums, readers refuse such values unless ReadOptions::check_external is false. Only
+  // for temporary files.
+  bool sum_links = true;
 
   // --- what changes the speed; the bytes are the same ---
   unsigned threads = 1;  // number of threads that move values of packed blocks

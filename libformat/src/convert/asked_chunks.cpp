@@ -18,6 +18,7 @@ AskedChunks::AskedChunks(const Dataset& dataset, const NetcdfView& view, bool is
         (view.is_netcdf &&
          std::ranges::any_of(view.dimensions, [&](const auto& d) { return d.name == name; }));
     for (const NetcdfView::Variable& variable : view.variables) {
+      if (!asked[place].is_for(variable.name)) continue;
       const Variable stored = dataset.metadata.variable(variable.id);
       for (std::size_t i = 0; i < stored.dimensions.size(); ++i)
         if (is_shown ? view.dimensions[variable.dimensions[i]].name == name

@@ -19,7 +19,8 @@ class AskedChunks {
   // left marks in the file. In the view, data sets of several lengths can share one dimension.
   // Without marks, or if the view has no such name, the name is compared with the stored names.
   // `view` is the view of `dataset`. `is_numbered` says whether the view names dimensions without a
-  // scale like netCDF-C does (phony_dim_N). The object keeps no reference to the arguments.
+  // scale like netCDF-C does (phony_dim_N). A length for a single variable must come before a
+  // length for all variables with the dimension. The object keeps no reference to the arguments.
   AskedChunks(const Dataset& dataset, const NetcdfView& view, bool is_numbered,
               const std::vector<Compression::ChunkLength>& asked);
 

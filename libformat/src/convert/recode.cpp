@@ -6,97 +6,19 @@
 #include <utility>
 
 #include "convert/asked_chunks.h"
+#include "convert/chunk_region.h"
 #include "hdf5/model/hdf5_section.h"
 #include "nmb/classic.h"
-#include "parallel/workers.h"
 #include "values/chunk_filters.h"
-#include "values/chunk_table.h"
-#include "values/open_array.h"
+#include "values/rechunked_array.h"
 #include "wire/checked.h"
-#include "wire/endian.h"
-#include "wire/memory_room.h"
 #include "wire/spliced_source.h"
 
 namespace nmb {
 
 namespace {
 
-// Arrays of at most this many bytes are not divided into chunks.
-constexpr std::uint64_t kSmallArray = 64 << 10;
-// `kUsualChunk` is the approximate size in bytes of a chunk whose shape is chosen here.
-// `kCodedAtOnce` is the most bytes of all chunks that are encoded at the same time.
-constexpr std::uint64_t kUsualChunk = 1 << 20, kCodedAtOnce = 64 << 20;
 constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
-
-std::uint64_t chunks_along(std::uint64_t length, std::uint64_t chunk) {
-  return length / chunk + (length % chunk != 0);
-}
-
-// Copies chunks out of an array and applies no filters. `lengths` are the lengths of the array's
-// dimensions.
-class ChunkCutter {
- public:
-  // `fill` is one fill value.
-  ChunkCutter(const ByteSource& array, const std::vector<std::uint64_t>& lengths,
-              const std::vector<std::uint64_t>& chunk, std::vector<std::byte> fill)
-      : array_(array),
-        lengths_(lengths),
-        chunk_(chunk),
-        fill_(std::move(fill)),
-        value_size_(fill_.size()) {
-    // A chunk has the whole length of all dimensions from here on, so their elements are one run of
-    // bytes.
-    first_whole_ = lengths_.size();
-    while (first_whole_ > 1 && chunk_[first_whole_ - 1] == lengths_[first_whole_ - 1])
-      --first_whole_;
-    chunk_bytes_ = value_size_;
-    for (const std::uint64_t n : chunk_) chunk_bytes_ *= n;
-  }
-
-  // Copies chunk `number` to *out. Elements outside the array get the fill value, which HDF5 shows
-  // there when the array grows.
-  Status cut(std::uint64_t number, std::vector<std::byte>* out) const {
-    out->resize(chunk_bytes_);
-    const std::size_t rank = lengths_.size();
-    std::vector<std::uint64_t> first(rank), count(rank), at(rank, 0);
-    for (std::size_t i = rank; i-- > 0;) {
-      const std::uint64_t chunks = chunks_along(lengths_[i], chunk_[i]);
-      first[i] = number % chunks * chunk_[i];
-      number /= chunks;
-      count[i] = std::min(chunk_[i], lengths_[i] - first[i]);
-    }
-    if (count != chunk_)
-      for (std::uint64_t byte = 0; byte < chunk_bytes_; byte += value_size_)
-        std::ranges::copy(fill_, out->begin() + static_cast<std::ptrdiff_t>(byte));
-    // The slowest-varying dimension within a run.
-    const std::size_t last = first_whole_ - 1;
-    std::uint64_t run = count[last] * value_size_;
-    for (std::size_t i = first_whole_; i < rank; ++i) run *= lengths_[i];
-    for (;;) {
-      std::uint64_t from = 0, to = 0;
-      for (std::size_t i = 0; i < rank; ++i) {
-        from = from * lengths_[i] + first[i] + at[i];
-        to = to * chunk_[i] + at[i];
-      }
-      NMB_TRY(array_.read_at(from * value_size_, std::span(*out).subspan(to * value_size_, run)));
-      std::size_t i = last;
-      while (i-- > 0) {
-        if (++at[i] < count[i]) break;
-        at[i] = 0;
-      }
-      if (i == static_cast<std::size_t>(-1)) return {};
-    }
-  }
-
- private:
-  const ByteSource& array_;
-  const std::vector<std::uint64_t>& lengths_;
-  const std::vector<std::uint64_t>& chunk_;
-  const std::vector<std::byte> fill_;
-  const std::uint64_t value_size_;
-  std::size_t first_whole_;
-  std::uint64_t chunk_bytes_;
-};
 
 class Recoder {
  public:
@@ -138,7 +60,7 @@ class Recoder {
         any = true;
         has_zstd_ = has_zstd_ ||
                     std::ranges::find(coded->filters, kZstd, &Filter::id) != coded->filters.end();
-        NMB_TRY(code(v, storage, &*coded, begin));
+        NMB_TRY(code(v, &*coded, begin));
         extension.storage.push_back(std::move(*coded));
         metadata.set_begin(v, begin);
         continue;
@@ -161,14 +83,14 @@ class Recoder {
     NMB_ASSIGN(out.body, encode_extended_body(metadata, 0));
     out.extent_length = end_;
     out.extent = std::make_shared<SplicedSource>(
-        std::vector<std::shared_ptr<const ByteSource>>{block_.extent, spool_}, std::move(runs_),
-        end_, block_.extent->name());
+        std::vector<std::shared_ptr<const ByteSource>>{block_.extent, spool_}, runs_.take(), end_,
+        block_.extent->name());
     return std::optional(std::move(out));
   }
 
  private:
   void add_run(const SplicedSource::Run& run) {
-    runs_.push_back(run);
+    runs_.add(run);
     end_ = run.end();
   }
 
@@ -198,7 +120,8 @@ class Recoder {
     out.kind = StorageKind::kChunked;
     out.chunk = has_chunks ? now->chunk : usual_chunk(variable);
     NMB_TRY(set_asked_lengths(variable, &out.chunk));
-    out.filters = filters(now, block_.metadata.value_size(v.type));
+    out.filters = wanted_filters(options_.compression, now ? now->filters : std::vector<Filter>(),
+                                 block_.metadata.value_size(v.type));
     if (!asked_for && (has_chunks ? out.filters == now->filters : out.filters.empty()))
       return kAsItIs;
     return std::optional(std::move(out));
@@ -300,139 +223,32 @@ class Recoder {
     return properties_.insert(behind, std::move(added));
   }
 
-  // Chooses chunks of whole rows with about kUsualChunk bytes each.
   std::vector<std::uint64_t> usual_chunk(VarId variable) const {
-    std::vector<std::uint64_t> chunk;
-    for (const DimId d : block_.metadata.variable(variable).dimensions)
-      chunk.push_back(block_.metadata.dimension(d).length);
-    std::uint64_t bytes = block_.metadata.array_bytes(variable).value_or(0);
-    for (std::uint64_t& n : chunk) {
-      if (bytes <= kUsualChunk) break;
-      const std::uint64_t row = bytes / n;
-      n = std::max<std::uint64_t>(1, kUsualChunk / row);
-      bytes = row * n;
-    }
-    return chunk;
-  }
-
-  std::vector<Filter> filters(const Storage* now, std::uint64_t value_size) const {
-    static_assert(std::ranges::all_of(kPieceCodecs,
-                                      [](const PieceCodecWord& known) {
-                                        return (known.hdf5_filter == 0) ==
-                                               (known.codec == PieceCodec::kNone);
-                                      }),
-                  "each codec needs an HDF5 filter; without it, chunks would stay uncompressed");
-    const Compression& wanted = options_.compression;
-    bool shuffle = wanted.shuffle, sum = false;
-    auto codec = std::ranges::find(kPieceCodecs, wanted.codec.value_or(PieceCodec::kNone),
-                                   &PieceCodecWord::codec);
-    auto level = static_cast<std::uint32_t>(wanted.level);
-    if (now) {
-      for (const Filter& f : now->filters) {
-        shuffle = shuffle || f.id == kShuffle;
-        sum = sum || f.id == kFletcher32;
-        const auto used = std::ranges::find(kPieceCodecs, f.id, &PieceCodecWord::hdf5_filter);
-        if (wanted.codec || f.id == 0 || used == std::end(kPieceCodecs)) continue;
-        codec = used;
-        level = std::clamp(f.parameters.empty() ? 1u : f.parameters.front(), 1u,
-                           static_cast<std::uint32_t>(used->highest_level));
-      }
-    }
-    std::vector<Filter> out;
-    constexpr std::uint32_t kOptional = 1;
-    if (shuffle && codec->hdf5_filter && value_size > 1)
-      out.push_back({kShuffle, kOptional, "shuffle", {static_cast<std::uint32_t>(value_size)}});
-    if (codec->hdf5_filter)
-      out.push_back({codec->hdf5_filter, kOptional, std::string(codec->name), {level}});
-    if (sum) out.push_back({kFletcher32, 0, "fletcher32", {}});
-    return out;
+    const Variable v = block_.metadata.variable(variable);
+    std::vector<std::uint64_t> lengths;
+    for (const DimId d : v.dimensions) lengths.push_back(block_.metadata.dimension(d).length);
+    return nmb::usual_chunk(lengths, block_.metadata.value_size(v.type));
   }
 
   // Appends the chunk table and the chunks to the spool. Table and chunks become a region that
   // begins at `begin` in the extent.
-  Status code(VarId variable, const Storage* now, Storage* storage, std::uint64_t begin) {
-    const Status status = code_chunks(variable, now, storage, begin);
+  Status code(VarId variable, Storage* storage, std::uint64_t begin) {
+    const Status status = code_array(variable, storage, begin);
     return status.ok() || status.code() == Code::kNoSpace ? status : of_variable(variable, status);
   }
 
-  Status code_chunks(VarId variable, const Storage* now, Storage* storage, std::uint64_t begin) {
+  Status code_array(VarId variable, Storage* storage, std::uint64_t begin) {
     if (block_.metadata.array_bytes(variable).value_or(0) == 0) {
       end_ = begin;
       return {};
     }
-    NMB_ASSIGN(const ValueArray array,
-               stored_array(block_.metadata, block_.layout, block_.records, variable, block_.extent,
-                            properties_, std::make_shared<ChunkCache>(kCodedAtOnce)));
-    const std::uint64_t size = array.shape.element_size;
-    std::uint64_t chunks = 1, chunk_bytes = size;
-    for (std::size_t i = 0; i < storage->chunk.size(); ++i) {
-      chunks *= chunks_along(array.shape.lengths[i], storage->chunk[i]);
-      chunk_bytes *= storage->chunk[i];
-    }
-    // If the shape of chunks does not change, each chunk is taken whole from the old chunk table.
-    const bool is_hole = now && now->kind == StorageKind::kNone;
-    std::optional<ChunkTable> same;
-    if (is_chunked(now) && now->chunk == storage->chunk)
-      same.emplace(std::make_shared<RangeSource>(block_.extent, block_.metadata.begin(variable),
-                                                 now->region_length),
-                   *now, size);
-    const RangeSource plain(array.source, array.shape.begin,
-                            array.source->size() - array.shape.begin);
-    const ChunkCutter cutter(plain, array.shape.lengths, storage->chunk,
-                             unstored_value(properties_, variable, size));
-
-    const std::uint64_t spooled = spool_->size(), table_bytes = chunks * ChunkRow::kLength;
-    std::uint64_t end = table_bytes;
-    const auto window = static_cast<std::size_t>(std::min(
-        chunks,
-        std::max<std::uint64_t>(options_.threads, memory_room(kCodedAtOnce) / chunk_bytes)));
-    struct Coded {
-      std::vector<std::byte> bytes;
-      std::uint32_t mask = 0;
-    };
-    std::vector<Coded> coded(window);
-    const auto code_one = [&](std::uint64_t number, Coded* out) -> Status {
-      std::vector<std::byte> chunk;
-      if (same) {
-        NMB_ASSIGN(chunk, same->load(number));
-      } else if (!is_hole) {
-        NMB_TRY(cutter.cut(number, &chunk));
-      }
-      *out = {};
-      // A chunk that was never written is not written here either.
-      if (!chunk.empty())
-        out->bytes = encode_chunk(storage->filters, std::move(chunk), size, &out->mask);
-      return {};
-    };
-    std::vector<std::byte> rows, stored;
-    for (std::uint64_t first = 0; first < chunks; first += window) {
-      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(window, chunks - first));
-      std::atomic<std::size_t> next{0};
-      NMB_TRY(share_work(std::min<std::size_t>(options_.threads, count),
-                         [&](const std::atomic<bool>& stop) -> Status {
-                           for (std::size_t i; !stop && (i = next++) < count;) {
-                             if (options_.cancel && options_.cancel->load())
-                               return Status(Code::kIo, "interrupted");
-                             NMB_TRY(code_one(first + i, &coded[i]));
-                           }
-                           return {};
-                         }));
-      rows.assign(count * ChunkRow::kLength, std::byte{0});
-      stored.clear();
-      for (std::size_t i = 0; i < count; ++i) {
-        if (coded[i].bytes.empty()) continue;
-        std::byte* const row = rows.data() + i * ChunkRow::kLength;
-        store_le(row, end + stored.size());
-        store_le(row + 8, std::uint64_t{coded[i].bytes.size()});
-        store_le(row + 16, coded[i].mask);
-        stored.insert(stored.end(), coded[i].bytes.begin(), coded[i].bytes.end());
-      }
-      NMB_TRY(spool_->write_at(spooled + first * ChunkRow::kLength, rows));
-      NMB_TRY(spool_->write_at(spooled + end, stored));
-      end += stored.size();
-    }
-    storage->region_length = end;
-    add_run({begin, end, spooled, 1});
+    NMB_ASSIGN(const RechunkedArray array,
+               RechunkedArray::open(block_, variable, properties_, storage->chunk, kCodedAtOnce));
+    const auto load = [&](std::uint64_t number) { return array.chunk(number); };
+    NMB_ASSIGN(storage->region_length,
+               store_chunks({array.grid(), storage->filters, load}, nullptr,
+                            {options_.threads, options_.cancel}, *spool_, begin, &runs_));
+    end_ = begin + storage->region_length;
     return {};
   }
 
@@ -472,10 +288,41 @@ class Recoder {
   bool has_zstd_ = false;
   std::vector<hdf5::Property> properties_;  // properties of the block
   std::uint64_t end_ = 0;                   // length of the new extent so far
-  std::vector<SplicedSource::Run> runs_;
+  ChunkRuns runs_{1};
 };
 
 }  // namespace
+
+std::vector<Filter> wanted_filters(const Compression& wanted, const std::vector<Filter>& now,
+                                   std::uint64_t value_size) {
+  static_assert(std::ranges::all_of(kPieceCodecs,
+                                    [](const PieceCodecWord& known) {
+                                      return (known.hdf5_filter == 0) ==
+                                             (known.codec == PieceCodec::kNone);
+                                    }),
+                "each codec needs an HDF5 filter; without it, chunks would stay uncompressed");
+  bool shuffle = wanted.shuffle, sum = false;
+  auto codec = std::ranges::find(kPieceCodecs, wanted.codec.value_or(PieceCodec::kNone),
+                                 &PieceCodecWord::codec);
+  auto level = static_cast<std::uint32_t>(wanted.level);
+  for (const Filter& f : now) {
+    shuffle = shuffle || f.id == kShuffle;
+    sum = sum || f.id == kFletcher32;
+    const auto used = std::ranges::find(kPieceCodecs, f.id, &PieceCodecWord::hdf5_filter);
+    if (wanted.codec || f.id == 0 || used == std::end(kPieceCodecs)) continue;
+    codec = used;
+    level = std::clamp(f.parameters.empty() ? 1u : f.parameters.front(), 1u,
+                       static_cast<std::uint32_t>(used->highest_level));
+  }
+  std::vector<Filter> out;
+  constexpr std::uint32_t kOptional = 1;
+  if (shuffle && codec->hdf5_filter && value_size > 1)
+    out.push_back({kShuffle, kOptional, "shuffle", {static_cast<std::uint32_t>(value_size)}});
+  if (codec->hdf5_filter)
+    out.push_back({codec->hdf5_filter, kOptional, std::string(codec->name), {level}});
+  if (sum) out.push_back({kFletcher32, 0, "fletcher32", {}});
+  return out;
+}
 
 Result<std::optional<RecodedBlock>> recode_values(const Dataset& block,
                                                   const RecodeOptions& options,

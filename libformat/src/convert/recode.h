@@ -31,6 +31,21 @@ struct ChunkUse {
                             // shorter and cannot grow
 };
 
+// Arrays of at most this many bytes are not divided into chunks, unless chunk lengths are
+// requested.
+inline constexpr std::uint64_t kSmallArray = 64 << 10;
+
+// Returns the filters that a variable gets when it is encoded again. `now` are the filters that the
+// variable has before.
+std::vector<Filter> wanted_filters(const Compression& wanted, const std::vector<Filter>& now,
+                                   std::uint64_t value_size);
+
+// Says how requested chunk lengths and filters were used.
+struct WantedChunks {
+  std::vector<ChunkUse> uses;  // for each element of Compression::chunk
+  bool has_zstd = false;       // whether zstd is among the filters of chunks that were encoded
+};
+
 struct RecodeOptions {
   Compression compression;
   // The parameter first_made_up of netcdf_view(); names in compression.chunk are compared with that

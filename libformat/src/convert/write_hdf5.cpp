@@ -1,16 +1,22 @@
 // Writes an NMB file as HDF5 with nmb-hdf5 (see nmb/convert.h).
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "convert/hdf5_like.h"
+#include "hdf5/client/cmip7_layout.h"
 #include "hdf5/client/group_block.h"
 #include "hdf5/client/hdf5_file.h"
 #include "hdf5/client/hdf5_form.h"
 #include "hdf5/client/hdf5_process.h"
 #include "hdf5/client/hdf5_stream.h"
+#include "hdf5/client/named_blocks.h"
 #include "hdf5/client/netcdf_check.h"
 #include "hdf5/model/hdf5_section.h"
 #include "model/name_rules.h"
@@ -18,6 +24,10 @@
 #include "nmb/classic.h"
 #include "nmb/convert.h"
 #include "nmb/files.h"
+#include "parallel/workers.h"
+#include "values/chunk_coding.h"
+#include "values/chunk_table.h"
+#include "values/rechunked_array.h"
 
 namespace nmb {
 
@@ -27,25 +37,30 @@ Status check_ranges(const ConvertOptions& options) {
   if (options.deflate < 0 || options.deflate > 9)
     return Status(Code::kUsage,
                   "found deflate level " + std::to_string(options.deflate) + ", expected 0 to 9");
-  for (const auto& [dimension, length] : options.chunk)
-    if (length == 0)
-      return Status(Code::kUsage, "found chunks of length 0 along dimension " +
-                                      in_quotes(dimension) + ", expected 1 or more");
+  for (const Compression::ChunkLength& asked : options.chunk)
+    if (asked.length == 0)
+      return Status(Code::kUsage,
+                    "found chunks of length 0 along " + asked.object() + ", expected 1 or more");
   return {};
 }
 
-// Runs `nmb-hdf5 export`. `path` is the final name of `output`.
-Status run_export(const std::string& input, const std::string& output, const std::string& path,
-                  const ConvertOptions& options) {
-  using hdf5::Hdf5Process;
+// Returns the arguments of `nmb-hdf5 export` after the names of the files.
+std::vector<std::string> export_arguments(const ConvertOptions& options) {
   const auto flag = [](bool is_set) { return is_set ? "1" : "0"; };
   std::string chunk;
-  for (const auto& [dimension, length] : options.chunk)
-    chunk += (chunk.empty() ? "" : ",") + dimension + ":" + std::to_string(length);
-  NMB_ASSIGN(const std::unique_ptr<Hdf5Process> process,
-             Hdf5Process::start({"export", input, output, std::to_string(options.deflate),
-                                 flag(options.shuffle), flag(options.plain), chunk},
-                                -1));
+  for (const Compression::ChunkLength& asked : options.chunk)
+    chunk += (chunk.empty() ? "" : ",") + asked.text();
+  return {std::to_string(options.deflate), flag(options.shuffle), flag(options.plain), chunk};
+}
+
+// Runs a command of nmb-hdf5 that writes `output`. `path` is the final name of `output`.
+Status run_worker(const std::string& command, const std::string& input, const std::string& output,
+                  const std::string& path, const std::vector<std::string>& arguments,
+                  const ConvertOptions& options) {
+  using hdf5::Hdf5Process;
+  std::vector<std::string> words{command, input, output};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  NMB_ASSIGN(const std::unique_ptr<Hdf5Process> process, Hdf5Process::start(words, -1));
   NMB_TRY(process->wait_readable(options.cancel));
   NMB_ASSIGN(const Hdf5Process::Received last, process->next());
   NMB_TRY(process->wait().status());
@@ -136,15 +151,190 @@ class TypesInOrder {
   std::map<Type, Type> numbers_;
 };
 
+// Returns definitions without the storage of values: chunks, filters, allocation and positions.
+Result<Metadata> without_storage(const Metadata& from) {
+  Metadata to = from;
+  auto extension = std::make_shared<Extension>(*from.extension());
+  std::erase_if(extension->storage, [](const Storage& s) { return s.kind != StorageKind::kHeap; });
+  NMB_ASSIGN(std::vector<hdf5::Property> properties, hdf5::decode_properties(extension->hdf5));
+  extension->hdf5.clear();
+  for (hdf5::Property& p : properties) {
+    hdf5::Creation& creation = p.creation;
+    if (p.number == hdf5::Property::Number::kCreation) {
+      creation.layout = hdf5::Layout::kContiguous;
+      creation.allocation = hdf5::Allocation::kLate;
+      creation.chunk.clear();
+      creation.filters.clear();
+      if (creation == hdf5::Creation()) continue;
+    }
+    hdf5::append_property(p, &extension->hdf5);
+  }
+  to.set_extension(std::move(extension));
+  for (VarId v = 0; v < to.variable_count(); ++v) to.set_begin(v, 0);
+  return to;
+}
+
+// Compares the values of two variables of the same type and shape. The variables may have different
+// chunks.
+class ValueCheck {
+ public:
+  struct Place {
+    const Dataset& dataset;
+    VarId variable;
+    Result<std::vector<hdf5::Property>> properties;
+    const Storage* storage = nullptr;
+
+    Place(const Dataset& of, VarId id)
+        : dataset(of), variable(id), properties(std::vector<hdf5::Property>()) {
+      const Extension* const extension = of.metadata.extension().get();
+      if (!extension) return;
+      properties = hdf5::decode_properties(extension->hdf5);
+      storage = extension->storage_of(id);
+    }
+    bool has(StorageKind kind) const { return storage && storage->kind == kind; }
+    bool is_little() const {
+      const Metadata& metadata = dataset.metadata;
+      return metadata.extension() &&
+             metadata.extension()->types.is_swapped(metadata.variable(variable).type);
+    }
+    // Returns the bytes of the variable's region or array.
+    Result<RangeSource> bytes() const {
+      const std::uint64_t header = dataset.layout.header_length;
+      const std::uint64_t begin = dataset.metadata.begin(variable) - header;
+      const std::uint64_t length = dataset.metadata.slice_bytes(variable).value_or(0);
+      if (begin > dataset.extent->size() || length > dataset.extent->size() - begin)
+        return Status(Code::kDamaged, "the values go beyond the end of the extent");
+      return RangeSource(dataset.extent, begin, length);
+    }
+  };
+
+  ValueCheck(const Dataset& found, VarId found_variable, const Dataset& expected,
+             VarId expected_variable, const ConvertOptions& options)
+      : found_(found, found_variable), expected_(expected, expected_variable), options_(options) {}
+
+  // Returns whether the values are equal.
+  Result<bool> run() {
+    NMB_TRY(found_.properties.status());
+    NMB_TRY(expected_.properties.status());
+    if (found_.has(StorageKind::kNone) && expected_.has(StorageKind::kNone)) return true;
+    if (found_.has(StorageKind::kHeap) || expected_.has(StorageKind::kHeap)) return same_bytes();
+    const bool has_chunks = found_.has(StorageKind::kChunked);
+    if (has_chunks && expected_.has(StorageKind::kChunked) &&
+        found_.storage->chunk == expected_.storage->chunk &&
+        found_.storage->filters == expected_.storage->filters)
+      return same_chunks();
+    if (found_.dataset.metadata.variable(found_.variable).dimensions.empty())
+      return same_values({});
+    if (has_chunks) return same_values(found_.storage->chunk);
+    NMB_ASSIGN(const VariableShape shape, found_.dataset.shape(found_.variable));
+    return same_values(row_of(shape));
+  }
+
+ private:
+  // Returns the shape of a part of the array with about 1 MiB.
+  static std::vector<std::uint64_t> row_of(const VariableShape& shape) {
+    constexpr std::uint64_t kPart = 1 << 20;
+    std::vector<std::uint64_t> part(shape.lengths.size(), 1);
+    std::uint64_t bytes = shape.element_size;
+    for (std::size_t i = part.size(); i-- > 0 && bytes < kPart;) {
+      part[i] =
+          std::clamp<std::uint64_t>(kPart / bytes, 1, std::max<std::uint64_t>(shape.lengths[i], 1));
+      bytes *= part[i];
+    }
+    return part;
+  }
+
+  Result<bool> same_bytes() const {
+    NMB_ASSIGN(const RangeSource a, found_.bytes());
+    NMB_ASSIGN(const RangeSource b, expected_.bytes());
+    if (a.size() != b.size()) return false;
+    constexpr std::uint64_t kPart = 1 << 20;
+    return all_same(chunks_along(a.size(), kPart), [&](std::uint64_t number) -> Result<bool> {
+      const std::uint64_t at = number * kPart;
+      const auto length = static_cast<std::size_t>(std::min(kPart, a.size() - at));
+      std::vector<std::byte> one(length), other(length);
+      NMB_TRY(a.read_at(at, one));
+      NMB_TRY(b.read_at(at, other));
+      return one == other;
+    });
+  }
+
+  static Result<ChunkTable> table_of(const Place& place) {
+    NMB_ASSIGN(RangeSource region, place.bytes());
+    const Metadata& metadata = place.dataset.metadata;
+    return ChunkTable(std::make_shared<RangeSource>(std::move(region)), *place.storage,
+                      metadata.value_size(metadata.variable(place.variable).type));
+  }
+
+  // Compares chunks as they are stored.
+  Result<bool> same_chunks() const {
+    NMB_ASSIGN(const VariableShape shape, found_.dataset.shape(found_.variable));
+    NMB_ASSIGN(const ChunkTable a, table_of(found_));
+    NMB_ASSIGN(const ChunkTable b, table_of(expected_));
+    NMB_ASSIGN(const ChunkGrid grid,
+               ChunkGrid::make(shape.lengths, found_.storage->chunk, shape.element_size));
+    return all_same(grid.count(), [&](std::uint64_t number) -> Result<bool> {
+      NMB_ASSIGN(const std::vector<ChunkRow> one, a.rows(number, 1));
+      NMB_ASSIGN(const std::vector<ChunkRow> other, b.rows(number, 1));
+      if (one[0].stored_length != other[0].stored_length ||
+          one[0].filter_mask != other[0].filter_mask)
+        return false;
+      NMB_ASSIGN(const std::vector<std::byte> stored, a.stored(number, one[0]));
+      NMB_ASSIGN(const std::vector<std::byte> expected, b.stored(number, other[0]));
+      return stored == expected;
+    });
+  }
+
+  // Compares decoded values, in parts with the shape `chunk`.
+  Result<bool> same_values(const std::vector<std::uint64_t>& chunk) const {
+    NMB_ASSIGN(const RechunkedArray a,
+               RechunkedArray::open(found_.dataset, found_.variable, *found_.properties, chunk,
+                                    kCodedAtOnce));
+    NMB_ASSIGN(RechunkedArray b, RechunkedArray::open(expected_.dataset, expected_.variable,
+                                                      *expected_.properties, chunk, kCodedAtOnce));
+    if (found_.is_little() != expected_.is_little()) b.swap_bytes();
+    if (a.grid().lengths() != b.grid().lengths()) return false;
+    return all_same(a.grid().count(), [&](std::uint64_t number) -> Result<bool> {
+      NMB_ASSIGN(const std::vector<std::byte> one, a.chunk(number));
+      NMB_ASSIGN(const std::vector<std::byte> other, b.chunk(number));
+      return one == other;
+    });
+  }
+
+  // Returns whether is_same(number) is true for all numbers below `count`. Uses several threads.
+  template <class IsSame>
+  Result<bool> all_same(std::uint64_t count, const IsSame& is_same) const {
+    std::atomic<std::uint64_t> next{0};
+    std::atomic<bool> differs{false};
+    NMB_TRY(
+        share_work(std::max(options_.threads, 1u), [&](const std::atomic<bool>& stop) -> Status {
+          for (std::uint64_t number; !stop && !differs && (number = next++) < count;) {
+            if (options_.cancel && options_.cancel->load()) return Status(Code::kIo, "interrupted");
+            NMB_ASSIGN(const bool same, is_same(number));
+            if (!same) differs = true;
+          }
+          return {};
+        }));
+    return !differs;
+  }
+
+  const Place found_, expected_;
+  const ConvertOptions& options_;
+};
+
 // Reads the result and compares it with the source.
 class ResultCheck {
  public:
-  // `reader` and `form` must outlive this object.
-  ResultCheck(const Reader& reader, const hdf5::Hdf5Form& form, bool plain)
-      : reader_(reader), form_(form), plain_(plain), netcdf_(reader, form) {}
+  // Says whether the result stores values as the source does, or in other chunks.
+  enum class Layout : std::uint8_t { kKept, kNew };
 
-  // Checks that the groups of the HDF5 file are the blocks of kind 6. Classic datasets are not
-  // compared.
+  // `form` and `options` must outlive this object.
+  ResultCheck(const hdf5::NamedBlocks& blocks, const hdf5::Hdf5Form& form,
+              const ConvertOptions& options, Layout layout)
+      : blocks_(blocks), form_(form), options_(options), layout_(layout), netcdf_(blocks, form) {}
+
+  // Checks that the groups of the HDF5 file are the blocks of kind 6. Values of classic datasets
+  // are compared only if the layout is new.
   Status run(const std::string& path) {
     NMB_ASSIGN(const std::shared_ptr<const FileSource> file, FileSource::open(path));
     NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
@@ -152,7 +342,7 @@ class ResultCheck {
       return take(std::move(written), path);
     }));
     std::uint64_t expected = 0;
-    NMB_TRY(reader_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_TRY(blocks_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
       if (is_extended(entry)) ++expected;
       return true;
     }));
@@ -174,30 +364,42 @@ class ResultCheck {
   }
 
   Status take(hdf5::GroupBlock written, const std::string& path) {
-    NMB_ASSIGN(const std::optional<BlockEntry> entry, reader_.find(written.name));
+    NMB_ASSIGN(const std::optional<BlockEntry> entry, blocks_.find(written.name));
     if (written.name.empty() && form_.user_block_of() && !form_.user_block_of()->empty())
       NMB_TRY(check_user_block(written, path));
     if (!entry) return {};
     if (!is_extended(*entry)) {
-      NMB_ASSIGN(const std::shared_ptr<const Block> source, reader_.block(*entry));
+      NMB_ASSIGN(const std::shared_ptr<const Block> source, blocks_.block(*entry));
       NMB_ASSIGN(const std::shared_ptr<const Block> group,
                  hdf5::decode_group(std::move(written), path));
-      return netcdf_.add_classic(*group, *source, plain_);
+      NMB_TRY(netcdf_.add_classic(*group, *source, options_.plain));
+      return layout_ == Layout::kNew ? compare_classic(*group, *source) : Status();
     }
     ++groups_;
-    std::vector<std::byte> body;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_.block(*entry, &body));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(*entry));
     NMB_ASSIGN(const std::shared_ptr<const Block> expected, form_.written(block));
-    if (expected != block || !std::ranges::equal(written.body, body))
-      NMB_TRY(compare_definitions(written, *expected, path));
     netcdf_.add(*expected);
+    if (layout_ == Layout::kNew) {
+      NMB_ASSIGN(const std::shared_ptr<const Block> group,
+                 hdf5::decode_group(std::move(written), path));
+      return compare_relaid(*group, *expected);
+    }
+    bool is_equal = false;
+    if (expected == block) {
+      NMB_ASSIGN(const std::vector<std::byte> body, encoded(*block));
+      is_equal = written.body == body;
+    }
+    if (!is_equal) {
+      NMB_ASSIGN(const std::shared_ptr<const Block> group, hdf5::decode_group(written, path));
+      NMB_TRY(compare_definitions(*group, *expected));
+    }
     return compare_values(written, *expected);
   }
 
   Status check_user_block(const hdf5::GroupBlock& root, const std::string& path) const {
     NMB_ASSIGN(const std::shared_ptr<const Block> group, hdf5::decode_group(root, path));
     NMB_ASSIGN(const std::vector<std::byte> found, hdf5::user_block(*group));
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_.block(*form_.user_block_of()));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(*form_.user_block_of()));
     NMB_ASSIGN(const std::vector<std::byte> expected, hdf5::user_block(*block));
     return found == expected ? Status() : differs("", "its user block is different");
   }
@@ -228,7 +430,7 @@ class ResultCheck {
   Result<bool> is_implied(const Block& group, const hdf5::Link& link) const {
     if (link.kind != hdf5::LinkKind::kGroup) return false;
     NMB_ASSIGN(const std::optional<BlockEntry> entry,
-               reader_.find(joined_path(group.name, link.name)));
+               blocks_.find(joined_path(group.name, link.name)));
     return !entry.has_value();
   }
 
@@ -254,10 +456,8 @@ class ResultCheck {
 
   // Named datatypes without a link have numbers in place of paths. Only equality of these numbers
   // has a meaning: equal numbers mean the same type.
-  Status compare_definitions(const hdf5::GroupBlock& written, const Block& expected,
-                             const std::string& path) {
-    NMB_ASSIGN(const std::shared_ptr<const Block> decoded, hdf5::decode_group(written, path));
-    Block group = *decoded, named = expected;
+  Status compare_definitions(const Block& written, const Block& expected) {
+    Block group = written, named = expected;
     auto extension = std::make_shared<Extension>(*expected.metadata.extension());
     hdf5::drop_replaced_parameters(extension.get());
     auto written_extension = std::make_shared<Extension>(*group.metadata.extension());
@@ -297,6 +497,37 @@ class ResultCheck {
     return encode_extended_body(metadata, metadata.record_dimension() ? block.records : 0);
   }
 
+  // Compares groups whose values may be stored in other chunks.
+  Status compare_relaid(const Block& written, const Block& expected) {
+    Block group = written, named = expected;
+    NMB_ASSIGN(group.metadata, without_storage(group.metadata));
+    NMB_ASSIGN(named.metadata, without_storage(named.metadata));
+    NMB_TRY(compare_definitions(group, named));
+    for (VarId v = 0; v < expected.metadata.variable_count(); ++v)
+      NMB_TRY(compare_variable(written, v, expected, v));
+    return {};
+  }
+
+  Status compare_classic(const Block& written, const Block& source) const {
+    for (VarId v = 0; v < source.metadata.variable_count(); ++v) {
+      const std::string_view name = source.metadata.variable(v).name;
+      std::optional<VarId> there = written.metadata.find_variable(stored_as_no_coordinate(name));
+      if (!there) there = written.metadata.find_variable(name);
+      if (!there) return differs(source.name, "it has no variable \"" + std::string(name) + "\"");
+      NMB_TRY(compare_variable(written, *there, source, v));
+    }
+    return {};
+  }
+
+  Status compare_variable(const Block& written, VarId found, const Block& expected,
+                          VarId variable) const {
+    const std::string name(expected.metadata.variable(variable).name);
+    const Result<bool> same = ValueCheck(written, found, expected, variable, options_).run();
+    if (!same.ok()) return same.status().of_object("variable " + name);
+    return *same ? Status()
+                 : differs(written.name, "values of variable " + name + " are different");
+  }
+
   static Status compare_values(const hdf5::GroupBlock& written, const Block& expected) {
     if (written.extent_length != expected.extent->size())
       return differs(written.name, "found " + std::to_string(written.extent_length) +
@@ -315,9 +546,10 @@ class ResultCheck {
     return {};
   }
 
-  const Reader& reader_;
+  const hdf5::NamedBlocks blocks_;
   const hdf5::Hdf5Form& form_;
-  const bool plain_;  // ConvertOptions::plain
+  const ConvertOptions& options_;
+  const Layout layout_;
   hdf5::NetcdfCheck netcdf_;
   std::map<std::string, std::string>
       unlinked_;  // expected name of each named datatype without a link, by its found name
@@ -332,29 +564,22 @@ Status check_losses(const hdf5::Hdf5Form& form) {
                     (count > 1 ? ", and " + std::to_string(count - 1) + " more" : std::string()));
 }
 
-Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
-                   const ConvertOptions& options) {
-  NMB_TRY(check_ranges(options));
+// Makes the file with make(hidden), checks it, and renames it to `path`.
+Status make_output(const std::string& path, const ConvertOptions& options, ResultCheck& check,
+                   const std::function<Status(const std::string& hidden)>& make) {
   CreateOptions create;
   create.overwrite = options.overwrite;
   create.sync = options.sync;
   create.cancel = options.cancel;
-  NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
-  if (options.on_losses) {
-    NMB_ASSIGN(LostRecords records, lost_records(reader));
-    NMB_TRY(options.on_losses(reader, {form.losses(), form.changes(), std::move(records)}));
-  } else {
-    NMB_TRY(check_losses(form).in_file(input));
-  }
-  if (!options.plain) NMB_TRY(hdf5::check_netcdf_names(reader).in_file(input));
   create.make = [&](const std::string& hidden) -> Status {
-    const Status made = run_export(input, hidden, path, options);
+    const Status made = make(hidden);
     // A signal from a terminal also ends the process nmb-hdf5.
     if (options.cancel && options.cancel->load())
       return Status(Code::kIo, path, kNoOffset, "", "interrupted; nothing was written");
     NMB_TRY(made);
+    if (options.links_unchanged) NMB_TRY(options.links_unchanged());
     if (!options.check) return {};
-    const Status status = ResultCheck(reader, form, options.plain).run(hidden);
+    const Status status = check.run(hidden);
     if (status.ok() || (!status.file().empty() && status.file() != hidden)) return status;
     // The message names the final path, because users do not know the hidden name.
     return Status(status.code(), path, status.offset(), status.rule(), status.message());
@@ -365,11 +590,93 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
   return output->publish();
 }
 
+Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
+                   const ConvertOptions& options) {
+  NMB_TRY(check_ranges(options));
+  NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
+  if (options.on_losses) {
+    NMB_ASSIGN(LostRecords records, lost_records(reader));
+    NMB_TRY(options.on_losses(reader, {form.losses(), form.changes(), std::move(records)}));
+  } else {
+    NMB_TRY(check_losses(form).in_file(input));
+  }
+  if (!options.plain) NMB_TRY(hdf5::check_netcdf_names(reader).in_file(input));
+  ResultCheck check(reader, form, options, ResultCheck::Layout::kKept);
+  return make_output(path, options, check, [&](const std::string& hidden) {
+    return run_worker(options.links_unchanged ? "export-linked" : "export", input, hidden, path,
+                      export_arguments(options), options);
+  });
+}
+
+// Adds a line for each variable that cannot get the layout of CMIP7.
+Status add_left(const hdf5::NamedBlocks& blocks, std::vector<std::string>* left) {
+  return blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
+    NMB_ASSIGN(const hdf5::Cmip7Layout layout, hdf5::Cmip7Layout::of(*block));
+    std::vector<hdf5::Property> properties;
+    if (block->metadata.extension()) {
+      NMB_ASSIGN(properties, hdf5::decode_properties(block->metadata.extension()->hdf5));
+    }
+    for (VarId v = 0; v < block->metadata.variable_count(); ++v) {
+      std::string why;
+      (void)layout.chunks(*block, v, properties, &why);
+      if (!why.empty())
+        left->push_back("variable " + joined_path(block->name, block->metadata.variable(v).name) +
+                        ": " + why + "; its chunks stay unchanged");
+    }
+    return true;
+  });
+}
+
+Status like_alone(const std::string& input, const std::string& path, const std::string& like,
+                  const ConvertOptions& options) {
+  NMB_TRY(check_ranges(options));
+  NMB_ASSIGN(std::shared_ptr<const FileSource> file, FileSource::open(input));
+  NMB_ASSIGN(const hdf5::NamedBlocks blocks, hdf5::NamedBlocks::open(std::move(file)));
+  NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(blocks));
+  NMB_TRY(hdf5::check_netcdf_names(blocks).in_file(input));
+  ResultCheck check(blocks, form, options, ResultCheck::Layout::kNew);
+  std::vector<std::string> arguments = export_arguments(options);
+  arguments.push_back(like);
+  arguments.push_back(std::to_string(options.threads));
+  return make_output(path, options, check, [&](const std::string& hidden) {
+    return run_worker("export-like", input, hidden, path, arguments, options);
+  });
+}
+
+Status relayout_alone(const std::shared_ptr<const FileSource>& file, const std::string& path,
+                      const ConvertOptions& options,
+                      const std::function<Status(std::vector<std::string>)>& on_left) {
+  NMB_ASSIGN(const hdf5::NamedBlocks blocks, hdf5::NamedBlocks::open(file));
+  NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(blocks));
+  NMB_TRY(check_losses(form).in_file(file->name()));
+  NMB_TRY(hdf5::check_netcdf_names(blocks).in_file(file->name()));
+  std::vector<std::string> left;
+  NMB_TRY(add_left(blocks, &left).in_file(file->name()));
+  if (!left.empty()) NMB_TRY(on_left(std::move(left)));
+  ResultCheck check(blocks, form, options, ResultCheck::Layout::kNew);
+  return make_output(path, options, check, [&](const std::string& hidden) {
+    return run_worker("relayout", file->name(), hidden, path, {std::to_string(options.threads)},
+                      options);
+  });
+}
+
 }  // namespace
 
 Status write_hdf5(const Reader& reader, const std::string& input, const std::string& path,
                   const ConvertOptions& options, Communicator& ranks) {
   return ranks.first([&] { return write_alone(reader, input, path, options); });
+}
+
+Status write_hdf5_like(const std::string& input, const std::string& path, const std::string& like,
+                       const ConvertOptions& options) {
+  return like_alone(input, path, like, options);
+}
+
+Status write_cmip7(const std::shared_ptr<const FileSource>& file, const std::string& path,
+                   const ConvertOptions& options, Communicator& ranks,
+                   const std::function<Status(std::vector<std::string>)>& on_left) {
+  return ranks.first([&] { return relayout_alone(file, path, options, on_left); });
 }
 
 }  // namespace nmb

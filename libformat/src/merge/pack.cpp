@@ -2,12 +2,14 @@
 // temporary NMB file.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "merge/packer.h"
 #include "merge/reading/input_order.h"
@@ -33,6 +35,25 @@ std::string resume_key(const PackOptions& options) {
              std::to_string(about.st_mtim.tv_nsec);
   }
   return key;
+}
+
+// Returns nullopt for a file that cannot be found.
+std::vector<std::optional<FileStamp>> stamps_of(const std::vector<std::string>& paths) {
+  std::vector<std::optional<FileStamp>> stamps;
+  for (const std::string& path : paths) {
+    const Result<FileStamp> stamp = FileSource::stamp_of(path);
+    stamps.push_back(stamp.ok() ? std::optional(*stamp) : std::nullopt);
+  }
+  return stamps;
+}
+
+Status check_stamps(const std::vector<std::string>& paths,
+                    const std::vector<std::optional<FileStamp>>& before) {
+  const std::vector<std::optional<FileStamp>> now = stamps_of(paths);
+  const auto [changed, expected] = std::ranges::mismatch(now, before);
+  if (changed == now.end()) return {};
+  return Status(Code::kDamaged, paths[static_cast<std::size_t>(changed - now.begin())], kNoOffset,
+                "", "the file changed while it was read");
 }
 
 // Removes the file, if it exists, when this object is destroyed.
@@ -86,19 +107,31 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   first.keep_statistics = false;
   first.originals = Originals::kNone;
   first.writer.hdf5_view = Hdf5View::kOff;
+  first.link_united = ranks.size() == 1;
   first.provenance = nullptr;
   first.writer.sync = false;
+  first.writer.sum_links = !first.link_united;
   first.writer.layer = nullptr;
+  // The temporary file has no checksums of linked values, so stamps show whether inputs change.
+  const std::vector<std::optional<FileStamp>> stamps = stamps_of(options.inputs);
   const Status merged = merge_inputs(first, report, ranks);
   for (std::string& text : report->warnings)
     if (text.starts_with(between + ": ")) text.replace(0, between.size(), options.output);
   NMB_TRY(naming(options.output, merged));
+  // The output has the values to which the temporary file has links.
+  report->value_bytes += std::exchange(report->linked_bytes, 0);
   return ranks.first([&]() -> Status {
-    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between));
+    ReadOptions reading;
+    if (first.link_united) reading.external = ExternalPaths::kAny;
+    reading.check_external = !first.link_united;
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between, reading));
     Communicator alone;
     const std::string& source = options.hdf5->source;
+    ConvertOptions convert = extract_options(options);
+    if (first.link_united)
+      convert.links_unchanged = [&]() -> Status { return check_stamps(options.inputs, stamps); };
     NMB_TRY(naming(source.empty() ? options.output : source,
-                   write_hdf5(*reader, between, options.output, extract_options(options), alone)));
+                   write_hdf5(*reader, between, options.output, convert, alone)));
     // It is not an error if another process has already removed the output.
     if (const auto result = FileSource::open(options.output); result.ok())
       report->bytes_out = (*result)->size();

@@ -221,22 +221,25 @@ class Packer {
 
   // Collective. Checks the effect of the chunk length at index `place` in the options.
   Status check_chunk(std::size_t place, Status* failure) {
-    const auto& [name, length] = options_.compression->chunk[place];
-    const std::string dimension = nmb::in_quotes(name);
+    const Compression::ChunkLength& asked = options_.compression->chunk[place];
+    const std::string object = asked.object();
     const ChunkUse& use = blocks_->chunk_use(place);
     NMB_ASSIGN(const bool known, anywhere(use.is_known));
     NMB_ASSIGN(const bool cut, anywhere(use.is_cut || use.is_clipped));
     NMB_ASSIGN(const bool clipped, anywhere(use.is_clipped));
-    if (!known) note_missing("a variable with dimension " + dimension + " (chunks)", failure);
+    if (!known)
+      note_missing((asked.variable.empty() ? "a variable with " : "the ") + object + " (chunks)",
+                   failure);
     if (ranks_.rank() != 0 || !report_.unreadable.empty()) return {};
     // A separate warning for each variable gives the reason.
     if (known && !cut)
-      report_.warnings.push_back(options_.output + ": no variable is cut into chunks along " +
-                                 dimension);
+      report_.warnings.push_back(
+          options_.output + ": no variable is cut into chunks along " +
+          (asked.variable.empty() ? nmb::in_quotes(asked.dimension) : object));
     if (clipped)
-      report_.warnings.push_back(options_.output + ": a chunk length of " + std::to_string(length) +
-                                 " is more than the length of dimension " + dimension +
-                                 "; its variables get chunks of the dimension's length");
+      report_.warnings.push_back(options_.output + ": a chunk length of " +
+                                 std::to_string(asked.length) + " is more than the length of " +
+                                 object + "; its variables get chunks of the dimension's length");
     return {};
   }
 
@@ -252,6 +255,7 @@ class Packer {
     NMB_ASSIGN(report_.value_bytes, ranks_.all_reduce(writer_->pending_bytes(), std::plus<>()));
     NMB_ASSIGN(report_.linked_bytes, ranks_.all_reduce(writer_->linked_bytes(), std::plus<>()));
     NMB_ASSIGN(report_.originals, ranks_.all_reduce(blocks_->originals(), std::plus<>()));
+    NMB_ASSIGN(report_.replaced, ranks_.all_reduce(blocks_->replaced(), std::plus<>()));
     NMB_TRY(writer_->close());
     if (options_.link) report_.external_files = writer_->external_files();
     NMB_ASSIGN(report_.without_statistics,

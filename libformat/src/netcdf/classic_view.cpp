@@ -244,6 +244,7 @@ class ClassicMaker {
   // Chooses the dimensions of the classic dataset and one of them as the record dimension.
   void choose_dimensions() {
     const std::size_t count = view_.dimensions.size();
+    const bool keeps_unused = view_.is_netcdf || is_classic_dataset(from_);
     std::vector<bool> used(count);
     std::vector<bool> slowest(count, true);
     for (const Chosen& chosen : chosen_)
@@ -254,11 +255,11 @@ class ClassicMaker {
     for (const bool by_use : {true, false})
       for (std::uint32_t d = 0; d < count && !record_; ++d)
         if (view_.dimensions[d].may_grow && slowest[d] && used[d] == by_use &&
-            (used[d] || view_.is_netcdf))
+            (used[d] || keeps_unused))
           record_ = d;
     ids_.resize(count);
     for (std::uint32_t d = 0; d < count; ++d)
-      if (used[d] || view_.is_netcdf) define_dimension(d, slowest[d]);
+      if (used[d] || keeps_unused) define_dimension(d, slowest[d]);
   }
 
   void define_dimension(std::uint32_t d, bool is_slowest) {
@@ -484,7 +485,7 @@ std::vector<Loss> type_losses(const Metadata& metadata, Kind target) {
 Result<ClassicView> classic_view(std::shared_ptr<const Dataset> dataset, Kind target,
                                  const DimensionLengths* lengths,
                                  std::optional<std::int64_t> first_made_up) {
-  if (is_classic_dataset(dataset->metadata))
+  if (has_classic_values(dataset->metadata))
     return with_types_of(as_classic(std::move(dataset)), target);
   const std::string file = dataset->extent->name();
   const bool is_file = dataset->name == file;

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "hdf5/model/hdf5_section.h"
 #include "model/paths.h"
 #include "netcdf/group_order.h"
-#include "wire/joined_text.h"
+#include "wire/endian.h"
 
 namespace nmb {
 
@@ -16,17 +17,38 @@ namespace {
 
 using hdf5::Property;
 
+// Returns whether the first property is the one that all classic datasets of kind 6 have. Other
+// sections need not be decoded.
+bool begins_with_mark(std::span<const std::byte> section) {
+  return section.size() >= sizeof(std::uint16_t) &&
+         load_le<std::uint16_t>(section.data()) ==
+             static_cast<std::uint16_t>(Property::Number::kDimensionsAbove);
+}
+
+// Returns whether all types differ from types of CDF-5 at most in their byte order.
+bool has_classic_types(const TypeTable& types) {
+  for (std::size_t i = 0; i < types.size(); ++i)
+    if (!types[i].name.empty() ||
+        !types.classic(static_cast<Type>(TypeTable::kFirst + static_cast<std::uint32_t>(i))))
+      return false;
+  return true;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> levels_above(const Metadata& metadata) {
   const Extension* const extension = metadata.extension().get();
-  if (!extension || extension->hdf5.empty() || extension->types.size() > 0 ||
-      !extension->storage.empty() ||
-      std::ranges::any_of(extension->unlimited, [](const Unlimited& u) { return !u.is_record; }))
+  if (!extension || !begins_with_mark(extension->hdf5) || extension->unlimited.size() > 1 ||
+      !has_classic_types(extension->types) ||
+      std::ranges::any_of(extension->storage, [](const Storage& storage) {
+        return storage.kind != StorageKind::kChunked;
+      }))
     return {};
   const Result<std::vector<Property>> properties = hdf5::decode_properties(extension->hdf5);
-  if (!properties.ok() || properties->size() != 1 ||
-      properties->front().number != Property::Number::kDimensionsAbove)
+  if (!properties.ok() ||
+      std::ranges::any_of(std::span(*properties).subspan(1), [](const Property& property) {
+        return property.number != Property::Number::kCreation;
+      }))
     return {};
   std::vector<std::uint32_t> levels(metadata.dimension_count());
   for (const hdf5::DimensionAbove& above : properties->front().dimensions_above) {
@@ -38,6 +60,20 @@ std::vector<std::uint32_t> levels_above(const Metadata& metadata) {
 
 bool is_classic_dataset(const Metadata& metadata) {
   return !metadata.extension() || !levels_above(metadata).empty();
+}
+
+bool has_classic_values(const Metadata& metadata) {
+  const Extension* const extension = metadata.extension().get();
+  if (!extension) return true;
+  return extension->types.size() == 0 && extension->storage.empty() &&
+         std::ranges::all_of(extension->unlimited, &Unlimited::is_record) &&
+         !levels_above(metadata).empty();
+}
+
+std::optional<DimId> growing_dimension(const Metadata& metadata) {
+  if (const auto record = metadata.record_dimension()) return record;
+  if (!metadata.extension() || metadata.extension()->unlimited.empty()) return std::nullopt;
+  return metadata.extension()->unlimited.front().dimension;
 }
 
 std::optional<std::string> path_above(std::string_view block, std::uint32_t levels,
@@ -60,7 +96,7 @@ std::shared_ptr<const Dataset> dataset_keeping(std::shared_ptr<const Dataset> of
 }
 
 std::shared_ptr<const Dataset> as_classic(std::shared_ptr<const Dataset> dataset) {
-  if (!dataset->metadata.extension()) return dataset;
+  if (!dataset->metadata.extension() || !has_classic_values(dataset->metadata)) return dataset;
   Dataset classic = *dataset;
   classic.metadata.set_extension(nullptr);
   classic.layout.kind = Kind::kCdf5;
@@ -77,16 +113,20 @@ std::uint32_t levels_between(std::string_view block, std::string_view path) {
   return static_cast<std::uint32_t>(std::ranges::count(between, '/') + 1);
 }
 
+Property dimensions_above(const std::vector<std::uint32_t>& levels) {
+  Property property;
+  property.number = Property::Number::kDimensionsAbove;
+  for (DimId d = 0; d < levels.size(); ++d)
+    if (levels[d] > 0) property.dimensions_above.push_back({d, levels[d]});
+  return property;
+}
+
 Dataset with_dimensions_above(const Dataset& dataset, const std::vector<std::uint32_t>& levels) {
   Dataset out = dataset;
   auto extension = std::make_shared<Extension>();
   if (const auto record = out.metadata.record_dimension())
     extension->unlimited.push_back({*record, true});
-  Property property;
-  property.number = Property::Number::kDimensionsAbove;
-  for (DimId d = 0; d < levels.size(); ++d)
-    if (levels[d] > 0) property.dimensions_above.push_back({d, levels[d]});
-  hdf5::append_property(property, &extension->hdf5);
+  hdf5::append_property(dimensions_above(levels), &extension->hdf5);
   out.metadata.set_extension(std::move(extension));
   for (VarId v = 0; v < out.metadata.variable_count(); ++v)
     out.metadata.set_begin(v, out.metadata.begin(v) - dataset.layout.header_length);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hdf5/model/hdf5_section.h"
 #include "nmb/dataset.h"
 #include "nmb/metadata.h"
 #include "nmb/status.h"
@@ -17,20 +18,26 @@
 namespace nmb {
 
 // Returns for each dimension how many levels above the block the group is that defines the
-// dimension. 0 means the block itself. The result is empty if the block has no dimensions from
-// groups above, or if it is not a classic dataset in all other respects.
+// dimension. 0 means the block itself. The result is empty if the block is not of kind 6, or if it
+// is not a classic dataset in all other respects.
 std::vector<std::uint32_t> levels_above(const Metadata& metadata);
 
 // Returns whether the definitions are definitions of a classic dataset. Returns true for kinds 1, 2
-// and 5. For kind 6, returns true if the result of levels_above() is not empty.
+// and 5. For kind 6, returns true if the result of levels_above() is not empty. The values of such
+// a block of kind 6 may be stored in chunks.
 NMB_EXPORT bool is_classic_dataset(const Metadata& metadata);
+// Returns whether a classic dataset stores its values like a classic file: big-endian, without
+// chunks. Returns false for all other datasets.
+NMB_EXPORT bool has_classic_values(const Metadata& metadata);
+// Returns the dimension of a classic dataset that may grow.
+std::optional<DimId> growing_dimension(const Metadata& metadata);
 
 // Returns the path of a dimension that is defined `levels` levels above a block, without the first
 // '/'. Returns nullopt if the block has fewer groups above it.
 std::optional<std::string> path_above(std::string_view block, std::uint32_t levels,
                                       std::string_view dimension);
 
-// Returns the dataset without its extension if is_classic_dataset() is true for it, and unchanged
+// Returns the dataset without its extension if has_classic_values() is true for it, and unchanged
 // if not. The result keeps `dataset` alive.
 std::shared_ptr<const Dataset> as_classic(std::shared_ptr<const Dataset> dataset);
 
@@ -47,5 +54,9 @@ std::uint32_t levels_between(std::string_view block, std::string_view path);
 // above. The values keep their positions in the extent. levels: for each dimension, how many levels
 // above the block its group is. At least one level must not be 0.
 Dataset with_dimensions_above(const Dataset& dataset, const std::vector<std::uint32_t>& levels);
+
+// Returns the property that marks a classic dataset of kind 6. `levels` has the same meaning as for
+// with_dimensions_above(), but all levels may be 0.
+hdf5::Property dimensions_above(const std::vector<std::uint32_t>& levels);
 
 }  // namespace nmb

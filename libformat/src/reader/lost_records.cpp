@@ -1,4 +1,5 @@
 // Finds records that netCDF does not see in HDF5 files and views (see nmb/reader.h).
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,11 +34,12 @@ Result<LostRecords> lost_records(const Reader& reader) {
     if (entry.records == 0) return true;
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
     const Metadata& metadata = block->metadata;
-    const std::optional<DimId> dimension = metadata.record_dimension();
+    const std::optional<DimId> dimension = growing_dimension(metadata);
     if (!dimension || !is_classic_dataset(metadata)) return true;
     bool is_used = false;
     for (VarId v = 0; v < metadata.variable_count() && !is_used; ++v)
-      is_used = metadata.is_record_variable(v);
+      is_used = std::ranges::find(metadata.variable(v).dimensions, *dimension) !=
+                metadata.variable(v).dimensions.end();
     const std::string name(metadata.dimension(*dimension).name);
     const std::vector<std::uint32_t> levels = levels_above(metadata);
     const std::uint32_t above = levels.empty() ? 0 : levels[*dimension];

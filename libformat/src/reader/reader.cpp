@@ -110,7 +110,8 @@ Result<std::unique_ptr<Reader>> Reader::open(std::shared_ptr<const ByteSource> f
   NMB_ASSIGN(Head head, read_head(*file, warnings));
   if (far) far->set_run(run_of(head.superblock));
   auto shared = std::make_shared<State::Shared>();
-  shared->core = std::make_unique<ReaderCore>(*file, std::move(head), options.external, far.get());
+  shared->core = std::make_unique<ReaderCore>(*file, std::move(head), options.external, far.get(),
+                                              options.check_external);
   shared->file = std::move(file);
   auto state = std::make_unique<State>();
   state->shared = std::move(shared);

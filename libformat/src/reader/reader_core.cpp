@@ -13,11 +13,11 @@
 namespace nmb {
 
 ReaderCore::ReaderCore(const ByteSource& file, Head head, ExternalPaths external,
-                       const FarSource* far)
+                       const FarSource* far, bool check_external)
     : file_(file),
       head_(std::move(head)),
       index_(file, head_.superblock, far),
-      external_(file, head_.superblock, external),
+      external_(file, head_.superblock, external, check_external),
       statistics_(file, head_.superblock, PageUse::kStatistics, far),
       tags_(file, head_.superblock, PageUse::kTags, far),
       decompressor_(head_.dictionary) {}

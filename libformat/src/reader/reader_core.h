@@ -29,8 +29,9 @@ struct StoredBlock {
 class ReaderCore {
  public:
   // `file` must outlive the object. far: `file` if it is on slow storage; nullptr if it is not.
+  // `external` and `check_external`: see ReadOptions.
   ReaderCore(const ByteSource& file, Head head, ExternalPaths external = ExternalPaths::kBeneath,
-             const FarSource* far = nullptr);
+             const FarSource* far = nullptr, bool check_external = true);
   const Head& head() const { return head_; }
   const IndexTree& index() const { return index_; }
   // Takes over the pages that `before` has read from the index and from growth pages. before: the

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "nmb/status.h"
 #include "wire/memory_room.h"
 
 namespace nmb {
@@ -29,11 +30,22 @@ class ChunkCache {
     const std::scoped_lock lock(mutex_);
     return arrays_++;
   }
-  // Returns the mutex to hold while you load a missing chunk. Other threads that need the same
-  // chunk wait for the mutex.
-  std::mutex& loading(std::uint64_t array, std::uint64_t number) {
-    return loading_[(array * 31 + number) % loading_.size()];
+  // Returns a chunk. Calls load(), which returns the values, if the chunk is not in the cache.
+  // Meanwhile, other threads that need the same chunk wait. Errors: those of load().
+  template <class Load>
+  Result<Chunk> get(std::uint64_t array, std::uint64_t number, const Load& load) {
+    Chunk chunk = find(array, number);
+    if (chunk) return chunk;
+    const std::scoped_lock lock(loading_[(array * 31 + number) % loading_.size()]);
+    chunk = find(array, number);
+    if (chunk) return chunk;
+    NMB_ASSIGN(std::vector<std::byte> values, load());
+    chunk = std::make_shared<const std::vector<std::byte>>(std::move(values));
+    put(array, number, chunk);
+    return chunk;
   }
+
+ private:
   // Returns the chunk, or nullptr if it is not in the cache.
   Chunk find(std::uint64_t array, std::uint64_t number) {
     const std::scoped_lock lock(mutex_);
@@ -55,7 +67,6 @@ class ChunkCache {
     places_[key] = std::prev(entries_.end());
   }
 
- private:
   using Key = std::pair<std::uint64_t, std::uint64_t>;
   struct Entry {
     Key key;

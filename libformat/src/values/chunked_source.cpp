@@ -65,7 +65,7 @@ Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) co
         NMB_TRY(table_.read_plain(number, row, place, here));
         continue;
       }
-      NMB_ASSIGN(chunk, chunk_at(number, row));
+      NMB_ASSIGN(chunk, cache_->get(array_, number, [&] { return table_.load(number, row); }));
       of_chunk = number;
     }
     if (chunk->empty())
@@ -84,18 +84,6 @@ Result<ChunkRow> ChunkedSource::row_of(std::uint64_t number) const {
     first_row_ = number;
   }
   return rows_[number - first_row_];
-}
-
-Result<ChunkCache::Chunk> ChunkedSource::chunk_at(std::uint64_t number, const ChunkRow& row) const {
-  ChunkCache::Chunk chunk = cache_->find(array_, number);
-  if (chunk) return chunk;
-  const std::scoped_lock lock(cache_->loading(array_, number));
-  chunk = cache_->find(array_, number);
-  if (chunk) return chunk;
-  NMB_ASSIGN(std::vector<std::byte> bytes, table_.load(number, row));
-  chunk = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-  cache_->put(array_, number, chunk);
-  return chunk;
 }
 
 }  // namespace nmb

@@ -30,7 +30,6 @@ class ChunkedSource final : public ByteSource {
 
  private:
   Result<ChunkRow> row_of(std::uint64_t number) const;
-  Result<ChunkCache::Chunk> chunk_at(std::uint64_t number, const ChunkRow& row) const;
 
   const ChunkTable table_;
   const std::vector<std::uint64_t> chunk_, lengths_;

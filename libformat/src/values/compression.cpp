@@ -36,19 +36,39 @@ Status Compression::set_chunk(std::string_view text) {
     const std::size_t comma = text.find(',');
     const std::string_view item = text.substr(0, comma);
     const std::size_t colon = item.rfind(':');
+    std::string_view dimension = item.substr(0, colon);
+    const std::size_t first = dimension.rfind(':');
+    std::string_view variable;
+    if (first != dimension.npos) {
+      variable = dimension.substr(0, first);
+      dimension.remove_prefix(first + 1);
+    }
     const std::optional<std::uint64_t> length =
         colon == item.npos ? std::nullopt : whole_number(item.substr(colon + 1));
-    if (!length || *length == 0 || colon == 0)
-      return Status(Code::kUsage, "found chunk " + in_quotes(item) +
-                                      ", expected DIM:LEN with a length of at least 1");
+    if (!length || *length == 0 || dimension.empty() || first == 0)
+      return Status(Code::kUsage,
+                    "found chunk " + in_quotes(item) +
+                        ", expected DIM:LEN or VAR:DIM:LEN with a length of at least 1");
     for (const ChunkLength& other : chunk)
-      if (other.dimension == item.substr(0, colon))
-        return Status(Code::kUsage, "found two chunk lengths for dimension " +
-                                        in_quotes(other.dimension) + ", expected one");
-    chunk.push_back({std::string(item.substr(0, colon)), *length});
-    if (comma == text.npos) return {};
+      if (other.dimension == dimension && other.variable == variable)
+        return Status(Code::kUsage,
+                      "found two chunk lengths for " + other.object() + ", expected one");
+    chunk.push_back({std::string(dimension), *length, std::string(variable)});
+    if (comma == text.npos) break;
     text.remove_prefix(comma + 1);
   }
+  std::stable_partition(chunk.begin(), chunk.end(),
+                        [](const ChunkLength& one) { return !one.variable.empty(); });
+  return {};
+}
+
+std::string Compression::ChunkLength::text() const {
+  return (variable.empty() ? "" : variable + ":") + dimension + ":" + std::to_string(length);
+}
+
+std::string Compression::ChunkLength::object() const {
+  return "dimension " + in_quotes(dimension) +
+         (variable.empty() ? "" : " of variable " + in_quotes(variable));
 }
 
 }  // namespace nmb

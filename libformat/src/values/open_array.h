@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hdf5/model/hdf5_section.h"
+#include "nmb/dataset.h"
 #include "nmb/values.h"
 #include "values/chunk_cache.h"
 
@@ -24,6 +25,10 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
                                 std::shared_ptr<const ByteSource> extent,
                                 std::span<const hdf5::Property> properties,
                                 const std::shared_ptr<ChunkCache>& cache);
+// Returns the values of stored_array() without gaps between records.
+Result<std::shared_ptr<const ByteSource>> contiguous_array(
+    const Dataset& dataset, VarId variable, std::span<const hdf5::Property> properties,
+    const std::shared_ptr<ChunkCache>& cache);
 // Returns the fill value that readers get where a variable has no stored values. The result has
 // `value_size` bytes, which are zero if no fill value is set.
 std::vector<std::byte> unstored_value(std::span<const hdf5::Property> properties, VarId variable,

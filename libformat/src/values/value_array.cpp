@@ -106,6 +106,18 @@ Result<ValueArray> stored_array(const Metadata& metadata, const ClassicLayout& l
   return array;
 }
 
+Result<std::shared_ptr<const ByteSource>> contiguous_array(
+    const Dataset& dataset, VarId variable, std::span<const hdf5::Property> properties,
+    const std::shared_ptr<ChunkCache>& cache) {
+  NMB_ASSIGN(const ValueArray array, stored_array(dataset.metadata, dataset.layout, dataset.records,
+                                                  variable, dataset.extent, properties, cache));
+  if (array.shape.record_size > 0)
+    return record_array(array.source, array.shape,
+                        dataset.metadata.array_bytes(variable).value_or(0));
+  return Source(std::make_shared<RangeSource>(array.source, array.shape.begin,
+                                              array.source->size() - array.shape.begin));
+}
+
 Result<ValueArray> open_array(const Metadata& metadata, const ClassicLayout& layout,
                               std::uint64_t records, VarId variable,
                               std::shared_ptr<const ByteSource> extent,

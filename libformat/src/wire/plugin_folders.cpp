@@ -65,6 +65,8 @@ std::vector<fs::path> plugin_folders() {
     if (const fs::path file = fs::canonical(library, error); !error)
       folders.push_back(file.parent_path() / "nmb");
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  // nmb-hdf5 starts other processes of itself.
+  if (program.filename() == "nmb-hdf5") folders.push_back(program.parent_path());
   if (!program.empty())
     folders.push_back(program.parent_path().parent_path() / NMB_LIBRARY_FOLDER / "nmb");
   for (const fs::path& folder : search_path(library))

@@ -21,6 +21,8 @@ namespace {
 // Largest number of bytes for the paths in a file-table page and their rows.
 constexpr std::uint64_t kMostPathBytes = std::uint64_t{1} << 31;
 
+bool sums_links(const WriterOptions& options) { return options.sum_links && !options.dry_run; }
+
 }  // namespace
 
 Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks) {
@@ -56,18 +58,18 @@ Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks) {
   std::vector<Move*> moves;
   for (auto& [linked, move] : links) {
     move.position += lengths.before;
-    if (w.options.dry_run)
+    if (!sums_links(w.options))
       move.sums.assign(move.windows(w.committed.superblock.piece_size), kWidestSum);
     moves.push_back(&move);
   }
-  if (!w.options.dry_run) {
+  if (sums_links(w.options)) {
     DryOutput nowhere(w.file->name());
     NMB_TRY(share_moves(w.ranks.communicator(), moves, nowhere, w.committed.superblock.piece_size,
                         w.options));
   }
   const auto keep_sums = [&]() -> Status {
     for (auto& [linked, move] : links)
-      NMB_TRY(linked->take_sums(std::move(move.sums), !w.options.dry_run));
+      NMB_TRY(linked->take_sums(std::move(move.sums), sums_links(w.options)));
     return {};
   };
   return w.ranks.agree(keep_sums());

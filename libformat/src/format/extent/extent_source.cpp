@@ -112,6 +112,11 @@ Result<std::vector<std::byte>> ExtentSource::load_piece(const Piece& piece) cons
 
 Status ExtentSource::read_piece(const Piece& piece, std::uint64_t offset,
                                 std::span<std::byte> out) const {
+  if (piece.file != 0 && piece.codec == PieceCodec::kNone && !external_->checks()) {
+    std::shared_ptr<const ByteSource> keep;
+    NMB_ASSIGN(const ByteSource* const file, file_of(piece, &keep));
+    return file->read_at(piece.position + (offset - piece.logical), out);
+  }
   if (offset == piece.logical && out.size() == piece.length) return load_piece(piece, out);
   if (piece.is_plain() && !verify_)
     return file_.read_at(piece.position + (offset - piece.logical), out);

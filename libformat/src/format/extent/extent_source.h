@@ -19,7 +19,8 @@ namespace nmb {
 
 // Thread-safe. Checks the sum of a piece in three cases: a read covers the whole piece, the piece
 // is coded, or the piece lies in another file, which other programs may change. If `verify` is
-// true, every piece that a read overlaps is read completely and checked.
+// true, every piece that a read overlaps is read completely and checked. An uncompressed piece in
+// another file is never checked if ExternalFiles::checks() returns false.
 class ExtentSource final : public ByteSource {
  public:
   // `superblock`, `growth` and `cache` belong to `file`. `external` is nullptr for an original (see

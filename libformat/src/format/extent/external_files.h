@@ -21,9 +21,10 @@ namespace nmb {
 class ExternalFiles {
  public:
   // `file` must outlive this object. `file.path()` determines where external files are searched
-  // for.
-  ExternalFiles(const ByteSource& file, const Superblock& superblock, ExternalPaths allowed)
-      : file_(file), superblock_(superblock), allowed_(allowed) {}
+  // for. `check`: see ReadOptions::check_external.
+  ExternalFiles(const ByteSource& file, const Superblock& superblock, ExternalPaths allowed,
+                bool check)
+      : file_(file), superblock_(superblock), allowed_(allowed), check_(check) {}
 
   Result<std::shared_ptr<const FileTable>> table() const;
   // Opens the external file, or the original, that has this number; number 1 is the table's first
@@ -37,6 +38,8 @@ class ExternalFiles {
                                           std::uint64_t length) const;
   // Returns the file's name for messages.
   Result<std::string> name_of(std::uint32_t number) const;
+  // Returns whether the checksums of pieces in other files are checked.
+  bool checks() const { return check_; }
 
  private:
   Result<std::shared_ptr<const ByteSource>> beside(const ExternalFile& row,
@@ -46,6 +49,7 @@ class ExternalFiles {
   const ByteSource& file_;
   const Superblock superblock_;
   const ExternalPaths allowed_;
+  const bool check_;
   mutable PieceCache original_pieces_;
   mutable std::mutex mutex_;  // protects the mutable members
   mutable std::shared_ptr<const FileTable> table_;

@@ -20,14 +20,14 @@ namespace {
 // Returns the names of all blocks. Each block comes before the blocks below it. The groups in a
 // group are in the order of their links if HDF5 tracks that order, otherwise in the order of their
 // names. Reads the hdf5 sections of all blocks of kind 6. Errors: kDamaged, kIo.
-Result<std::vector<std::string>> group_order(const Reader& reader) {
+Result<std::vector<std::string>> group_order(const NamedBlocks& blocks) {
   GroupTree tree;
-  NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+  NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) {
       tree.add_classic(entry.name);
       return true;
     }
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
     NMB_TRY(tree.add(*block));
     return true;
   }));
@@ -56,8 +56,8 @@ std::vector<std::byte> as_stored(const Metadata& metadata, const Attribute& attr
 
 }  // namespace
 
-Result<DimensionIds> DimensionIds::plan(const Reader& reader) {
-  DimensionIds ids(reader);
+Result<DimensionIds> DimensionIds::plan(const NamedBlocks& blocks) {
+  DimensionIds ids(blocks);
   NMB_TRY(ids.gather());
   NMB_TRY(ids.count_own());
   NMB_TRY(ids.order_blocks());
@@ -69,7 +69,7 @@ Result<DimensionIds> DimensionIds::plan(const Reader& reader) {
 }
 
 Status DimensionIds::gather() {
-  return reader_->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+  return source_blocks_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) {
       if (entry.dimensions == 0) return true;
       Scales& scales = blocks_[entry.name];
@@ -78,7 +78,7 @@ Status DimensionIds::gather() {
           std::min<std::uint64_t>(entry.dimensions, static_cast<std::uint64_t>(kMostDimensions)));
       return true;
     }
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, source_blocks_.block(entry));
     const Metadata& metadata = block->metadata;
     if (std::vector<std::uint32_t> levels = levels_above(metadata); !levels.empty()) {
       Scales& scales = blocks_[entry.name];
@@ -137,7 +137,7 @@ void DimensionIds::take_counted(const Block& block) {
 Status DimensionIds::find_shared() {
   for (const auto& [name, scales] : blocks_) {
     if (scales.levels.empty()) continue;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(name));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, source_blocks_.block(name));
     NMB_ASSIGN(const auto above, dimensions_above(*block));
     for (const std::optional<Dimension>& dimension : above)
       if (dimension) shared_.insert(dimension->path);
@@ -150,7 +150,7 @@ Status DimensionIds::find_shared() {
 Status DimensionIds::count_own() {
   for (auto& [name, scales] : blocks_) {
     if (scales.levels.empty()) continue;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(name));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, source_blocks_.block(name));
     NMB_ASSIGN(const auto above, dimensions_above(*block));
     for (std::size_t d = 0; d < above.size(); ++d)
       if (!above[d]) scales.numbers = static_cast<std::int64_t>(d) + 1;
@@ -170,7 +170,7 @@ Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimens
     const std::optional<std::string> path = path_above(block.name, levels[d], own.name);
     if (!path) continue;
     NMB_ASSIGN(const std::optional<Dimension> found, by_path(*path));
-    if (found && found->is_classic && found->is_record == own.is_record() &&
+    if (found && found->is_classic && found->may_grow == (growing_dimension(block.metadata) == d) &&
         found->length == (own.is_record() ? block.records : own.length))
       out[d] = found;
   }
@@ -181,7 +181,7 @@ Status DimensionIds::order_blocks() {
   std::vector<std::string> all;
   // The order matters only if netCDF-C itself gives numbers to some dimensions.
   if (some_count_) {
-    NMB_ASSIGN(all, group_order(*reader_));
+    NMB_ASSIGN(all, group_order(source_blocks_));
     std::erase_if(all, [&](const std::string& name) { return !blocks_.contains(name); });
     order_ = std::move(all);
     return {};
@@ -302,7 +302,7 @@ std::string DimensionIds::source_of(const std::string& block) const {
   std::string root = block;
   for (std::string above = block; !above.empty();) {
     above.resize(parent_of(above).size());
-    const Result<std::optional<BlockEntry>> entry = reader_->find(above);
+    const Result<std::optional<BlockEntry>> entry = source_blocks_.find(above);
     if (entry.ok() && *entry && (*entry)->kind == static_cast<std::uint16_t>(Kind::kExtended) &&
         !is_classic(above))
       root = above;
@@ -358,14 +358,14 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string
   }
   if (known->second.classic_count == 0) return kNone;
   if (!classic_ || classic_->name != block) {
-    NMB_ASSIGN(classic_, reader_->block(block));
+    NMB_ASSIGN(classic_, source_blocks_.block(block));
   }
   const std::optional<DimId> id = classic_->metadata.find_dimension(name);
   if (!id || (*id < known->second.levels.size() && known->second.levels[*id] > 0)) return kNone;
   const nmb::Dimension dimension = classic_->metadata.dimension(*id);
-  return std::optional(Dimension{std::string(path),
-                                 dimension.is_record() ? classic_->records : dimension.length,
-                                 known->second.first + *id, true, dimension.is_record()});
+  return std::optional(
+      Dimension{std::string(path), dimension.is_record() ? classic_->records : dimension.length,
+                known->second.first + *id, true, growing_dimension(classic_->metadata) == *id});
 }
 
 // Finds a dimension of a classic block above by its name. A number that no scale of the source has
@@ -379,7 +379,7 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_name(const Block
     const auto known = blocks_.find(above);
     if (known == blocks_.end() || known->second.classic_count == 0) continue;
     NMB_ASSIGN(std::optional<Dimension> found, by_path(joined_path(above, used.name)));
-    if (found && (found->is_record || found->length == used.length)) return found;
+    if (found && (found->may_grow || found->length == used.length)) return found;
   }
   return std::optional<Dimension>();
 }
@@ -436,7 +436,7 @@ Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable
           joined_text("uses dimension ", in_quotes(used.name), " (", kCoordinates, " ", id, ")"));
     return id;  // the dimension is unknown
   }
-  if (dimension->is_classic && !dimension->is_record && !used.is_record() &&
+  if (dimension->is_classic && !dimension->may_grow && !used.is_record() &&
       dimension->length != used.length)
     return conflict(joined_text("uses dimension ", in_quotes(dimension->path), " with length ",
                                 used.length, ", found length ", dimension->length));

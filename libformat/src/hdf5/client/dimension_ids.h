@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "hdf5/client/named_blocks.h"
 #include "nmb/reader.h"
 #include "nmb/status.h"
 
@@ -27,11 +28,11 @@ namespace nmb::hdf5 {
 // Not thread-safe.
 class DimensionIds {
  public:
-  // Chooses the numbers of all dimensions. Reads the definitions of all blocks of kind 6. `reader`
-  // must outlive the result. If all dimensions have different numbers, they keep them; otherwise
-  // all dimensions are numbered from 0. Errors: kDamaged for the hdf5 section; kLimit for more than
-  // 2^31 - 1 dimensions; kIo.
-  NMB_EXPORT static Result<DimensionIds> plan(const Reader& reader);
+  // Chooses the numbers of all dimensions. Reads the definitions of all blocks of kind 6. The
+  // result keeps a copy of `blocks`. If all dimensions have different numbers, they keep them;
+  // otherwise all dimensions are numbered from 0. Errors: kDamaged for the hdf5 section; kLimit for
+  // more than 2^31 - 1 dimensions; kIo.
+  NMB_EXPORT static Result<DimensionIds> plan(const NamedBlocks& blocks);
 
   // Returns whether a block is a classic dataset with dimensions. The kind of the block may be 6 or
   // a classic kind.
@@ -56,10 +57,10 @@ class DimensionIds {
     std::uint64_t length = 0;
     std::int64_t id = 0;      // number that is written, or that netCDF-C gives
     bool is_classic = false;  // whether it belongs to a classic block
-    bool is_record = false;   // whether it is also the record dimension of that block
+    bool may_grow = false;    // whether it is also the dimension of that block that may grow
   };
   // Returns, for each dimension of a classic dataset, the dimension of a group above that it stands
-  // for. That dimension has the same name and length, and both or neither are a record dimension.
+  // for. That dimension has the same name and length, and both or neither may grow.
   // Returns nullopt for dimensions that the dataset defines itself. Errors: kDamaged; kIo.
   NMB_EXPORT Result<std::vector<std::optional<Dimension>>> dimensions_above(
       const Block& block) const;
@@ -98,7 +99,7 @@ class DimensionIds {
   // For each number: the scales that have it, as the block's name and the index of the scale.
   using Numbers = std::map<std::int64_t, std::vector<std::pair<std::string, std::size_t>>>;
 
-  explicit DimensionIds(const Reader& reader) : reader_(&reader) {}
+  explicit DimensionIds(const NamedBlocks& blocks) : source_blocks_(blocks) {}
   Status gather();
   void take_counted(const Block& block);
   Status find_shared();
@@ -117,7 +118,7 @@ class DimensionIds {
   Result<std::int64_t> written_id(const Block& block, VarId variable, std::size_t place,
                                   std::int64_t id, const std::optional<Dimension>& dimension) const;
 
-  const Reader* reader_;
+  NamedBlocks source_blocks_;
   std::map<std::string, Scales, std::less<>> blocks_;
   std::vector<std::string> order_;  // names of the blocks, in the order in which netCDF-C reads
                                     // them, or by name if the order does not matter

@@ -51,17 +51,17 @@ Result<std::vector<std::byte>> user_block(const Block& block) {
   return bytes;
 }
 
-Result<Hdf5Form> Hdf5Form::of(const Reader& reader) {
-  NMB_ASSIGN(DimensionIds ids, DimensionIds::plan(reader));
+Result<Hdf5Form> Hdf5Form::of(const NamedBlocks& blocks) {
+  NMB_ASSIGN(DimensionIds ids, DimensionIds::plan(blocks));
   Hdf5Form form(std::move(ids));
   std::optional<std::string> first;
   bool is_above_all = true;
-  NMB_TRY(reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+  NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (!first) first = entry.name;
     is_above_all = is_above_all &&
                    (first->empty() || entry.name == *first || entry.name.starts_with(*first + "/"));
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
     add_changes(*block, &form.changes_);
     NMB_ASSIGN(const std::vector<std::byte> bytes, user_block(*block));
     if (bytes.empty()) return true;

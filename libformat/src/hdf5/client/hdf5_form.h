@@ -19,9 +19,9 @@ namespace nmb::hdf5 {
 // Not thread-safe.
 class Hdf5Form {
  public:
-  // Determines the form of a file. Reads the definitions of all blocks of kind 6. `reader` must
-  // outlive the result. Errors: kDamaged; kLimit; kIo.
-  NMB_EXPORT static Result<Hdf5Form> of(const Reader& reader);
+  // Determines the form of a file. Reads the definitions of all blocks of kind 6. The result
+  // keeps a copy of `blocks`. Errors: kDamaged; kLimit; kIo.
+  NMB_EXPORT static Result<Hdf5Form> of(const NamedBlocks& blocks);
 
   const DimensionIds& dimensions() const { return ids_; }
   // Returns the name of the block whose user block the HDF5 file gets. This block is above all

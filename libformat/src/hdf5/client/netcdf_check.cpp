@@ -47,15 +47,15 @@ Status check_attributes(const Block& block, std::uint32_t owner) {
 
 }  // namespace
 
-Status check_netcdf_names(const Reader& reader) {
-  return reader.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+Status check_netcdf_names(const NamedBlocks& blocks) {
+  return blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     const std::string_view path = entry.name;
     for (std::size_t from = 0; from < path.size();) {
       const std::size_t to = std::min(path.find('/', from), path.size());
       NMB_TRY(check_name("block", entry.name, path.substr(from, to - from), 0));
       from = to + 1;
     }
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks.block(entry));
     const Metadata& metadata = block->metadata;
     const bool is_classic = is_classic_dataset(metadata);
     for (DimId d = 0; is_classic && d < metadata.dimension_count(); ++d)
@@ -169,11 +169,11 @@ Status NetcdfCheck::check_block(const std::shared_ptr<const Block>& block) const
 
 Status NetcdfCheck::finish() const {
   for (const Use& use : uses_) NMB_TRY(check_numbers(use.variable, use.ids, use.paths));
-  return reader_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+  return blocks_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended) ||
         form_.dimensions().is_classic(entry.name))
       return true;
-    NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_.block(entry));
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(entry));
     NMB_TRY(check_block(block));
     return true;
   });

@@ -18,13 +18,13 @@ namespace nmb::hdf5 {
 // Checks that a netCDF-4 file can hold the names of all groups, data sets, links and attributes.
 // Reads the definitions of all blocks. Errors: kUnsupported, with the first name that such a file
 // cannot hold; kDamaged; kIo.
-Status check_netcdf_names(const Reader& reader);
+Status check_netcdf_names(const NamedBlocks& blocks);
 
 // Not thread-safe.
 class NetcdfCheck {
  public:
-  // Both arguments must outlive the object.
-  NetcdfCheck(const Reader& reader, const Hdf5Form& form) : reader_(reader), form_(form) {}
+  // `form` must outlive the object.
+  NetcdfCheck(const NamedBlocks& blocks, const Hdf5Form& form) : blocks_(blocks), form_(form) {}
 
   // Adds a group of the HDF5 file. Groups must be added in the order in which netCDF-C reads them.
   void add(const Block& written);
@@ -45,7 +45,7 @@ class NetcdfCheck {
                        const std::vector<std::string>& paths) const;
   Status check_block(const std::shared_ptr<const Block>& block) const;
 
-  const Reader& reader_;
+  const NamedBlocks blocks_;
   const Hdf5Form& form_;
   std::map<std::int64_t, std::string> scales_;  // paths of scales by number; if several scales have
                                                 // the same number, netCDF-C takes the last one

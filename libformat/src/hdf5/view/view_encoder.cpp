@@ -159,9 +159,12 @@ class ViewPass {
     NMB_ASSIGN(StoredBlock stored, core_.load(entry, true));
     NMB_ASSIGN(const std::shared_ptr<const Block> block,
                core_.decode(entry, stored, nullptr, false));
-    if (is_classic_dataset(block->metadata))
+    if (has_classic_values(block->metadata))
       return refused(entry,
                      "a view of a block that uses dimensions of groups above is not supported");
+    if (is_classic_dataset(block->metadata))
+      return refused(entry,
+                     "a view of a united block whose values are stored in chunks is not supported");
     const Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
     if (!places.ok() && places.status().code() != Code::kUnsupported) return places.status();
     group->numbers = scale_numbers(block->metadata);

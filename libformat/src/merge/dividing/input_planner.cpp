@@ -67,6 +67,7 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   read.external = options_.external;
   read.outputs = options_.outputs.get();
   read.only_block = options_.only_block;
+  read.wants_block = options_.wants_block;
   if (options_.link)
     read.links.emplace(options_.output, options_.external, options_.writer.piece_size);
   read.originals = stores_originals(options_);

@@ -50,7 +50,7 @@ Result<Source> open_view(std::shared_ptr<const Dataset> block, const DimensionLe
 }
 
 Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<SourcePool> pool) {
-  if (is_classic_dataset(block.dataset.metadata)) {
+  if (has_classic_values(block.dataset.metadata)) {
     std::vector<std::uint32_t> levels = levels_above(block.dataset.metadata);
     levels.resize(block.dataset.metadata.dimension_count());
     return ClassicForm{block.dataset,
@@ -75,11 +75,16 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
       extent.name(), extent.size(), open, std::move(pool),
       ViewOrigin{block.dataset.name, block.packed.body, block.values, block.lengths});
   const Dataset& dataset = *view.dataset;
+  // Not empty only for a classic dataset whose values are stored in chunks.
+  const std::vector<std::uint32_t> above = levels_above(block.dataset.metadata);
   std::vector<std::uint32_t> levels;
   std::string record;
   for (DimId d = 0; d < dataset.metadata.dimension_count(); ++d) {
-    const auto path = paths.find(dataset.metadata.dimension(d).name);
+    const std::string_view dimension = dataset.metadata.dimension(d).name;
+    const auto path = paths.find(dimension);
     levels.push_back(path == paths.end() ? 0 : levels_between(name, path->second));
+    if (const auto own = block.dataset.metadata.find_dimension(dimension); own && !above.empty())
+      levels.back() = above[*own];
     if (path != paths.end() && dataset.metadata.record_dimension() == d) record = path->second;
   }
   const bool is_unused = is_record_unused(block, dataset, record);

@@ -8,6 +8,7 @@
 
 #include "model/name_rules.h"
 #include "reader/extent_pieces.h"
+#include "wire/pooled_file.h"
 #include "wire/spliced_source.h"
 
 namespace nmb {
@@ -18,20 +19,24 @@ namespace {
 // space than a copy of the bytes.
 constexpr std::uint64_t kLeastRun = 64, kLeastLinked = 512;
 
+}  // namespace
+
 // Makes the pieces of an extent, in order. Each piece that is not a hole lies within one window.
 class LinkedPieceMaker {
  public:
   LinkedPieceMaker(std::uint32_t piece_size, std::vector<LinkedPiece>* pieces)
       : piece_size_(piece_size), pieces_(*pieces) {}
-  // Adds pieces up to `end`. position: position of the bytes in the file, or nullopt if the file
-  // does not store them.
-  void add(std::uint64_t end, std::optional<std::uint64_t> position) {
+  // Returns the end of the last piece.
+  std::uint64_t end() const { return at_; }
+  // Adds pieces up to `end`. position: position of the bytes in the file, or nullopt if they must
+  // be copied. file: index of the file in LinkedValues::files.
+  void add(std::uint64_t end, std::optional<std::uint64_t> position, std::uint32_t file = 0) {
     while (at_ < end) {
       LinkedPiece& piece = pieces_.emplace_back();
       piece.length = piece.stored_length =
           std::min(end, (at_ / piece_size_ + 1) * piece_size_) - at_;
       piece.source_offset = at_;
-      piece.file = position ? 0 : LinkedPiece::kCopied;
+      piece.file = position ? file : LinkedPiece::kCopied;
       if (position) {
         piece.position = *position;
         *position += piece.length;
@@ -50,8 +55,6 @@ class LinkedPieceMaker {
   std::vector<LinkedPiece>& pieces_;
   std::uint64_t at_ = 0;
 };
-
-}  // namespace
 
 std::string original_path(const std::string& input) {
   return input.starts_with('/') ? input.substr(input.rfind('/') + 1) : input;
@@ -154,6 +157,63 @@ Result<std::optional<LinkedValues>> InputLinks::in_runs(const Source& file,
   }
   maker.add(values->size(), std::nullopt);
   out.source = std::move(values);
+  return std::optional<LinkedValues>(std::move(out));
+}
+
+// Adds pieces for a range of a source.
+Status InputLinks::link_parts(const ByteSource& source, std::uint64_t from, std::uint64_t length,
+                              FileNumbers* numbers, LinkedPieceMaker& maker, LinkedValues* out) {
+  if (const auto* range = dynamic_cast<const RangeSource*>(&source))
+    return link_parts(*range->base(), range->offset() + from, length, numbers, maker, out);
+  if (const auto* spliced = dynamic_cast<const SplicedSource*>(&source)) {
+    const auto& runs = spliced->runs();
+    auto run = std::ranges::upper_bound(runs, from, {}, &SplicedSource::Run::offset);
+    if (run != runs.begin()) --run;
+    for (const std::uint64_t end = from + length; from < end;) {
+      while (run != runs.end() && run->end() <= from) ++run;
+      const bool between = run == runs.end() || from < run->offset;
+      const std::uint64_t part = std::min(end, run == runs.end() ? end
+                                               : between         ? run->offset
+                                                                 : run->end()) -
+                                 from;
+      if (between)
+        maker.add(maker.end() + part, std::nullopt);
+      else
+        NMB_TRY(link_parts(*spliced->sources()[run->from], run->source + (from - run->offset), part,
+                           numbers, maker, out));
+      from += part;
+    }
+    return {};
+  }
+  const auto* file = dynamic_cast<const PooledFile*>(&source);
+  if (!file) {
+    maker.add(maker.end() + length, std::nullopt);
+    return {};
+  }
+  const auto [number, is_new] =
+      numbers->emplace(file->name(), static_cast<std::uint32_t>(out->files.size()));
+  if (is_new) {
+    NMB_ASSIGN(ExternalFile row, named(*file));
+    out->files.push_back(std::move(row));
+  }
+  maker.add(maker.end() + length, from, number->second);
+  return {};
+}
+
+Result<std::optional<LinkedValues>> InputLinks::of_parts(const Source& values) {
+  // Many short pieces take longer than a copy.
+  constexpr std::uint64_t kLeastPiece = 64 << 10;
+  LinkedValues out;
+  FileNumbers numbers;
+  LinkedPieceMaker maker(piece_size_, &out.pieces);
+  const Status status = link_parts(*values, 0, values->size(), &numbers, maker, &out);
+  if (status.code() == Code::kUnsupported) return std::optional<LinkedValues>();
+  NMB_TRY(status);
+  std::uint64_t linked = 0;
+  for (const LinkedPiece& piece : out.pieces)
+    if (piece.file != LinkedPiece::kCopied) linked += piece.length;
+  if (linked == 0 || linked / out.pieces.size() < kLeastPiece) return std::optional<LinkedValues>();
+  out.source = values;
   return std::optional<LinkedValues>(std::move(out));
 }
 

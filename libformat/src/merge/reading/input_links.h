@@ -55,6 +55,8 @@ std::optional<LinkedValues> linked_to_original(ValuesInOriginal places, Source v
 Result<std::optional<ValuesInOriginal>> values_in_original(
     const Reader& reader, const BlockEntry& entry, const std::set<std::uint32_t>& originals);
 
+class LinkedPieceMaker;
+
 // The functions return nullopt if no values can be linked. Errors: kUnsupported, kNotFound and kIo
 // as for external_path(). pack() has checked that no input is also the output.
 class InputLinks {
@@ -71,6 +73,9 @@ class InputLinks {
   // runs: must be ascending.
   Result<std::optional<LinkedValues>> in_runs(const Source& file,
                                               std::span<const hdf5::RunInFile> runs, Source values);
+  // Links the values of a source that is made of other sources, if most of them lie in long runs of
+  // files. Other values must be copied.
+  Result<std::optional<LinkedValues>> of_parts(const Source& values);
   // Links the stored pieces of a block. If the block's file links a piece in another file, the
   // output links this other file directly. Errors: kUnsupported if the output cannot have such a
   // piece; kDamaged.
@@ -78,7 +83,11 @@ class InputLinks {
                                                const BlockEntry& entry);
 
  private:
+  using FileNumbers = std::unordered_map<std::string, std::uint32_t>;  // by file name
+
   Result<ExternalFile> named(const ByteSource& file);
+  Status link_parts(const ByteSource& source, std::uint64_t from, std::uint64_t length,
+                    FileNumbers* numbers, LinkedPieceMaker& maker, LinkedValues* out);
 
   const std::string output_;
   const ExternalPaths allowed_;

@@ -137,9 +137,14 @@ Status InputReader::read_nmb(std::size_t index, Source file, const Visit& visit)
   dimensions_.reset();
   if (options_.made_up_names) dimensions_.emplace(file_blocks(in.reader));
   if (options_.survey) NMB_TRY(survey(in));
-  NMB_TRY(in.reader->for_each_entry(
-      "", [&](const BlockEntry& entry) { return read_entry(in, entry, visit); }));
-  return find_losses(*in.reader);
+  NMB_TRY(in.reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    if (options_.wants_block) {
+      NMB_ASSIGN(const bool is_wanted, options_.wants_block(entry.name));
+      if (!is_wanted) return true;
+    }
+    return read_entry(in, entry, visit);
+  }));
+  return options_.wants_block ? Status() : find_losses(*in.reader);
 }
 
 Result<std::shared_ptr<const Reader>> InputReader::open_nmb(const Source& file) {

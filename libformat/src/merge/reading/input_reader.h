@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "convert/moved_paths.h"
+#include "convert/recode.h"
 #include "hdf5/client/hdf5_file.h"
 #include "merge/reading/input_links.h"
 #include "merge/reading/sample_counts.h"
@@ -77,6 +78,8 @@ struct KeptBlock {
   // The lengths of the file's dimensions, if `shared_dimensions` is set; nullptr if blocks share no
   // dimensions.
   std::shared_ptr<const DimensionLengths> lengths{};
+  // Set if the values already have the requested chunks and filters.
+  std::optional<WantedChunks> wanted_chunks{};
   // Reads the block's definitions again.
   std::function<Result<std::shared_ptr<const Dataset>>()> open;
   // Files to store that became this block.
@@ -132,6 +135,8 @@ class InputReader {
     // `survey`. Must not be combined with `move`.
     std::function<PathMap(std::string_view block)> map{};
     std::optional<std::string> only_block{};  // for NMB inputs: see PackOptions::only_block
+    std::function<Result<bool>(std::string_view block)>
+        wants_block{};  // for NMB inputs: see PackOptions::wants_block
     // The list of inputs. If the list is set, the next input is started while an HDF5 input is
     // read. Must outlive the reader.
     const std::vector<std::string>* ahead = nullptr;

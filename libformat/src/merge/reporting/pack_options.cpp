@@ -55,6 +55,7 @@ Status check_options(const PackOptions& options, const PackOptionNames& names) {
   if (has_view && !is_nmb) return needs_kind(names.hdf5_view + " on", "nmb");
   if (resumes && !is_nmb) return needs_kind(names.resume, "nmb");
   if (resumes && dry_run) return usage(exclude(names.resume, names.dry_run));
+  if (options.replace && !options.append) return usage(names.replace + " needs " + names.append);
   if (options.append) {
     if (!is_nmb) return needs_kind(names.append, "nmb");
     if (!packs) return needs_pack(names.append);

@@ -97,6 +97,8 @@ Result<std::vector<ClassicFile::Values>> ClassicOutput::deal(Communicator& ranks
 
 Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
                             const std::function<Status()>& check_inputs, PackReport* report) const {
+  if (options_.on_dataset)
+    return ranks.first([&] { return options_.on_dataset(only_, check_inputs); });
   ConvertOptions extract;
   extract.overwrite = options_.writer.overwrite;
   extract.sync = options_.writer.sync;

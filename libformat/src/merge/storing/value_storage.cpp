@@ -37,11 +37,14 @@ PieceCodec ValueStorage::codec() const {
 // Records how the chunk lengths apply to the dimensions of a classic dataset.
 void ValueStorage::note_dimensions(const Metadata& metadata) {
   for (std::size_t i = 0; i < chunk_uses_.size(); ++i) {
-    const auto& [name, length] = options_.compression->chunk[i];
-    const auto id = metadata.find_dimension(name);
+    const Compression::ChunkLength& asked = options_.compression->chunk[i];
+    const std::uint64_t length = asked.length;
+    const auto id = metadata.find_dimension(asked.dimension);
     for (VarId v = 0; id && v < metadata.variable_count(); ++v) {
       const auto& dimensions = metadata.variable(v).dimensions;
-      if (std::ranges::find(dimensions, *id) == dimensions.end()) continue;
+      if (std::ranges::find(dimensions, *id) == dimensions.end() ||
+          !asked.is_for(metadata.variable(v).name))
+        continue;
       ChunkUse& use = chunk_uses_[i];
       use.is_known = true;
       if (!options_.hdf5) continue;
@@ -78,7 +81,7 @@ Status ValueStorage::check_codec(const Metadata& metadata) {
 Status ValueStorage::prepare(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
                              std::vector<ExtentPiece> coded, CodedFiles coded_in,
                              PackedBlock* block, ValuesToCode* later) {
-  if (options_.compression && !is_classic_dataset(dataset.metadata))
+  if (options_.compression && !has_classic_values(dataset.metadata))
     return recode(dataset, first_made_up, block);
   NMB_TRY(check_codec(dataset.metadata));
   later->values = block->extent;
@@ -117,6 +120,16 @@ Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> 
   block->holes.clear();
   block->origin.clear();
   return {};
+}
+
+void ValueStorage::note_chunks(const WantedChunks& chunks) {
+  has_zstd_chunks_ = has_zstd_chunks_ || chunks.has_zstd;
+  for (std::size_t i = 0; i < chunks.uses.size(); ++i) {
+    ChunkUse& use = chunk_uses_[i];
+    use.is_known |= chunks.uses[i].is_known;
+    use.is_cut |= chunks.uses[i].is_cut;
+    use.is_clipped |= chunks.uses[i].is_clipped;
+  }
 }
 
 void ValueStorage::note(BlockId id, ValuesToCode values) {

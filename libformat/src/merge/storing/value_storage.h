@@ -37,6 +37,8 @@ class ValueStorage {
   Status prepare(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
                  std::vector<ExtentPiece> coded, CodedFiles coded_in, PackedBlock* block,
                  ValuesToCode* later);
+  // Records the outcome for a block whose values already have the requested chunks and filters.
+  void note_chunks(const WantedChunks& chunks);
   // Records a block whose values code_all() may compress.
   void note(BlockId id, ValuesToCode values);
   // Returns how the chunk length at index `i` in PackOptions::compression->chunk was used.

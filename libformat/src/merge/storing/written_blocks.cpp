@@ -13,6 +13,19 @@
 
 namespace nmb {
 
+// Removes a block that the output has, if it is to be replaced.
+Status WrittenBlocks::make_room(const BlockName& name) {
+  if (!replaces_) return {};
+  const Result<BlockId> old = writer_.find_block(name.name);
+  if (!old.ok())
+    return old.status().code() == Code::kNotFound || old.status().code() == Code::kUsage
+               ? Status()
+               : old.status();
+  if (!is_of_output(*old)) return {};
+  ++replaced_;
+  return writer_.remove_block(*old);
+}
+
 // Returns the id of a new block, or adds a conflict and returns nullopt.
 std::optional<BlockId> WrittenBlocks::defined(Result<BlockId> id, const BlockName& name,
                                               Status* status) {
@@ -113,13 +126,16 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
       block.counted ? *block.counted : counts_of(samples_, block.dataset.metadata, packed.records);
   NMB_ASSIGN(packed.samples, samples_of(name, counts, block.samples));
   ValuesToCode values;
-  if (!block.links)
+  if (block.wanted_chunks)
+    storage_.note_chunks(*block.wanted_chunks);
+  else if (!block.links)
     NMB_TRY(storage_.prepare(block.dataset, block.first_made_up, std::move(block.coded),
                              std::move(block.coded_in), &packed, &values));
   if (!block.links && packed.extent && packed.origin.empty())
     packed.origin = origin_of(packed.extent);
   const std::shared_ptr<const KeptRows> rows = packed.kept;
   const std::uint64_t order = packed.kept_order;
+  NMB_TRY(make_room(name));
   Status status;
   const std::optional<BlockId> id = defined(writer_.pack_block(std::move(packed)), name, &status);
   if (!id) return status;
@@ -131,7 +147,7 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   NMB_TRY(place_originals(*id));
   if (block.links && block.links->original) return link_to_original(*id, *std::move(block.links));
   if (block.links) return link_values(writer_, *id, std::move(*block.links));
-  storage_.note(*id, std::move(values));
+  if (!block.wanted_chunks) storage_.note(*id, std::move(values));
   return {};
 }
 
@@ -217,6 +233,7 @@ Status WrittenBlocks::take_part(const BlockName& name, BlockPart part) {
   NMB_TRY(storage_.check_codec(metadata));
   NMB_ASSIGN(const std::uint64_t samples,
              samples_of(name, counts_of(samples_, metadata, part.records), part.samples));
+  NMB_TRY(make_room(name));
   Status status;
   const std::optional<BlockId> id =
       defined(writer_.define_block(name.name, metadata, part.records), name, &status);

@@ -31,6 +31,7 @@ class WrittenBlocks final : public BlockSink {
         names_(names),
         shares_empty_(options.mode == MergeMode::kPack &&
                       (options.inputs.size() > 1 || options.append)),
+        replaces_(options.replace),
         storage_(options, &report.warnings),
         records_sha256_(options.original_sha256) {}
 
@@ -47,6 +48,8 @@ class WrittenBlocks final : public BlockSink {
   // Passes the values of all parts to the writer. Call this after end_define().
   Status take_values();
 
+  // Returns how many blocks of the output were replaced.
+  std::uint64_t replaced() const { return replaced_; }
   // Returns whether some block has the dimension that the sample rule names.
   bool has_sample_dimension() const { return has_sample_dimension_; }
   // See ValueStorage. `i` is an index in PackOptions::compression->chunk.
@@ -73,6 +76,7 @@ class WrittenBlocks final : public BlockSink {
   const ByteSource* sent_by(std::string_view origin) const;
 
  private:
+  Status make_room(const BlockName& name);
   std::optional<BlockId> defined(Result<BlockId> id, const BlockName& name, Status* status);
   Result<std::uint64_t> samples_of(const BlockName& name, const SampleCounts& counts,
                                    std::optional<std::uint64_t> recorded);
@@ -90,8 +94,10 @@ class WrittenBlocks final : public BlockSink {
   ConflictList& conflicts_;
   SharedNames& names_;
   const bool shares_empty_;  // inputs may share blocks that have no content
+  const bool replaces_;      // inputs may replace blocks of the output
   ValueStorage storage_;
   bool has_sample_dimension_ = false;
+  std::uint64_t replaced_ = 0;
   // For each BlockId: the first input that has the block, or kOfOutput if the output already had
   // the block.
   std::vector<std::uint32_t> inputs_;

@@ -6,7 +6,10 @@
 #include <set>
 #include <utility>
 
+#include "hdf5/client/group_block.h"
+#include "merge/reading/input_links.h"
 #include "merge/reading/input_order.h"
+#include "merge/uniting/chunk_union.h"
 #include "merge/uniting/coordinate_order.h"
 #include "merge/uniting/decomposition.h"
 #include "model/name_rules.h"
@@ -44,6 +47,7 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
                   : options.along == kFirstAxis ? UnionRules::Along::kFirstAxis
                                                 : UnionRules::Along::kDimension;
     rules.dimension = options.along;
+    rules.drops_tracking_id = options.drop_tracking_id;
   }
   if (options.mode == MergeMode::kTiles) {
     rules.complete = rules.drops_parts = true;
@@ -55,6 +59,14 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   rules.skips = options.skip_mismatches;
   rules.widens = options.widen_types && options.mode != MergeMode::kTiles;
   return rules;
+}
+
+// Returns whether only values in chunks can be stored as the options require.
+bool needs_chunks(const PackOptions& options) {
+  if (!options.compression) return false;
+  const Compression& wanted = *options.compression;
+  return wanted.shuffle || !wanted.chunk.empty() ||
+         (options.hdf5 && wanted.codec.value_or(PieceCodec::kNone) != PieceCodec::kNone);
 }
 
 // The largest number of names shown in a warning.
@@ -604,6 +616,8 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
   std::vector<JoinedCoordinate> coordinates;
   if (options_.mode == MergeMode::kJoin && entry.inputs.size() > 1)
     coordinates = entry.united->coordinates();
+  if (options_.mode == MergeMode::kJoin && entry.name.name.empty() && !options_.history.empty())
+    NMB_TRY(entry.united->add_history(options_.history));
   NMB_ASSIGN(const Dataset all, entry.united->take(entry.file->name()));
   NMB_TRY(check_coordinates(entry, coordinates));
   std::vector<std::uint32_t> levels;
@@ -611,25 +625,69 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
     const auto known = entry.levels.find(all.metadata.dimension(d).name);
     levels.push_back(known == entry.levels.end() ? 0 : known->second);
   }
-  if (std::ranges::any_of(levels, [](std::uint32_t level) { return level > 0; }))
-    return take_group(entry, with_dimensions_above(all, levels), sink);
+  if (keeps_chunks()) {
+    if (!chunks_) {
+      NMB_ASSIGN(chunks_, SpoolFile::create());
+    }
+    NMB_ASSIGN(std::optional<UnitedChunks> chunks,
+               unite_chunks(*entry.united, all, levels,
+                            {{options_.writer.threads, options_.writer.cancel},
+                             options_.compression ? &*options_.compression : nullptr,
+                             needs_chunks(options_)},
+                            chunks_));
+    if (chunks) {
+      hdf5::GroupBlock group{
+          entry.name.name, chunks->body, chunks->extent_length, chunks->extent, {}};
+      NMB_ASSIGN(const std::shared_ptr<const Block> block,
+                 hdf5::decode_group(std::move(group), entry.file->name()));
+      return take_group(entry, *block, std::move(chunks->body), std::move(chunks->wanted), sink);
+    }
+  }
+  NMB_TRY(count_decompressed(entry, all));
+  if (std::ranges::any_of(levels, [](std::uint32_t level) { return level > 0; })) {
+    const Dataset group = with_dimensions_above(all, levels);
+    NMB_ASSIGN(std::vector<std::byte> body, encode_extended_body(group.metadata, group.records));
+    return take_group(entry, group, std::move(body), std::nullopt, sink);
+  }
   BlockPart part = laid_part(all);
   part.samples = entry.samples;
   return sink.take_part(entry.name, std::move(part));
 }
 
-// Passes on a united block if some of its dimensions belong to groups above.
-Status BlockUnions::take_group(const Entry& entry, const Dataset& group, BlockSink& sink) {
-  NMB_ASSIGN(std::vector<std::byte> body, encode_extended_body(group.metadata, group.records));
+// Returns whether united values stay in chunks. Classic files have no chunks, and HDF5 views show
+// only plain values of united blocks. Chunks are more important than a view that nobody asked for.
+bool BlockUnions::keeps_chunks() const {
+  const Hdf5View view = options_.writer.hdf5_view;
+  return !options_.classic && (view == Hdf5View::kOff || view == Hdf5View::kSmall);
+}
+
+// Counts variables that are compressed in the first input, but not in the output.
+Status BlockUnions::count_decompressed(const Entry& entry, const Dataset& all) {
+  if (keeps_chunks()) return {};
+  NMB_ASSIGN(const std::size_t compressed, count_compressed(*entry.united, all));
+  report_.decompressed += compressed;
+  return {};
+}
+
+// Passes on a united block of kind 6.
+Status BlockUnions::take_group(const Entry& entry, const Dataset& group,
+                               std::vector<std::byte> body, std::optional<WantedChunks> wanted,
+                               BlockSink& sink) {
   InputBlock block(group);
   block.group = entry.name.group;
   block.is_group = block.is_placed = true;
   block.samples = entry.samples;
+  block.wanted_chunks = std::move(wanted);
   count_objects(group, &block.packed);
   block.packed.kind = Kind::kExtended;
   block.packed.body = owned_bytes(std::move(body), group.extent->name());
   block.packed.extent_length = group.extent->size();
-  if (block.packed.extent_length > 0) block.packed.extent = block.values = group.extent;
+  if (block.packed.extent_length > 0) block.values = group.extent;
+  if (options_.link_united && block.values) {
+    InputLinks links(options_.output, ExternalPaths::kAny, options_.writer.piece_size);
+    NMB_ASSIGN(block.links, links.of_parts(block.values));
+  }
+  if (!block.links) block.packed.extent = block.values;
   return sink.take_whole(entry.name, block);
 }
 

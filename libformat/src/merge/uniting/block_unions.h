@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "convert/recode.h"
 #include "merge/reading/block_sink.h"
 #include "merge/reading/reopened_source.h"
 #include "merge/reporting/conflict_list.h"
@@ -21,6 +22,7 @@
 #include "merge/uniting/partition_key.h"
 #include "merge/uniting/union_block.h"
 #include "nmb/merge.h"
+#include "wire/spool_file.h"
 
 namespace nmb {
 
@@ -91,7 +93,10 @@ class BlockUnions final : public BlockSink {
   Status check_coordinates(const Entry& entry, const std::vector<JoinedCoordinate>& coordinates);
   void warn_of_notes();
   Status finish(Entry& entry, BlockSink& sink);
-  static Status take_group(const Entry& entry, const Dataset& group, BlockSink& sink);
+  bool keeps_chunks() const;
+  Status count_decompressed(const Entry& entry, const Dataset& all);
+  Status take_group(const Entry& entry, const Dataset& group, std::vector<std::byte> body,
+                    std::optional<WantedChunks> wanted, BlockSink& sink);
 
   const PackOptions& options_;
   ConflictList& conflicts_;
@@ -103,6 +108,7 @@ class BlockUnions final : public BlockSink {
                                                          // with a lost fill value
   const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
   Source file_;
+  std::shared_ptr<SpoolFile> chunks_;  // chunk tables and chunks that were encoded again
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unordered_map<std::string, Entry*> by_name_;
 };

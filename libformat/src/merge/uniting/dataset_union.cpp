@@ -765,6 +765,17 @@ std::vector<JoinedCoordinate> DatasetUnion::coordinates() const {
   return all;
 }
 
+Status DatasetUnion::add_history(const std::string& line) {
+  constexpr std::string_view kHistory = "history";
+  std::string text = line;
+  if (const auto before = all_.metadata.find_attribute(kGlobal, kHistory)) {
+    if (before->type != Type::kChar) return {};
+    text.append("\n").append(reinterpret_cast<const char*>(before->values.data()),
+                             before->values.size());
+  }
+  return all_.metadata.put_att(kGlobal, kHistory, Type::kChar, std::as_bytes(std::span(text)));
+}
+
 Result<Dataset> DatasetUnion::take(const std::string& name) {
   NMB_ASSIGN(all_.records, join_lengths());
   NMB_ASSIGN(all_.layout, layout_classic(all_.metadata, Kind::kCdf5));
@@ -777,6 +788,47 @@ Result<Dataset> DatasetUnion::take(const std::string& name) {
   for (VarId v = 0; v < placed_.size(); ++v) lay(v, values.get());
   all_.extent = std::move(values);
   return std::move(all_);
+}
+
+std::vector<DatasetUnion::Box> DatasetUnion::boxes(const Dataset& all, VarId variable) const {
+  const Placed& placed = placed_[variable];
+  std::vector<Box> found;
+  if (columns_.contains(variable)) return found;
+  const std::span<const DimId> ids = all.metadata.variable(variable).dimensions;
+  Box whole{placed.places.front().member, std::vector<std::uint64_t>(ids.size()), {}};
+  for (const DimId id : ids) {
+    const Dimension dimension = all.metadata.dimension(id);
+    whole.count.push_back(dimension.is_record() ? all.records : dimension.length);
+  }
+  if (placed.axes.empty()) {
+    found.push_back(std::move(whole));
+  } else if (is_tiled()) {
+    const TileBoxes& boxes = *tilings_.at({ids.begin(), ids.end()}).boxes;
+    for (const Place& place : placed.places)
+      found.push_back({place.member,
+                       {boxes.firsts(place.box), boxes.firsts(place.box) + ids.size()},
+                       {boxes.counts(place.box), boxes.counts(place.box) + ids.size()}});
+  } else {
+    const std::uint32_t axis = placed.axes.front();
+    std::uint64_t end = 0;
+    for_each_part(joined_[ids[axis]], placed,
+                  [&](std::uint64_t count, std::optional<std::uint32_t>, const Place* place) {
+                    if (place && count > 0) {
+                      Box& box = found.emplace_back(whole);
+                      box.member = place->member;
+                      box.first[axis] = end;
+                      box.count[axis] = count;
+                    }
+                    end += count;
+                  });
+  }
+  return found;
+}
+
+std::vector<Source> DatasetUnion::values() const {
+  std::vector<Source> values;
+  for (const Added& member : members_) values.push_back(member.values);
+  return values;
 }
 
 std::vector<DimId> DatasetUnion::joined() const {

@@ -50,7 +50,8 @@ struct UnionRules {
   // A variable gets the narrowest type that holds all of its values (netcdf/type_widening.h). Not
   // for tiles.
   bool widens = false;
-  bool drops_parts = false;  // leaves out attributes for which tells_part() is true
+  bool drops_parts = false;        // leaves out attributes for which tells_part() is true
+  bool drops_tracking_id = false;  // leaves out the global attribute tracking_id
 };
 
 // A note about an object of the dataset that was added last. Notes about values of tiles are made
@@ -154,9 +155,24 @@ class DatasetUnion {
   }
   // Returns the coordinates of all dimensions along which values are joined. Not for tiles.
   std::vector<JoinedCoordinate> coordinates() const;
+  // Puts a line before the text of the global attribute `history`. Does nothing if that attribute
+  // is not text.
+  Status add_history(const std::string& line);
   // Returns the united dataset, which is of kind CDF-5. The union must not be changed afterwards.
   // name: name of the values in messages. Errors: kUnsupported; kLimit if a size is too large.
   Result<Dataset> take(const std::string& name);
+
+  // The values of a variable that one dataset has, as a box of the united array.
+  struct Box {
+    std::uint32_t member;
+    std::vector<std::uint64_t> first, count;  // by dimension, slowest first
+  };
+  // Returns the boxes of a variable, in the order of the datasets. Where boxes overlap, the values
+  // of the first of them count. Returns no boxes for a variable from add_column(). all: the result
+  // of take().
+  std::vector<Box> boxes(const Dataset& all, VarId variable) const;
+  // Returns the values of all datasets, in order.
+  std::vector<Source> values() const;
 
   // joined() returns the joined dimensions. member_at() returns the dataset that has index `index`
   // along a joined dimension without gaps. Call member_at() after take(), and not for tiles.
@@ -246,7 +262,8 @@ class DatasetUnion {
   Status unite_attributes(const Metadata& metadata, VarId local, VarId known);
   bool is_strict(std::string_view attribute) const;
   bool is_dropped(VarId owner, std::string_view attribute) const {
-    return rules_.drops_parts && tells_part(owner == kGlobal, attribute);
+    return (rules_.drops_parts && tells_part(owner == kGlobal, attribute)) ||
+           (rules_.drops_tracking_id && owner == kGlobal && attribute == "tracking_id");
   }
   void tell_missing(std::uint32_t before);
   // Reports that dataset `second` does not have a variable, whose values are filled. If the

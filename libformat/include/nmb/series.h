@@ -1,0 +1,51 @@
+// write_series: writes time series of single variables. The inputs are files with many variables,
+// each for a short time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nmb/communicator.h"
+#include "nmb/convert.h"
+#include "nmb/merge.h"
+#include "nmb/status.h"
+#include "nmb/types.h"
+
+namespace nmb {
+
+struct SeriesOptions {
+  std::vector<std::string> inputs;  // in the order of their times
+  std::string folder;               // an existing folder, for the outputs
+  // Pattern for the name of an output, without '/'. {variable} stands for the name of the variable.
+  // {first} and {last} stand for the first and the last time as YYYYMMDD. Hours, minutes and
+  // seconds follow if a day has several times. For variables without the time dimension, {first}
+  // and {last} stand for "fx".
+  std::string name = "{variable}_{first}-{last}.nc";
+  std::optional<Kind> classic{};  // kind of the outputs; netCDF-4 if not set
+  // Only these members are used: overwrite, sync, check, threads, cancel, and for netCDF-4 outputs
+  // deflate and shuffle.
+  ConvertOptions write{};
+  bool strict = false;  // whether a warning counts as a conflict
+};
+
+struct SeriesFile {
+  std::string variable;
+  std::string path;
+  std::string first, last;  // the texts for {first} and {last}
+  std::uint64_t bytes = 0;
+};
+
+// Joins the inputs along their record dimension, as pack() does in mode join with `monotonic`.
+// Writes each variable to its own file. The file also has the coordinates of the variable, their
+// bounds, and the variables that are named by the attributes coordinates, bounds, cell_measures,
+// grid_mapping, ancillary_variables and formula_terms. All outputs get their names at the end, or
+// none does. After a failure, existing files are as before. Errors: those of pack() and of
+// write_classic() or write_hdf5(); kUsage for a wrong pattern, and for an output that is an input;
+// kUnsupported for times that have no date. Not collective.
+NMB_EXPORT Status write_series(const SeriesOptions& options, PackReport* report,
+                               std::vector<SeriesFile>* files);
+
+}  // namespace nmb

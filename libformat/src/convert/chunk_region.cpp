@@ -1,0 +1,63 @@
+// Writes regions of chunks (see convert/chunk_region.h).
+#include "convert/chunk_region.h"
+
+#include <span>
+
+#include "nmb/extension.h"
+#include "wire/endian.h"
+
+namespace nmb {
+
+void ChunkRuns::add(const SplicedSource::Run& run) {
+  if (!runs_.empty() && runs_.back().from == run.from && runs_.back().end() == run.offset &&
+      runs_.back().source + runs_.back().length == run.source)
+    runs_.back().length += run.length;
+  else
+    runs_.push_back(run);
+}
+
+Result<std::uint64_t> store_chunks(ChunksToCode chunks, const FindStored& stored,
+                                   const CodingRules& rules, SpoolFile& spool, std::uint64_t begin,
+                                   ChunkRuns* runs) {
+  const std::uint64_t table = spool.size();
+  const std::uint64_t table_bytes = chunks.grid.count() * ChunkRow::kLength;
+  if (table_bytes == 0) return std::uint64_t{0};
+  runs->add({begin, table_bytes, table, runs->spool()});
+  const auto find = [&](std::uint64_t number) {
+    return stored ? stored(number) : std::optional<StoredChunk>();
+  };
+  chunks.load = [find, load = std::move(chunks.load)](std::uint64_t number) {
+    return find(number) ? Result(std::vector<std::byte>()) : load(number);
+  };
+  std::uint64_t spooled = table + table_bytes, end = table_bytes;
+  std::vector<std::byte> rows, bytes;
+  const auto take = [&](std::uint64_t first, std::span<const CodedChunk> coded) -> Status {
+    rows.assign(coded.size() * ChunkRow::kLength, std::byte{0});
+    bytes.clear();
+    for (std::size_t i = 0; i < coded.size(); ++i) {
+      const std::optional<StoredChunk> kept = find(first + i);
+      const std::uint64_t length = kept ? kept->stored_length : coded[i].bytes.size();
+      // A chunk that was never written is not written here either.
+      if (length == 0) continue;
+      std::byte* const row = rows.data() + i * ChunkRow::kLength;
+      store_le(row, end);
+      store_le(row + 8, length);
+      store_le(row + 16, kept ? kept->filter_mask : coded[i].mask);
+      if (kept) {
+        runs->add({begin + end, length, kept->offset, kept->source});
+      } else {
+        runs->add({begin + end, length, spooled + bytes.size(), runs->spool()});
+        bytes.insert(bytes.end(), coded[i].bytes.begin(), coded[i].bytes.end());
+      }
+      end += length;
+    }
+    NMB_TRY(spool.write_at(table + first * ChunkRow::kLength, rows));
+    NMB_TRY(spool.write_at(spooled, bytes));
+    spooled += bytes.size();
+    return {};
+  };
+  NMB_TRY(code_chunks(chunks, rules, take));
+  return end;
+}
+
+}  // namespace nmb

@@ -1,0 +1,49 @@
+// NamedBlocks: the blocks that become the groups of an HDF5 file. They are the blocks of an NMB
+// file, or the groups of another file that is converted.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nmb/reader.h"
+#include "nmb/status.h"
+
+namespace nmb::hdf5 {
+
+// Copies are cheap. Each function works like the function of the same name of Reader, and has its
+// errors.
+class NamedBlocks {
+ public:
+  // `reader` must outlive the object and its copies.
+  NamedBlocks(const Reader& reader) : reader_(&reader) {}
+  // `blocks` must be in the order of names.
+  explicit NamedBlocks(std::vector<std::shared_ptr<const Block>> blocks)
+      : list_(std::make_shared<const List>(std::move(blocks))) {}
+
+  // Opens the groups of an HDF5 file, or the only block of a classic file. The HDF5 library runs in
+  // another process. Errors: those of open_hdf5() and open_classic(); kUnknownKind for files of
+  // other kinds.
+  NMB_EXPORT static Result<NamedBlocks> open(std::shared_ptr<const ByteSource> file);
+
+  NMB_EXPORT Status for_each_entry(
+      std::string_view prefix, const std::function<Result<bool>(const BlockEntry&)>& visit) const;
+  NMB_EXPORT Result<std::optional<BlockEntry>> find(std::string_view name) const;
+  NMB_EXPORT Result<std::shared_ptr<const Block>> block(std::string_view name) const;
+  Result<std::shared_ptr<const Block>> block(const BlockEntry& entry) const {
+    return reader_ ? reader_->block(entry) : block(entry.name);
+  }
+
+ private:
+  using List = std::vector<std::shared_ptr<const Block>>;
+  // Returns the first block of the list whose name is not less than `name`.
+  List::const_iterator first(std::string_view name) const;
+
+  const Reader* reader_ = nullptr;
+  std::shared_ptr<const List> list_;  // used without a reader
+};
+
+}  // namespace nmb::hdf5

@@ -1,0 +1,584 @@
+// Stores united values in chunks (see merge/uniting/chunk_union.h).
+#include "merge/uniting/chunk_union.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "hdf5/client/group_block.h"
+#include "hdf5/model/hdf5_section.h"
+#include "merge/reading/held_values.h"
+#include "merge/reading/reopened_source.h"
+#include "netcdf/shared_dimensions.h"
+#include "nmb/classic.h"
+#include "nmb/netcdf_view.h"
+#include "values/array_source.h"
+#include "values/chunk_filters.h"
+#include "values/chunk_table.h"
+#include "values/gathered_chunk.h"
+#include "values/open_array.h"
+#include "wire/checked.h"
+#include "wire/joined_text.h"
+#include "wire/swap_values.h"
+
+namespace nmb {
+
+namespace {
+
+using hdf5::Property;
+
+constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
+
+// The sources of the extent. The members' extents follow.
+enum SourceIndex : std::uint32_t { kPlainValues, kSpool, kFirstMember };
+
+// Returns the converted block of kind 6 from which a dataset of a union takes its values, or
+// nullptr if there is none.
+const ReopenedSource* view_in(const ByteSource* values) {
+  if (const auto* held = dynamic_cast<const HeldValues*>(values)) values = held->base().get();
+  if (const auto* spliced = dynamic_cast<const SplicedSource*>(values))
+    for (const Source& source : spliced->sources())
+      if (const ReopenedSource* view = view_in(source.get())) return view;
+  return dynamic_cast<const ReopenedSource*>(values);
+}
+
+// Returns the block of kind 6 from which a dataset of a union takes its values, or nullptr if there
+// is none or if it has no values.
+Result<std::shared_ptr<const Block>> block_of(const Source& values) {
+  const ReopenedSource* const view = view_in(values.get());
+  if (!view || !view->origin().extent) return std::shared_ptr<const Block>();
+  const ViewOrigin& origin = view->origin();
+  hdf5::GroupBlock group;
+  group.name = origin.block;
+  group.body.resize(origin.body->size());
+  NMB_TRY(origin.body->read_at(0, group.body));
+  group.extent = origin.extent;
+  group.extent_length = origin.extent->size();
+  return hdf5::decode_group(std::move(group), view->name());
+}
+
+// The storage of a variable in chunks.
+struct Chunking {
+  ExtendedType type;                 // used if `is_extended` is true
+  bool is_extended = false;          // whether the values differ from CDF-5 in their byte order
+  std::vector<std::uint64_t> chunk;  // lengths of a chunk
+  std::vector<Filter> filters;
+  std::vector<std::byte> fill;  // the value of chunks that were never written
+  hdf5::Allocation allocation = hdf5::Allocation::kIncremental;
+  hdf5::FillTime fill_time = hdf5::FillTime::kIfSet;
+
+  bool operator==(const Chunking&) const = default;
+};
+
+// Filters are alike if they decode in the same way.
+bool are_alike(const std::vector<Filter>& a, const std::vector<Filter>& b) {
+  return std::ranges::equal(a, b, [](const Filter& one, const Filter& other) {
+    const bool has_level = one.id == kDeflate || one.id == kZstd;
+    return one.id == other.id && (has_level || one.parameters == other.parameters);
+  });
+}
+
+bool has_same_type(const Chunking& a, const Chunking& b) {
+  return a.is_extended == b.is_extended && (!a.is_extended || a.type == b.type);
+}
+
+// Returns whether stored chunks of one variable can be stored chunks of the other one.
+bool are_alike(const Chunking& a, const Chunking& b) {
+  return has_same_type(a, b) && a.chunk == b.chunk && a.fill == b.fill &&
+         are_alike(a.filters, b.filters);
+}
+
+// The part of a variable that one dataset has, and the place of its chunks.
+struct ChunkedPart {
+  DatasetUnion::Box box;
+  bool is_alike = false;  // whether its chunks can be chunks of the united variable
+  // Its chunks, if they have all values of the part.
+  std::shared_ptr<const Chunking> own{};
+  std::uint64_t region_begin = 0, region_length = 0;
+};
+
+struct UnitedVariable {
+  std::vector<ChunkedPart> parts;
+  std::shared_ptr<const Chunking> last;  // the chunks of the dataset that was looked at last
+  std::optional<Chunking> chunking;
+};
+
+class ChunkUniter {
+ public:
+  ChunkUniter(const DatasetUnion& united, const Dataset& all,
+              const std::vector<std::uint32_t>& levels, const ChunkUnionOptions& options,
+              const std::shared_ptr<SpoolFile>& spool)
+      : all_(all),
+        from_(all.metadata),
+        levels_(levels),
+        options_(options),
+        spool_(spool),
+        values_(united.values()),
+        sources_{all.extent, spool} {
+    for (VarId v = 0; v < from_.variable_count(); ++v) {
+      UnitedVariable& variable = variables_.emplace_back();
+      for (DatasetUnion::Box& box : united.boxes(all, v))
+        variable.parts.push_back({std::move(box)});
+    }
+    sources_.resize(kFirstMember + values_.size());
+  }
+
+  Result<std::optional<UnitedChunks>> unite() {
+    for (std::uint32_t member = 0; member < values_.size(); ++member) NMB_TRY(look_at(member));
+    if (!options_.is_forced &&
+        std::ranges::none_of(variables_, [](const UnitedVariable& v) { return !!v.chunking; }))
+      return std::optional<UnitedChunks>();
+    if (options_.compression) out_.wanted.uses.resize(options_.compression->chunk.size());
+    for (VarId v = 0; v < variables_.size(); ++v) choose(v);
+    if (std::ranges::none_of(variables_, [](const UnitedVariable& v) { return !!v.chunking; }))
+      return std::optional<UnitedChunks>();
+    NMB_TRY(define());
+    NMB_ASSIGN(out_.body, encode_extended_body(to_, 0));
+    out_.extent_length = end_;
+    // A source without values cannot be null.
+    for (Source& source : sources_)
+      if (!source) source = spool_;
+    out_.extent = std::make_shared<SplicedSource>(std::move(sources_), runs_.take(), end_,
+                                                  all_.extent->name());
+    return std::optional(std::move(out_));
+  }
+
+ private:
+  // Finds the chunks of one dataset.
+  Status look_at(std::uint32_t member) {
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, block_of(values_[member]));
+    if (!block) return {};
+    NMB_ASSIGN(const std::vector<Property> properties,
+               hdf5::decode_properties(block->metadata.extension()->hdf5));
+    sources_[kFirstMember + member] = block->extent;
+    for (VarId v = 0; v < variables_.size(); ++v) look_at(member, v, *block, properties);
+    return {};
+  }
+
+  void look_at(std::uint32_t member, VarId variable, const Block& block,
+               std::span<const Property> properties) {
+    UnitedVariable& united = variables_[variable];
+    const auto part = std::ranges::lower_bound(united.parts, member, {},
+                                               [](const ChunkedPart& p) { return p.box.member; });
+    if (part == united.parts.end() || part->box.member != member) return;
+    const Metadata& metadata = block.metadata;
+    const Variable own = from_.variable(variable);
+    const std::optional<VarId> found = find_netcdf_variable(metadata, own.name);
+    if (!found) return;
+    const Storage* const storage = metadata.extension()->storage_of(*found);
+    if (!storage || storage->kind != StorageKind::kChunked) return;
+    const Variable there = metadata.variable(*found);
+    const TypeTable& types = metadata.extension()->types;
+    if (types.classic(there.type) != own.type || storage->chunk.size() != own.dimensions.size())
+      return;
+    Chunking chunking = chunking_of(*storage, types, there.type, properties);
+    // A variable may be shorter than its dimensions. Its last chunks then lack values.
+    bool is_whole = true;
+    for (std::size_t i = 0; i < there.dimensions.size(); ++i)
+      is_whole = is_whole && metadata.dimension(there.dimensions[i]).length == part->box.count[i];
+    part->region_begin = metadata.begin(*found);
+    part->region_length = storage->region_length;
+    if (!check_filters(chunking.filters).ok()) return;
+    if (!united.chunking) united.chunking = chunking;
+    if (!is_whole || !has_same_type(chunking, *united.chunking)) return;
+    // Most datasets have the same chunks.
+    if (!united.last || !(*united.last == chunking))
+      united.last = std::make_shared<const Chunking>(std::move(chunking));
+    part->own = united.last;
+  }
+
+  static Chunking chunking_of(const Storage& storage, const TypeTable& types, Type type,
+                              std::span<const Property> properties) {
+    Chunking out;
+    out.is_extended = TypeTable::is_extended(type);
+    if (out.is_extended) {
+      out.type = types.at(type);
+      out.type.name.clear();
+    }
+    out.chunk = storage.chunk;
+    out.filters = storage.filters;
+    out.fill = unstored_value(properties, storage.variable, types.value_size(type));
+    for (const Property& p : properties)
+      if (p.owner == storage.variable && p.attribute == hdf5::kNoAttribute &&
+          p.number == Property::Number::kCreation) {
+        out.allocation = p.creation.allocation;
+        out.fill_time = p.creation.fill_time;
+      }
+    return out;
+  }
+
+  // Chooses how the values of a variable are stored.
+  void choose(VarId variable) {
+    const Variable v = from_.variable(variable);
+    if (v.dimensions.empty()) return;
+    std::optional<Chunking>& chunking = variables_[variable].chunking;
+    const std::vector<std::uint64_t> lengths = lengths_of(variable);
+    const std::vector<std::optional<std::size_t>> asked = asked_lengths(variable);
+    const bool is_asked_for = std::ranges::any_of(asked, [](const auto& a) { return !!a; });
+    std::uint64_t bytes = type_size(v.type);
+    for (const std::uint64_t n : lengths) bytes *= n;
+    const bool grows = from_.is_record_variable(variable);
+    // A small coordinate keeps its filters. A small array that has no chunks is not divided into
+    // chunks.
+    const bool is_left_alone = bytes <= kSmallArray && !grows && (lengths.size() == 1 || !chunking);
+    const bool is_coded = options_.compression && (is_asked_for || !is_left_alone);
+    std::vector<Filter> filters;
+    if (chunking) filters = chunking->filters;
+    if (is_coded) filters = wanted_filters(*options_.compression, filters, type_size(v.type));
+    if (!chunking) {
+      // HDF5 stores variables that may grow only in chunks.
+      if (!grows && (!is_coded || (!is_asked_for && filters.empty()))) return;
+      chunking.emplace();
+      chunking->chunk = usual_chunk(lengths, type_size(v.type));
+      for (std::uint64_t& n : chunking->chunk) n = std::max<std::uint64_t>(n, 1);
+      chunking->fill = fill_value(from_, variable);
+    }
+    chunking->filters = std::move(filters);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      std::uint64_t& chunk = chunking->chunk[i];
+      if (asked[i]) chunk = options_.compression->chunk[*asked[i]].length;
+      // HDF5 has no chunks that are longer than a dimension which cannot grow.
+      const bool is_unlimited = i == 0 && grows;
+      const std::uint64_t most = is_unlimited ? chunk : std::max<std::uint64_t>(lengths[i], 1);
+      if (asked[i]) {
+        ChunkUse& use = out_.wanted.uses[*asked[i]];
+        (chunk > most ? use.is_clipped : use.is_cut) = true;
+      }
+      chunk = std::min(chunk, most);
+    }
+    const bool keeps_level = is_coded && options_.compression->codec;
+    for (ChunkedPart& part : variables_[variable].parts)
+      part.is_alike = part.own && are_alike(*part.own, *chunking) &&
+                      (!keeps_level || part.own->filters == chunking->filters);
+    if (is_coded && options_.compression->codec == PieceCodec::kZstd) out_.wanted.has_zstd = true;
+  }
+
+  // Returns for each dimension of a variable the requested chunk length, by its index.
+  std::vector<std::optional<std::size_t>> asked_lengths(VarId variable) {
+    const Variable v = from_.variable(variable);
+    std::vector<std::optional<std::size_t>> asked(v.dimensions.size());
+    if (!options_.compression) return asked;
+    const auto& all = options_.compression->chunk;
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      for (std::size_t place = 0; place < all.size(); ++place) {
+        if (!all[place].is_for(v.name) ||
+            all[place].dimension != from_.dimension(v.dimensions[i]).name)
+          continue;
+        out_.wanted.uses[place].is_known = true;
+        if (!asked[i]) asked[i] = place;
+      }
+    return asked;
+  }
+
+  std::vector<std::uint64_t> lengths_of(VarId variable) const {
+    std::vector<std::uint64_t> lengths;
+    for (const DimId d : from_.variable(variable).dimensions) {
+      const Dimension dimension = from_.dimension(d);
+      lengths.push_back(dimension.is_record() ? all_.records : dimension.length);
+    }
+    return lengths;
+  }
+
+  // --- definitions of the united block ---
+
+  Result<Type> type_of(VarId variable, Extension* extension) {
+    const std::optional<Chunking>& chunking = variables_[variable].chunking;
+    if (!chunking || !chunking->is_extended) return from_.variable(variable).type;
+    for (std::size_t i = 0; i < extension->types.size(); ++i)
+      if (extension->types[i] == chunking->type)
+        return static_cast<Type>(TypeTable::kFirst + static_cast<std::uint32_t>(i));
+    return extension->types.add(chunking->type);
+  }
+
+  // Defines the block, and stores the values of its variables in the order of definition.
+  Status define() {
+    auto extension = std::make_shared<Extension>();
+    if (const auto grows = from_.record_dimension())
+      extension->unlimited.push_back({*grows, false});
+    hdf5::append_property(dimensions_above(levels_), &extension->hdf5);
+    std::vector<Type> types;
+    std::vector<std::uint64_t> begins;
+    for (VarId v = 0; v < from_.variable_count(); ++v) {
+      NMB_ASSIGN(types.emplace_back(), type_of(v, extension.get()));
+      const std::uint64_t begin = round_up(end_, 8);
+      const std::optional<Chunking>& chunking = variables_[v].chunking;
+      if (chunking) {
+        Storage storage;
+        storage.variable = v;
+        storage.kind = StorageKind::kChunked;
+        storage.chunk = chunking->chunk;
+        storage.filters = chunking->filters;
+        const Result<std::uint64_t> length =
+            store(v, *chunking, extension->types.is_swapped(types.back()), begin);
+        if (!length.ok()) return of_variable(v, length.status());
+        storage.region_length = *length;
+        begins.push_back(begin);
+        end_ = begin + *length;
+        extension->storage.push_back(std::move(storage));
+        hdf5::append_property(creation_of(v, *chunking), &extension->hdf5);
+        continue;
+      }
+      const std::uint64_t length = from_.slice_bytes(v).value_or(0);
+      begins.push_back(length == 0 ? end_ : begin);
+      if (length == 0) continue;
+      runs_.add({begin, length, from_.begin(v) - all_.layout.header_length, kPlainValues});
+      end_ = begin + length;
+    }
+    to_.set_extension(std::move(extension));
+    return define_objects(types, begins);
+  }
+
+  Status of_variable(VarId variable, const Status& status) const {
+    if (status.code() == Code::kNoSpace) return status;
+    return status.of_object("variable " + std::string(from_.variable(variable).name));
+  }
+
+  static Property creation_of(VarId variable, const Chunking& chunking) {
+    Property p;
+    p.number = Property::Number::kCreation;
+    p.owner = variable;
+    p.creation.layout = hdf5::Layout::kChunked;
+    p.creation.allocation = chunking.allocation;
+    p.creation.fill_time = chunking.fill_time;
+    p.creation.fill_state = hdf5::FillState::kUser;
+    p.creation.fill_value = chunking.fill;
+    return p;
+  }
+
+  Status define_objects(const std::vector<Type>& types, const std::vector<std::uint64_t>& begins) {
+    for (DimId d = 0; d < from_.dimension_count(); ++d) {
+      const Dimension dimension = from_.dimension(d);
+      NMB_TRY(to_.def_dim(dimension.name, dimension.is_record() ? all_.records : dimension.length)
+                  .status());
+    }
+    NMB_TRY(define_attributes(kGlobal));
+    for (VarId v = 0; v < from_.variable_count(); ++v) {
+      const Variable variable = from_.variable(v);
+      NMB_TRY(to_.def_var(variable.name, types[v], variable.dimensions).status());
+      to_.set_begin(v, begins[v]);
+      NMB_TRY(define_attributes(v));
+    }
+    return to_.settle_names();
+  }
+
+  Status define_attributes(VarId owner) {
+    return from_.try_each_attribute(owner, [&](const Attribute& attribute) {
+      return to_.def_att(owner, attribute.name, attribute.type, attribute.values);
+    });
+  }
+
+  // --- values ---
+
+  // Stores the values of a variable. Returns the length of the region.
+  Result<std::uint64_t> store(VarId variable, const Chunking& chunking, bool is_swapped,
+                              std::uint64_t begin) {
+    const std::uint64_t size = type_size(from_.variable(variable).type);
+    NMB_ASSIGN(const ChunkGrid grid, ChunkGrid::make(lengths_of(variable), chunking.chunk, size));
+    if (grid.chunk_bytes() > kMostChunk)
+      return Status(Code::kLimit, "the united values have chunks of 4 GiB or more");
+    if (grid.count() == 0) return std::uint64_t{0};
+    NMB_ASSIGN(const std::vector<StoredChunk> stored, moved_chunks(variable, chunking, grid));
+    NMB_ASSIGN(const Gathering gathering, gathering_of(variable, stored, grid));
+    NMB_ASSIGN(const Source plain, contiguous_array(all_, variable, {}, nullptr));
+    std::vector<std::byte> fill = chunking.fill;
+    if (is_swapped) swap_values(fill.data(), fill.data(), 1, size);
+    const auto load = [&](std::uint64_t number) -> Result<std::vector<std::byte>> {
+      NMB_ASSIGN(std::optional<std::vector<std::byte>> gathered,
+                 gathering.gather(number, grid, chunking.fill));
+      if (gathered) return *std::move(gathered);
+      GatheredChunk chunk(grid, number, fill);
+      NMB_TRY(chunk.add(*plain));
+      std::vector<std::byte> values = chunk.take();
+      if (is_swapped) swap_values(values.data(), values.data(), values.size() / size, size);
+      return values;
+    };
+    const auto find_stored = [&](std::uint64_t number) -> std::optional<StoredChunk> {
+      if (stored[number].source == kNobody) return std::nullopt;
+      return stored[number];
+    };
+    return store_chunks({grid, chunking.filters, load}, find_stored, options_.coding, *spool_,
+                        begin, &runs_);
+  }
+
+  // The parts that have values of chunks which are encoded again.
+  struct Gathering {
+    std::vector<BoxInChunks> boxes;  // by part; without a table if its chunks cannot be used
+    using Use = std::pair<std::uint64_t, std::uint32_t>;  // a chunk and a part
+    std::vector<Use> uses;                                // ascending
+
+    // Returns a chunk, without bytes if none of its values was ever written. Returns nullopt if the
+    // parts in chunks do not have all of its values, or if they have some values twice.
+    Result<std::optional<std::vector<std::byte>>> gather(std::uint64_t number,
+                                                         const ChunkGrid& grid,
+                                                         std::span<const std::byte> fill) const {
+      const std::optional<std::vector<std::byte>> none;
+      const auto begin = std::lower_bound(uses.begin(), uses.end(), Use{number, 0});
+      const auto end = std::lower_bound(begin, uses.end(), Use{number + 1, 0});
+      for (auto use = begin; use != end; ++use) {
+        if (!boxes[use->second].table) return none;
+        for (auto other = begin; other != use; ++other)
+          if (overlap(boxes[use->second], boxes[other->second])) return none;
+      }
+      GatheredChunk chunk(grid, number, fill);
+      std::uint64_t found = 0;
+      for (auto use = begin; use != end; ++use) {
+        NMB_ASSIGN(const std::uint64_t values, chunk.add(boxes[use->second]));
+        found += values;
+      }
+      if (found < chunk.wanted()) return none;
+      return std::optional(chunk.take());
+    }
+
+    static bool overlap(const BoxInChunks& a, const BoxInChunks& b) {
+      for (std::size_t i = 0; i < a.first.size(); ++i)
+        if (a.first[i] + a.grid.lengths()[i] <= b.first[i] ||
+            b.first[i] + b.grid.lengths()[i] <= a.first[i])
+          return false;
+      return true;
+    }
+  };
+
+  Result<Gathering> gathering_of(VarId variable, const std::vector<StoredChunk>& stored,
+                                 const ChunkGrid& grid) {
+    Gathering out;
+    if (std::ranges::none_of(stored, [](const StoredChunk& c) { return c.source == kNobody; }))
+      return out;
+    const auto cache = std::make_shared<ChunkCache>(kCodedAtOnce);
+    const std::vector<ChunkedPart>& parts = variables_[variable].parts;
+    for (std::uint32_t p = 0; p < parts.size(); ++p) {
+      const ChunkedPart& part = parts[p];
+      BoxInChunks& box = out.boxes.emplace_back();
+      box.first = part.box.first;
+      NMB_ASSIGN(box.grid,
+                 ChunkGrid::make(part.box.count, part.own ? part.own->chunk : grid.chunk(),
+                                 grid.value_size()));
+      if (part.own) {
+        box.fill = part.own->fill;
+        box.cache = cache;
+        box.array = cache->add_array();
+        box.table = std::make_shared<const ChunkTable>(table_of(part, *part.own, grid));
+      }
+      NMB_TRY(for_each_chunk(part, grid, [&](std::uint64_t number, const auto&) -> Status {
+        if (stored[number].source == kNobody) out.uses.emplace_back(number, p);
+        return {};
+      }));
+    }
+    std::ranges::sort(out.uses);
+    return out;
+  }
+
+  ChunkTable table_of(const ChunkedPart& part, const Chunking& chunking,
+                      const ChunkGrid& grid) const {
+    Storage storage;
+    storage.chunk = chunking.chunk;
+    storage.filters = chunking.filters;
+    return {std::make_shared<RangeSource>(sources_[kFirstMember + part.box.member],
+                                          part.region_begin, part.region_length),
+            storage, grid.value_size()};
+  }
+
+  // Calls visit(number, at) for each chunk of the united variable that has values of the part. at:
+  // the place of the chunk, counted in chunks.
+  template <class Visit>
+  static Status for_each_chunk(const ChunkedPart& part, const ChunkGrid& grid, Visit visit) {
+    const std::size_t rank = grid.chunk().size();
+    if (std::ranges::count(part.box.count, std::uint64_t{0}) > 0) return {};
+    std::vector<std::uint64_t> low(rank), high(rank);
+    for (std::size_t i = 0; i < rank; ++i) {
+      low[i] = part.box.first[i] / grid.chunk()[i];
+      high[i] = chunks_along(part.box.first[i] + part.box.count[i], grid.chunk()[i]);
+    }
+    return for_each_index(low, high, [&](const std::vector<std::uint64_t>& at) {
+      return visit(grid.number_at(at), at);
+    });
+  }
+
+  // Returns for each chunk of the united variable the stored chunk with the same values. `source`
+  // is kNobody if there is none.
+  Result<std::vector<StoredChunk>> moved_chunks(VarId variable, const Chunking& chunking,
+                                                const ChunkGrid& grid) {
+    std::vector<StoredChunk> stored(grid.count(), StoredChunk{kNobody});
+    std::vector<bool> is_taken(grid.count());  // whether an earlier part has values of the chunk
+    for (const ChunkedPart& part : variables_[variable].parts)
+      NMB_TRY(move_chunks(part, chunking, grid, &is_taken, &stored));
+    return stored;
+  }
+
+  // Finds the chunks of one part.
+  Status move_chunks(const ChunkedPart& part, const Chunking& chunking, const ChunkGrid& grid,
+                     std::vector<bool>* is_taken, std::vector<StoredChunk>* stored) const {
+    const std::vector<std::uint64_t>&first = part.box.first, &count = part.box.count;
+    bool is_aligned = part.is_alike;
+    std::uint64_t own = 1;  // chunks of the part
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      is_aligned = is_aligned && first[i] % grid.chunk()[i] == 0;
+      own *= chunks_along(count[i], grid.chunk()[i]);
+    }
+    constexpr std::uint64_t kRowsAtOnce = 4096;
+    std::vector<ChunkRow> rows;
+    std::uint64_t first_row = 0, row = 0;
+    std::optional<ChunkTable> table;
+    if (is_aligned) table.emplace(table_of(part, chunking, grid));
+    return for_each_chunk(
+        part, grid, [&](std::uint64_t number, const std::vector<std::uint64_t>& at) -> Status {
+          const std::uint64_t place = row++;
+          const bool was_taken = (*is_taken)[number];
+          (*is_taken)[number] = true;
+          if (!is_aligned || was_taken) return {};
+          // Only the end of the united array may cut a chunk.
+          for (std::size_t i = 0; i < at.size(); ++i)
+            if (std::min((at[i] + 1) * grid.chunk()[i], grid.lengths()[i]) > first[i] + count[i])
+              return {};
+          if (place - first_row >= rows.size()) {
+            first_row = place;
+            NMB_ASSIGN(rows, table->rows(place, std::min(kRowsAtOnce, own - place)));
+          }
+          NMB_ASSIGN((*stored)[number], stored_chunk(part, *table, place, rows[place - first_row]));
+          return {};
+        });
+  }
+
+  static Result<StoredChunk> stored_chunk(const ChunkedPart& part, const ChunkTable& table,
+                                          std::uint64_t number, const ChunkRow& row) {
+    NMB_TRY(table.check_place(number, row));
+    return StoredChunk{kFirstMember + part.box.member, row.filter_mask,
+                       part.region_begin + row.offset, row.stored_length};
+  }
+
+  const Dataset& all_;
+  const Metadata& from_;
+  const std::vector<std::uint32_t>& levels_;
+  const ChunkUnionOptions options_;
+  const std::shared_ptr<SpoolFile> spool_;
+  const std::vector<Source> values_;  // by dataset
+  std::vector<Source> sources_;       // by SourceIndex
+  std::vector<UnitedVariable> variables_;
+  Metadata to_;
+  std::uint64_t end_ = 0;  // length of the extent so far
+  ChunkRuns runs_{kSpool};
+  UnitedChunks out_;
+};
+
+}  // namespace
+
+Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, const Dataset& all,
+                                                 const std::vector<std::uint32_t>& levels,
+                                                 const ChunkUnionOptions& options,
+                                                 const std::shared_ptr<SpoolFile>& spool) {
+  return ChunkUniter(united, all, levels, options, spool).unite();
+}
+
+Result<std::size_t> count_compressed(const DatasetUnion& united, const Dataset& all) {
+  const std::vector<Source> values = united.values();
+  NMB_ASSIGN(const std::shared_ptr<const Block> block, block_of(values.front()));
+  if (!block) return std::size_t{0};
+  const auto& storage = block->metadata.extension()->storage;
+  return static_cast<std::size_t>(std::ranges::count_if(storage, [&](const Storage& one) {
+    return one.kind == StorageKind::kChunked && !one.filters.empty() &&
+           all.metadata.find_variable(netcdf_name(block->metadata, one.variable));
+  }));
+}
+
+}  // namespace nmb

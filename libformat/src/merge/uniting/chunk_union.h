@@ -1,0 +1,51 @@
+// Stores the values of a united dataset in chunks, if datasets of the union have chunks
+// (spec/format.md, section 15.2). The stored bytes of a chunk are copied if the chunk has the same
+// place in the united array as one of that array's chunks. All other chunks are encoded again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convert/chunk_region.h"
+#include "convert/recode.h"
+#include "merge/uniting/dataset_union.h"
+#include "nmb/dataset.h"
+#include "nmb/status.h"
+#include "wire/spool_file.h"
+
+namespace nmb {
+
+// A united dataset as a block of kind 6 whose values are stored in chunks.
+struct UnitedChunks {
+  std::vector<std::byte> body;
+  std::uint64_t extent_length = 0;
+  Source extent;
+  WantedChunks wanted;  // how the requested compression was used
+};
+
+struct ChunkUnionOptions {
+  CodingRules coding;
+  // The requested chunk lengths and filters, or nullptr if all variables keep theirs.
+  const Compression* compression = nullptr;
+  // Whether values are stored in chunks although no dataset of the union has chunks.
+  bool is_forced = false;
+};
+
+// Stores the values of `all` in chunks. Returns nullopt if no dataset of the union has chunks of a
+// variable that `all` has, unless options.is_forced is set. `united` is the union, and `all` is the
+// result of its function take(). `levels` has one number for each dimension (see
+// with_dimensions_above()). `spool` receives the chunk tables and the encoded chunks. Errors:
+// kDamaged, kIo, kNoSpace; kLimit for chunks of 4 GiB or more.
+Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, const Dataset& all,
+                                                 const std::vector<std::uint32_t>& levels,
+                                                 const ChunkUnionOptions& options,
+                                                 const std::shared_ptr<SpoolFile>& spool);
+
+// Returns the number of variables whose values are compressed in chunks of the first dataset of the
+// union. Errors: kDamaged, kIo.
+Result<std::size_t> count_compressed(const DatasetUnion& united, const Dataset& all);
+
+}  // namespace nmb

@@ -1,0 +1,50 @@
+// CalendarTime: computes dates of time coordinates in the calendars of the CF conventions (section
+// 4.4).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "nmb/status.h"
+
+namespace nmb {
+
+struct Date {
+  std::int64_t year = 0;
+  int month = 1, day = 1;
+  int hour = 0, minute = 0, second = 0;
+};
+
+enum class Calendar : std::uint8_t { kStandard, kProleptic, kJulian, kNoLeap, kAllLeap, k360Day };
+
+// The units of a time coordinate, for example "days since 1850-01-01", and its calendar.
+class CalendarTime {
+ public:
+  // `calendar` is the attribute of this name; an empty text means "standard". Units are weeks,
+  // days, hours, minutes, seconds, milliseconds and microseconds, and also months in calendar
+  // 360_day. Errors (with a message only): kUnsupported for other units and calendars, and for year
+  // 0 in calendars without it.
+  NMB_EXPORT static Result<CalendarTime> parse(std::string_view units, std::string_view calendar);
+
+  // Returns a date, rounded to seconds. Errors: kUnsupported for values that are not finite, and
+  // for years before 1 (before 0 in calendars that have that year) or after 999,999.
+  NMB_EXPORT Result<Date> date(double value) const;
+
+ private:
+  Calendar calendar_ = Calendar::kStandard;
+  std::int64_t start_ = 0;         // in microseconds since day 0 of the calendar
+  std::int64_t microseconds_ = 1;  // in one unit
+};
+
+struct TimeRange {
+  std::string first, last;
+};
+
+// Returns the first and the last of ascending times as YYYYMMDD. If several times are on one day,
+// hours follow (YYYYMMDDHH). Minutes and seconds follow if times differ only in these. `values`
+// must not be empty. Errors: those of date().
+NMB_EXPORT Result<TimeRange> time_range(const CalendarTime& time, std::span<const double> values);
+
+}  // namespace nmb

@@ -1,0 +1,131 @@
+// Selects variables (see netcdf/selected_variables.h).
+#include "netcdf/selected_variables.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+namespace nmb {
+
+namespace {
+
+// Attributes that name variables. A variable is part of other variables if an attribute with
+// `is_support` names it, or if it has no records and any of these attributes names it.
+struct Referring {
+  std::string_view name;
+  bool is_support;
+};
+constexpr Referring kReferring[] = {{"bounds", true},        {"climatology", true},
+                                    {"coordinates", true},   {"cell_measures", true},
+                                    {"grid_mapping", true},  {"ancillary_variables", false},
+                                    {"formula_terms", false}};
+
+// Visits the variables that an attribute names. Words that end with a colon are not names.
+template <class Visit>
+void for_each_named(const Metadata& metadata, VarId owner, std::string_view attribute,
+                    const Visit& visit) {
+  const std::string text = char_attribute(metadata, owner, attribute);
+  std::string_view rest = text;
+  constexpr std::string_view kSpaces = " \t\n\r";
+  while (true) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(kSpaces), rest.size()));
+    if (rest.empty()) return;
+    const std::string_view word = rest.substr(0, rest.find_first_of(kSpaces));
+    rest.remove_prefix(word.size());
+    if (const auto found = metadata.find_variable(word)) visit(*found);
+  }
+}
+
+}  // namespace
+
+std::string char_attribute(const Metadata& metadata, VarId owner, std::string_view name) {
+  const std::optional<Attribute> found = metadata.find_attribute(owner, name);
+  if (!found || found->type != Type::kChar) return {};
+  std::string text(reinterpret_cast<const char*>(found->values.data()), found->values.size());
+  while (text.ends_with('\0')) text.pop_back();
+  return text;
+}
+
+Result<VarId> time_coordinate(const Dataset& dataset) {
+  const Metadata& metadata = dataset.metadata;
+  const std::optional<DimId> record = metadata.record_dimension();
+  if (!record) return Status(Code::kNotFound, "there is no record dimension");
+  const std::string name(metadata.dimension(*record).name);
+  const std::optional<VarId> time = metadata.find_variable(name);
+  if (!time || metadata.variable(*time).dimensions.size() != 1 ||
+      !metadata.is_record_variable(*time))
+    return Status(Code::kNotFound, "dimension \"" + name + "\" has no coordinate");
+  return *time;
+}
+
+Result<std::vector<SeriesVariables>> series_variables(const Dataset& dataset) {
+  const Metadata& metadata = dataset.metadata;
+  const VarId count = metadata.variable_count();
+  std::vector<std::vector<VarId>> names(count);
+  std::vector<bool> is_support(count);
+  for (VarId v = 0; v < count; ++v) {
+    for (const Referring& one : kReferring)
+      for_each_named(metadata, v, one.name, [&](VarId named) {
+        names[v].push_back(named);
+        if (named != v && (one.is_support || !metadata.is_record_variable(named)))
+          is_support[named] = true;
+      });
+    for (const DimId d : metadata.variable(v).dimensions)
+      if (const auto coordinate = metadata.find_variable(metadata.dimension(d).name)) {
+        names[v].push_back(*coordinate);
+        is_support[*coordinate] = true;
+      }
+  }
+  std::vector<SeriesVariables> out;
+  std::vector<bool> is_taken(count);
+  for (VarId v = 0; v < count; ++v) {
+    if (is_support[v]) continue;
+    SeriesVariables one{v, {v}};
+    is_taken.assign(count, false);
+    is_taken[v] = true;
+    for (std::size_t i = 0; i < one.all.size(); ++i)
+      for (const VarId named : names[one.all[i]]) {
+        if (is_taken[named]) continue;
+        is_taken[named] = true;
+        one.all.push_back(named);
+      }
+    std::ranges::sort(one.all);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Result<Dataset> selected_variables(const Dataset& dataset, std::span<const VarId> variables) {
+  const Metadata& from = dataset.metadata;
+  Dataset out = dataset;
+  out.metadata = Metadata(Metadata::Names::kAsFound);
+  std::vector<std::optional<DimId>> dimensions(from.dimension_count());
+  std::vector<bool> is_used(from.dimension_count());
+  for (const VarId v : variables)
+    for (const DimId d : from.variable(v).dimensions) is_used[d] = true;
+  for (DimId d = 0; d < from.dimension_count(); ++d) {
+    if (!is_used[d]) continue;
+    const Dimension dimension = from.dimension(d);
+    NMB_ASSIGN(dimensions[d], out.metadata.def_dim(dimension.name, dimension.length));
+  }
+  const auto copy_attributes = [&](VarId owner, VarId to) {
+    return from.try_each_attribute(owner, [&](const Attribute& attribute) {
+      return out.metadata.def_att(to, attribute.name, attribute.type, attribute.values);
+    });
+  };
+  NMB_TRY(copy_attributes(kGlobal, kGlobal));
+  for (const VarId v : variables) {
+    const Variable variable = from.variable(v);
+    std::vector<DimId> own;
+    for (const DimId d : variable.dimensions) own.push_back(*dimensions[d]);
+    NMB_ASSIGN(const VarId added, out.metadata.def_var(variable.name, variable.type, own));
+    out.metadata.set_begin(added, variable.begin);
+    NMB_TRY(copy_attributes(v, added));
+  }
+  NMB_TRY(out.metadata.settle_names());
+  if (!out.metadata.record_dimension()) out.records = out.layout.records = 0;
+  out.remarks.clear();
+  return out;
+}
+
+}  // namespace nmb

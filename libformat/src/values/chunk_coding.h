@@ -1,0 +1,47 @@
+// code_chunks: encodes the chunks of an array on several threads.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "nmb/extension.h"
+#include "nmb/status.h"
+#include "values/chunk_grid.h"
+
+namespace nmb {
+
+// The chunks of one variable. `grid` and `filters` must outlive the object.
+struct ChunksToCode {
+  const ChunkGrid& grid;
+  const std::vector<Filter>& filters;
+  // Returns the values of a chunk. The result is empty if the chunk is not encoded, for example
+  // because it was never written. Several threads call this function.
+  std::function<Result<std::vector<std::byte>>(std::uint64_t number)> load;
+};
+
+struct CodedChunk {
+  std::vector<std::byte> bytes;  // empty if load() returned no values
+  std::uint32_t mask = 0;        // a set bit means that the filter with this number was skipped
+};
+
+struct CodingRules {
+  unsigned threads = 1;
+  const std::atomic<bool>* cancel = nullptr;  // may be nullptr
+};
+
+// The maximum number of bytes in all decoded chunks that are encoded at the same time.
+inline constexpr std::uint64_t kCodedAtOnce = 64 << 20;
+
+// Encodes all chunks, and calls take(first, coded) for several chunks at a time, in ascending
+// order. `first` is the number of the first of these chunks. The bytes do not depend on the number
+// of threads. At any time, memory holds chunks of 64 MiB in all, or a few chunks if chunks are
+// longer. Errors: those of load() and take(); kIo "interrupted".
+Status code_chunks(
+    const ChunksToCode& chunks, const CodingRules& rules,
+    const std::function<Status(std::uint64_t first, std::span<const CodedChunk> coded)>& take);
+
+}  // namespace nmb

@@ -1,0 +1,398 @@
+#!/usr/bin/python3
+"""nmcat --mode join, union and tiles of netCDF-4 and HDF5 files whose values are stored in chunks. The output has the
+values that numpy and ncrcat make of the inputs, and the chunks and filters of the inputs. Chunks that fit keep their
+stored bytes. Options change chunks and filters of all variables or of one.
+
+    chunked_merge_test.py --tools FOLDER
+
+Skipped (exit code 77) without h5py or netCDF4-python.
+"""
+
+import itertools
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
+
+NY, NX = 12, 20
+OUTPUTS = ("nmb", "nc4", "h5")
+
+
+class Field:
+    """A variable of the inputs: its type, its chunks and its filters."""
+
+    def __init__(self, kind="f4", chunk=(2, 6, 10), **filters):
+        self.kind, self.chunk, self.filters = numpy.dtype(kind), chunk, filters
+        # netCDF4-python warns if the type and the option disagree.
+        self.stored = self.kind.newbyteorder(">" if filters.get("endian") == "big" else "<")
+
+    def values(self, first, count):
+        steps = numpy.arange(first, first + count)[:, None, None] * 1000
+        return (steps + numpy.arange(NY * NX).reshape(NY, NX)).astype(self.kind)
+
+
+PLAIN = Field()
+ZLIB = Field(zlib=True, complevel=4, shuffle=True)
+SUMS = Field("i2", zlib=True, complevel=1, shuffle=False, fletcher32=True)
+BIG = Field("f8", zlib=True, complevel=2, shuffle=True, endian="big")
+
+
+def make(path, fields, first, count, title="run", records=None, **more):
+    with netCDF4.Dataset(path, "w") as out:
+        out.title = title
+        out.history = "made"
+        out.tracking_id = f"hdl:{path.name}"
+        out.createDimension("time", records)
+        out.createDimension("y", NY)
+        out.createDimension("x", NX)
+        time = out.createVariable("time", "f8", ("time",))
+        time.units = "days since 2000-01-01"
+        time[:] = numpy.arange(first, first + count)
+        out.createVariable("x", "f4", ("x",))[:] = numpy.arange(NX) * 0.5
+        for name, field in fields.items():
+            variable = out.createVariable(
+                name, field.stored, ("time", "y", "x"), chunksizes=field.chunk, **(field.filters | more)
+            )
+            variable.units = "K"
+            variable.long_name = name
+            variable.set_auto_mask(False)
+            if count:
+                variable[:] = field.values(first, count)
+
+
+def out_of(test, name):
+    """The file as netCDF-4, which is how other programs see it."""
+    if not name.endswith(".nmb"):
+        return test.work / name
+    test.run("nmverify", name)
+    seen = test.work / (name + ".seen.nc4")
+    seen.unlink(missing_ok=True)
+    test.run("nmconvert", name, seen)
+    return seen
+
+
+def storage(path, name):
+    """Chunks and filters as h5py shows them."""
+    with h5py.File(path) as file:
+        data = file[name]
+        plist = data.id.get_create_plist()
+        filters = [plist.get_filter(i)[0] for i in range(plist.get_nfilters())]
+        return data.chunks, filters, data.dtype.str, data.fillvalue.tobytes(), data.maxshape[0] is None
+
+
+def stored(path, name):
+    """The stored bytes and the mask of each chunk, by its place."""
+    with h5py.File(path) as file:
+        data = file[name].id
+        places = [data.get_chunk_info(i).chunk_offset for i in range(data.get_num_chunks())]
+        return {place: data.read_direct_chunk(place) for place in places}
+
+
+def expect_values(test, what, path, name, expected):
+    with netCDF4.Dataset(path) as file:
+        variable = file[name]
+        variable.set_auto_mask(False)
+        found = variable[:]
+    test.check(
+        found.dtype.newbyteorder("=") == expected.dtype and found.shape == expected.shape and (found == expected).all(),
+        f"{what}: {name}: found {found.dtype} {found.shape} {found.ravel()[:6]}, "
+        f"expected {expected.dtype} {expected.shape} {expected.ravel()[:6]}",
+    )
+
+
+def expect_storage(test, what, path, name, like, **changed):
+    found, expected = storage(path, name), list(storage(like, name))
+    for place, key in enumerate(("chunk", "filters")):
+        expected[place] = changed.get(key, expected[place])
+    test.check(found == tuple(expected), f"{what}: {name}: found storage {found}, expected {tuple(expected)}")
+
+
+def check_attributes(test, what, path, like):
+    with netCDF4.Dataset(path) as a, netCDF4.Dataset(like) as b:
+        test.check(a.title == b.title, f"{what}: title {a.title}")
+        test.check("tracking_id" not in a.ncattrs(), f"{what}: tracking_id was kept")
+        lines = a.history.split("\n")
+        test.check(len(lines) == 2 and lines[1] == "made", f"{what}: history {a.history!r}")
+        test.check(lines[0].startswith("nmcat "), f"{what}: history {a.history!r}")
+        for name in b.variables:
+            test.check(a[name].dimensions == b[name].dimensions, f"{what}: {name}: {a[name].dimensions}")
+            found = {key: a[name].getncattr(key) for key in a[name].ncattrs()}
+            expected = {key: b[name].getncattr(key) for key in b[name].ncattrs()}
+            test.check(found == expected, f"{what}: {name}: attributes {found}, expected {expected}")
+        for name, dimension in b.dimensions.items():
+            test.check(a.dimensions[name].isunlimited() == dimension.isunlimited(), f"{what}: dimension {name}")
+
+
+def check_joins(test):
+    """Each field, with parts whose chunks fit and parts whose chunks do not."""
+    fields = {"plain": PLAIN, "zlib": ZLIB, "sums": SUMS, "big": BIG}
+    for number, counts in enumerate(((4, 2, 6), (4, 4, 3), (3, 5, 4), (4, 1, 5), (0, 4, 2))):
+        names, first = [], 0
+        for i, count in enumerate(counts):
+            names.append(f"j{number}_{i}.nc")
+            make(test.work / names[-1], fields, first, count)
+            first += count
+        for kind in OUTPUTS:
+            what = f"join of {counts} to {kind}"
+            output = f"j{number}.{kind}"
+            test.run("nmcat", "--mode", "join", *names, "-o", output)
+            path = out_of(test, output)
+            check_attributes(test, what, path, test.work / names[0])
+            fits = set(itertools.accumulate(counts[:-1], initial=0))
+            for name, field in fields.items():
+                expect_values(test, what, path, name, field.values(0, first))
+                expect_storage(test, what, path, name, test.work / names[0])
+                found = stored(path, name)
+                for i, begin in enumerate(itertools.accumulate(counts[:-1], initial=0)):
+                    if begin % 2 or not fits:
+                        continue
+                    for (t, *rest), chunk in stored(test.work / names[i], name).items():
+                        is_whole = t + 2 <= counts[i] or begin + counts[i] == first
+                        if is_whole:
+                            test.check(
+                                found.get((begin + t, *rest)) == chunk,
+                                f"{what}: {name}: chunk {t, *rest} of part {i} has other bytes",
+                            )
+            expect_values(test, what, path, "time", numpy.arange(first, dtype="f8"))
+        # All ranks and threads write the same bytes.
+        test.run("nmcat", "--mode", "join", *names, "-o", "one.nmb", "-f", "-j", "1")
+        test.check(
+            (test.work / "one.nmb").read_bytes() == (test.work / f"j{number}.nmb").read_bytes(),
+            f"join of {counts}: another number of threads writes other bytes",
+        )
+
+
+def check_like_ncrcat(test):
+    if not shutil.which("ncrcat"):
+        return
+    for i, count in enumerate((4, 3, 5)):
+        make(test.work / f"n{i}.nc", {"zlib": ZLIB}, (0, 4, 7)[i], count)
+    files = [f"n{i}.nc" for i in range(3)]
+    subprocess.run(["ncrcat", "-O", *files, "theirs.nc"], cwd=test.work, check=True)
+    test.run("nmcat", "--mode", "join", *files, "-o", "ours.nc4")
+    with netCDF4.Dataset(test.work / "theirs.nc") as file:
+        for name in file.variables:
+            file[name].set_auto_mask(False)
+            expect_values(test, "ncrcat", test.work / "ours.nc4", name, file[name][:])
+
+
+def check_differing(test):
+    """Chunks, filters, levels, byte orders and fill values that differ from those of the first input."""
+    others = {
+        "level": (Field(zlib=True, complevel=9, shuffle=True), True),
+        "shape": (Field(chunk=(4, 3, 20), zlib=True, complevel=4, shuffle=True), False),
+        "filters": (Field(zlib=True, complevel=4, shuffle=False), False),
+        "order": (Field(zlib=True, complevel=4, shuffle=True, endian="big"), False),
+        "none": (Field(chunk=(1, 12, 20)), False),
+    }
+    make(test.work / "first.nc", {"v": ZLIB}, 0, 4)
+    for name, (field, keeps) in others.items():
+        make(test.work / "other.nc", {"v": field}, 4, 4)
+        for kind in OUTPUTS:
+            output = f"d_{name}.{kind}"
+            test.run("nmcat", "--mode", "join", "first.nc", "other.nc", "-o", output)
+            path = out_of(test, output)
+            what = f"different {name}, {kind}"
+            expect_values(test, what, path, "v", ZLIB.values(0, 8))
+            expect_storage(test, what, path, "v", test.work / "first.nc")
+            moved = stored(path, "v").get((4, 0, 0)) == stored(test.work / "other.nc", "v")[0, 0, 0]
+            test.check(moved == keeps, f"{what}: {'other bytes' if keeps else 'the same bytes'}")
+    # A classic file has no chunks.
+    subprocess.run(["nccopy", "-k", "cdf5", "first.nc", "classic.nc"], cwd=test.work, check=True)
+    make(test.work / "later.nc", {"v": ZLIB}, 4, 4)
+    for files in (("first.nc", "later.nc"), ("classic.nc", "later.nc")):
+        test.run("nmcat", "--mode", "join", *files, "-o", "mixed.nc4", "-f")
+        expect_values(test, f"join of {files}", test.work / "mixed.nc4", "v", ZLIB.values(0, 8))
+        expect_storage(test, f"join of {files}", test.work / "mixed.nc4", "v", test.work / "later.nc")
+
+
+def check_unwritten(test):
+    """Chunks that were never written stay so, and read as the fill value."""
+    for i in range(2):
+        with netCDF4.Dataset(test.work / f"u{i}.nc", "w") as out:
+            out.createDimension("time", None)
+            out.createDimension("x", 8)
+            variable = out.createVariable(
+                "v", "i4", ("time", "x"), zlib=True, chunksizes=(2, 4), fill_value=numpy.int32(-5)
+            )
+            variable[3, 5] = 7 + i
+    test.run("nmcat", "--mode", "join", "u0.nc", "u1.nc", "-o", "u.nc4")
+    expected = numpy.full((8, 8), -5, "i4")
+    expected[3, 5], expected[7, 5] = 7, 8
+    expect_values(test, "unwritten chunks", test.work / "u.nc4", "v", expected)
+    found = stored(test.work / "u.nc4", "v")
+    test.check(set(found) == {(2, 4), (6, 4)}, f"unwritten chunks: found {sorted(found)}")
+
+
+def check_options(test):
+    """--compress, --shuffle and --chunk, for inputs with and without chunks."""
+    make(test.work / "o0.nc", {"a": ZLIB, "b": PLAIN}, 0, 4)
+    make(test.work / "o1.nc", {"a": ZLIB, "b": PLAIN}, 4, 4)
+    for i in range(2):
+        subprocess.run(["nccopy", "-k", "cdf5", f"o{i}.nc", f"c{i}.nc"], cwd=test.work, check=True)
+    calls = {
+        ("--chunk", "time:4"): (((4, 6, 10), [2, 1]), ((4, 6, 10), [])),
+        ("--chunk", "a:time:4,x:20"): (((4, 6, 20), [2, 1]), ((2, 6, 20), [])),
+        ("--chunk", "y:12", "--compress", "deflate:3"): (((2, 12, 10), [2, 1]), ((2, 12, 10), [1])),
+        ("--chunk", "y:12", "--compress", "none"): (((2, 12, 10), []), ((2, 12, 10), [])),
+    }
+    for options, expected in calls.items():
+        for inputs, kind in itertools.product(("o", "c"), OUTPUTS):
+            output = f"o.{kind}"
+            test.run("nmcat", "--mode", "join", f"{inputs}0.nc", f"{inputs}1.nc", "-o", output, "-f", *options)
+            path = out_of(test, output)
+            for name, (chunk, filters) in zip("ab", expected):
+                what = f"{' '.join(options)}: {inputs}: {kind}"
+                expect_values(test, what, path, name, PLAIN.values(0, 8))
+                if inputs == "o":
+                    expect_storage(test, what, path, name, test.work / "o0.nc", chunk=chunk, filters=filters)
+                elif storage(path, name)[0] is None:
+                    test.check(False, f"{what}: {name}: found no chunks")
+            if "--compress" not in options:
+                continue
+            with h5py.File(path) as file:
+                test.check(file["x"].chunks is None, f"{options}: a small coordinate has chunks")
+    test.run("nmcat", "--mode", "join", "o0.nc", "o1.nc", "-o", "n.nmb", "--chunk", "q:time:4", exit_code=2,
+             says="no input has the dimension \"time\" of variable \"q\" (chunks)")
+    test.run("nmcat", "--mode", "join", "o0.nc", "o1.nc", "-o", "h.nc4", "--no-history", "--keep-tracking-id")
+    with netCDF4.Dataset(test.work / "h.nc4") as file:
+        test.check(file.history == "made" and file.tracking_id == "hdl:o0.nc", "--no-history: found a new history")
+    test.run("nmcat", "--mode", "union", "o0.nc", "o0.nc", "-o", "h.nmb", "--no-history", exit_code=2,
+             says="--no-history needs --mode join")
+
+
+def make_tile(path, y, x, chunk, **filters):
+    with netCDF4.Dataset(path, "w") as out:
+        for name, (first, end), whole in (("y", y, NY), ("x", x, NX)):
+            out.createDimension(name, end - first)
+            variable = out.createVariable(name, "f8", (name,))
+            variable.domain_decomposition = numpy.array([1, whole, first + 1, end], "i4")
+            variable[:] = numpy.arange(first, end)
+        out.createDimension("time", None)
+        variable = out.createVariable("v", "f4", ("time", "y", "x"), chunksizes=chunk, **filters)
+        variable[:] = ZLIB.values(0, 3)[:, slice(*y), slice(*x)]
+
+
+def check_tiles(test):
+    for name, rows, columns, moves in (
+        ("fit", (0, 6, 12), (0, 10, 20), 8 * 2),
+        ("misfit", (0, 5, 12), (0, 10, 20), 0),
+        ("half", (0, 6, 12), (0, 5, 20), None),
+    ):
+        files = []
+        for j, i in itertools.product(range(2), repeat=2):
+            files.append(f"{name}{j}{i}.nc")
+            y, x = rows[j : j + 2], columns[i : i + 2]
+            make_tile(test.work / files[-1], y, x, (1, min(3, y[1] - y[0]), min(5, x[1] - x[0])), zlib=True)
+        for kind in OUTPUTS:
+            output = f"{name}.{kind}"
+            test.run("nmcat", "--mode", "tiles", *reversed(files), "-o", output)
+            path = out_of(test, output)
+            expect_values(test, f"tiles {name} {kind}", path, "v", ZLIB.values(0, 3))
+            expect_storage(test, f"tiles {name} {kind}", path, "v", test.work / files[-1])
+            if name == "fit":
+                found = stored(path, "v")
+                for file, (j, i) in zip(files, itertools.product(range(2), repeat=2)):
+                    for (t, y, x), chunk in stored(test.work / file, "v").items():
+                        place = (t, y + rows[j], x + columns[i])
+                        test.check(found.get(place) == chunk, f"tiles {kind}: chunk {place} has other bytes")
+        # Gaps become fill values.
+        test.run("nmcat", "--mode", "tiles", *files[:3], "-o", f"{name}gap.nc4", "--missing=fill")
+        expected = ZLIB.values(0, 3)
+        expected[:, rows[1] :, columns[1] :] = netCDF4.default_fillvals["f4"]
+        expect_values(test, f"tiles {name} with a gap", test.work / f"{name}gap.nc4", "v", expected)
+
+
+def check_tables(test):
+    """HDF5 tables without names of dimensions."""
+    rng = numpy.random.default_rng(7)
+    whole = rng.integers(0, 50, (25, 3)).astype("<i8")
+    for i, (begin, end) in enumerate(((0, 8), (8, 16), (16, 25))):
+        with h5py.File(test.work / f"t{i}.h5", "w") as out:
+            out.create_dataset(
+                "g/rows", data=whole[begin:end], chunks=(4, 3), maxshape=(None, 3), compression="gzip", shuffle=True
+            )
+    files = [f"t{i}.h5" for i in range(3)]
+    test.run("nmcat", "--mode", "join", "--along", "axis:0", *files, "-o", "t.h5")
+    with h5py.File(test.work / "t.h5") as file:
+        test.check((file["g/rows"][:] == whole).all(), "tables: other values")
+    expect_storage(test, "tables", test.work / "t.h5", "g/rows", test.work / "t0.h5")
+    first, found = stored(test.work / "t1.h5", "g/rows"), stored(test.work / "t.h5", "g/rows")
+    test.check(found[12, 0] == first[4, 0], "tables: a chunk has other bytes")
+
+
+def check_again(test):
+    """A joined NMB file is joined again, becomes a classic file, and takes part in a union."""
+    for i in range(4):
+        make(test.work / f"a{i}.nc", {"v": ZLIB}, 4 * i, 4)
+    test.run("nmcat", "--mode", "join", "a0.nc", "a1.nc", "-o", "a01.nmb")
+    test.run("nmcat", "--mode", "join", "a2.nc", "a3.nc", "-o", "a23.nmb")
+    test.run("nmcat", "--mode", "join", "a01.nmb", "a23.nmb", "-o", "all.nmb")
+    path = out_of(test, "all.nmb")
+    expect_values(test, "joined twice", path, "v", ZLIB.values(0, 16))
+    expect_storage(test, "joined twice", path, "v", test.work / "a0.nc")
+    test.check(
+        stored(path, "v")[12, 0, 0] == stored(test.work / "a3.nc", "v")[0, 0, 0], "joined twice: other bytes"
+    )
+    test.run("nmconvert", "all.nmb", "all.nc", "--to", "cdf5")
+    expect_values(test, "as classic", test.work / "all.nc", "v", ZLIB.values(0, 16))
+    with netCDF4.Dataset(test.work / "all.nc") as file:
+        test.check(file.dimensions["time"].isunlimited(), "as classic: time is not unlimited")
+    test.run("nmcat", "--mode", "join", "a0.nc", "a1.nc", "-o", "view.nmb", "--hdf5-view", "on")
+    expect_values(test, "view", test.work / "view.nmb", "v", ZLIB.values(0, 8))
+    test.check("the values of 1 variable are compressed in the inputs" in test.said, f"view: said {test.said}")
+    # A classic output has the values without compression, and a note names the ending that keeps it.
+    test.run("nmcat", "--mode", "join", "a0.nc", "a1.nc", "-o", "plain.nc", says="give OUT the ending .nc4")
+    expect_values(test, "as .nc", test.work / "plain.nc", "v", ZLIB.values(0, 8))
+
+
+def make_small(path, time, station):
+    """Small variables: a coordinate in chunks, a matrix in chunks, a matrix without chunks, and a short series."""
+    with netCDF4.Dataset(path, "w") as out:
+        for name, length in (("time", None), ("x", NX), ("y", NY), ("station", 5000)):
+            out.createDimension(name, length)
+        filters = {"zlib": True, "complevel": 1}
+        out.createVariable("x", "f8", ("x",), chunksizes=(NX,), **filters)[:] = numpy.arange(NX)
+        out.createVariable("matrix", "f8", ("y", "x"), chunksizes=(NY, NX), **filters)[:] = numpy.ones((NY, NX))
+        out.createVariable("plain", "f8", ("y", "x"), contiguous=True)[:] = numpy.ones((NY, NX))
+        out.createVariable("time", "f8", ("time",), chunksizes=(4,))[:] = numpy.arange(time, time + 4)
+        values = numpy.arange(station, station + 5000)
+        out.createVariable("station", "f8", ("station",), chunksizes=(5000,), **filters)[:] = values
+
+
+def check_small(test):
+    """--compress leaves small coordinates alone, unless they become large or --chunk names them."""
+    make_small(test.work / "s0.nc", 0, 0)
+    make_small(test.work / "s1.nc", 4, 0)
+    make_small(test.work / "s2.nc", 0, 5000)
+    calls = (
+        (("s0.nc", "s1.nc"), {"x": 1, "matrix": 5, "plain": None, "time": 5, "station": 1}),
+        (("s0.nc", "s2.nc", "--along", "station"), {"x": 1, "matrix": 5, "plain": None, "time": 5, "station": 5}),
+        (("s0.nc", "s1.nc", "--chunk", "x:x:10"), {"x": 5, "matrix": 5, "plain": None, "time": 5, "station": 1}),
+    )
+    for call, levels in calls:
+        for kind in OUTPUTS:
+            output = f"small.{kind}"
+            test.run("nmcat", "--mode", "join", *call, "--compress", "deflate:5", "-o", output, "-f")
+            with h5py.File(out_of(test, output)) as file:
+                for name, level in levels.items():
+                    found = file[name].compression_opts
+                    test.check(found == level, f"{call} to {kind}: {name}: found level {found}, expected {level}")
+
+
+def check(test):
+    check_joins(test)
+    check_small(test)
+    check_like_ncrcat(test)
+    check_differing(test)
+    check_unwritten(test)
+    check_options(test)
+    check_tiles(test)
+    check_tables(test)
+    check_again(test)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, check))

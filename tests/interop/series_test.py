@@ -1,0 +1,186 @@
+#!/usr/bin/python3
+"""nmconvert --one-file-per-variable: values, attributes and coordinates of time series, compared by netCDF4-python with
+the history files; names, compared with cftime; and refusals, which leave nothing behind."""
+
+import json
+import sys
+
+sys.dont_write_bytecode = True
+from tool_runs import main, netCDF4, numpy  # noqa: E402
+import cftime  # noqa: E402
+
+FILES, STEPS = 5, 3
+DATA = ("tas", "pr", "ps", "ta", "date")
+NAME = "{variable}_{first}-{last}.nc"
+
+
+def make_history(path, number, kind, units="days since 2000-01-01", calendar="noleap", step=1.0, packed=True):
+    rng = numpy.random.default_rng(number)
+    first = number * STEPS
+    with netCDF4.Dataset(path, "w", format=kind) as f:
+        f.title = "history"
+        f.createDimension("time", None)
+        for name, length in (("lat", 6), ("lon", 8), ("lev", 2), ("bnds", 2)):
+            f.createDimension(name, length)
+        time = f.createVariable("time", "f8", ("time",))
+        time.units, time.calendar, time.bounds = units, calendar, "time_bnds"
+        f.createVariable("time_bnds", "f8", ("time", "bnds"))
+        for name in ("lat", "lon"):
+            one = f.createVariable(name, "f8", (name,))
+            one[:], one.bounds = numpy.arange(f.dimensions[name].size), name + "_bnds"
+            f.createVariable(name + "_bnds", "f4", (name, "bnds"))[:] = 1
+        lev = f.createVariable("lev", "f8", ("lev",))
+        lev[:], lev.formula_terms = [1, 2], "a: hya p0: P0 ps: ps"
+        f.createVariable("hya", "f8", ("lev",))[:] = 3
+        f.createVariable("P0", "f8", ())[...] = 1e5
+        f.createVariable("cell", "f4", ("lat", "lon"))[:] = 4
+        f.createVariable("crs", "i4", ())[...] = 1
+        f.createVariable("orog", "f4", ("lat", "lon"))[:] = 5
+        f.createVariable("flag", "i1", ("time", "lat"))[:] = numpy.full((STEPS, 6), number)
+        chunks = {"chunksizes": (1, 6, 8), "zlib": True, "shuffle": True, "complevel": 3} if kind == "NETCDF4" and packed else {}
+        for name in DATA[:3]:
+            one = f.createVariable(name, "f4", ("time", "lat", "lon"), fill_value=-9, **chunks)
+            one.units, one.cell_measures, one.grid_mapping = "1", "area: cell", "crs"
+            one.ancillary_variables = "flag" if name == "pr" else ""
+            one[:] = rng.random((STEPS, 6, 8))
+        f.createVariable("ta", "f8", ("time", "lev", "lat", "lon"))[:] = rng.random((STEPS, 2, 6, 8))
+        f.createVariable("date", "i4", ("time",))[:] = numpy.arange(STEPS) + first
+        time[:] = (first + numpy.arange(STEPS)) * step
+        f["time_bnds"][:] = time[:][:, None] + [0, step]
+
+
+WITH = {
+    "tas": {"tas", "time", "time_bnds", "lat", "lon", "lat_bnds", "lon_bnds", "cell", "crs"},
+    "pr": {"pr", "flag", "time", "time_bnds", "lat", "lon", "lat_bnds", "lon_bnds", "cell", "crs"},
+    "ta": {"ta", "lev", "hya", "P0", "ps", "time", "time_bnds", "lat", "lon", "lat_bnds", "lon_bnds", "cell", "crs"},
+    "date": {"date", "time", "time_bnds"},
+    "orog": {"orog", "lat", "lon", "lat_bnds", "lon_bnds"},
+}
+
+
+def raw(path):
+    file = netCDF4.Dataset(path)
+    file.set_auto_maskandscale(False)
+    return file
+
+
+def check_files(test, files, folder, names, kind):
+    inputs = [raw(test.work / name) for name in files]
+    for variable, name in names.items():
+        with raw(test.work / folder / name) as out:
+            test.check(out.data_model == kind, f"{name}: {out.data_model}, expected {kind}")
+            if variable in WITH:
+                test.check(set(out.variables) == WITH[variable], f"{name}: has {sorted(out.variables)}")
+            test.check(out.title == "history", f"{name}: other global attributes")
+            for one in out.variables.values():
+                first = inputs[0][one.name]
+                parts = [i[one.name][...] for i in inputs]
+                expected = numpy.concatenate(parts) if "time" in first.dimensions else parts[0]
+                test.check(numpy.array_equal(one[...], expected), f"{name}: values of {one.name} differ")
+                test.check(one.dtype == first.dtype and one.dimensions == first.dimensions, f"{name}: {one.name} differs")
+                test.check(repr(one.__dict__) == repr(first.__dict__), f"{name}: attributes of {one.name} differ")
+                if kind == "NETCDF4" and one.name in DATA[:3]:
+                    test.check(one.chunking() == first.chunking(), f"{name}: chunks of {one.name}: {one.chunking()}")
+                    test.check(one.filters() == first.filters(), f"{name}: filters of {one.name}: {one.filters()}")
+            test.check(out.dimensions["time"].isunlimited() if "time" in out.dimensions else True, f"{name}: time is fixed")
+    for one in inputs:
+        one.close()
+
+
+def series(test, *options, **expected):
+    return test.run(
+        "nmconvert", "--files-from", "list", "--one-file-per-variable", "--out-dir", "series", *options, **expected)
+
+
+def make_set(test, kind, **how):
+    files = [f"h{i}.nc" for i in range(FILES)]
+    for i, name in enumerate(files):
+        make_history(test.work / name, i, kind, **how)
+    (test.work / "list").write_text("\n".join(files) + "\n")
+    return files
+
+
+def check(test):
+    for kind in ("NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF4"):
+        files = make_set(test, kind)
+        said = series(test, "-f", "--jsonl", "--name", NAME)
+        lines = [json.loads(line) for line in said.splitlines()]
+        names = {line["variable"]: line["output"].removeprefix("series/") for line in lines}
+        times = "20000101-20000115.nc"
+        wanted = {name: f"{name}_{times}" for name in (*DATA, "flag")} | {"orog": "orog_fx-fx.nc"}
+        test.check(names == wanted, f"{kind}: {names}")
+        check_files(test, files, "series", names, kind)
+        test.check(
+            sorted(p.name for p in (test.work / "series").iterdir()) == sorted(names.values()), f"{kind}: other files")
+    series(test, exit_code=2, says="-f")
+    check_refusals(test, files)
+    check_calendars(test)
+
+
+def check_refusals(test, files):
+    before = {p.name: p.read_bytes() for p in (test.work / "series").iterdir()}
+
+    def unchanged(what):
+        now = {p.name: p.read_bytes() for p in (test.work / "series").iterdir()}
+        test.check(now == before, f"{what}: the outputs changed: {sorted(now.keys() ^ before.keys())}")
+
+    (test.work / "list").write_text("\n".join([files[1], files[0]]) + "\n")
+    series(test, "-f", exit_code=1, says="h0.nc")
+    unchanged("time that decreases")
+    (test.work / "list").write_text("\n".join([files[0], files[1], "bad.nc"]) + "\n")
+    (test.work / "bad.nc").write_bytes((test.work / files[2]).read_bytes()[:-5000])
+    series(test, "-f", exit_code=1, says="bad.nc")
+    unchanged("a cut file")
+    (test.work / "list").write_text("\n".join(files) + "\n")
+    series(test, "-f", "--name", "x.nc", exit_code=2, says="{variable}")
+    series(test, "-f", "--name", "{variable}_{last.nc", exit_code=2, says="braces")
+    series(test, "-f", "--name", "a/{variable}", exit_code=2, says="without /")
+    series(test, "-f", "--to", "nmb", exit_code=2, says="netCDF files")
+    test.run("nmconvert", "--files-from", "list", "--one-file-per-variable", "--out-dir", ".", "-f", "--name",
+             "{variable}_{first}.nc")
+    for name in ("tas_20000101.nc",):
+        (test.work / name).unlink()
+    (test.work / "tas").write_bytes((test.work / files[0]).read_bytes())
+    (test.work / "list").write_text("tas\n" + "\n".join(files[1:]) + "\n")
+    test.run("nmconvert", "--files-from", "list", "--one-file-per-variable", "--out-dir", ".", "-f", "--name", "{variable}",
+             exit_code=2, says="tas")
+    unchanged("refused calls")
+
+
+# Units and calendars, with the length of a step.
+TIMES = (
+    ("days since 1582-10-01", "standard", 1.0),
+    ("days since 1582-10-01", "gregorian", 1.25),
+    ("days since 1899-12-31", "proleptic_gregorian", 31.0),
+    ("hours since 2000-02-28 12:00:00", "365_day", 6.0),
+    ("hours since 1900-02-28T00:00:00Z", "julian", 24.0),
+    ("seconds since 1999-12-31 23:00:00 +01:00", "all_leap", 7200.0),
+    ("minutes since 0001-01-01", "360_day", 20.0),
+    ("days since 0000-01-01", "noleap", 400.0),
+    ("milliseconds since 1970-1-1", "standard", 500.0 * 3600),
+    ("days since 1850-01-01 00:00", "366_day", 0.5),
+)
+
+
+def check_calendars(test):
+    for units, calendar, step in TIMES:
+        for old in (test.work / "series").iterdir():
+            old.unlink()
+        make_set(test, "NETCDF3_64BIT_OFFSET", units=units, calendar=calendar, step=step)
+        said = series(test, "--jsonl", "--no-check")
+        lines = {line["variable"]: line for line in map(json.loads, said.splitlines())}
+        line = lines.get("tas", {"first": None, "last": None})
+        times = [cftime.num2date(i * step, units, calendar) for i in range(FILES * STEPS)]
+        for form in ("%Y%m%d", "%Y%m%d%H", "%Y%m%d%H%M", "%Y%m%d%H%M%S"):
+            texts = [f"{t.year:04d}" + t.strftime(form.removeprefix("%Y")) for t in times]
+            if len(set(texts)) == len(texts):
+                break
+        found = (line["first"], line["last"])
+        test.check(found == (texts[0], texts[-1]), f"{units}, {calendar}: {found}, cftime: {texts[0]}, {texts[-1]}")
+    for units, calendar in (("months since 2000-01-01", "standard"), ("days since 2000-02-30", "standard"), ("days", "none")):
+        make_set(test, "NETCDF3_64BIT_OFFSET", units=units, calendar=calendar)
+        series(test, "-f", exit_code=2, says="h0.nc")
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, check))

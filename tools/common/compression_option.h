@@ -1,0 +1,21 @@
+// The options --compress, --shuffle and --chunk.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "nmb/status.h"
+#include "nmb/values.h"
+
+namespace nmb::tools {
+
+// The options as they were given. An empty text means that the option was not given.
+struct CompressionTexts {
+  std::string codec, chunk;
+  bool shuffle = false;
+
+  // Returns nullopt if none of the options was given. Errors: kUsage.
+  Result<std::optional<Compression>> parse() const;
+};
+
+}  // namespace nmb::tools

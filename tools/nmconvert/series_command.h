@@ -1,0 +1,22 @@
+// nmconvert --one-file-per-variable: writes time series of single variables.
+#pragma once
+
+#include <string>
+
+#include "common/tool.h"
+#include "nmconvert/conversion.h"
+
+namespace nmb::tools {
+
+struct SeriesArguments {
+  std::string folder;  // --out-dir
+  std::string to;      // --to; if empty, the kind of the first input
+  std::string sort;    // --sort
+  std::string name;    // --name; if empty, the default
+};
+
+// Joins the files of the list (tool.options().files_from) and writes a file for each variable. The
+// first rank does the work.
+Status run_series(Tool& tool, const SeriesArguments& arguments, const ConversionOptions& options);
+
+}  // namespace nmb::tools
