@@ -13,7 +13,7 @@
 namespace nmb::tools {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr std::size_t kMostListBytes = std::size_t{1} << 30;
 
 Result<std::string> read_all(int fd, const std::string& name) {
   std::string text;
@@ -24,7 +24,7 @@ Result<std::string> read_all(int fd, const std::string& name) {
     if (got < 0) return io_failure(name, "read");
     if (got == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
-    if (text.size() > kMostBytes)
+    if (text.size() > kMostListBytes)
       return Status(Code::kLimit, name, kNoOffset, "", "the list has more than 1 GiB");
   }
 }

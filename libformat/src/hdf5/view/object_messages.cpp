@@ -105,10 +105,9 @@ Status ObjectMessages::add_shared_messages(VarId owner, const Digest& key, Objec
     header.bytes().put8(0);
     if (!header.end()) {
       header.drop();
-      NMB_TRY(
-          leave_out(object("comment of", owner == kGlobal ? "" : metadata_.variable(owner).name),
-                    LeftOutReason::kTooLarge,
-                    joined_text("the comment has ", p->bytes.size(), " bytes")));
+      NMB_TRY(leave_out(
+          object("comment of", owner == kGlobal ? "" : metadata_.variable(owner).name),
+          LeftOutReason::kTooLarge, joined_text("the comment has ", p->bytes.size(), " bytes")));
     }
   }
   add_link_count(key, header);
@@ -125,8 +124,8 @@ void ObjectMessages::add_link_count(const Digest& key, ObjectHeader& header) con
 }
 
 Status ObjectMessages::add_attributes(const Metadata& metadata, VarId owner,
-                                       const std::string& object, bool has_properties,
-                                       ObjectHeader& header) {
+                                      const std::string& object, bool has_properties,
+                                      ObjectHeader& header) {
   std::uint32_t number = 0;
   add_attribute_info(header, metadata.attribute_count(owner),
                      has_properties ? properties_.order(owner).attributes : 0);
@@ -146,8 +145,8 @@ Status ObjectMessages::add_attributes(const Metadata& metadata, VarId owner,
 }
 
 Status ObjectMessages::add_attribute(const Attribute& attribute, std::uint32_t number,
-                                      const Space& space, CharacterSet characters,
-                                      const std::string& object, ObjectHeader& header) {
+                                     const Space& space, CharacterSet characters,
+                                     const std::string& object, ObjectHeader& header) {
   const auto left_out = [&](LeftOutReason reason, std::string why) {
     return leave_out(
         joined_text(object, ", attribute \"", printable(attribute.name.substr(0, 80)), "\""),
@@ -192,7 +191,7 @@ Status ObjectMessages::add_attribute(const Attribute& attribute, std::uint32_t n
 // netCDF tells the dimensions of a file apart by their numbers. Each source file of blocks gets a
 // range of numbers, so adds the first number of the range.
 Attribute ObjectMessages::renumbered(VarId owner, const Attribute& attribute,
-                                      std::vector<std::byte>* bytes) const {
+                                     std::vector<std::byte>* bytes) const {
   const std::uint64_t first = shared_.before.first_dimension(source_);
   if (first == 0 || (attribute.name != kDimensionId && attribute.name != kCoordinates))
     return attribute;

@@ -1,5 +1,6 @@
-// ObjectMessages adds the messages that all kinds of objects have: comment, number of hard links and
-// attributes. It also writes named datatypes (spec/hdf5_view.md, "Object headers" and "Attributes").
+// ObjectMessages adds the messages that all kinds of objects have: comment, number of hard links
+// and attributes. It also writes named datatypes (spec/hdf5_view.md, "Object headers" and
+// "Attributes").
 #pragma once
 
 #include <cstdint>
@@ -39,8 +40,8 @@ class ObjectMessages {
 
   // Writes a named datatype. Sets *address to its address.
   Status encode_type(Type type, const hdf5::Property* attributes, std::uint64_t* address);
-  // Appends the encoding of a type, or a reference to a named datatype, to `out`. Returns whether it
-  // is a reference. Errors: kUnsupported if HDF5 cannot describe the type; kDamaged.
+  // Appends the encoding of a type, or a reference to a named datatype, to `out`. Returns whether
+  // it is a reference. Errors: kUnsupported if HDF5 cannot describe the type; kDamaged.
   Result<bool> put_named_or_plain(Type type, Hdf5Bytes& out);
   // Adds the comment of an object. If several hard links lead to the object, adds their number.
   Status add_shared_messages(VarId owner, const Digest& key, ObjectHeader& header);

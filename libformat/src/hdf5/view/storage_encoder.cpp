@@ -44,8 +44,7 @@ Refused StorageEncoder::add_fill_value(const Creation& creation) {
                  joined_text("the fill value has ", creation.fill_value.size(), " bytes")};
 }
 
-Result<Refused> StorageEncoder::add_layout(VarId id, const Space& space,
-                                                             const Creation& creation) {
+Result<Refused> StorageEncoder::add_layout(VarId id, const Space& space, const Creation& creation) {
   const Storage* const storage = metadata_.extension()->storage_of(id);
   const bool is_simple = space.space_class == SpaceClass::kSimple;
   std::uint64_t bytes = space.space_class == SpaceClass::kNull
@@ -59,7 +58,9 @@ Result<Refused> StorageEncoder::add_layout(VarId id, const Space& space,
     return failure(Code::kDamaged, "found a chunk of ", creation.chunk.size(),
                    " dimensions, expected ", space.lengths.size());
   if (storage && storage->kind == StorageKind::kChunked) {
-    if (!is_chunked) return failure(Code::kDamaged, "found stored chunks of a data set whose layout is not chunked");
+    if (!is_chunked)
+      return failure(Code::kDamaged,
+                     "found stored chunks of a data set whose layout is not chunked");
     return add_chunks(id, *storage, space);
   }
   const bool is_stored = bytes > 0 && !storage;
@@ -81,9 +82,8 @@ bool StorageEncoder::unwritten_is_zero(VarId id, const Creation& creation) const
          (creation.fill_state != hdf5::FillState::kUser || all_zero(creation.fill_value));
 }
 
-Result<Refused> StorageEncoder::find(VarId id, const Creation& creation,
-                                                       std::uint64_t offset, std::uint64_t bytes,
-                                                       std::uint64_t* position) const {
+Result<Refused> StorageEncoder::find(VarId id, const Creation& creation, std::uint64_t offset,
+                                     std::uint64_t bytes, std::uint64_t* position) const {
   const Result<std::uint64_t> found = places_->find(offset, bytes);
   if (!found.ok()) {
     if (found.status().code() != Code::kUnsupported) return found.status();
@@ -115,9 +115,8 @@ Result<Refused> StorageEncoder::add_compact(VarId id, std::uint64_t bytes) {
   return Refused();
 }
 
-Result<Refused> StorageEncoder::add_contiguous(VarId id, std::uint64_t bytes,
-                                                                 bool is_stored,
-                                                                 const Creation& creation) {
+Result<Refused> StorageEncoder::add_contiguous(VarId id, std::uint64_t bytes, bool is_stored,
+                                               const Creation& creation) {
   constexpr unsigned kContiguousLayout = 1;
   std::uint64_t position = kUndefinedAddress;
   if (is_stored) {
@@ -136,15 +135,14 @@ Result<Refused> StorageEncoder::add_contiguous(VarId id, std::uint64_t bytes,
 
 // Shows an array in chunks of whole rows of the slowest dimension. A chunk of a record variable has
 // one row. Other arrays have the least number of equal chunks.
-Result<Refused> StorageEncoder::add_rows(VarId id, const Space& space,
-                                                           const Creation& creation) {
+Result<Refused> StorageEncoder::add_rows(VarId id, const Space& space, const Creation& creation) {
   const std::uint64_t rows = space.lengths[0];
   const bool has_records = metadata_.is_record_variable(id);
   std::uint64_t row = metadata_.value_size(metadata_.variable(id).type);
   for (std::size_t i = 1; i < space.lengths.size(); ++i) row *= space.lengths[i];
   const auto too_large = [&] {
-    return Refused({LeftOutReason::kTooLarge, joined_text(rows, " rows of ", row,
-                                                          " bytes need too many chunks")});
+    return Refused({LeftOutReason::kTooLarge,
+                    joined_text(rows, " rows of ", row, " bytes need too many chunks")});
   };
   if (row > kMostChunkBytes) return too_large();
   constexpr std::uint64_t kMostParts = 65536;
@@ -180,8 +178,7 @@ std::uint64_t StorageEncoder::end_of_hole(std::uint64_t offset, std::uint64_t by
   return found.ok() && *found == 0 ? places_->run_end(offset) : 0;
 }
 
-Result<Refused> StorageEncoder::add_chunks(VarId id, const Storage& storage,
-                                                             const Space& space) {
+Result<Refused> StorageEncoder::add_chunks(VarId id, const Storage& storage, const Space& space) {
   constexpr std::uint64_t kRows = 4096;  // rows of the table that are read at a time
   ChunkGrid grid{storage.chunk, {}};
   std::uint64_t count = 1;
@@ -211,17 +208,19 @@ Result<Refused> StorageEncoder::add_chunks(VarId id, const Storage& storage,
       NMB_TRY(table.check_place(first + i, row));
       if (!places_.ok()) return Refused({LeftOutReason::kPieces, places_.status().message()});
       if (row.stored_length > kMostChunkBytes || chunks.size() == kMostChunks)
-        return Refused({LeftOutReason::kTooLarge, chunks.size() == kMostChunks
-                            ? joined_text("more than ", kMostChunks, " chunks are stored")
-                            : joined_text("chunk ", first + i, " has ", row.stored_length,
-                                          " bytes")});
+        return Refused(
+            {LeftOutReason::kTooLarge,
+             chunks.size() == kMostChunks
+                 ? joined_text("more than ", kMostChunks, " chunks are stored")
+                 : joined_text("chunk ", first + i, " has ", row.stored_length, " bytes")});
       const Result<std::uint64_t> position = places_->find(begin + row.offset, row.stored_length);
       if (!position.ok()) {
         if (position.status().code() != Code::kUnsupported) return position.status();
         return Refused({LeftOutReason::kPieces, position.status().message()});
       }
       if (*position == 0)
-        return Refused({LeftOutReason::kUnwritten, joined_text("the bytes of chunk ", first + i, " were never written")});
+        return Refused({LeftOutReason::kUnwritten,
+                        joined_text("the bytes of chunk ", first + i, " were never written")});
       chunks.push_back(
           {first + i, *position, static_cast<std::uint32_t>(row.stored_length), row.filter_mask});
     }
@@ -229,9 +228,8 @@ Result<Refused> StorageEncoder::add_chunks(VarId id, const Storage& storage,
   return add_chunked(id, chunks, grid);
 }
 
-Result<Refused> StorageEncoder::add_chunked(VarId id,
-                                                              const std::vector<ViewChunk>& chunks,
-                                                              const ChunkGrid& grid) {
+Result<Refused> StorageEncoder::add_chunked(VarId id, const std::vector<ViewChunk>& chunks,
+                                            const ChunkGrid& grid) {
   constexpr unsigned kChunkedLayout = 2;
   const std::uint64_t size = metadata_.value_size(metadata_.variable(id).type);
   std::uint64_t bytes = size;

@@ -1,5 +1,5 @@
-// StorageEncoder adds the messages that describe how the values of a variable are stored: fill value,
-// layout and filters (spec/hdf5_view.md, "Data sets").
+// StorageEncoder adds the messages that describe how the values of a variable are stored: fill
+// value, layout and filters (spec/hdf5_view.md, "Data sets").
 #pragma once
 
 #include <cstdint>
