@@ -3,6 +3,7 @@
 // samples, in a new random order. The threads share the work: each block is read by one thread.
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
@@ -23,19 +24,48 @@ bool has_numbers(const nmb::Metadata& metadata, nmb::VarId id) {
   return type && *type != nmb::Type::kChar;
 }
 
+// A sum of numbers, and how many numbers it has.
+struct Sum {
+  double sum = 0;
+  std::uint64_t count = 0;
+};
+
+// Adds the numbers of a hyperslab to a sum. Reads at most about a million numbers at a time: a
+// larger hyperslab is divided along its first dimension of more than one index.
+nmb::Status add(const nmb::Dataset& sample, nmb::VarId id, const nmb::Hyperslab& slab, Sum* to) {
+  constexpr std::uint64_t kMost = 1 << 20;
+  const std::uint64_t count = nmb::element_count(slab);
+  if (count > kMost) {
+    std::size_t along = 0;
+    while (slab.count[along] == 1) ++along;
+    nmb::Hyperslab first = slab, second = slab;
+    first.count[along] /= 2;
+    second.start[along] += first.count[along];
+    second.count[along] -= first.count[along];
+    NMB_TRY(add(sample, id, first, to));
+    return add(sample, id, second, to);
+  }
+  std::vector<double> values(static_cast<std::size_t>(count));
+  NMB_TRY(sample.read(id, slab, values));
+  to->sum = std::accumulate(values.begin(), values.end(), to->sum);
+  to->count += count;
+  return {};
+}
+
 // Reads one block of samples. Instead of training a model, this function computes the mean of the
 // block's numbers.
 nmb::Result<double> use(const nmb::Reader& reader, const nmb::BlockEntry& entry) {
   NMB_ASSIGN(const std::shared_ptr<const nmb::Block> sample, reader.block(entry));
-  double sum = 0;
-  std::size_t count = 0;
+  Sum sum;
   for (nmb::VarId id = 0; id < sample->metadata.variable_count(); ++id) {
     if (!has_numbers(sample->metadata, id)) continue;
-    NMB_ASSIGN(const std::vector<double> values, sample->read_all<double>(id));
-    sum = std::accumulate(values.begin(), values.end(), sum);
-    count += values.size();
+    NMB_ASSIGN(const nmb::VariableShape shape, sample->shape(id));
+    nmb::Hyperslab whole;
+    whole.start.assign(shape.lengths.size(), 0);
+    whole.count = shape.lengths;
+    NMB_TRY(add(*sample, id, whole, &sum));
   }
-  return count > 0 ? sum / static_cast<double>(count) : 0;
+  return sum.count > 0 ? sum.sum / static_cast<double>(sum.count) : 0;
 }
 
 nmb::Status train(const char* path, int epochs, unsigned threads) {
@@ -46,6 +76,8 @@ nmb::Status train(const char* path, int epochs, unsigned threads) {
     if (entry.samples > 0) samples.push_back(entry);
     return true;
   }));
+  if (samples.empty())
+    return nmb::Status(nmb::Code::kUsage, path, nmb::kNoOffset, "", "no block contains samples");
   std::mt19937_64 random(1);
   for (int epoch = 0; epoch < epochs; ++epoch) {
     std::shuffle(samples.begin(), samples.end(), random);

@@ -48,6 +48,10 @@ printf '%s\n' '50 samples' 'epoch 0: mean of means 120.771' 'epoch 1: mean of me
 grep -q '^10 samples$' train.out && grep -q '^epoch 0: mean of means -*[0-9]' train.out
 "$tools/nmcat" stations.nmb merged.nmb -o both.nmb
 "$programs/train" both.nmb 1 2 | grep -q '^12 samples$'
+# A file without samples is an error.
+"$tools/nmcat" stations.nmb --samples none -o none.nmb
+if "$programs/train" none.nmb 1 2 >train.out 2>&1; then exit 1; fi
+grep -q 'no block contains samples' train.out
 if [ -e "$plugins/nmb-hdf5" ]; then
   "$tools/nmconvert" both.nmb both.h5
   "$tools/nmcat" both.h5 -o again.nmb

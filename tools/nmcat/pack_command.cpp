@@ -75,9 +75,10 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
 void PackCommand::offer_files(CLI::App& app) {
   app.add_option("INPUT", options_.inputs, "files to merge, in this order");
   app.add_option("-o,--output", options_.output, "output file")->type_name("OUT")->required();
-  offer_word(app, "--to", &to_, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
-             "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT; .nc "
-             "means nc4 with --mode pack, and cdf5 with other modes; an unknown ending means nmb)");
+  offer_word(
+      app, "--to", &to_, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
+      "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT; .nc "
+      "means nc4 with --mode pack, and cdf5 with other modes; a name without an ending means nmb)");
   offer_choice<MergeMode>(app, "--mode", &options_.mode, "MODE",
                           {{"pack", MergeMode::kPack},
                            {"union", MergeMode::kUnion},
@@ -268,6 +269,8 @@ Status PackCommand::take_agreement() {
 Status PackCommand::take_output() {
   if (to_.empty()) {
     const std::string_view kind = kind_by_ending(options_.output);
+    if (kind.empty() && has_ending(options_.output))
+      return Status(Code::kUsage, options_.output, kNoOffset, "", unknown_ending());
     // Blocks become groups, which classic netCDF does not have.
     if (kind == "netcdf")
       to_ = options_.mode == MergeMode::kPack ? "nc4" : "cdf5";

@@ -370,11 +370,7 @@ Status ConvertCommand::execute_one(const ConversionOptions& options) {
                   batch_.block_by, batch_.statistics, batch_.options};
   if (what.to.empty()) {
     const std::string_view kind = kind_by_ending(output_);
-    if (kind.empty())
-      return Status(
-          Code::kUsage, output_, kNoOffset, "",
-          "cannot determine the kind from the ending of the name; use --to, or end the name with " +
-              std::string(kOutputEndings));
+    if (kind.empty()) return Status(Code::kUsage, output_, kNoOffset, "", unknown_ending());
     // For the endings .nc and .cdf, the kind also depends on the input.
     if (kind != "netcdf" && kind != "classic") what.to = kind;
   }

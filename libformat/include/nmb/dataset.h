@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,14 +34,21 @@ struct Dataset {
   // inside the variable, or if the length of `out` is not the number of values in the hyperslab;
   // kRange if some values do not fit the type of `out` (even so, all values are converted).
   NMB_EXPORT Status read(VarId variable, const Hyperslab& slab, MutableArray out) const;
-  // Reads the whole variable.
+  // Reads the whole variable. Errors: those of read(); kLimit if the values do not fit in memory.
   template <class T>
   Result<std::vector<T>> read_all(VarId variable) const {
     NMB_ASSIGN(VariableShape lengths, shape(variable));
     Hyperslab slab;
     slab.start.assign(lengths.lengths.size(), 0);
     slab.count = lengths.lengths;
-    std::vector<T> values(static_cast<std::size_t>(element_count(slab)));
+    const std::uint64_t count = element_count(slab);
+    std::vector<T> values;
+    try {
+      values.resize(static_cast<std::size_t>(count));
+    } catch (const std::exception&) {  // std::bad_alloc or std::length_error
+      return Status(Code::kLimit, name, kNoOffset, "",
+                    std::to_string(count) + " values of a variable do not fit in memory");
+    }
     NMB_TRY(read(variable, slab, values));
     return values;
   }

@@ -196,10 +196,12 @@ Status check_target(const std::string& path, const CreateOptions& options) {
   struct stat info;
   if (::lstat(path.c_str(), &info) != 0)
     return errno == ENOENT ? Status() : system_error(errno, path, "create");
-  if (!options.overwrite)
-    return Status(Code::kExists, path, kNoOffset, "", "the file exists; use -f to replace it");
+  if (S_ISDIR(info.st_mode))
+    return Status(Code::kExists, path, kNoOffset, "", "the target is a folder; name a file");
   if (!S_ISREG(info.st_mode))
     return Status(Code::kExists, path, kNoOffset, "", "the target is not a regular file");
+  if (!options.overwrite)
+    return Status(Code::kExists, path, kNoOffset, "", "the file exists; use -f to replace it");
   return {};
 }
 
