@@ -26,10 +26,10 @@ class ChunkGrid {
  public:
   using Lengths = std::vector<std::uint64_t>;
 
-  // A grid without dimensions has one chunk with one value.
-  ChunkGrid() = default;
+  ChunkGrid() = default;  // an empty object, to which a grid can be assigned
   // `lengths` are the lengths of the array's dimensions. `chunk` has the lengths of a chunk, none
-  // of which is 0. Errors: kLimit if the size of a chunk or of the chunk table exceeds 64 bits.
+  // of which is 0. An array without dimensions is one chunk with one value. Errors: kLimit if the
+  // size of a chunk or of the chunk table exceeds 64 bits.
   static Result<ChunkGrid> make(Lengths lengths, Lengths chunk, std::uint64_t value_size);
 
   const Lengths& lengths() const { return lengths_; }
