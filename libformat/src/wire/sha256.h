@@ -1,30 +1,28 @@
-// Sha256Stream: computes the SHA-256 of bytes that arrive in parts (FIPS 180-4). Nobody can make
-// two different files with the same SHA-256, which is possible with the checksums of the format
-// (spec/format.md, section 10.3).
+// Sha256Stream: computes the SHA-256 of bytes that arrive in parts (FIPS 180-4), with OpenSSL.
+// Nobody can make two different files with the same SHA-256. With the checksums of the format, this
+// is possible (spec/format.md, section 10.3).
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
+#include <memory>
 #include <span>
 
 #include "nmb/bytes.h"
 
+struct evp_md_ctx_st;
+
 namespace nmb {
 
+// All calls throw std::bad_alloc if OpenSSL fails.
 class Sha256Stream {
  public:
+  Sha256Stream();
   void add(std::span<const std::byte> bytes);
   // Returns the SHA-256 of all bytes. Call this once; add() must not be called afterwards.
   Sha256 digest();
 
  private:
-  void take_block(const std::byte* block);
-
-  std::array<std::uint32_t, 8> state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::array<std::byte, 64> rest_{};
-  std::uint64_t length_ = 0;  // number of bytes that were added
+  std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
 };
 
 }  // namespace nmb
