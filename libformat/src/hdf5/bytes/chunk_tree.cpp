@@ -15,7 +15,7 @@ std::uint64_t chunk_tree_bytes(std::uint64_t chunks, std::size_t rank, unsigned 
   return chunks == 0 ? 0 : tree_bytes(chunks, shape_of(rank, node_rank));
 }
 
-Result<std::uint64_t> append_chunk_tree(std::span<const ViewChunk> chunks, const ChunkGrid& grid,
+Result<std::uint64_t> append_chunk_tree(std::span<const ViewChunk> chunks, const ViewGrid& grid,
                                         unsigned node_rank, ViewOutput& out) {
   if (chunks.empty()) return kUndefinedAddress;
   const std::size_t rank = grid.chunk.size();

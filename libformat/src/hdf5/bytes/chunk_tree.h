@@ -22,7 +22,7 @@ struct ViewChunk {
 
 // The chunks of a data set, stored or not. The members have an item for each dimension, slowest
 // first.
-struct ChunkGrid {
+struct ViewGrid {
   std::vector<std::uint64_t> chunk;   // lengths of a chunk
   std::vector<std::uint64_t> counts;  // numbers of chunks
 };
@@ -32,7 +32,7 @@ std::uint64_t chunk_tree_bytes(std::uint64_t chunks, std::size_t rank, unsigned 
 
 // Returns the tree's address, or kUndefinedAddress if there are no chunks. `chunks` are in the
 // order of their numbers. `node_rank` is half the number of children for which a node has space.
-Result<std::uint64_t> append_chunk_tree(std::span<const ViewChunk> chunks, const ChunkGrid& grid,
+Result<std::uint64_t> append_chunk_tree(std::span<const ViewChunk> chunks, const ViewGrid& grid,
                                         unsigned node_rank, ViewOutput& out);
 
 }  // namespace nmb

@@ -206,7 +206,7 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
     chunks.push_back({record, *found, static_cast<std::uint32_t>(record_bytes)});
   }
   const std::size_t rank = variable.dimensions.size();
-  ChunkGrid grid{{1}, {std::max<std::uint64_t>(entry_.records, 1)}};
+  ViewGrid grid{{1}, {std::max<std::uint64_t>(entry_.records, 1)}};
   for (const DimId dimension : variable.dimensions.subspan(1)) {
     grid.chunk.push_back(length(dimension));
     grid.counts.push_back(1);

@@ -150,7 +150,7 @@ Result<Refused> StorageEncoder::add_rows(VarId id, const Space& space, const Cre
   std::uint64_t parts = has_records ? rows : (rows + fits - 1) / fits;
   while (parts <= kMostParts && rows % parts != 0) ++parts;
   if (parts > (has_records ? kMostChunks : kMostParts)) return too_large();
-  ChunkGrid grid{space.lengths, std::vector<std::uint64_t>(space.lengths.size(), 1)};
+  ViewGrid grid{space.lengths, std::vector<std::uint64_t>(space.lengths.size(), 1)};
   grid.chunk[0] = rows / parts;
   grid.counts[0] = parts;
   const std::uint64_t bytes = grid.chunk[0] * row;
@@ -180,7 +180,7 @@ std::uint64_t StorageEncoder::end_of_hole(std::uint64_t offset, std::uint64_t by
 
 Result<Refused> StorageEncoder::add_chunks(VarId id, const Storage& storage, const Space& space) {
   constexpr std::uint64_t kRows = 4096;  // rows of the table that are read at a time
-  ChunkGrid grid{storage.chunk, {}};
+  ViewGrid grid{storage.chunk, {}};
   std::uint64_t count = 1;
   for (std::size_t i = 0; i < grid.chunk.size(); ++i) {
     grid.counts.push_back((space.lengths[i] + grid.chunk[i] - 1) / grid.chunk[i]);
@@ -229,7 +229,7 @@ Result<Refused> StorageEncoder::add_chunks(VarId id, const Storage& storage, con
 }
 
 Result<Refused> StorageEncoder::add_chunked(VarId id, const std::vector<ViewChunk>& chunks,
-                                            const ChunkGrid& grid) {
+                                            const ViewGrid& grid) {
   constexpr unsigned kChunkedLayout = 2;
   const std::uint64_t size = metadata_.value_size(metadata_.variable(id).type);
   std::uint64_t bytes = size;
