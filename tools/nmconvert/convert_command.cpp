@@ -179,10 +179,9 @@ Status ConvertCommand::check_series() const {
   if (batch_.to == "nmb" || batch_.to == "hdf5")
     return usage(
         "--one-file-per-variable writes netCDF files; use --to with cdf1, cdf2, cdf5 or nc4");
-  for (const char* option :
-       {"--layout", "--extract", "--block-by", "--regroup", "--chunk", "--inline", "--hdf5-view",
-        "--stats", "--repack", "--materialise", "--lossy", "--no-originals", "--report", "--resume",
-        "--digest"})
+  for (const char* option : {"--layout", "--extract", "--block-by", "--regroup", "--chunk",
+                             "--inline", "--hdf5-view", "--stats", "--repack", "--materialise",
+                             "--lossy", "--no-originals", "--report", "--resume", "--digest"})
     if (tool_.app().count(option) > 0)
       return usage("--one-file-per-variable and " + std::string(option) + " exclude each other");
   return {};

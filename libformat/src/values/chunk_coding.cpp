@@ -24,19 +24,18 @@ Status code_chunks(
   for (std::uint64_t first = 0; first < grid.count(); first += window) {
     const auto count = static_cast<std::size_t>(std::min(window, grid.count() - first));
     std::atomic<std::size_t> next{0};
-    NMB_TRY(share_work(std::min<std::size_t>(threads, count),
-                       [&](const std::atomic<bool>& stop) -> Status {
-                         for (std::size_t i; !stop && (i = next++) < count;) {
-                           if (rules.cancel && rules.cancel->load())
-                             return Status(Code::kIo, "interrupted");
-                           coded[i] = {};
-                           NMB_ASSIGN(std::vector<std::byte> chunk, chunks.load(first + i));
-                           if (chunk.empty()) continue;
-                           coded[i].bytes = encode_chunk(chunks.filters, std::move(chunk),
-                                                         grid.value_size(), &coded[i].mask);
-                         }
-                         return {};
-                       }));
+    NMB_TRY(share_work(
+        std::min<std::size_t>(threads, count), [&](const std::atomic<bool>& stop) -> Status {
+          for (std::size_t i; !stop && (i = next++) < count;) {
+            if (rules.cancel && rules.cancel->load()) return Status(Code::kIo, "interrupted");
+            coded[i] = {};
+            NMB_ASSIGN(std::vector<std::byte> chunk, chunks.load(first + i));
+            if (chunk.empty()) continue;
+            coded[i].bytes =
+                encode_chunk(chunks.filters, std::move(chunk), grid.value_size(), &coded[i].mask);
+          }
+          return {};
+        }));
     NMB_TRY(take(first, std::span<const CodedChunk>(coded).first(count)));
   }
   return {};

@@ -26,7 +26,8 @@ void Sha256Stream::add(std::span<const std::byte> bytes) {
 
 Sha256 Sha256Stream::digest() {
   Sha256 out;
-  check_openssl(EVP_DigestFinal_ex(context_.get(), reinterpret_cast<unsigned char*>(out.data()), nullptr));
+  check_openssl(
+      EVP_DigestFinal_ex(context_.get(), reinterpret_cast<unsigned char*>(out.data()), nullptr));
   return out;
 }
 

@@ -37,8 +37,7 @@ class StorageEncoder {
                                  const hdf5::Creation& creation);
   Result<Refused> add_rows(VarId id, const hdf5::Space& space, const hdf5::Creation& creation);
   Result<Refused> add_chunks(VarId id, const Storage& storage, const hdf5::Space& space);
-  Result<Refused> add_chunked(VarId id, const std::vector<ViewChunk>& chunks,
-                              const ViewGrid& grid);
+  Result<Refused> add_chunked(VarId id, const std::vector<ViewChunk>& chunks, const ViewGrid& grid);
   // Finds bytes of the extent in the file. Sets *position to kUndefinedAddress if the values are
   // zeros that are not stored.
   Result<Refused> find(VarId id, const hdf5::Creation& creation, std::uint64_t offset,
