@@ -55,7 +55,7 @@ def check_replace(tools):
     make(tools.work / "changed.nc", 77)
     before = (tools.work / "new.nmb").read_bytes()
     refused = nmcat(tools, [], "changed.nc", "-o", "new.nmb", "--append", "--block-name", "in1")
-    expect(tools, refused, 1, "one that the output has", "append of a block that is there")
+    expect(tools, refused, 1, "a block that the output already has", "append of a block that is there")
     refused = nmcat(tools, [], "changed.nc", "-o", "x.nmb", "--replace")
     expect(tools, refused, 2, "--replace needs --append", "replace without append")
     refused = nmcat(tools, [], "changed.nc", "changed.nc", "-o", "new.nmb", "--append", "--replace", "--block-name", "in1")

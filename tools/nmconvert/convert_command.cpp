@@ -48,8 +48,9 @@ void ConvertCommand::offer_files(CLI::App& app) {
       "OUTPUT; .nc means the kind of file that INPUT is or was made from; with --files-from: nmb, "
       "or .nc for inputs that end in .nmb)");
   app.add_option("--extract", batch_.block,
-                 "write only this block of an NMB input; --to or the ending of OUTPUT determines "
-                 "the kind. .nc without --to means the classic kind of the block, and CDF-5 if the "
+                 "write only the blocks of an NMB input that match; --to or the ending of OUTPUT "
+                 "determines the kind. .nc without --to means the classic kind of the block, and "
+                 "CDF-5 if the "
                  "block came from HDF5. A glob that matches several blocks writes each block as a "
                  "group (--to nc4 or hdf5)")
       ->type_name("GLOB");

@@ -6,7 +6,7 @@ int main(int argc, char** argv) {
   using namespace nmb::tools;
   Tool tool(
       "nmconvert",
-      {"Converts netCDF and HDF5 files to NMB, and blocks of NMB files back to such files.",
+      {"Converts netCDF and HDF5 files to NMB files, and NMB files back to such files.",
        "The content of INPUT determines the kind of INPUT. The option --to or the ending of OUTPUT "
        "determines the kind of OUTPUT: .nmb means NMB, and .nc means the kind of the block.\n"
        "A block that was packed whole from a classic file comes back byte for byte, also with "
