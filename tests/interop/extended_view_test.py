@@ -142,7 +142,7 @@ class ViewTest:
                 inner.createVariable("w", "i4", ("c", "z", "a"))[:] = 1
         test.run("nmconvert", "upper.nc", "nested.nmb", "--hdf5-view", "on")
         for block in ("lower", "inner-2", "inner/more"):
-            test.run("nmcat", "lower.nc", "-o", "nested.nmb", "--append", "--block-name", block)
+            test.run("nmcat", "lower.nc", "-o", "nested.nmb", "--append", "--block-name", block + "/{group}")
             self.sound(test.work / "nested.nmb")
         shapes = {"v": ("a", "b", "c"), "inner/w": ("c", "z", "a")}
         with netCDF4.Dataset(test.work / "nested.nmb") as file:

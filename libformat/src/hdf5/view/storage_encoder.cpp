@@ -181,13 +181,13 @@ std::uint64_t StorageEncoder::end_of_hole(std::uint64_t offset, std::uint64_t by
 Result<Refused> StorageEncoder::add_chunks(VarId id, const Storage& storage, const Space& space) {
   constexpr std::uint64_t kRows = 4096;  // rows of the table that are read at a time
   ViewGrid grid{storage.chunk, {}};
-  std::uint64_t count = 1;
-  for (std::size_t i = 0; i < grid.chunk.size(); ++i) {
+  for (std::size_t i = 0; i < grid.chunk.size(); ++i)
     grid.counts.push_back((space.lengths[i] + grid.chunk[i] - 1) / grid.chunk[i]);
-    if (!checked_mul(count, grid.counts[i], &count) ||
-        count > storage.region_length / ChunkRow::kLength)
+  // If one length is 0, there are no chunks, however large the product of the others is.
+  std::uint64_t count = std::ranges::count(grid.counts, 0) > 0 ? 0 : 1;
+  for (const std::uint64_t along : grid.counts)
+    if (!checked_mul(count, along, &count) || count > storage.region_length / ChunkRow::kLength)
       return failure(Code::kDamaged, "found a table of chunks that is too short");
-  }
   const std::uint64_t begin = metadata_.begin(id);
   const ChunkTable table(std::make_shared<RangeSource>(block_.extent, begin, storage.region_length),
                          storage, metadata_.value_size(metadata_.variable(id).type));
