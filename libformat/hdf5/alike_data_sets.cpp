@@ -15,8 +15,7 @@ namespace nmb::hdf5 {
 namespace {
 
 // Maximum number of kinds of data sets that are learned from a file. The number is limited because
-// a header of each kind is kept in memory. If a file has more kinds, learning them would not save
-// time.
+// a header of each kind is kept in memory. If a file has more kinds, learning saves no time.
 constexpr std::size_t kMostKinds = 256;
 // Number of bytes that the file stores for a value of variable length: the number of elements (4
 // bytes), the address of a collection of the global heap (8 bytes), and the index of the object in

@@ -13,7 +13,7 @@
 
 namespace nmb {
 
-// The reasons for which a view leaves out an object. The specification has the same list.
+// The reasons why a view leaves out an object. The specification has the same list.
 enum class LeftOutReason : std::uint8_t {
   kVariableLength,  // values of variable length, or references
   kVirtual,         // a virtual data set
@@ -37,7 +37,7 @@ struct LeftOut {
   std::string why;  // a sentence without a period
 };
 
-// The number of objects that a view leaves out, and the first ones of them.
+// The number of objects that a view leaves out, and the first of these objects.
 struct LeftOutList {
   static constexpr std::size_t kFirst = 20;
   std::uint64_t count = 0;
@@ -45,7 +45,8 @@ struct LeftOutList {
   void add(const LeftOut& object) {
     if (++count <= kFirst) first.push_back(object);
   }
-  // Returns a sentence for each of the first objects, and a sentence with the number of the others.
+  // Returns a sentence for each of the first objects, and a sentence with the number of the
+  // remaining objects.
   NMB_EXPORT std::vector<std::string> lines() const;
 };
 
