@@ -40,8 +40,8 @@ struct VerifyOptions {
   // --- what changes the speed; the findings are the same ---
   unsigned threads = 1;    // number of threads that check values
   std::uint64_t rate = 0;  // maximum bytes read per second; 0 for no limit
-  // Ranks that share the check of values. Only the function `work` sets this field, which
-  // verify_together() runs on rank 0.
+  // Ranks that share the check of values. verify_together() runs the function `work` on rank 0;
+  // only this function sets the field.
   Communicator* ranks = nullptr;
 
   // --- callbacks ---
