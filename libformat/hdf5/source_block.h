@@ -58,8 +58,8 @@ class SourceBlock {
   // Errors: kDamaged.
   Status set_style(WriteStyle style);
   const WriteStyle& style() const { return style_; }
-  // Returns whether the values of a variable become little-endian, because WriteStyle::like has
-  // little-endian values for this variable.
+  // Returns true if WriteStyle::like has little-endian values for a variable. The values of the
+  // variable then become little-endian too.
   bool becomes_little(VarId variable) const;
   // Returns the chunks that WriteStyle::relayout or WriteStyle::like gives to a variable. Returns
   // nullopt if neither option gives chunks.

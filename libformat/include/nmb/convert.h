@@ -140,9 +140,9 @@ NMB_EXPORT Status write_cmip7(const std::shared_ptr<const FileSource>& file,
 // the functions fail with kUsage. Thread-safe.
 
 // Fails with kUsage if an output is a file to which the NMB file refers. An NMB file refers to all
-// files in its file table, even if ReadOptions::external does not allow them. It also refers to all
-// files to which its blocks from HDF5 refer. Reads the metadata of all blocks from HDF5. Other
-// errors: those of Reader.
+// files in its file table, even if ReadOptions::external does not allow them. The NMB file also
+// refers to all files to which its blocks from HDF5 refer. Reads the metadata of all blocks from
+// HDF5. Other errors: those of Reader.
 NMB_EXPORT Status check_references(const OutputSet& outputs, const Reader& reader);
 
 // Fails with kUsage if an output is a file of the file table. Other errors: kDamaged, kIo.
@@ -156,8 +156,8 @@ NMB_EXPORT Status check_file_table(const OutputSet& outputs, const Reader& reade
 NMB_EXPORT Status check_references(const OutputSet& outputs, const Dataset& dataset,
                                    const std::string& file);
 
-// Checks all references in an NMB or HDF5 file, as the functions above do. The file is read only
-// for this check; files of other kinds have no references. Other errors: failures to read `file`.
+// Checks all references in an NMB or HDF5 file, as the functions above do. Reads the file for this
+// check; files of other kinds have no references. Other errors: failures to read `file`.
 NMB_EXPORT Status check_references(const OutputSet& outputs,
                                    const std::shared_ptr<const ByteSource>& file);
 

@@ -72,8 +72,8 @@ struct Hdf5Output {
 };
 
 // How an input is divided into blocks of the output. A new block is placed below the block from
-// which it is taken. The old block keeps variables that do not match the rule, global attributes,
-// and dimensions that no variable uses.
+// which its variables are taken. The old block keeps variables that do not match the rule, global
+// attributes, and dimensions that no variable uses.
 struct BlockRule {
   enum class By : std::uint8_t {
     // Each classic file, each group of an HDF5 file, and each block of an NMB file becomes a block.
@@ -162,8 +162,8 @@ struct PackOptions {
   // block are packed too. Errors: kNotFound if an input does not have the block; kUnsupported if an
   // input is not an NMB file.
   std::optional<std::string> only_block{};
-  // If set, a block of an NMB input is packed only if this function returns true for its name.
-  // These blocks keep their names. The function must be thread-safe.
+  // If set, a block of an NMB input is packed only if this function returns true for its name. The
+  // packed blocks keep their names. The function must be thread-safe.
   std::function<Result<bool>(std::string_view block)> wants_block{};
 
   // --- how blocks are made ---
@@ -306,7 +306,7 @@ enum class ConflictKind : std::uint8_t {
   kValues,
   kCoordinate,
   kPartitionKey,
-  // Missing objects or inputs, and additional ones.
+  // Missing or unexpected objects, and missing or unexpected inputs.
   kMissingVariable,
   kExtraVariable,
   kConstantVariable,
@@ -316,7 +316,7 @@ enum class ConflictKind : std::uint8_t {
   kDecomposition,
   kSetSize,
   kInput,
-  // Limits of the output.
+  // Conflicts with limits of the output.
   kBlocks,
   kLoss,
 };

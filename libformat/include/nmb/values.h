@@ -114,8 +114,8 @@ class MutableArray {
 };
 
 // A regular selection of a variable's elements. `start`, `count` and `stride` have one number for
-// each dimension. An empty stride means 1 in all dimensions. If the count is 0 in any dimension,
-// nothing is selected.
+// each dimension. An empty `stride` means a stride of 1 in all dimensions. If the count is 0 in any
+// dimension, nothing is selected.
 struct Hyperslab {
   std::vector<std::uint64_t> start;
   std::vector<std::uint64_t> count;
@@ -138,8 +138,8 @@ NMB_EXPORT Result<VariableShape> shape_of(const Metadata& metadata, const Classi
                                           VarId variable, std::uint64_t records);
 
 // Checks a hyperslab against a shape. Fails with kUsage if the numbers of dimensions differ, a
-// stride is 0, or the selection exceeds the shape. With `may_grow`, the selection of a record
-// variable may exceed the first length.
+// stride is 0, or the selection exceeds the shape. With `may_grow`, the selection may exceed the
+// record count of a record variable.
 NMB_EXPORT Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab,
                                   bool may_grow = false);
 // Returns the number of selected elements.
@@ -149,8 +149,8 @@ NMB_EXPORT Status check_count(const Hyperslab& slab, std::uint64_t values);
 
 // Calls visit(extent_offset, element_index, elements), in row-major order, for each run of elements
 // that are adjacent both in the extent and in the selection. Runs are as long as possible. If a
-// dimension has a stride, a run does not extend beyond the end of a row. Stops at the first
-// failure. `slab` must have passed check_hyperslab().
+// dimension has a stride, a run does not extend beyond the end of a row. Stops if visit() fails.
+// `slab` must have passed check_hyperslab().
 NMB_EXPORT Status
 for_each_run(const VariableShape& shape, const Hyperslab& slab,
              const std::function<Status(std::uint64_t, std::uint64_t, std::uint64_t)>& visit);
@@ -161,9 +161,10 @@ for_each_run(const VariableShape& shape, const Hyperslab& slab,
 // A value is in range if, before truncation, it lies between the smallest and the largest value of
 // the target type. For example, -0.5 is out of the range of unsigned types, and 127.5 is out of the
 // range of the signed 8-bit type. Infinity is out of the range of float if it is converted from
-// double. NaN is in range only of floating-point types. In three cases, netCDF-C differs. It does
-// not report NaN that is converted to an integer type. It does not report 2^63 and 2^64 that are
-// converted to 64-bit integers. It reports infinity that is put from float into a double variable.
+// double. NaN is in range only of floating-point types. In three cases, netCDF-C differs. If NaN is
+// converted to an integer type, netCDF-C does not report it. If 2^63 or 2^64 is converted to a
+// 64-bit integer type, netCDF-C does not report it. If infinity is put from float into a double
+// variable, netCDF-C reports it.
 //
 // If a value is out of range, the result depends on the types. An integer converted to an integer
 // type keeps its low bits (as in a C cast). A double converted to float becomes infinite. A

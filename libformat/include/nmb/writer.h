@@ -68,7 +68,7 @@ enum class Hdf5View : std::uint8_t {
 // maximum total number of records of its variables.
 inline constexpr std::uint64_t kMostAutoViewObjects = 100'000;
 inline constexpr std::uint64_t kMostAutoViewRecords = 1'000'000;
-// Limit of kSmall: the bytes before the view are at least this many times the bytes of the view.
+// Limit of kSmall: minimum ratio of the bytes before the view to the bytes of the view.
 inline constexpr std::uint64_t kSmallViewPart = 50;
 
 struct WriterOptions {
@@ -140,7 +140,7 @@ struct WriterOptions {
   // failure makes the commit fail.
   std::function<Status()> before_commit{};
   // Called on rank 0 before a new file gets its name, with the whole file as readers will see it.
-  // If the function fails, no file is left.
+  // If the function fails, no new file remains.
   std::function<Status(const ByteSource&)> before_publish{};
   // Called on rank 0 with the reason why the newest generation has no view. With kAuto and kSmall,
   // this function is called by close() if no view is made. With kSmall, it is called only if the
@@ -461,12 +461,14 @@ class Writer {
 struct WriterReport {
   // Wall-clock seconds of each phase, including waits for other ranks. The phases are those of the
   // paper "Parallel Data Object Creation".
-  double create = 0;          // end_define(): laying out, encoding and placing definitions
-  double check = 0;           // end_define(): comparing definitions of several ranks
-  double write_values = 0;    // put_all(), wait_all() and extend(); commits: writing values
-  double write_metadata = 0;  // commits: writing headers and bodies of blocks
-  double write_index = 0;     // commits: writing data maps, index, statistics, tags and file table
-  double commit = 0;          // other parts of commits: view, dead space, superblock, sync
+  double create = 0;          // time in which end_define() lays out, encodes and places definitions
+  double check = 0;           // time in which end_define() compares definitions of several ranks
+  double write_values = 0;    // time of put_all(), wait_all() and extend(), and time in which
+                              // commits write values
+  double write_metadata = 0;  // time in which commits write headers and bodies of blocks
+  double write_index = 0;     // time in which commits write data maps, index, statistics, tags and
+                              // file table
+  double commit = 0;  // time of the other parts of commits: view, dead space, superblock, sync
   // Messages to other ranks.
   std::uint64_t messages = 0;
   std::uint64_t message_bytes = 0;
