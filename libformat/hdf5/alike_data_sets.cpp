@@ -17,9 +17,9 @@ namespace {
 // Maximum number of kinds of data sets that are learned from a file. The number is limited because
 // a header of each kind is kept in memory. If a file has more kinds, learning saves no time.
 constexpr std::size_t kMostKinds = 256;
-// Number of bytes that the file stores for a value of variable length: the number of elements (4
-// bytes), the address of a collection of the global heap (8 bytes), and the index of the object in
-// that collection (4 bytes).
+// Number of bytes that the file stores for a value of variable length. These bytes are the number
+// of elements (4), the address of a collection of the global heap (8), and the index of the object
+// in that collection (4).
 constexpr std::uint64_t kHeapId = 16;
 
 bool has_variable_length(const TypeTable& types, Type type) {

@@ -65,8 +65,8 @@ DimensionScales::DimensionScales(const SourceBlock& source, hid_t group, const D
     has_scale_.push_back(is_own || above_[d] || !source.style().plain ||
                          !is_made_up(metadata.dimension(d).name));
   }
-  // A scale with several dimensions refers to these dimensions by number. Each of them must
-  // therefore have a scale.
+  // A scale with several dimensions refers to these dimensions by number. Therefore, each of these
+  // dimensions must have a scale.
   for (const VarId scale : scales_)
     if (scale != kGlobal)
       for (const DimId d : metadata.variable(scale).dimensions) has_scale_[d] = true;

@@ -160,7 +160,7 @@ bool ObjectHeaderIn::read_version_2(std::uint64_t address) {
   return true;
 }
 
-// `head` is the number of bytes before a message's content, which is 8 in version 1.
+// `head` is the number of bytes before the content of a message; it is 8 in version 1.
 bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags) {
   const bool is_version_1 = head == 8;
   std::size_t position = chunk.begin;

@@ -49,7 +49,7 @@ Status for_each_slab(const std::vector<std::uint64_t>& lengths, std::uint64_t mo
   // The dimension along which the array is divided. A slab has all indexes of each later dimension,
   // and one index of each earlier dimension.
   std::size_t cut = rank;
-  std::uint64_t inner = 1;  // number of elements in the dimensions after the cut
+  std::uint64_t inner = 1;  // number of elements for one index of the dimension `cut`
   while (cut > 0 && inner * lengths[cut - 1] <= most) inner *= lengths[--cut];
   if (cut > 0)
     --cut;
@@ -260,8 +260,8 @@ class ValuesOut {
                          [&](const Slab& slab) { return put_heap(slab, region, heap); });
   }
 
-  // Writes a slab. If its strings, sequences and references have too many bytes, writes the slab in
-  // two halves.
+  // Writes a slab. If the strings, sequences and references of the slab have too many bytes, writes
+  // the slab in two halves.
   Status put_heap(const Slab& slab, const ByteSource& region, HeapOut& heap) {
     std::vector<std::byte> values(slab.elements * value_size_);
     NMB_TRY(region.read_at(slab.first * value_size_, values));

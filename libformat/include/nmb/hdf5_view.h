@@ -20,7 +20,7 @@ enum class LeftOutReason : std::uint8_t {
   kElsewhere,       // values in other files
   kPieces,          // compressed pieces, or values in several places of the file
   kUnwritten,       // some values outside of chunks were never written
-  kTooLarge,        // an object that breaks a limit of a message, chunk or tree
+  kTooLarge,        // an object that exceeds a limit of a message, chunk or tree
   kType,            // a datatype that an HDF5 message cannot describe
   kName,            // a name that HDF5 cannot hold
   kLink,            // a link to an object that the view does not show

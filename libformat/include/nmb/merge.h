@@ -321,7 +321,8 @@ enum class ConflictKind : std::uint8_t {
   kLoss,
 };
 
-// Returns the name of a kind of conflict in reports: "block name", "group", "variable name", ...
+// Returns the name that reports use for a kind of conflict: "block name", "group", "variable name",
+// ...
 constexpr std::string_view conflict_name(ConflictKind kind) {
   constexpr std::string_view names[] = {"block name",
                                         "group",
@@ -443,10 +444,10 @@ struct PackReport {
 };
 
 // Merges the inputs, and publishes the result as options.output. A failure does not change an
-// existing file at that path. A dry run never changes the file. A dry run fails where a real run
-// would fail, except for the failures that WriterOptions::dry_run mentions. Errors: kConflict (see
-// report->conflicts); the worst failure in report->unreadable; kUsage for wrong options, or if an
-// output is an input or a file that an input refers to; kExists; kIo; kNoSpace.
+// existing file at that path. A dry run never changes an existing file. A dry run fails where a
+// real run would fail, except for the failures that WriterOptions::dry_run mentions. Errors:
+// kConflict (see report->conflicts); the worst failure in report->unreadable; kUsage for wrong
+// options, or if an output is an input or a file that an input refers to; kExists; kIo; kNoSpace.
 NMB_EXPORT Status pack(const PackOptions& options, PackReport* report);
 // Merges the inputs together with other ranks. Collective: each rank of `ranks` reads consecutive
 // inputs, and all ranks read about the same number of bytes. The options must be the same on all

@@ -225,9 +225,9 @@ class FillPattern {
 // A variable's values as one plain array, for any form in which they are stored.
 struct ValueArray {
   VariableShape shape;
-  // Type of the values. If it is a classic type, the bytes are in the external form of this type.
-  // If the variable's own type differs from a classic type only in byte order, this is the classic
-  // type.
+  // Type of the values. If this is a classic type, the bytes are in the external form of the type.
+  // If the variable's own type differs from a classic type only in byte order, `type` is the
+  // classic type.
   Type type = Type::kByte;
   std::shared_ptr<const ByteSource> source;
   // For values of variable length: the bytes to which the offsets in `source` refer. For other

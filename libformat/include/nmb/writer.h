@@ -136,8 +136,8 @@ struct WriterOptions {
   // Called while values are moved, with the bytes moved so far and the total bytes. Any of the
   // threads may call this function, but only one thread at a time.
   std::function<void(std::uint64_t, std::uint64_t)> progress{};
-  // Called by a commit on every rank, after everything except the superblock has been written. A
-  // failure makes the commit fail.
+  // Called by a commit on every rank, after everything except the superblock has been written. If
+  // the function fails, the commit fails.
   std::function<Status()> before_commit{};
   // Called on rank 0 before a new file gets its name, with the whole file as readers will see it.
   // If the function fails, no new file remains.
@@ -155,9 +155,10 @@ struct WriterOptions {
   // commit fails and does not change the file.
   std::function<Status(const LeftOutList&)> on_left_out{};
   // Called on rank 0 by open() for each repair, with a sentence that describes the repair
-  // (spec/format.md, section 5.4). It is called even if open() fails later. Repairs are: accepting
-  // a generation whose commit did not finish, abandoning bytes after the newest generation, and
-  // restoring a part of the head. If the function is not called, open() has not changed the file.
+  // (spec/format.md, section 5.4). The function is called even if open() fails later. Repairs are:
+  // accepting a generation whose commit did not finish, abandoning bytes after the newest
+  // generation, and restoring a part of the head. If the function is not called, open() has not
+  // changed the file.
   std::function<void(const std::string& what)> on_repair{};
   // With several ranks: opens a source of values on another rank, by its `origin`
   // (PackedBlock::origin, take_values()). If a rank has many values to move, other ranks can then
@@ -216,13 +217,13 @@ struct ValueRuns {
 };
 
 // Maximum length in bytes of one text for Writer::add_provenance(). All texts of one generation may
-// take at most 64 MiB. For this limit, the length of each text is rounded up to a multiple of 8
-// bytes and counts 16 bytes more.
+// take at most 64 MiB. For this limit, each text counts as its length, rounded up to a multiple of
+// 8 bytes, plus 16 bytes.
 inline constexpr std::size_t kMostProvenance = 8 << 20;
 
 // A file that Writer::add_original() stores whole.
 struct NewOriginal {
-  // Path to record. It is only for display, and may contain any bytes.
+  // Path to record, which is only for display and may contain any bytes.
   std::string path;
   BlockId block = 0;  // this rank's block that is made from the file
   std::shared_ptr<const ByteSource> file;
