@@ -78,9 +78,10 @@ struct BlockRule {
   enum class By : std::uint8_t {
     // Each classic file, each group of an HDF5 file, and each block of an NMB file becomes a block.
     kGroup,
-    // The regular expression `name` (PCRE2) is matched with the names of variables. Variables from
-    // whose names it captures the same text become a block. The rest of a variable's name after the
-    // match becomes its new name. Dimensions are renamed in the same way.
+    // The regular expression `name` (PCRE2) is matched with the names of variables. If the
+    // expression captures the same text from the names of several variables, these variables become
+    // a block. The rest of a variable's name after the match becomes its new name. Dimensions are
+    // renamed in the same way.
     kPrefix,
     kCount,      // a block has `count` variables in order of definition; its name is its position,
                  // padded with zeros
@@ -257,7 +258,7 @@ struct PackOptions {
 
   // --- callbacks ---
   // For NMB outputs: returns the provenance to record (Writer::add_provenance()). `sources` are all
-  // inputs in their order. Called on rank 0 after planning.
+  // inputs, in the order in which they are merged. Called on rank 0 after planning.
   std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};
   // With `classic`: if set, the result is passed to this function on rank 0 as a dataset of kind
   // CDF-5, and `output` is not written. Values of the dataset are read from the inputs. If a file

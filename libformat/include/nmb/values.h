@@ -217,7 +217,8 @@ class FillPattern {
   ClassicLayout layout_;
   mutable std::once_flag made_;
   mutable std::vector<Slot> fixed_;   // fixed-size variables, sorted by begin, without overlap
-  mutable std::vector<Slot> record_;  // variables within one record, sorted in the same way
+  mutable std::vector<Slot> record_;  // variables within one record, sorted by begin, without
+                                      // overlap
   std::uint64_t record_begin_ = 0;    // in the extent
   std::uint64_t record_size_ = 0;
 };
