@@ -14,12 +14,12 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Maximum number of kinds that are learned from a file. The number is limited because the headers
-// of kinds are kept in memory. Files with more kinds would not become faster.
+// Maximum number of kinds of data sets that are learned from a file. The number is limited because
+// a header of each kind is kept in memory. If a file has more kinds, learning saves no time.
 constexpr std::size_t kMostKinds = 256;
-// Number of bytes that a value of variable length takes in the file. It consists of the number of
-// elements, the address of a collection of the global heap, and the index of the object in that
-// collection.
+// Number of bytes that the file stores for a value of variable length. These bytes are the number
+// of elements (4), the address of a collection of the global heap (8), and the index of the object
+// in that collection (4).
 constexpr std::uint64_t kHeapId = 16;
 
 bool has_variable_length(const TypeTable& types, Type type) {
@@ -33,7 +33,7 @@ bool has_variable_length(const TypeTable& types, Type type) {
         if (has_variable_length(types, field.type)) return true;
       return false;
     case TypeClass::kReference:
-      return t.reference != ReferenceKind::kObject;  // references to regions are also in the heap
+      return t.reference != ReferenceKind::kObject;  // region references are stored in the heap
     default:
       return true;
   }
@@ -61,7 +61,7 @@ Status AlikeDataSets::learn(hid_t data_set, const std::optional<DataSetIn>& foun
     NMB_ASSIGN(kind, kind_of(data_set, *found, types));
   }
   if (kind.known) {
-    // Keep the kind only if apply() gives what the library found.
+    // Keep the kind only if apply() gives the same result as the HDF5 library.
     NMB_ASSIGN(const std::optional<DataSetIn> again, apply(kind, types));
     kind.known = again == found;
   }
@@ -131,8 +131,7 @@ Result<std::optional<DataSetIn>> AlikeDataSets::apply(Kind& kind, TypesIn& types
   return std::optional<DataSetIn>(std::move(out));
 }
 
-// Builds the values in the form that they have in memory, then converts them as attributes_in()
-// does.
+// Builds the values in HDF5's form in memory, then converts them as attributes_in() does.
 Result<bool> AlikeDataSets::read_values(const Attribute& attribute, const TypesIn& types,
                                         AttributeIn* out) {
   const ObjectHeaderIn::Attribute message = header_.attribute(attribute.message);

@@ -17,7 +17,7 @@ Status of_attribute(const Attribute& attribute, const Status& status) {
   return status.of_object(joined_text("attribute ", attribute.name));
 }
 
-// Returns the type of an attribute that is one string.
+// Returns the datatype of an attribute whose value is one string.
 Result<Handle> text_type(const Attribute& attribute) {
   NMB_ASSIGN(Handle type, check_handle(H5Tcopy(H5T_C_S1), "a string"));
   NMB_TRY(check_hdf5(H5Tset_size(type.get(), std::max<std::size_t>(attribute.values.size(), 1)),

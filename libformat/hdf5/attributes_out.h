@@ -1,5 +1,5 @@
-// Makes attributes of HDF5 in order. Their values are written later, when all objects to which the
-// values may refer exist.
+// Creates the attributes of an HDF5 object in order. The values of an attribute can be written
+// later. If they refer to objects, these objects must exist first.
 #pragma once
 
 #include <string>
@@ -11,12 +11,13 @@
 
 namespace nmb::hdf5 {
 
-// An attribute of an object in the form that HDF5 takes.
+// An attribute, with the properties that HDF5 needs to create it.
 struct AttributeOut {
   Attribute attribute;
   Space space;
   CharacterSet character_set = CharacterSet::kAscii;  // character set of the attribute's name
-  bool whole_text = false;  // whether the value is one string instead of one string for each byte
+  // whether all bytes of the value are one string; otherwise each byte is a string
+  bool whole_text = false;
 };
 
 // Returns an attribute of a group or variable, with its properties from the hdf5 section. `number`
@@ -26,7 +27,7 @@ Result<AttributeOut> attribute_out(const SourceBlock& source, std::uint32_t owne
 
 // Makes the attribute, but does not write its values.
 Status make_attribute(const AttributeOut& out, TypesOut& types, hid_t object);
-// Writes the values of an attribute that was made.
+// Writes the values of an attribute that make_attribute() has made.
 Status write_attribute(const AttributeOut& out, TypesOut& types, hid_t object,
                        const FindObject& find_object);
 

@@ -67,11 +67,11 @@ bool costs_less_to_copy(hid_t data_set, std::uint64_t present) {
   return present > kFew && H5Dget_storage_size(data_set) / present / kBytesAStep < present;
 }
 
-// Returns the places of the chunks from the data set's B-tree, or nullopt if the file stores the
-// places in another form.
+// Reads the positions of the chunks from the data set's B-tree. Returns nullopt if the file stores
+// the positions in another form.
 std::optional<std::vector<ChunkPlace>> chunk_places(const FileIn& file, hid_t data_set,
                                                     ChunkShape shape, std::uint64_t present) {
-  if (!file.alike) return std::nullopt;  // sizes and addresses may have other forms
+  if (!file.alike) return std::nullopt;  // lengths and addresses may not have 8 bytes
   H5O_info_t info;
   if (H5Oget_info2(data_set, &info, H5O_INFO_BASIC) < 0) return std::nullopt;
   const auto tree = ObjectHeaderIn(file.descriptor, file.size).chunk_tree(info.addr);
@@ -79,8 +79,8 @@ std::optional<std::vector<ChunkPlace>> chunk_places(const FileIn& file, hid_t da
   return read_chunk_tree(file.descriptor, file.size, *tree, shape, present);
 }
 
-// Sets the layout of a data set whose values are copied. HDF5 supports only chunks for data sets
-// that may grow.
+// Sets the layout of a data set whose values are copied. If a data set may grow, HDF5 requires
+// chunks.
 void set_layout_of_copy(const Space& space, Creation* creation) {
   creation->layout = Layout::kContiguous;
   creation->allocation = Allocation::kLate;
@@ -100,7 +100,7 @@ BlockIn::BlockIn(FileIn& file, std::string name)
         NMB_ASSIGN(const std::string path, file.path_of(named));
         return file.placed(path);
       }) {
-  // Needed because names of dimensions are searched for while names are added.
+  // Names must be checked at once, because dimension() looks up names before all of them are added.
   metadata_.check_names_at_once();
 }
 
@@ -112,8 +112,8 @@ Property& BlockIn::add_property(Property::Number number, VarId owner, std::uint3
   return p;
 }
 
-// Appends the properties in the order of the hdf5 section, in which properties without an attribute
-// are first.
+// Appends the properties in the order that the hdf5 section requires. Properties without an
+// attribute come first.
 void BlockIn::append_properties(std::vector<Property> properties, std::vector<std::byte>* section) {
   const auto place = [](const Property& p) {
     return std::tuple(p.attribute + 1, static_cast<std::uint16_t>(p.number));
@@ -223,7 +223,7 @@ Result<std::vector<DimId>> BlockIn::dimensions_of(const std::string& path,
     if (space.lengths[i] > ~std::uint64_t{0} >> 1)
       return damaged(path, ": found a length of ", space.lengths[i]);
     const bool unlimited = space.maximum[i] == kUnlimitedLength;
-    // Data sets with the same scale may differ in length. Each length becomes a dimension.
+    // Data sets with the same scale may differ in length. Each length becomes a separate dimension.
     const std::string key = joined_text(scales[i], "/", space.lengths[i], unlimited ? "+" : "");
     const std::string name = scales[i].substr(scales[i].rfind('/') + 1);
     NMB_ASSIGN(const DimId id, dimension(key, name, space.lengths[i], unlimited));
@@ -267,7 +267,8 @@ Status BlockIn::add_variable(const std::string& name, hid_t data_set) {
   const bool in_one_run = found.creation.layout == Layout::kContiguous &&
                           !types_.table().needs_heap(found.type) &&
                           H5Pget_external_count(plist) == 0;
-  // For values that were never written, HDF5 returns "none" plus the length of the user block.
+  // If values were never written, H5Dget_offset() returns HADDR_UNDEF plus the length of the user
+  // block.
   if (in_one_run)
     found.offset = H5Dget_storage_size(data_set) == 0 ? HADDR_UNDEF : H5Dget_offset(data_set);
   if (file_.alike)
@@ -341,7 +342,7 @@ std::uint64_t BlockIn::append_run(std::uint64_t length, std::uint64_t source, Ru
   return begin;
 }
 
-// Adds values that the file has as one run at offset `at`.
+// Adds values that the file stores as one run of `bytes` bytes at offset `at`.
 Result<std::uint64_t> BlockIn::add_contiguous(VarId variable, const std::string& object,
                                               std::uint64_t at, std::uint64_t bytes) {
   if (at == HADDR_UNDEF) return add_nothing(variable);
@@ -391,8 +392,8 @@ Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& obj
   return append_run(bytes, at, RunSource::kSpool);
 }
 
-// Returns the run with the stored bytes of the chunk at `at`; its length is 0 if there are none. If
-// `copied` is true, the bytes are copied to the spool.
+// Returns the run that has the stored bytes of the chunk at `at`. If the chunk is not stored, the
+// length of the run is 0. If `copied` is true, copies the bytes to the spool.
 Result<BlockIn::Run> BlockIn::find_chunk(const std::string& object, hid_t data_set,
                                          const hsize_t* at, bool copied, unsigned* mask) {
   hsize_t length = 0;
@@ -418,8 +419,8 @@ Result<BlockIn::Run> BlockIn::find_chunk(const std::string& object, hid_t data_s
   return Run{0, length, place, RunSource::kFile};
 }
 
-// Adds a run. If it follows the last run both in the extent and in the same source, the last run is
-// extended instead.
+// Adds a run. If the new run continues the last run in both the extent and the source, extends the
+// last run instead.
 void BlockIn::add_run(const Run& run) {
   if (!runs_.empty()) {
     Run& last = runs_.back();
@@ -442,8 +443,8 @@ Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& objec
   Heap heap(array);
   runs_.push_back({begin, array, elements_at, RunSource::kSpool});
 
-  // Read slabs of whole rows. Dimensions from `split` on are read whole. Along the dimension before
-  // `split`, up to `rows` indexes are read at a time.
+  // Read the values in slabs. A slab has all indexes of the dimensions from `split` on, up to
+  // `rows` indexes of the dimension before `split`, and one index of each earlier dimension.
   const std::size_t rank = space.lengths.size();
   std::vector<hsize_t> start(rank, 0), length(space.lengths.begin(), space.lengths.end());
   std::uint64_t inner = 1;
@@ -515,13 +516,12 @@ Status BlockIn::check_sources(const std::string& object, hid_t plist) const {
     const std::string source = name;
     if (source == ".") continue;
     if (source.find('%') != source.npos)
-      return unsupported(object +
-                         ": values cannot be copied from sources that are given by a pattern, " +
-                         source + "; only single files are supported");
+      return unsupported(object + ": the name of the source file is a pattern, " + source +
+                         "; values can be copied only from single files");
     std::error_code none;
     if (!fs::exists(fs::path(file_.path).parent_path() / source, none) && !fs::exists(source, none))
-      return Status(Code::kNotFound, object + ": the file " + source +
-                                         ", from which values would be copied, does not exist");
+      return Status(Code::kNotFound, object + ": values cannot be copied from the file " + source +
+                                         ", because it does not exist");
   }
   return {};
 }
@@ -590,7 +590,7 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
       at[i] = 0;
     }
   }
-  // HDF5 does not find some misplaced chunks, and reads fill values instead of them.
+  // HDF5 cannot find some misplaced chunks, and reads fill values in their place.
   if (copied && !misplaced && found < present)
     return damaged(object, ": found ", found, " chunks at their positions, expected ", present);
   if (!table.empty()) {
@@ -645,7 +645,8 @@ Status BlockIn::add_virtual(VarId variable, const std::string& object, hid_t pli
   return {};
 }
 
-// Returns whether the links are those that a reader assumes if the property is absent.
+// Returns whether the block needs no property for its links, because a reader assumes the same
+// links.
 bool BlockIn::has_default_links() const {
   VarId variable = 0;
   const std::string* last_group = nullptr;

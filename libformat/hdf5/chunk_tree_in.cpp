@@ -22,7 +22,7 @@ class ChunkTree {
   // parent_level: level of the parent, or kMostLevel + 1 for the root.
   bool read(std::uint64_t address, unsigned parent_level) {
     constexpr std::size_t kHead = 24;
-    // Every leaf has at least one chunk, which limits the number of nodes.
+    // The number of nodes is limited, because every leaf has at least one chunk.
     if (nodes_-- == 0) return false;
     std::byte head[kHead];
     if (!read_bytes(address, head) || std::memcmp(head, "TREE\1", 5) != 0) return false;
@@ -42,7 +42,7 @@ class ChunkTree {
     return true;
   }
 
-  // Returns the places, or nullopt if chunks are missing or occur twice.
+  // Returns the places of all chunks. Returns nullopt if a chunk is missing or occurs twice.
   std::optional<std::vector<ChunkPlace>> finish() {
     if (places_.size() != count_) return std::nullopt;
     std::ranges::sort(places_, {}, &ChunkPlace::number);
@@ -60,8 +60,8 @@ class ChunkTree {
                static_cast<ssize_t>(out.size());
   }
 
-  // Adds a chunk. Its entry has the length, the mask, the index of the first element in each
-  // dimension, a zero, and the address.
+  // Adds a chunk. The chunk's entry consists of its length, the filter mask, the index of its first
+  // element in each dimension, a zero, and its address.
   bool take(const std::byte* from, std::size_t key) {
     ChunkPlace place;
     place.length = load_le<std::uint32_t>(from);

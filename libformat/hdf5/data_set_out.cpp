@@ -14,16 +14,16 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Limits for space that HDF5 allocates when the data set is made, because HDF5 also fills it at
-// once. A malicious file could request very much space. Space is refused only if it exceeds both
-// kMostFilled and the size to which the stored values may expand.
+// Limits of the space that HDF5 allocates when it creates a data set. HDF5 fills this space at
+// once, and a malicious file could request very much space. A data set is refused only if its space
+// exceeds both kMostFilled and kMostExpansion times the size of its stored values.
 constexpr std::uint64_t kMostFilled = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMostExpansion = 1024;
 constexpr std::uint64_t kMostFillValue = 64 << 20;
 
-// Returns default lengths of chunks. A chunk has at most 1 MiB, and length 1 along an unlimited
-// dimension. If such a chunk would have less than 64 KiB, it gets more records, because each chunk
-// has a fixed cost.
+// Returns default lengths of chunks. A chunk has at most 1 MiB. Along an unlimited dimension, its
+// length is 1. If the chunk would then have less than 64 KiB, it gets more records, because each
+// chunk has a fixed cost.
 std::vector<std::uint64_t> usual_chunk(const Space& space, std::uint64_t value_size) {
   constexpr std::uint64_t kMost = 1 << 20, kLeast = 64 << 10, kEnough = 256 << 10;
   std::vector<std::uint64_t> chunk(space.lengths.size(), 1);
@@ -51,13 +51,13 @@ void set_chunked(std::vector<std::uint64_t> chunk, Creation* creation) {
   creation->chunk = std::move(chunk);
 }
 
-// Sets the requested chunks for an array of a classic block.
+// Sets the requested chunk lengths for an array of a classic block.
 void set_classic_chunk(const SourceBlock& source, VarId variable, const Space& space,
                        Creation* creation) {
   if (space.space_class != SpaceClass::kSimple) return;
   const Variable v = source.metadata().variable(variable);
   for (std::size_t i = 0; i < v.dimensions.size(); ++i) {
-    // A length for a single variable comes first.
+    // A length for a single variable comes before lengths for all variables.
     for (const Compression::ChunkLength& asked : source.style().chunk) {
       if (!asked.is_for(v.name) ||
           asked.dimension != source.metadata().dimension(v.dimensions[i]).name)
@@ -70,7 +70,7 @@ void set_classic_chunk(const SourceBlock& source, VarId variable, const Space& s
   }
 }
 
-// Compresses an array of a classic block if it is large or has chunks anyway.
+// Adds compression to an array of a classic block if the array is large or already has chunks.
 void add_classic_filters(const SourceBlock& source, VarId variable, const Space& space,
                          Creation* creation) {
   constexpr std::uint64_t kSmall = 64 << 10;  // bytes
@@ -90,8 +90,8 @@ void add_classic_filters(const SourceBlock& source, VarId variable, const Space&
       {H5Z_FILTER_DEFLATE, kOptional, "deflate", {static_cast<std::uint32_t>(wanted.deflate)}});
 }
 
-// Sets the chunks of the requested layout. Space is allocated when values are written, which is
-// after all metadata.
+// Sets the chunks that WriteStyle::relayout or WriteStyle::like requests. With `relayout`, HDF5
+// allocates space when values are written, after all metadata.
 void set_new_layout(const SourceBlock& source, VarId variable, Creation* creation) {
   if (std::optional<ChunkLayout> layout = source.new_chunks(variable)) {
     set_chunked(std::move(layout->chunk), creation);
@@ -102,8 +102,8 @@ void set_new_layout(const SourceBlock& source, VarId variable, Creation* creatio
   if (creation->layout != Layout::kChunked) return;
   creation->allocation = Allocation::kIncremental;
   if (!source.style().is_rehearsal() || !creation->filters.empty()) return;
-  // H5Dwrite_chunk accepts chunks that do not have the length of their values only with a filter.
-  // Values of variable length cannot have a filter.
+  // If a data set has no filter, H5Dwrite_chunk accepts only chunks of full length. A data set with
+  // values of variable length cannot have a filter.
   const Metadata& metadata = source.metadata();
   const bool is_long = metadata.extension() &&
                        metadata.extension()->types.needs_heap(metadata.variable(variable).type);
@@ -126,9 +126,9 @@ Status set_external(const Property& p, hid_t dcpl) {
   return {};
 }
 
-// Returns the number of elements of a selection. For an unlimited selection, returns the number of
-// elements of its first block, which corresponds to the first file if the files are given by a
-// pattern.
+// Returns the number of elements of a selection. If the selection is unlimited, counts only the
+// elements of its first block. If a pattern names the source files, this block corresponds to the
+// first file.
 hsize_t elements_of_block(hid_t space) {
   const hssize_t all = H5Sget_select_npoints(space);
   if (static_cast<hsize_t>(all) != H5S_UNLIMITED) return static_cast<hsize_t>(all);
@@ -145,8 +145,8 @@ hsize_t elements_of_block(hid_t space) {
   return elements;
 }
 
-// Sets the lengths of a source that is selected completely. HDF5 does not store these lengths, but
-// requires the right number of elements.
+// Sets the dataspace of a source data set that is selected completely. HDF5 does not store this
+// dataspace, but requires that it has the right number of elements.
 Status set_lengths_of_whole(hid_t here, Handle* there) {
   if (H5Sget_select_type(there->get()) != H5S_SEL_ALL ||
       H5Sget_simple_extent_type(there->get()) != H5S_SCALAR)
@@ -277,7 +277,7 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
   } else if (has_chunks) {
     set_chunked(storage->chunk, &creation);
   } else if (space.space_class == SpaceClass::kSimple && space.lengths != space.maximum) {
-    // HDF5 supports only chunks for data sets that may grow.
+    // If a data set may grow, HDF5 requires chunks.
     set_chunked(usual_chunk(space, value_size(source, variable)), &creation);
   }
   if (source.is_classic() && !has_chunks) {

@@ -1,5 +1,6 @@
-// Dimension scales (see dimension_scales.h). Each list is written once, completely. HDF5's own
-// interface would write a scale's list again for each data set that uses the scale.
+// Writes dimension scales (see dimension_scales.h). The list of the data sets that use a scale is
+// written once, when it is complete. HDF5's own functions for scales would write this list again
+// for each data set.
 #include "dimension_scales.h"
 
 #include <algorithm>
@@ -64,7 +65,8 @@ DimensionScales::DimensionScales(const SourceBlock& source, hid_t group, const D
     has_scale_.push_back(is_own || above_[d] || !source.style().plain ||
                          !is_made_up(metadata.dimension(d).name));
   }
-  // A scale of several dimensions refers to its dimensions by number, so each must have a scale.
+  // A scale with several dimensions refers to these dimensions by number. Therefore, each of these
+  // dimensions must have a scale.
   for (const VarId scale : scales_)
     if (scale != kGlobal)
       for (const DimId d : metadata.variable(scale).dimensions) has_scale_[d] = true;
@@ -100,7 +102,7 @@ Result<Handle> DimensionScales::open_scale(DimId dimension) const {
                       object_text("dimension", path));
 }
 
-// Returns the path without the first '/'.
+// Returns the path of a dimension without the leading '/'.
 std::string DimensionScales::path_of(DimId dimension) const {
   if (above_[dimension]) return above_[dimension]->path;
   const std::string name(source_.metadata().dimension(dimension).name);
@@ -182,8 +184,8 @@ Status DimensionScales::attach_variable(VarId variable, const std::vector<hobj_r
   if (is_scale(variable)) {
     NMB_TRY(mark_scale(data_set.get(), v.dimensions[0], std::string(v.name)));
     if (rank == 1) return {};
-    // A scale has no DIMENSION_LIST. Its dimensions are listed by numbers, which netCDF-C reads in
-    // their stored form.
+    // A scale has no DIMENSION_LIST. A list of numbers identifies its dimensions, and netCDF-C
+    // reads these numbers without conversion.
     std::vector<int> ids;
     for (const DimId d : v.dimensions) ids.push_back(id_of(d));
     return put_attribute(data_set.get(), "_Netcdf4Coordinates", H5T_NATIVE_INT, H5T_NATIVE_INT,

@@ -1,6 +1,6 @@
 // Writes an NMB file as HDF5 (see hdf5_export.h), in two passes over its blocks. The first pass
-// writes objects, links, attributes and values. The second pass writes values that refer to
-// objects, because all objects exist then.
+// writes objects, links, attributes and most values. The second pass writes values that refer to
+// objects, because all objects exist by then.
 #include "hdf5_export.h"
 
 #include <fcntl.h>
@@ -52,12 +52,13 @@ class Hdf5Export {
   }
 
  private:
-  // An attribute or a variable whose values refer to objects. With WriteStyle::relayout, also any
-  // other variable.
+  // An attribute or a variable whose values refer to objects and are therefore written in the
+  // second pass. With WriteStyle::relayout, all variables are written in the second pass.
   struct LaterItem {
     std::uint32_t owner = kGlobal;
-    std::uint32_t attribute = kNoAttribute;  // kNoAttribute for the variable's values
-    haddr_t address = HADDR_UNDEF;           // of the data set, for the variable's values
+    // Index of the attribute; kNoAttribute if the item is the values of a variable.
+    std::uint32_t attribute = kNoAttribute;
+    haddr_t address = HADDR_UNDEF;  // address of the variable's data set
   };
   struct Later {
     std::string block;
@@ -71,8 +72,8 @@ class Hdf5Export {
     NMB_ASSIGN(const std::string name, c_text(source.name(), "block"));
     std::size_t begin = 0;
     NMB_ASSIGN(Handle group, maker_.object_at("/"));
-    // Links of other kinds are refused, because a second name of a group would merge the
-    // definitions of two groups.
+    // Only hard links are accepted. If a link gave a second name to a group, the definitions of two
+    // groups would be merged.
     while (true) {
       const std::size_t slash = name.find('/', begin);
       const bool last = slash == name.npos;
@@ -110,7 +111,7 @@ class Hdf5Export {
       for (const Link& link : links->links) {
         if (link.kind == LinkKind::kVariable && !link.name.empty())
           return damaged(object_text("group", "/" + source->name()) +
-                         ": found a link to a variable with a name of its own");
+                         ": found a name in a link to a variable, expected none");
         NMB_TRY(make_link(link, *source, group.get(), maker_, on_variable));
       }
     NMB_ASSIGN(DimensionScales scales,
@@ -278,8 +279,8 @@ Result<Handle> creation_properties(const SourceBlock* root, std::size_t user_blo
   return fcpl;
 }
 
-// Returns access properties. If `metadata_room` is not 0, the file's metadata get this number of
-// bytes at the beginning of the file, and values follow after them.
+// Returns access properties. If `metadata_room` is not 0, HDF5 reserves this number of bytes for
+// metadata at the beginning of the file. Values follow after the reserved bytes.
 Result<Handle> access_properties(std::uint64_t metadata_room) {
   NMB_ASSIGN(Handle fapl, check_handle(H5Pcreate(H5P_FILE_ACCESS), "properties"));
   NMB_TRY(check_hdf5(H5Pset_fclose_degree(fapl.get(), H5F_CLOSE_STRONG), "properties"));
@@ -347,12 +348,12 @@ Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle 
   return status;
 }
 
-// Returns how many bytes the metadata of the file `path` take. To measure this number, the function
-// writes the metadata and one byte for each chunk to two files beside `path`, and removes the names
-// of these files at once. HDF5 writes metadata to one of these files and values to the other.
+// Returns how many bytes the metadata of the file `path` will take. To measure this, HDF5 writes
+// the metadata to one temporary file beside `path`, and one byte for each chunk to another
+// temporary file. The names of the temporary files are removed at once.
 Result<std::uint64_t> metadata_bytes(const std::string& path, const NamedBlocks& blocks,
                                      WriteStyle style) {
-  constexpr std::uint64_t kEnough = std::uint64_t{1} << 32;  // HDF5 gives back the unused bytes
+  constexpr std::uint64_t kEnough = std::uint64_t{1} << 32;  // HDF5 releases unused bytes
   constexpr const char *kMetadata = "-m", *kValues = "-v";
   style.relayout->is_rehearsal = true;
   NMB_ASSIGN(const Handle fapl, access_properties(kEnough));
@@ -419,7 +420,7 @@ Status convert_file(const std::string& input, const std::string& output, WriteSt
   return export_to(output, *reader, std::move(style)).in_file(input);
 }
 
-// Opens a file. For an HDF5 file, another process of this program reads it.
+// Opens a file. If it is an HDF5 file, another process of this program reads it.
 Result<NamedBlocks> open_blocks(const std::string& path) {
   NMB_ASSIGN(std::shared_ptr<const FileSource> file, FileSource::open(path));
   return NamedBlocks::open(std::move(file));

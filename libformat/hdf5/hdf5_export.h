@@ -1,5 +1,6 @@
-// The command `nmb-hdf5 export INPUT OUTPUT`. It writes an NMB file as HDF5: each block becomes a
-// group, and each variable becomes a data set (spec/format.md, section 15; spec/hdf5_section.md).
+// Runs the command `nmb-hdf5 export INPUT OUTPUT`. The command writes an NMB file as HDF5: each
+// block becomes a group, and each variable becomes a data set (spec/format.md, section 15;
+// spec/hdf5_section.md).
 #pragma once
 
 #include <string>
@@ -10,8 +11,8 @@
 namespace nmb::hdf5 {
 
 // Writes `output`, then sends Message::kDone or kFailure (kExists if `output` exists). Returns the
-// exit code: 0, or 1 if `output` was not made. `chunk` is the text of style.chunk for
-// Compression::set_chunk(), or empty.
+// exit code: 0, or 1 if `output` was not made. `chunk` is empty, or a text from which
+// Compression::set_chunk() sets style.chunk.
 // `links_inputs` says whether `input` is a temporary file whose values are in other files and have
 // no checksums.
 int export_file(const std::string& input, const std::string& output, WriteStyle style,

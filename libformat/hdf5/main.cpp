@@ -1,5 +1,5 @@
-// nmb-hdf5: a separate program that uses the HDF5 library for the tools. It is not meant for users,
-// and its commands may change with each version.
+// nmb-hdf5: a separate program, which the tools run to use the HDF5 library. It is not meant for
+// users, and its commands may change with each version.
 #include <unistd.h>
 
 #include <cstdio>
@@ -29,7 +29,7 @@ constexpr Command kCommands[] = {
        return nmb::hdf5::export_file(a[0], a[1],
                                      {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5]);
      }},
-    // Like `export`, for a temporary NMB file whose values are in other files.
+    // Works like `export`, but INPUT is a temporary NMB file whose values are in other files.
     {"export-linked", 6,
      [](char** a) {
        return nmb::hdf5::export_file(
@@ -50,7 +50,7 @@ constexpr Command kCommands[] = {
        nmb::hdf5::limit_resources(a[0]);
        return nmb::hdf5::import_file(a[0], number(a[1]), a[2], nmb::hdf5::OtherFiles::kLeft);
      }},
-    // As `import`, but also reads values in other files, which may have any size.
+    // Works like `import`, but also reads values in other files. These files may have any size.
     {"materialise", 3,
      [](char** a) {
        return nmb::hdf5::import_file(a[0], number(a[1]), a[2], nmb::hdf5::OtherFiles::kCopied);

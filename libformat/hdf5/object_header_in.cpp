@@ -13,7 +13,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::size_t kMostHeader = 64 << 10;  // maximum number of bytes of all chunks of a header
+constexpr std::size_t kMostHeader = 64 << 10;  // maximum size of a header in bytes
 constexpr std::size_t kMostRank = 32;
 constexpr std::size_t kFirstRead = 512;  // most headers are shorter
 constexpr std::size_t kSum = 4;
@@ -48,7 +48,7 @@ ObjectHeaderIn::Attribute ObjectHeaderIn::attribute(std::size_t number) const {
           {at(parts.values.begin), parts.values.length}};
 }
 
-// Appends the bytes to bytes_.
+// Reads `length` bytes at `offset`, and appends them to bytes_.
 bool ObjectHeaderIn::read_chunk(std::uint64_t offset, std::uint64_t length) {
   if (offset > size_ || length > size_ - offset || length > kMostHeader - bytes_.size())
     return false;
@@ -160,7 +160,7 @@ bool ObjectHeaderIn::read_version_2(std::uint64_t address) {
   return true;
 }
 
-// `head` is the number of bytes before a message's content, which is 8 in version 1.
+// `head` is the number of bytes before the content of a message; it is 8 in version 1.
 bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags) {
   const bool is_version_1 = head == 8;
   std::size_t position = chunk.begin;
@@ -185,7 +185,7 @@ bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags)
     message.content = {position + head, length};
     ++messages_;
     if (message.type != kNil && message.type != kContinuation) {
-      // Read the message's prefix, without reserved bytes.
+      // Add the message's prefix to the pattern, without reserved bytes.
       const std::size_t order = (flags & kOrderTracked) != 0 ? 2 : 0;
       add_to_pattern({position, is_version_1 ? 5 : 4 + order});
     }
@@ -227,8 +227,8 @@ bool ObjectHeaderIn::take(const Message& message) {
   if (message.type == kDataspace) return take_space(content);
   if (message.type == kDataLayout) return take_layout(content);
   if (message.type == kAttributeInfo) {
-    // The content has the version, the flags, a number if the order is tracked, and the address of
-    // densely stored attributes.
+    // The content consists of the version, the flags, a number (only if the creation order is
+    // tracked), and the address of densely stored attributes.
     if (content.length < 2) return false;
     const std::size_t heap = (bytes_[content.begin + 1] & std::byte{1}) != std::byte{0} ? 4 : 2;
     if (content.length < heap + 8 || load_le<std::uint64_t>(at(content.begin + heap)) != kNowhere)

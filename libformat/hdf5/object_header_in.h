@@ -1,7 +1,7 @@
 // Reads object headers of data sets from the bytes of the file (HDF5 File Format Specification 3.0,
-// IV.A). It understands only headers of simple data sets, whose values are stored as one run,
-// unchanged and without filters, and which have no named datatypes, no comments and not many
-// attributes. The HDF5 library must read all other headers.
+// IV.A). The reader understands only headers of simple data sets. The values of such a data set are
+// stored as one run, unchanged and without filters. The data set has no named datatype, no comment,
+// and only a few attributes. The HDF5 library must read all other headers.
 #pragma once
 
 #include <cstddef>
@@ -23,24 +23,25 @@ class ObjectHeaderIn {
     std::span<const std::byte> values;  // values with padding
   };
 
-  // `descriptor` is a file of `size` bytes without a user block, whose addresses and lengths have 8
-  // bytes. The caller keeps the file open and closes it.
+  // `descriptor` is an open file of `size` bytes. The file must have no user block, and its
+  // addresses and lengths must have 8 bytes. The caller keeps the file open and closes it.
   ObjectHeaderIn(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
 
-  // Reads the header at `address`, and returns whether it is one that this class understands. If
-  // so, the functions below describe this header until the next call.
+  // Reads the header at `address`. Returns true if this class understands the header. The functions
+  // below then describe this header until the next call.
   bool read(std::uint64_t address);
 
   // Returns the address of the B-tree (version 1) that has the places of the chunks. `address` is
-  // that of an object header of any kind. Returns nullopt if the header has no such B-tree, or has
-  // a form that this class does not know.
+  // the address of any object header. Returns nullopt if the header has no such B-tree, or if this
+  // class does not know the form of the header.
   std::optional<std::uint64_t> chunk_tree(std::uint64_t address);
 
-  // Returns the header without the parts in which similar data sets differ. These are lengths, the
-  // position of the values, the values of attributes, and times.
+  // Returns the header without the parts in which similar data sets differ. These parts are the
+  // lengths, the position of the values, the values of attributes, and the times.
   const std::string& pattern() const { return pattern_; }
   const Space& space() const { return space_; }
-  // Return the offset of the values, or ~0 if there are none, and their number of bytes.
+  // Return the offset of the values (~0 if the data set has no values), and the number of bytes of
+  // the values.
   std::uint64_t values_offset() const { return values_offset_; }
   std::uint64_t values_length() const { return values_length_; }
   std::size_t attribute_count() const { return attributes_.size(); }
@@ -83,11 +84,12 @@ class ObjectHeaderIn {
   std::vector<std::byte> bytes_;  // bytes of all chunks of the header
   std::vector<Place> next_;       // chunks that have not been read yet
   std::size_t messages_ = 0;
-  unsigned seen_ = 0;  // bits of the message types that were found and may occur only once
+  // Set of the message types that were found; it has a bit for each type that may occur only once.
+  unsigned seen_ = 0;
   std::string pattern_;
   Space space_;
   std::uint64_t values_offset_ = 0, values_length_ = 0;
-  bool finds_tree_ = false;  // true in chunk_tree(): only the layout is read
+  bool finds_tree_ = false;  // whether only the layout is read, as in chunk_tree()
   std::optional<std::uint64_t> tree_;
   std::vector<AttributeParts> attributes_;
 };

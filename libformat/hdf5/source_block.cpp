@@ -1,4 +1,4 @@
-// Blocks to be written (see source_block.h).
+// Prepares blocks for writing (see source_block.h).
 #include "source_block.h"
 
 #include "hdf5_error.h"
@@ -64,7 +64,7 @@ std::optional<ChunkLayout> SourceBlock::chunks_like(VarId variable) const {
     if (!dimension.is_record()) out.chunk[i] = std::min(out.chunk[i], dimension.length);
     if (out.chunk[i] == 0 || !checked_mul(bytes, out.chunk[i], &bytes)) return std::nullopt;
   }
-  // The parameter of shuffle may be the size of other values.
+  // The parameter of shuffle is the size of a value, which may differ in the file LIKE.
   for (Filter& filter : out.filters)
     if (filter.id == kShuffle)
       filter.parameters = {static_cast<std::uint32_t>(metadata().value_size(v.type))};

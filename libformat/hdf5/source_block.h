@@ -1,5 +1,5 @@
-// A block of an NMB file in the form in which it is written to HDF5. It has the block's
-// definitions, and their properties from the hdf5 section (spec/hdf5_section.md).
+// A block of an NMB file, prepared for writing to HDF5. It has the block's definitions, and their
+// properties from the hdf5 section (spec/hdf5_section.md).
 #pragma once
 
 #include <memory>
@@ -17,7 +17,8 @@
 
 namespace nmb::hdf5 {
 
-// Writes the layout of CMIP7 (hdf5/client/cmip7_layout.h): first all metadata, then the values.
+// Options for files with the layout of CMIP7 (hdf5/client/cmip7_layout.h). Such a file has all
+// metadata first, then the values.
 struct Relayout {
   unsigned threads = 1;
   // Whether only metadata are written, to measure their size. Each chunk is then one byte, and no
@@ -29,8 +30,9 @@ struct Relayout {
 struct WriteStyle {
   int deflate = 0;  // deflate level for values, 1 to 9; 0 for no compression
   bool shuffle = false;
-  bool plain = false;  // whether dimensions that netCDF made up get no scales
-  // Chunk lengths for data sets with these dimensions.
+  // Whether dimensions whose names netCDF made up (phony_dim_0) get no scales.
+  bool plain = false;
+  // Chunk lengths along named dimensions.
   std::vector<Compression::ChunkLength> chunk{};
   std::optional<Relayout> relayout{};
   // If set, each data set gets the chunks and filters of the data set of the same name in this
@@ -43,8 +45,8 @@ struct WriteStyle {
 
 class SourceBlock {
  public:
-  // Makes a SourceBlock. `file` and `named` must outlive the result. Errors: kDamaged if properties
-  // belong to objects that do not exist, or occur twice.
+  // Makes a SourceBlock. `file` and `named` must outlive the result. Errors: kDamaged if a property
+  // belongs to an object that does not exist, or if a property occurs twice.
   static Result<std::shared_ptr<SourceBlock>> make(std::shared_ptr<const Block> block, hid_t file,
                                                    NamedTypes& named);
 
@@ -56,11 +58,11 @@ class SourceBlock {
   // Errors: kDamaged.
   Status set_style(WriteStyle style);
   const WriteStyle& style() const { return style_; }
-  // Returns whether the values of a variable become little-endian because the values of
-  // WriteStyle::like are.
+  // Returns true if WriteStyle::like has little-endian values for a variable. The values of the
+  // variable then become little-endian too.
   bool becomes_little(VarId variable) const;
-  // Returns the chunks that a variable gets by WriteStyle::relayout or WriteStyle::like, or nullopt
-  // if it gets none.
+  // Returns the chunks that WriteStyle::relayout or WriteStyle::like gives to a variable. Returns
+  // nullopt if neither option gives chunks.
   std::optional<ChunkLayout> new_chunks(VarId variable) const;
   TypesOut& types() { return types_; }
   const Storage* storage_of(VarId variable) const {
@@ -74,10 +76,10 @@ class SourceBlock {
   Order order(std::uint32_t owner) const;
   const std::vector<Property>& properties() const { return properties_.all(); }
 
-  // Return the space of a variable or of an attribute of `owner`.
+  // Return the dataspace of a variable, or the dataspace of an attribute of `owner`.
   Result<Space> space(VarId variable) const;
   Result<Space> space(std::uint32_t owner, std::uint32_t number, const Attribute& attribute) const;
-  // Returns the text for a variable in messages, for example "data set \"a/b\"".
+  // Returns the name that messages use for a variable, for example "data set \"a/b\"".
   std::string text(VarId variable) const;
   std::string path(VarId variable) const;
 

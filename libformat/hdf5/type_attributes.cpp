@@ -1,4 +1,4 @@
-// Attributes of named datatypes (see type_attributes.h).
+// Writes attributes of named datatypes (see type_attributes.h).
 #include "type_attributes.h"
 
 #include "hdf5/model/type_header.h"

@@ -88,9 +88,10 @@ Result<Type> TypesIn::code_of(hid_t type) {
     NMB_ASSIGN(described.name, path_of_(type));
     return add(std::move(described));
   }
-  // HDF5's encoding of a type contains all properties of the type, and needs one call instead of a
-  // dozen. Its trailing zeros may be dropped, because the encoding itself determines its length.
-  std::array<char, 128> written{};  // large enough except for large compounds and enums
+  // The key is HDF5's encoding of the type, which contains all properties. One call returns it,
+  // whereas the single properties would need a dozen calls. The trailing zeros of the encoding may
+  // be dropped, because the other bytes determine its length.
+  std::array<char, 128> written{};  // enough for all types except large compounds and enums
   std::size_t length = written.size();
   const bool fits = H5Tencode(type, written.data(), &length) >= 0 && length <= written.size();
   std::string_view key(written.data(), written.size());
@@ -124,7 +125,8 @@ Result<Type> TypesIn::base_of(hid_t type) {
 
 Status TypesIn::describe_fields(hid_t compound, ExtendedType* out) {
   NMB_ASSIGN(const int count, read_value(H5Tget_nmembers(compound), kType));
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> growth;  // by offset in memory
+  // Offset of a field in memory, and by how many bytes the stored values of this field are longer.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> growth;
   for (unsigned n = 0; n < static_cast<unsigned>(count); ++n) {
     ExtendedType::Field field;
     NMB_ASSIGN(field.name, take_text(H5Tget_member_name(compound, n)));

@@ -20,7 +20,8 @@ class Encoder {
   Encoder(const TypeTable& types, const References& references, Heap* heap)
       : types_(types), references_(references), heap_(heap) {}
 
-  // Encodes one value. `to` is memory for the encoded value, with all bytes zero.
+  // Encodes one value. `to` points to memory for the encoded value; all bytes of this memory must
+  // be zero.
   Status put(Type type, const std::byte* from, std::byte* to) {
     if (!types_.needs_heap(type)) {
       std::memcpy(to, from, types_.value_size(type));
@@ -65,7 +66,7 @@ class Encoder {
     std::memcpy(&text, from, sizeof text);
     if (!text) return;
     const std::size_t length = std::strlen(text);
-    // An empty string differs from a null string, because it has an offset.
+    // An empty string has an offset; a null string has no offset.
     put_heap_value(length, heap_->add(std::as_bytes(std::span(text, length))), to);
   }
   Status put_sequence(Type base, const std::byte* from, std::byte* to) {

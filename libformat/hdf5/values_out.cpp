@@ -22,20 +22,23 @@ namespace nmb::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t kSlab = 8 << 20;       // maximum bytes of values at a time
-constexpr std::uint64_t kWindow = 16 << 20;    // maximum bytes of records at a time
-constexpr std::uint64_t kMostHeld = 64 << 20;  // maximum bytes to which the values of a slab refer
-constexpr std::uint64_t kMostOfOne = 1 << 30;  // maximum bytes to which one value refers
+constexpr std::uint64_t kSlab = 8 << 20;     // maximum bytes of values at a time
+constexpr std::uint64_t kWindow = 16 << 20;  // maximum bytes of records at a time
+// maximum bytes of strings, sequences and references in a slab
+constexpr std::uint64_t kMostHeld = 64 << 20;
+// maximum bytes of strings, sequences and references in one value
+constexpr std::uint64_t kMostOfOne = 1 << 30;
 constexpr std::uint64_t kMostChunk = ~std::uint32_t{0};
 
 // A box of elements that are adjacent in row-major order.
 struct Slab {
   std::vector<hsize_t> start, count;
-  std::uint64_t first = 0, elements = 1;  // first element in the array, and number of elements
+  // Index of the first element in the array, and number of elements.
+  std::uint64_t first = 0, elements = 1;
 };
 
-// Divides an array into slabs of at most `most` elements, but at least one element. The number of
-// rows of a slab is a multiple of `rows` if that many rows fit.
+// Divides an array into slabs. A slab has at most `most` elements, but never less than one element.
+// If a slab has room for `rows` rows, its number of rows is a multiple of `rows`.
 Status for_each_slab(const std::vector<std::uint64_t>& lengths, std::uint64_t most,
                      std::uint64_t rows, const std::function<Status(const Slab&)>& visit) {
   const std::size_t rank = lengths.size();
@@ -43,10 +46,10 @@ Status for_each_slab(const std::vector<std::uint64_t>& lengths, std::uint64_t mo
   for (const std::uint64_t length : lengths)
     if (!checked_mul(all, length, &all)) return damaged("found more than 2^64 values");
   if (all == 0) return {};
-  // The dimension that is divided. Dimensions after it are whole; a slab has only one index of each
-  // dimension before it.
+  // The dimension along which the array is divided. A slab has all indexes of each later dimension,
+  // and one index of each earlier dimension.
   std::size_t cut = rank;
-  std::uint64_t inner = 1;  // number of elements in the dimensions after the cut
+  std::uint64_t inner = 1;  // number of elements for one index of the dimension `cut`
   while (cut > 0 && inner * lengths[cut - 1] <= most) inner *= lengths[--cut];
   if (cut > 0)
     --cut;
@@ -112,8 +115,8 @@ class ValuesOut {
     return check_region();
   }
   // Writes `count` records of a record variable, from record `first` on. Call this function after
-  // prepare(). The records are record_size_ bytes apart in `from`, which begins at byte `offset` of
-  // the extent.
+  // prepare(). In `from`, the records begin record_size_ bytes apart. The first byte of `from` is
+  // byte `offset` of the extent.
   Status put_column(std::uint64_t first, std::uint64_t count, const std::byte* from,
                     std::uint64_t offset, std::vector<std::byte>* column) {
     column->resize(count * region_);
@@ -132,7 +135,7 @@ class ValuesOut {
   Status named(const Status& status) const { return status.of_object(source_.text(id_)); }
 
  private:
-  // Checks the bytes of the extent that belong to the variable.
+  // Checks that the extent contains all bytes of the variable.
   Status check_region() {
     const std::uint64_t header = source_.block().layout.header_length;
     const std::uint64_t size = source_.block().extent->size();
@@ -157,7 +160,8 @@ class ValuesOut {
                                                                             : 1;
   }
 
-  // Reads the elements of a slab as bytes. Records are not adjacent in the extent.
+  // Reads the elements of a slab as bytes. The records of a variable are not adjacent in the
+  // extent, so each record is read separately.
   Status read_elements(const Slab& slab, std::span<std::byte> out) const {
     const ByteSource& extent = *source_.block().extent;
     if (record_size_ == 0) return extent.read_at(begin_ + slab.first * value_size_, out);
@@ -219,8 +223,8 @@ class ValuesOut {
     return code_chunks({array.grid(), creation_.filters, load}, {threads}, take);
   }
 
-  // Writes one byte in place of each chunk that is stored. HDF5 has already allocated chunks
-  // without filters.
+  // Writes one byte in place of each stored chunk. If a data set has no filters, HDF5 has already
+  // allocated its chunks.
   Status write_placeholders() {
     if (creation_.layout != Layout::kChunked || creation_.filters.empty()) return {};
     const Storage* const storage = source_.storage_of(id_);
@@ -256,7 +260,8 @@ class ValuesOut {
                          [&](const Slab& slab) { return put_heap(slab, region, heap); });
   }
 
-  // Writes a slab. If the values of the slab refer to too many bytes at once, the slab is halved.
+  // Writes a slab. If the strings, sequences and references of the slab have too many bytes, writes
+  // the slab in two halves.
   Status put_heap(const Slab& slab, const ByteSource& region, HeapOut& heap) {
     std::vector<std::byte> values(slab.elements * value_size_);
     NMB_TRY(region.read_at(slab.first * value_size_, values));
@@ -289,8 +294,8 @@ class ValuesOut {
     });
   }
 
-  // Calls visit(row, start) for the chunks of the table, in order. `start` is the index of the
-  // first value.
+  // Calls visit(row, start) for each chunk of the table, in order. `start` is the index of the
+  // chunk's first value.
   template <class Visit>
   Status for_each_chunk(const Storage& storage, const Visit& visit) {
     const std::size_t rank = storage.chunk.size();
@@ -311,7 +316,7 @@ class ValuesOut {
     constexpr std::uint64_t kRows = 4096;  // number of rows that are read at a time
     const ByteSource& extent = *source_.block().extent;
     std::vector<std::byte> rows;
-    // `place` is the position of the chunk, counted in chunks.
+    // `place` is the number of chunks before this chunk in each dimension.
     std::vector<hsize_t> place(rank, 0), start(rank);
     for (std::uint64_t n = 0; n < chunks; ++n) {
       if (n % kRows == 0) {
@@ -337,7 +342,8 @@ class ValuesOut {
                      ", which exceeds the region's length of ", region_);
     const std::size_t filters = storage.filters.size();
     if (filters < 32 && row.filter_mask >> filters)
-      return damaged("found filter mask ", row.filter_mask, " of ", filters, " filters");
+      return damaged("found filter mask ", row.filter_mask, ", expected a mask for ", filters,
+                     " filters");
     const bool is_raw = filters == 0 || row.filter_mask == ~std::uint32_t{0} >> (32 - filters);
     std::uint64_t chunk_bytes = value_size_;
     for (const std::uint64_t length : storage.chunk) chunk_bytes *= length;
@@ -351,9 +357,10 @@ class ValuesOut {
     return put_chunk(start, row.filter_mask, *bytes);
   }
 
-  // Makes HDF5 forget the filter mask of a chunk. HDF5 keeps the filter mask of an allocated chunk
-  // if it is overwritten with a chunk of the same length. Therefore a chunk of `bytes` bytes first
-  // gets another length. This write may also allocate the chunk.
+  // Makes HDF5 forget the filter mask of a chunk. If an allocated chunk is overwritten with a chunk
+  // of the same length, HDF5 keeps the old filter mask. Therefore, if the chunk already has `bytes`
+  // bytes, this function first writes a chunk of another length. This write may also allocate the
+  // chunk.
   Status forget_mask(const std::vector<hsize_t>& start, std::size_t bytes) {
     hsize_t allocated = 0;
     NMB_TRY(check_hdf5(H5Dget_chunk_storage_size(data_set_, start.data(), &allocated), "a chunk"));
@@ -372,8 +379,9 @@ class ValuesOut {
   const std::uint64_t value_size_;
   Space space_;
   Creation creation_;
-  std::uint64_t begin_ = 0;   // offset in the extent
-  std::uint64_t region_ = 0;  // bytes of the values; for a record variable, bytes of one record
+  std::uint64_t begin_ = 0;  // offset in the extent
+  // Bytes of the variable's values; for a record variable, bytes of its values in one record.
+  std::uint64_t region_ = 0;
   std::uint64_t record_size_ = 0;
 };
 

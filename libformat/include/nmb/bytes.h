@@ -1,4 +1,4 @@
-// Bytes: sources, ranges and digests.
+// Sources, ranges and digests of bytes.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
-// Digest: an XXH3-128 checksum. Metadata counts as equal if its digests are equal (spec/format.md,
-// section 1).
+// Digest: an XXH3-128 checksum. If two bodies of metadata have equal digests, they count as equal
+// (spec/format.md, section 1).
 struct Digest {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -39,7 +39,7 @@ using Sha256 = std::array<std::byte, 32>;
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Returns the number of bytes at the time of opening or of the last refresh().
+  // Returns the number of bytes that the source had when it was opened or last refreshed.
   virtual std::uint64_t size() const = 0;
   // Updates and returns size(), because another process may have appended to the file. The size
   // never decreases. Errors: kIo. Thread-safe.
@@ -54,18 +54,18 @@ class ByteSource {
   virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
   // Returns the name of the source for messages.
   virtual const std::string& name() const = 0;
-  // Returns the path of the file if the source is a file from its first byte on; otherwise nullptr.
-  // External files of an NMB file are looked for relative to the folder of this path.
+  // If the source begins at the first byte of a file, returns the path of this file; otherwise
+  // nullptr. The paths of external files are relative to the folder of this path.
   virtual const std::string* path() const { return nullptr; }
   // Returns true if the range is known to be a hole in the file, which reads as zeros. The
   // parameters are the offset and the length of the range in bytes.
   virtual bool is_unallocated(std::uint64_t, std::uint64_t) const { return false; }
-  // Returns whether is_unallocated() can return true for any range. If the result is false, callers
-  // need not call is_unallocated(), and a copy of the source takes space for all its bytes.
+  // Returns false if is_unallocated() returns false for every range. Callers then need not call
+  // is_unallocated(), and a copy of the source takes space for all its bytes.
   virtual bool may_be_sparse() const { return false; }
 };
 
-// A source that wraps another one; functions that are not overridden call the wrapped source.
+// A source that wraps another source. Functions that are not overridden call the wrapped source.
 class ByteSourceLayer : public ByteSource {
  public:
   explicit ByteSourceLayer(std::shared_ptr<const ByteSource> base) : base_(std::move(base)) {}
@@ -88,7 +88,7 @@ class ByteSourceLayer : public ByteSource {
   const std::shared_ptr<const ByteSource> base_;
 };
 
-// Bytes in memory that the caller keeps alive.
+// A source with bytes in memory, which the caller keeps alive.
 class MemorySource final : public ByteSource {
  public:
   explicit MemorySource(std::span<const std::byte> bytes, std::string name = {})
@@ -108,7 +108,7 @@ inline std::shared_ptr<const ByteSource> not_owned(const ByteSource& source) {
   return {std::shared_ptr<const void>(), &source};
 }
 
-// A range of another source.
+// A source that is a range of another source.
 class RangeSource final : public ByteSource {
  public:
   // offset + size must not exceed base->size().

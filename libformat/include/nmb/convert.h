@@ -28,17 +28,18 @@ struct Hdf5Losses;
 
 struct ConvertOptions {
   // --- what changes the bytes ---
-  // The kind to write. nullopt means the kind of the source; the file is then identical to the file
-  // that was packed, except that numrecs is updated if records were added.
+  // The kind of file to write. nullopt means the kind of the source. The file is then identical to
+  // the file that was packed; if records were added, only numrecs differs.
   std::optional<Kind> kind;
   // For HDF5 outputs: the deflate level (1 to 9, or 0 for no compression), and whether to shuffle
-  // bytes. Both apply to arrays of classic blocks that have records or more than 64 KiB.
+  // bytes. Both options apply to an array of a classic block if the array has records or more than
+  // 64 KiB.
   int deflate = 0;
   bool shuffle = false;
-  // For HDF5 outputs: chunk lengths along these dimensions for arrays of classic blocks. Along a
-  // fixed dimension the chunk length is limited to the dimension's length.
+  // For HDF5 outputs: chunk lengths along named dimensions, for arrays of classic blocks. Along a
+  // fixed dimension, the chunk length is limited to the dimension's length.
   std::vector<Compression::ChunkLength> chunk{};
-  // For HDF5 outputs that need not be netCDF-4: whether to write no data sets for dimensions whose
+  // For HDF5 outputs that need not be netCDF-4: whether to omit the data sets of dimensions whose
   // names netCDF made up (phony_dim_0).
   bool plain = false;
 
@@ -54,23 +55,24 @@ struct ConvertOptions {
   // --- cancelling and callbacks ---
   // If set, work stops with kIo "interrupted" once *cancel is true, and no file is published.
   const std::atomic<bool>* cancel = nullptr;
-  // Called with the bytes done and the total bytes of this rank's share of the values. Any of the
-  // threads may call this function, but only one thread at a time.
+  // Called with two numbers for this rank's share of the values: the bytes done so far, and the
+  // total bytes. Any of the threads may call this function, but only one thread at a time.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
   // For HDF5 outputs: called on rank 0 with the losses, before anything is written. If this
-  // function fails, the conversion fails. If it is not set, losses make the conversion fail with
-  // kConflict.
+  // function fails, the conversion fails. If no function is set, losses make the conversion fail
+  // with kConflict.
   std::function<Status(const Reader&, const Hdf5Losses&)> on_losses{};
   // For HDF5 outputs: set by pack() if the source is a temporary file whose values are in other
   // files and have no checksums. Called before the output is published; returns an error if one of
   // these files has changed.
   std::function<Status()> links_unchanged{};
-  OutputLayer layer;  // layer that is put around the file
+  OutputLayer layer;  // wraps the output file
 };
 
-// Writes a block as a classic file and publishes it as `path`, or fails and does not change an
-// existing file there. Errors: kConflict if the requested kind cannot hold the block (the message
-// names the object); kDamaged if a checksum of the source does not match; kExists; kIo; kNoSpace.
+// Writes a block as a classic file, and publishes the file as `path`. A failure does not change an
+// existing file at `path`. Errors: kConflict if the requested kind cannot hold the block (the
+// message names the object); kDamaged if a checksum of the source does not match; kExists; kIo;
+// kNoSpace.
 NMB_EXPORT Status extract_block(const Reader& reader, const BlockEntry& entry,
                                 const std::string& path, const ConvertOptions& options = {});
 
@@ -79,8 +81,8 @@ NMB_EXPORT Status write_classic(const Dataset& dataset, Kind kind, const std::st
                                 const ConvertOptions& options = {});
 
 // The following two functions are collective versions. All ranks of `ranks` must have opened the
-// same source; each rank writes a share of the values. Options must be the same on all ranks, and
-// so is the outcome.
+// same source; each rank writes a share of the values. The options must be the same on all ranks.
+// All ranks get the same outcome.
 NMB_EXPORT Status extract_block(const Reader& reader, const BlockEntry& entry,
                                 const std::string& path, const ConvertOptions& options,
                                 Communicator& ranks);
@@ -91,36 +93,37 @@ NMB_EXPORT Status write_classic(const Dataset& dataset, Kind kind, const std::st
 
 // Parts of an NMB file that the HDF5 file does not contain, or contains in another form.
 struct Hdf5Losses {
-  // Parts that HDF5 cannot hold. These are the user blocks of groups other than the root group,
-  // unless all other groups lie below the group.
+  // Parts that HDF5 cannot hold. These parts are the user blocks of groups other than the root
+  // group. If all other groups lie below a group, HDF5 can hold the user block of this group.
   std::vector<Loss> losses{};
-  // Definitions that HDF5 writes in another form without loss of values. These are filter
-  // parameters that HDF5 replaces.
+  // Filter parameters that HDF5 replaces. The values do not change.
   std::vector<Loss> changes{};
   LostRecords records{};
 };
 
-// Writes an NMB file as HDF5 and publishes it as `path`, or fails and does not change an existing
-// file there. Collective: rank 0 does the work, and all ranks get the outcome. `input` is the path
-// of the file that `reader` has open. The HDF5 library runs in a separate process, which opens
-// `input`. Ignores options.kind and options.threads. With options.check, the groups and values of
-// the result are compared with `input`, and the dimensions that netCDF sees are compared with the
-// dimensions of the sources. Errors: kConflict if there are losses and options.on_losses is not
-// set; kDamaged and kUnsupported if the separate process fails with them; kExists; kIo; kNoSpace.
+// Writes an NMB file as HDF5, and publishes the HDF5 file as `path`. A failure does not change an
+// existing file at `path`. Collective: rank 0 does the work, and all ranks get the outcome. `input`
+// is the path of the file that `reader` has open. The HDF5 library runs in a separate process,
+// which opens `input`. Ignores options.kind and options.threads. If options.check is set, compares
+// the groups and values of the result with `input`. Also compares the dimensions that netCDF finds
+// in the result with the dimensions of the sources. Errors: kConflict if there are losses and
+// options.on_losses is not set; kDamaged and kUnsupported if the separate process fails with them;
+// kExists; kIo; kNoSpace.
 NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
                              const std::string& path, const ConvertOptions& options,
                              Communicator& ranks);
 
 // Writes a netCDF-4, HDF5 or classic file as a netCDF-4 file with the layout of CMIP7. Time
-// coordinates and their bounds have one chunk each or are contiguous. Other variables have chunks
-// of at least 4 MiB of values along their first dimension, or one chunk. Values of more than 64 KiB
-// are stored with shuffle, deflate of level 4 and fletcher32. All metadata are in one run at the
-// beginning of the file. Chunks that are right already are copied. Collective: rank 0 does the
-// work, and all ranks get the outcome. Uses overwrite, sync, check, threads, cancel and layer of
-// `options`; options.check compares all values, attributes and types. `on_left` is called on rank 0
-// before anything is written. It gets a line for each variable whose chunks are not right and
-// nevertheless stay unchanged. If `on_left` fails, the call fails with the same error. Other
-// errors: those of write_hdf5(), and kUnknownKind for files of other kinds.
+// coordinates and their bounds have one chunk each or are contiguous. Each other variable has one
+// chunk, or it is divided along its first dimension into chunks of at least 4 MiB of values. If the
+// values of a variable take more than 64 KiB, they are stored with shuffle, deflate of level 4 and
+// fletcher32. All metadata are in one run at the beginning of the file. Chunks that already have
+// the right lengths and filters are copied. Collective: rank 0 does the work, and all ranks get the
+// outcome. Uses overwrite, sync, check, threads, cancel and layer of `options`; options.check
+// compares all values, attributes and types. `on_left` is called on rank 0 before anything is
+// written. `on_left` gets a line for each variable that keeps its chunks although they do not fit
+// this layout. If `on_left` fails, the call fails with the same error. Other errors: those of
+// write_hdf5(), and kUnknownKind if `file` has another kind.
 NMB_EXPORT Status write_cmip7(const std::shared_ptr<const FileSource>& file,
                               const std::string& path, const ConvertOptions& options,
                               Communicator& ranks,
@@ -132,27 +135,28 @@ NMB_EXPORT Status write_cmip7(const std::shared_ptr<const FileSource>& file,
 // looked for in the folder of the file that refers to them. Outputs that do not exist yet are
 // compared by folder and name. Each file is read once for each OutputSet. Files that are damaged or
 // cannot be opened are skipped. At most 65,536 files are read, and reading ends after about 5
-// minutes. If a file is not read because of these limits, or because this version cannot read it,
-// it is unknown whether the file refers to an output. The functions then fail with kUsage if an
-// output exists and would be replaced. Thread-safe.
+// minutes. Some files are not read because of these limits, or because this version cannot read
+// them. Such a file may refer to an output. Therefore, if an output exists and would be replaced,
+// the functions fail with kUsage. Thread-safe.
 
-// Fails with kUsage if an output is a file to which the NMB file refers. These are files to which
-// blocks from HDF5 refer, and all files in the file table, even if ReadOptions::external does not
-// allow them. Reads the metadata of all blocks from HDF5. Other errors: those of Reader.
+// Fails with kUsage if an output is a file to which the NMB file refers. An NMB file refers to all
+// files in its file table, even if ReadOptions::external does not allow them. The NMB file also
+// refers to all files to which its blocks from HDF5 refer. Reads the metadata of all blocks from
+// HDF5. Other errors: those of Reader.
 NMB_EXPORT Status check_references(const OutputSet& outputs, const Reader& reader);
 
 // Fails with kUsage if an output is a file of the file table. Other errors: kDamaged, kIo.
 NMB_EXPORT Status check_file_table(const OutputSet& outputs, const Reader& reader);
 
-// Fails with kUsage if an output is a file to which a dataset from HDF5 refers. These are files
-// with raw data of external data sets, with sources of virtual data sets, or with targets of
-// external links. `file` is the path of the file with the dataset. Names are looked for in the
-// folder of `file`, in the current folder, and in the folders that the environment variables of the
-// HDF5 library name. Other errors: kDamaged.
+// Fails with kUsage if an output is a file to which a dataset from HDF5 refers. Such files contain
+// raw data of external data sets, sources of virtual data sets, or targets of external links.
+// `file` is the path of the file with the dataset. Names are looked for in the folder of `file`, in
+// the current folder, and in the folders that the environment variables of the HDF5 library name.
+// Other errors: kDamaged.
 NMB_EXPORT Status check_references(const OutputSet& outputs, const Dataset& dataset,
                                    const std::string& file);
 
-// Checks all references in an NMB or HDF5 file in the same way. The file is read only for this
+// Checks all references in an NMB or HDF5 file, as the functions above do. Reads the file for this
 // check; files of other kinds have no references. Other errors: failures to read `file`.
 NMB_EXPORT Status check_references(const OutputSet& outputs,
                                    const std::shared_ptr<const ByteSource>& file);

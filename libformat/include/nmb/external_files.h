@@ -14,11 +14,11 @@ namespace nmb {
 // A row of the file table.
 struct ExternalFile {
   // Path of the file, absolute or relative to the folder of the NMB file, with '/' between its
-  // parts. For an original, this is the path that it had as an input. That path may contain any
-  // bytes and is only for display.
+  // parts. For an original, this is the path of the input file. The path of an original may contain
+  // any bytes and is only for display.
   std::string path;
   std::uint64_t size = 0;  // size of the file in bytes
-  // Whether the whole file is stored in the NMB file. Reader::give_back() then returns it.
+  // Whether the whole file is stored in the NMB file. If so, Reader::give_back() returns this file.
   bool is_original = false;
   Digest digest{};  // for originals only: XXH3-128 of all bytes
   // For originals only: BlockEntry::order of the block that the file became, and the SHA-256 of all
@@ -28,18 +28,18 @@ struct ExternalFile {
   friend bool operator==(const ExternalFile&, const ExternalFile&) = default;
 };
 
-// Which external files may be opened. A limit is needed because the NMB file, whose author may be
-// unknown, contains the paths of external files.
+// Which external files may be opened. A limit is needed because the NMB file contains these paths,
+// and its author may be unknown.
 enum class ExternalPaths : std::uint8_t {
   kNone,
   kBeneath,  // only in the folder of the NMB file or below it, without symbolic links in the path
   kAny,      // also absolute paths, ".." and symbolic links
 };
 
-// Returns the path of a linked input for the file table of `output`. With kBeneath, the path is
-// relative, and symbolic links are resolved; the call fails with kUnsupported if `input` is not in
-// the folder of `output` or below it. With kAny, the path is absolute if `input` is absolute or
-// cannot be reached from the folder of `output`; otherwise it is relative and may contain "..".
+// Returns the path that the file table of `output` records for a linked input. With kBeneath, the
+// path is relative, and symbolic links are resolved; the call fails with kUnsupported if `input` is
+// not in the folder of `output` or below it. With kAny, the path is absolute if `input` is absolute
+// or cannot be reached from the folder of `output`; otherwise it is relative and may contain "..".
 // Errors: kUnsupported if a file table cannot hold the path (spec/format.md, R-FT-1); kNotFound;
 // kIo.
 NMB_EXPORT Result<std::string> external_path(const std::string& input, const std::string& output,

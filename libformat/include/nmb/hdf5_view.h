@@ -13,14 +13,14 @@
 
 namespace nmb {
 
-// The reasons for which a view leaves out an object. The specification has the same list.
+// The reasons why a view leaves out an object. The specification has the same list.
 enum class LeftOutReason : std::uint8_t {
   kVariableLength,  // values of variable length, or references
   kVirtual,         // a virtual data set
   kElsewhere,       // values in other files
   kPieces,          // compressed pieces, or values in several places of the file
   kUnwritten,       // some values outside of chunks were never written
-  kTooLarge,        // an object that breaks a limit of a message, chunk or tree
+  kTooLarge,        // an object that exceeds a limit of a message, chunk or tree
   kType,            // a datatype that an HDF5 message cannot describe
   kName,            // a name that HDF5 cannot hold
   kLink,            // a link to an object that the view does not show
@@ -37,7 +37,7 @@ struct LeftOut {
   std::string why;  // a sentence without a period
 };
 
-// The number of objects that a view leaves out, and the first ones of them.
+// The number of objects that a view leaves out, and the first of these objects.
 struct LeftOutList {
   static constexpr std::size_t kFirst = 20;
   std::uint64_t count = 0;
@@ -45,7 +45,8 @@ struct LeftOutList {
   void add(const LeftOut& object) {
     if (++count <= kFirst) first.push_back(object);
   }
-  // Returns a sentence for each of the first objects, and a sentence with the number of the others.
+  // Returns a sentence for each of the first objects, and a sentence with the number of the
+  // remaining objects.
   NMB_EXPORT std::vector<std::string> lines() const;
 };
 

@@ -38,16 +38,17 @@ enum class MergeMode : std::uint8_t {
   kTiles,
 };
 
-// What a merge does with whole files. The files are the HDF5 and netCDF-4 inputs, and the originals
+// How a merge treats whole files. These files are the HDF5 and netCDF-4 inputs, and the originals
 // of NMB inputs.
 enum class Originals : std::uint8_t {
-  // The merge stores no whole files. An original of an NMB input is then a loss, unless the output
-  // is an HDF5 file and has the block that the original became.
+  // The merge stores no whole files. An original of an NMB input then counts as a loss, unless the
+  // output is an HDF5 file that has the original's block.
   kNone,
   // The merge stores the files byte for byte. Values that lie in an original are stored only there.
-  // As kNone if blocks are divided, if values are compressed, or if the output is not an NMB file.
+  // Works like kNone if blocks are divided, if values are compressed, or if the output is not an
+  // NMB file.
   kStore,
-  kDrop,  // the merge stores no whole files, and no original is a loss
+  kDrop,  // the merge stores no whole files, and no original counts as a loss
 };
 
 // An input file that was read.
@@ -58,34 +59,38 @@ struct PackSource {
   std::vector<std::string> provenance;  // for an NMB file: its Reader::provenance()
 };
 
-// How an HDF5 output is written. The other fields of ConvertOptions follow from other options.
+// Options for an HDF5 output. The remaining fields of ConvertOptions are set from fields of
+// PackOptions.
 struct Hdf5Output {
   bool plain = false;  // ConvertOptions::plain
   bool check = true;   // ConvertOptions::check
   // ConvertOptions::on_losses; `between` is the NMB file from which the output is made.
   std::function<Status(const Reader& between, const Hdf5Losses&)> on_losses{};
-  // The file that messages name for objects that cannot be written as HDF5. If empty, messages name
-  // the output.
+  // Name of the file in messages about objects that cannot be written as HDF5. If empty, these
+  // messages name the output.
   std::string source{};
 };
 
 // How an input is divided into blocks of the output. A new block is placed below the block from
-// which it is taken. Variables that do not match the rule stay in the old block, and so do global
+// which its variables are taken. The old block keeps variables that do not match the rule, global
 // attributes, and dimensions that no variable uses.
 struct BlockRule {
   enum class By : std::uint8_t {
-    kGroup,  // each classic file, group of an HDF5 file, or block of an NMB file becomes a block
-    // A block has the variables for whose names the regular expression `name` (PCRE2) captures the
-    // same text. The rest of a variable's name after the match becomes its new name. Dimensions are
+    // Each classic file, each group of an HDF5 file, and each block of an NMB file becomes a block.
+    kGroup,
+    // The regular expression `name` (PCRE2) is matched with the names of variables. If the
+    // expression captures the same text from the names of several variables, these variables become
+    // a block. The rest of a variable's name after the match becomes its new name. Dimensions are
     // renamed in the same way.
     kPrefix,
-    kCount,      // a block has `count` variables in order of definition; it is named by position,
-                 // zero-padded
+    kCount,      // a block has `count` variables in order of definition; its name is its position,
+                 // padded with zeros
     kOne,        // the whole input, with all groups, becomes the root block
     kDimension,  // one block for each index of dimension `name`, for example NAME/0007; variables
                  // lose the dimension
     // A block has the variables whose attribute `name` (text or integers) has the same value. In an
-    // input with several groups, a group may have the attribute; its block is VALUE/GROUP.
+    // input with several groups, a group may have the attribute. The group then becomes the block
+    // VALUE/GROUP.
     kAttribute,
   };
   By by = By::kGroup;
@@ -103,8 +108,8 @@ struct SampleRule {
     kDefault,    // 1 sample if the block has variables; blocks of NMB files keep their number of
                  // samples
     kVariables,  // one sample for every `variables` variables; a remainder is a conflict
-    kDimension,  // the length of the dimension that `dimension` names; 0 if the block does not have
-                 // it
+    kDimension,  // the length of the dimension that `dimension` names; 0 if the block has no such
+                 // dimension
     kGroup,      // 1 sample if the block is a group directly below the root and has variables
     kNone,
   };
@@ -121,12 +126,12 @@ struct PackOptions {
   std::vector<std::string> inputs;  // paths of classic files and NMB files, in any mixture
   std::string output;
   // For union, join and tiles: if set, the output is a classic file of this kind. The result must
-  // be one block. `samples`, `compression`, and options of `writer` that only NMB files have are
-  // ignored. Fails with kConflict if the kind cannot hold the block.
+  // be one block. These options are ignored: `samples`, `compression`, and options of `writer` that
+  // apply only to NMB files. Fails with kConflict if the kind cannot hold the block.
   std::optional<Kind> classic{};
   // If set, the output is an HDF5 file (nmb/convert.h) without statistics and provenance. The
-  // output is converted from a temporary NMB file beside it, to which the other options apply.
-  // Classic blocks can only be compressed with deflate, by the HDF5 library.
+  // output is converted from a temporary NMB file beside it, to which the other options apply. The
+  // HDF5 library compresses classic blocks; it can use only deflate.
   std::optional<Hdf5Output> hdf5{};
   // With kPack: whether to add the blocks as a new generation to the output, which must exist. A
   // failure never changes the output's content. A block whose name exists in the output is a
@@ -136,30 +141,30 @@ struct PackOptions {
   // Blocks below the replaced block stay.
   bool replace = false;
   // With kPack, and without block_by and compression: whether values stay in the inputs. The output
-  // then has the blocks and the positions of their values. Data of HDF5 inputs that NMB stores in
-  // another form (tables of chunks, strings) are copied into the output. Fails with kUnsupported if
-  // `external` does not allow the path of an input.
+  // then has the blocks, and the positions of their values in the inputs. Data of HDF5 inputs that
+  // NMB stores in another form (tables of chunks, strings) are copied into the output. Fails with
+  // kUnsupported if `external` does not allow the path of an input.
   bool link = false;
   // Whether whole files are stored. Reader::give_back() returns stored files. An absolute path is
   // recorded without its folders.
   Originals originals = Originals::kNone;
-  bool original_sha256 = false;  // the output also records the SHA-256 of originals
+  bool original_sha256 = false;  // whether the output also records the SHA-256 of originals
   // For the temporary file of an HDF5 output: whether values of united blocks stay in the inputs,
   // if the inputs store them in the same form. Set by pack().
   bool link_united = false;
-  // Which external files with values of NMB inputs may be opened. With `link`, also where the
-  // inputs may be, relative to the output.
+  // Which external files may be opened to read values of NMB inputs. With `link`, this also limits
+  // where the inputs may be, relative to the output.
   ExternalPaths external = ExternalPaths::kBeneath;
-  // Whether to copy values that HDF5 inputs have in other files into the output. The HDF5 library
-  // then opens any file that an input names, without limits of time and memory.
+  // Whether values that HDF5 inputs have in other files are copied into the output. The HDF5
+  // library then opens any file that an input names, without limits on time and memory.
   bool materialise = false;
   // If set, only this block of each NMB input is packed. A classic block becomes the root block. A
-  // block from HDF5 keeps its name, because its references contain paths, and the blocks below it
-  // are packed too. Errors: kNotFound if an input does not have the block; kUnsupported if an input
-  // is not an NMB file.
+  // block from HDF5 keeps its name, because its references contain paths. The blocks below this
+  // block are packed too. Errors: kNotFound if an input does not have the block; kUnsupported if an
+  // input is not an NMB file.
   std::optional<std::string> only_block{};
-  // If set, only blocks of NMB inputs are packed for whose names this function returns true. These
-  // blocks keep their names. The function must be thread-safe.
+  // If set, a block of an NMB input is packed only if this function returns true for its name. The
+  // packed blocks keep their names. The function must be thread-safe.
   std::function<Result<bool>(std::string_view block)> wants_block{};
 
   // --- how blocks are made ---
@@ -169,11 +174,11 @@ struct PackOptions {
   std::string block_name;
   bool unique_groups = false;  // whether the same group name in two inputs is a conflict
   // How inputs are divided into blocks. Blocks from HDF5 are converted to classic datasets before
-  // they are divided or united (nmb/netcdf_view.h); losses are conflicts. A block from which no
-  // variable is moved stays unchanged.
+  // they are divided or united (nmb/netcdf_view.h). Losses in this conversion are conflicts. A
+  // block from which no variable is moved stays unchanged.
   BlockRule block_by{};
-  // With kPrefix: whether variables that do not match stay in their block; otherwise they are
-  // conflicts.
+  // With kPrefix: whether variables that do not match stay in their block. If false, such variables
+  // are conflicts.
   bool keep_unmatched = false;
   SampleRule samples{};
 
@@ -183,48 +188,50 @@ struct PackOptions {
   // values (units and similar) must have the same value; for other attributes the first value is
   // kept. A block that several inputs have becomes a classic dataset.
   MergeMode mode = MergeMode::kPack;
-  // A numeric variable with its block's path. Inputs are ordered by the variable's first value in
-  // each input, in the report too. If empty, the order of `inputs` is kept.
+  // Path of a numeric variable, including its block. Inputs are ordered by the first value of this
+  // variable in each input. The report has the same order. If empty, the order of `inputs` is kept.
   std::string sort_by{};
   // For join: the dimension along which values are concatenated. "" means the record dimension;
   // "axis:0" means the first dimension of each variable.
   std::string along{};
-  // For join: a line that is put before the text of the global attribute `history` of the root
-  // block, if several inputs have that block. If empty, no line is added.
+  // For join: a line to add to the global attribute `history` of the root block, before its text.
+  // The line is added if several inputs have a root block. If empty, no line is added.
   std::string history{};
-  // For join: whether a block that several inputs have loses the global attribute tracking_id,
-  // which identifies a single file.
+  // For join: whether the global attribute tracking_id, which identifies a single file, is removed
+  // from each block that several inputs have.
   bool drop_tracking_id = false;
-  // For join: "BLOCK/VARIABLE", the variable with the list of events of each input. Without
-  // "BLOCK/", the variable is in the block "spill". The list has integers that do not decrease, and
-  // each new value is an event. Events are numbered from 0 over all inputs. A block that has a
-  // joined variable named VARIABLE, with one value for each row, gets the variable VARIABLE.seq
-  // (kInt64) with the number of each row's event. If the key is not empty, all blocks become
-  // classic datasets.
+  // For join: name of the variable that lists the events in each input, as "BLOCK/VARIABLE".
+  // Without "BLOCK/", the variable is in the block "spill". The list has integers that do not
+  // decrease, and each new value is a new event. Events are numbered from 0 over all inputs. If a
+  // block has a joined variable named VARIABLE with one value for each row, the block gets a
+  // variable VARIABLE.seq (kInt64). This variable has the number of the event of each row. If the
+  // key is not empty, all blocks become classic datasets.
   std::string key{};
   // Whether values that are not joined are taken from the first input without comparing them.
   bool first_values = false;
-  bool strict_attributes = false;  // whether all attributes must have the same value
+  // Whether each attribute must have the same value in all inputs.
+  bool strict_attributes = false;
   // Whether objects that do not match those of the first input are left out.
   bool skip_mismatches = false;
-  // For union and join: whether numeric variables of the same name but different types get the
-  // narrowest type that holds all their values, if there is such a type. Attributes are compared as
-  // numbers; _FillValue, missing_value, valid_* and flag_* get the variable's type. In classic and
-  // netCDF-4 inputs without _FillValue, the default fill value of an old type of two bytes or more
-  // becomes the default fill value of the new type. Variables with _Unsigned, and parts of divided
-  // blocks, are not widened.
+  // For union and join: whether numeric variables of the same name may have different types. These
+  // variables get the narrowest type that holds all their values, if there is such a type.
+  // Attributes are compared as numbers; _FillValue, missing_value, valid_* and flag_* get the
+  // variable's type. In classic and netCDF-4 inputs, a variable without _FillValue has the default
+  // fill value of its old type. If the old type has two bytes or more, this fill value becomes the
+  // default fill value of the new type. Variables with _Unsigned, and parts of divided blocks, are
+  // not widened.
   bool widen_types = false;
-  // For join and tiles: whether fill values replace a variable or block that an input does not
-  // have, and elements that no tile has.
+  // For join and tiles: whether missing values are replaced with fill values. Values are missing if
+  // an input lacks a variable or block, or if no tile has an element.
   bool fill_missing = false;
   bool monotonic = false;  // for join: whether a coordinate that is not monotonic is a conflict
 
   // --- how blocks are stored ---
   // How values are stored (nmb/values.h). If nullopt, values that are coded in an NMB input stay
-  // coded in the same way. Otherwise blocks from HDF5 get newly coded chunks. Extents of other
-  // blocks are coded piece by piece, without shuffle and chunks; inline extents are not coded.
-  // Coded values are first written to the folder for temporary files (TMPDIR). Fails with
-  // kUnsupported if there are classic blocks and no codec is given.
+  // coded in the same way. If a compression is given, blocks from HDF5 get newly coded chunks.
+  // Extents of other blocks are coded piece by piece, without shuffle and chunks; inline extents
+  // are not coded. Coded values are first written to the folder for temporary files (TMPDIR). Fails
+  // with kUnsupported if there are classic blocks and no codec is given.
   std::optional<Compression> compression;
   // Whether to keep the statistics that NMB inputs have for whole blocks, unless `writer` computes
   // new statistics.
@@ -233,8 +240,8 @@ struct PackOptions {
 
   // --- checks and resuming ---
   bool strict = false;  // whether each warning counts as a conflict
-  // Whether parts of NMB inputs that the output would lack (PackReport::losses) make the call fail
-  // with kConflict. If false, each such part is a warning.
+  // Whether the call fails with kConflict if the output would lack parts of NMB inputs
+  // (PackReport::losses). If false, each lost part is a warning.
   bool refuse_losses = false;
   // Whether to read back and compare each write, and to verify the index and the blocks of the
   // output before it gets its name. With compression, values are verified too.
@@ -244,23 +251,23 @@ struct PackOptions {
   // a file that an input refers to.
   std::shared_ptr<const OutputSet> outputs{};
   // If not empty, a run that ends early, for any reason, leaves a hidden file and a journal
-  // (CreateOptions::resume_key). A later run with the same text and the same inputs (by name, size
-  // and time of change) continues from them. The text must name all options that affect the bytes
-  // of the output.
+  // (CreateOptions::resume_key). A later run continues from these two files if it has the same text
+  // and the same inputs (by name, size and time of change). The text must name all options that
+  // affect the bytes of the output.
   std::string resume{};
 
   // --- callbacks ---
   // For NMB outputs: returns the provenance to record (Writer::add_provenance()). `sources` are all
-  // inputs in their order. Called on rank 0 after planning.
+  // inputs, in the order in which they are merged. Called on rank 0 after planning.
   std::function<std::vector<std::string>(const std::vector<PackSource>& sources)> provenance{};
-  // With `classic`: if set, called on rank 0 with the result, a dataset of kind CDF-5, and `output`
-  // is not written. Values of the dataset are read from the inputs. Call check_inputs() before a
-  // file that was made from the dataset gets its name.
+  // With `classic`: if set, the result is passed to this function on rank 0 as a dataset of kind
+  // CDF-5, and `output` is not written. Values of the dataset are read from the inputs. If a file
+  // is made from the dataset, call check_inputs() before the file gets its name.
   std::function<Status(const std::shared_ptr<const Dataset>& dataset,
                        const std::function<Status()>& check_inputs)>
       on_dataset{};
-  // Called from time to time from one thread, with the number of bytes of values that were moved,
-  // and the total number.
+  // Called from time to time from one thread, with the bytes of values moved so far and the total
+  // bytes.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
 
@@ -300,7 +307,7 @@ enum class ConflictKind : std::uint8_t {
   kValues,
   kCoordinate,
   kPartitionKey,
-  // Incomplete sets, and sets with additional members.
+  // Missing or unexpected objects, and missing or unexpected inputs.
   kMissingVariable,
   kExtraVariable,
   kConstantVariable,
@@ -310,12 +317,13 @@ enum class ConflictKind : std::uint8_t {
   kDecomposition,
   kSetSize,
   kInput,
-  // Limits of the output.
+  // Conflicts with limits of the output.
   kBlocks,
   kLoss,
 };
 
-// Returns the name of a kind of conflict in reports: "block name", "group", "variable name", ...
+// Returns the name that reports use for a kind of conflict: "block name", "group", "variable name",
+// ...
 constexpr std::string_view conflict_name(ConflictKind kind) {
   constexpr std::string_view names[] = {"block name",
                                         "group",
@@ -354,8 +362,8 @@ struct PackConflict {
   ConflictKind kind = ConflictKind::kBlockName;
   std::string object;                   // name of the object for which the inputs disagree
   std::string first_file, second_file;  // second_file is empty if the conflict is in one file
-  std::string found, expected;  // with two files: `found` in the second file, `expected` from the
-                                // first file
+  // With two files, `found` is from the second file, and `expected` is from the first file.
+  std::string found, expected;
   // Returns "KIND OBJECT: found FOUND, expected EXPECTED: FILE and FILE".
   NMB_EXPORT std::string text() const;
 };
@@ -364,13 +372,13 @@ struct PackConflict {
 struct PackPlan {
   std::uint64_t metadata_bytes = 0;  // bytes of headers and bodies of blocks
   std::uint64_t index_bytes = 0;     // bytes of the index and of data maps
-  // Expected peak resident memory, in bytes, of the process that needs most memory. This is the
-  // peak of the dry run, which does all the work except moving values, plus the memory for moving
-  // them (spec/rationale.md, "Dry runs").
+  // Expected peak resident memory, in bytes, of the process that needs most memory. A dry run does
+  // all work except moving values. The result is the peak memory of the dry run plus the memory for
+  // moving values (spec/rationale.md, "Dry runs").
   std::uint64_t peak_memory = 0;
   int ranks = 1;
-  // Recommended Lustre layout: the number of object storage targets, which is one for each writing
-  // rank if there are enough, and the stripe size in bytes.
+  // Recommended Lustre layout: the number of object storage targets, and the stripe size in bytes.
+  // If there are enough targets, their number is the number of writing ranks.
   int stripe_count = 1;
   std::uint64_t stripe_size = 1 << 20;
   // Shell command that sets this layout for new files in the output's folder.
@@ -384,15 +392,16 @@ struct PackPlan {
 // whole, or an addition of a later version of the format.
 struct PackLoss {
   enum class Kind : std::uint8_t {
-    kTable,     // a table of statistics or tags cannot be read
+    kTable,     // a table of statistics or tags that cannot be read
     kOriginal,  // an original, which is an input file that is stored whole
     kAddition,  // an addition of a later version of the format
     kTags,      // tags of blocks that are not copied whole
   };
   std::uint64_t input = 0;  // position of the input in the order in which inputs are merged
   std::string path{};       // path of the input file
-  std::string object;       // for example: original "run/in.bin", tags, global section of type 77
-  std::string text;         // description of the loss
+  // Name of the lost part, for example: original "run/in.bin", tags, global section of type 77.
+  std::string object;
+  std::string text;  // description of the loss
   Kind kind = Kind::kTable;
   std::uint64_t blocks = 0;  // for kTags: number of blocks that lose their tags
   std::string line() const { return object + ": " + text; }
@@ -400,10 +409,11 @@ struct PackLoss {
 
 struct PackReport {
   std::vector<PackConflict> conflicts;  // all conflicts; if there are any, nothing is published
-  std::vector<PackConflict> differing;  // attributes that differ, whose first or only value is kept
-  std::vector<PackConflict> left_out;   // objects left out by skip_mismatches
-  std::vector<PackConflict> filled;     // objects filled by fill_missing
-  // Objects whose values are taken from the first input by first_values.
+  // Attributes that differ between inputs; the first or only value is kept.
+  std::vector<PackConflict> differing;
+  std::vector<PackConflict> left_out;  // objects left out by skip_mismatches
+  std::vector<PackConflict> filled;    // objects filled by fill_missing
+  // Objects whose values are taken from the first input because of first_values.
   std::vector<PackConflict> shared;
   std::vector<PackConflict> widened;  // variables widened by widen_types
   std::vector<PackLoss> losses;       // losses in the order of the inputs
@@ -411,38 +421,39 @@ struct PackReport {
   std::vector<std::string> warnings;
   std::vector<PackSource> sources;  // usable inputs, in the order in which they are merged
   std::uint64_t inputs = 0;
-  std::uint64_t replaced = 0;                // number of blocks replaced, with `replace`
+  std::uint64_t replaced = 0;                // with `replace`: number of replaced blocks
   std::uint64_t bytes_in = 0;                // size of all inputs
   std::uint64_t value_bytes = 0;             // bytes of values that were moved
   std::uint64_t linked_bytes = 0;            // bytes of values that stay in other files
   std::vector<ExternalFile> external_files;  // with `link`: the rows of the file table
   std::uint64_t originals = 0;               // number of files that are stored whole
-  // Number of HDF5 inputs, and of originals of NMB inputs, that are not stored whole although
-  // `originals` requests that. Blocks are then divided, or values are compressed.
+  // Number of whole files that are not stored although `originals` requests it, because blocks are
+  // divided or values are compressed. HDF5 inputs and originals of NMB inputs are counted.
   std::uint64_t without_original = 0;
   // With Hdf5View::kSmall: why the output has no view, or how many objects its view leaves out.
   std::string view_note;
   // Number of variables without statistics although WriterOptions::statistics requests statistics.
-  // Their values are neither numbers nor text, or their chunks use filters that are not decoded.
+  // The values of such a variable are neither numbers nor text, or its chunks use filters that are
+  // not decoded.
   std::uint64_t without_statistics = 0;
-  // Number of united variables that are compressed in the inputs, but not in the output. The output
-  // is then a classic file or has an HDF5 view.
+  // Number of united variables that are compressed in the inputs, but not in the output. This
+  // happens if the output is a classic file or has an HDF5 view.
   std::uint64_t decompressed = 0;
   std::uint64_t bytes_out = 0;  // for a dry run: FilePlan::file_length
   Totals totals;
   std::optional<PackPlan> plan;  // set by a dry run that did not fail
 };
 
-// Merges the inputs and publishes options.output, or fails and does not change an existing file
-// there. A dry run never changes that file. It fails where a real run would fail, except for the
-// failures that WriterOptions::dry_run mentions. Errors: kConflict (see report->conflicts); the
-// worst failure in report->unreadable; kUsage for wrong options, or if an output is an input or a
-// file that an input refers to; kExists; kIo; kNoSpace.
+// Merges the inputs, and publishes the result as options.output. A failure does not change an
+// existing file at that path. A dry run never changes an existing file. A dry run fails where a
+// real run would fail, except for the failures that WriterOptions::dry_run mentions. Errors:
+// kConflict (see report->conflicts); the worst failure in report->unreadable; kUsage for wrong
+// options, or if an output is an input or a file that an input refers to; kExists; kIo; kNoSpace.
 NMB_EXPORT Status pack(const PackOptions& options, PackReport* report);
 // Merges the inputs together with other ranks. Collective: each rank of `ranks` reads consecutive
-// inputs with about the same number of bytes. The options must be the same on all ranks. The
-// outcome is the same on all ranks, and the file is the same for any number of ranks. Only rank 0's
-// report is filled. PackOptions::progress gets the bytes of this rank's share.
+// inputs, and all ranks read about the same number of bytes. The options must be the same on all
+// ranks. The outcome is the same on all ranks, and the file is the same for any number of ranks.
+// Only rank 0's report is filled. PackOptions::progress gets the bytes of this rank's share.
 NMB_EXPORT Status pack(const PackOptions& options, PackReport* report, Communicator& ranks);
 
 }  // namespace nmb

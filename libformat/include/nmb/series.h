@@ -1,5 +1,5 @@
-// write_series: writes time series of single variables. The inputs are files with many variables,
-// each for a short time.
+// write_series: writes the time series of each variable to a file. Each input file has many
+// variables, but only a short time.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace nmb {
 
 struct SeriesOptions {
-  std::vector<std::string> inputs;  // in the order of their times
+  std::vector<std::string> inputs;  // paths of the inputs, in the order of their times
   std::string folder;               // an existing folder, for the outputs
   // Pattern for the name of an output, without '/'. {variable} stands for the name of the variable.
   // {first} and {last} stand for the first and the last time as YYYYMMDD. Hours, minutes and
@@ -39,12 +39,12 @@ struct SeriesFile {
 };
 
 // Joins the inputs along their record dimension, as pack() does in mode join with `monotonic`.
-// Writes each variable to its own file. The file also has the coordinates of the variable, their
-// bounds, and the variables that are named by the attributes coordinates, bounds, cell_measures,
-// grid_mapping, ancillary_variables and formula_terms. All outputs get their names at the end, or
-// none does. After a failure, existing files are as before. Errors: those of pack() and of
-// write_classic() or write_hdf5(); kUsage for a wrong pattern, and for an output that is an input;
-// kUnsupported for times that have no date. Not collective.
+// Writes each variable to its own file. The file also has the coordinates of the variable and their
+// bounds. It also has the variables that these attributes name: `coordinates`, `bounds`,
+// `cell_measures`, `grid_mapping`, `ancillary_variables` and `formula_terms`. At the end, either
+// all outputs get their names or no output does. A failure does not change existing files. Errors:
+// those of pack() and of write_classic() or write_hdf5(); kUsage for a wrong pattern, and for an
+// output that is an input; kUnsupported for times that have no date. Not collective.
 NMB_EXPORT Status write_series(const SeriesOptions& options, PackReport* report,
                                std::vector<SeriesFile>* files);
 

@@ -66,8 +66,8 @@ constexpr MemoryType memory_type_of() {
   }
 }
 
-// Ranges from which ConstArray and MutableArray are made. They have contiguous numbers or text
-// (char) in memory that outlives the array. A temporary vector is not allowed.
+// Ranges from which ConstArray and MutableArray are made. Such a range has contiguous numbers or
+// text (char), and its memory must outlive the array. A temporary vector is not allowed.
 template <class Range>
 concept ArrayOfValues = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
     std::ranges::borrowed_range<Range> && std::is_arithmetic_v<std::ranges::range_value_t<Range>>;
@@ -114,8 +114,8 @@ class MutableArray {
 };
 
 // A regular selection of a variable's elements. `start`, `count` and `stride` have one number for
-// each dimension. An empty stride means 1 in all dimensions. If the count is 0 in any dimension,
-// nothing is selected.
+// each dimension. An empty `stride` means a stride of 1 in all dimensions. If the count is 0 in any
+// dimension, nothing is selected.
 struct Hyperslab {
   std::vector<std::uint64_t> start;
   std::vector<std::uint64_t> count;
@@ -127,9 +127,9 @@ struct Hyperslab {
 struct VariableShape {
   std::vector<std::uint64_t> lengths;
   std::uint64_t element_size = 0;
-  std::uint64_t begin = 0;        // offset of the first element in the extent
-  std::uint64_t record_size = 0;  // distance between records in bytes; 0 if it is not a record
-                                  // variable
+  std::uint64_t begin = 0;  // offset of the first element in the extent
+  // Distance between the records of a record variable, in bytes; 0 for other variables.
+  std::uint64_t record_size = 0;
 };
 
 // Returns the shape of a variable. Errors: kDamaged if the product of the lengths is too large, or
@@ -138,8 +138,8 @@ NMB_EXPORT Result<VariableShape> shape_of(const Metadata& metadata, const Classi
                                           VarId variable, std::uint64_t records);
 
 // Checks a hyperslab against a shape. Fails with kUsage if the numbers of dimensions differ, a
-// stride is 0, or the selection exceeds the shape. With `may_grow`, the selection of a record
-// variable may exceed the first length.
+// stride is 0, or the selection exceeds the shape. With `may_grow`, the selection may exceed the
+// record count of a record variable.
 NMB_EXPORT Status check_hyperslab(const VariableShape& shape, const Hyperslab& slab,
                                   bool may_grow = false);
 // Returns the number of selected elements.
@@ -148,30 +148,32 @@ NMB_EXPORT std::uint64_t element_count(const Hyperslab& slab);
 NMB_EXPORT Status check_count(const Hyperslab& slab, std::uint64_t values);
 
 // Calls visit(extent_offset, element_index, elements), in row-major order, for each run of elements
-// that are adjacent both in the extent and in the selection. Runs are as long as possible, but if a
-// dimension has a stride, they end at the end of a row. Stops at the first failure. `slab` must
-// have passed check_hyperslab().
+// that are adjacent both in the extent and in the selection. Runs are as long as possible. If a
+// dimension has a stride, a run does not extend beyond the end of a row. Stops if visit() fails.
+// `slab` must have passed check_hyperslab().
 NMB_EXPORT Status
 for_each_run(const VariableShape& shape, const Hyperslab& slab,
              const std::function<Status(std::uint64_t, std::uint64_t, std::uint64_t)>& visit);
 
-// Converts `count` values. Returns how many of them were out of the range of the target type. The
-// rules are those of netCDF-C, extended where C leaves the result undefined.
+// Converts `count` values. Returns how many values were out of the range of the target type. The
+// rules are those of netCDF-C. Where C leaves the result undefined, the rules below define it.
 //
-// A value is in range if it lies between the smallest and the largest value of the target type
-// before it is truncated. For example, -0.5 is out of the range of unsigned types, and 127.5 is out
-// of the range of the signed 8-bit type. Infinity is out of the range of float if it is converted
-// from double. NaN is in range only of floating-point types. In three cases, netCDF-C differs: it
-// does not report NaN converted to integers, nor 2^63 and 2^64 converted to 64-bit integers, but it
-// reports infinity that is put from float into a double variable.
+// A value is in range if, before truncation, it lies between the smallest and the largest value of
+// the target type. For example, -0.5 is out of the range of unsigned types, and 127.5 is out of the
+// range of the signed 8-bit type. Infinity is out of the range of float if it is converted from
+// double. NaN is in range only of floating-point types. In three cases, netCDF-C differs. If NaN is
+// converted to an integer type, netCDF-C does not report it. If 2^63 or 2^64 is converted to a
+// 64-bit integer type, netCDF-C does not report it. If infinity is put from float into a double
+// variable, netCDF-C reports it.
 //
 // If a value is out of range, the result depends on the types. An integer converted to an integer
 // type keeps its low bits (as in a C cast). A double converted to float becomes infinite. A
 // floating-point value converted to an integer type becomes the nearest value of that type; NaN
 // becomes the lowest value.
 //
-// Between kByte and kUInt8, bytes are copied unchanged. In CDF-1 and CDF-2, where kByte is neither
-// signed nor unsigned, all values are in range. In CDF-5, values above 127 are out of range.
+// A conversion between kByte and kUInt8 copies bytes unchanged. In CDF-1 and CDF-2, all values of
+// this conversion are in range, because kByte is neither signed nor unsigned there. In CDF-5,
+// values above 127 are out of range in this conversion.
 //
 // The arrays need not be aligned and must not overlap. The caller must combine kChar with kText;
 // the functions below check this (kUsage).
@@ -190,10 +192,10 @@ NMB_EXPORT std::vector<std::byte> fill_value(const Metadata& metadata, VarId var
 NMB_EXPORT std::vector<std::byte> default_fill_value(Type type);
 
 // The fill pattern of an extent: all elements of a variable have its fill value; padding and gaps
-// are zero. The function fill() writes the extent bytes [offset, offset + out.size()) to `out`. Its
-// first call builds the pattern from the definitions. The time of later calls grows with the number
-// of bytes, and with the logarithm of the number of variables. Where variables overlap, a byte
-// belongs to the variable that begins last. Thread-safe.
+// are zero. The function fill() writes the extent bytes [offset, offset + out.size()) to `out`. The
+// first call of fill() builds the pattern from the definitions. The time of later calls grows with
+// the number of bytes, and with the logarithm of the number of variables. Where variables overlap,
+// a byte belongs to the variable that begins last. Thread-safe.
 class FillPattern {
  public:
   // `metadata` must outlive this object.
@@ -215,27 +217,28 @@ class FillPattern {
   ClassicLayout layout_;
   mutable std::once_flag made_;
   mutable std::vector<Slot> fixed_;   // fixed-size variables, sorted by begin, without overlap
-  mutable std::vector<Slot> record_;  // variables within one record, sorted in the same way
+  mutable std::vector<Slot> record_;  // variables within one record, sorted by begin, without
+                                      // overlap
   std::uint64_t record_begin_ = 0;    // in the extent
   std::uint64_t record_size_ = 0;
 };
 
-// A variable's values as one plain array, however they are stored.
+// A variable's values as one plain array, for any form in which they are stored.
 struct ValueArray {
   VariableShape shape;
-  // Type of the values. For a classic type, the bytes are in its external form. The type is one of
-  // the block's own types only if that type differs from every classic type by more than byte
-  // order.
+  // Type of the values. If this is a classic type, the bytes are in the external form of the type.
+  // If the variable's own type differs from a classic type only in byte order, `type` is the
+  // classic type.
   Type type = Type::kByte;
   std::shared_ptr<const ByteSource> source;
   // For values of variable length: the bytes to which the offsets in `source` refer. For other
   // values: nullptr.
   std::shared_ptr<const ByteSource> region;
 };
-// Returns the values of a variable as an array. `extent` has the block's values and is kept by the
-// result. Errors: kUnsupported if values are in other files, or if chunks have other filters than
+// Returns the values of a variable as an array. The result keeps `extent`, which has the block's
+// values. Errors: kUnsupported if values are in other files, or if chunks have other filters than
 // deflate, shuffle, fletcher32 and zstd. Reading from the result fails if reading from the extent
-// fails, and with kDamaged for chunks that cannot be decoded (R-XC-1).
+// fails. It fails with kDamaged if a chunk cannot be decoded (R-XC-1).
 NMB_EXPORT Result<ValueArray> value_array(const Metadata& metadata, const ClassicLayout& layout,
                                           std::uint64_t records, VarId variable,
                                           std::shared_ptr<const ByteSource> extent);
@@ -255,37 +258,38 @@ NMB_EXPORT Status read_hyperslab(const Metadata& metadata, const VariableShape& 
                                  VarId variable, const ByteSource& extent, const Hyperslab& slab,
                                  MutableArray out, Kind kind = Kind::kCdf5);
 
-// Identifies a request to put or read values together with others (Writer::iput,
-// GetRequests::iget). An ID is valid only for one Writer or GetRequests, which never uses the same
-// ID twice.
+// Identifies a request to put or read values (Writer::iput, GetRequests::iget). Several requests
+// are completed together. An ID is valid only for the Writer or GetRequests that returned it. The
+// same Writer or GetRequests never returns an ID twice.
 using RequestId = std::uint64_t;
 
 // How newly written values are stored.
 struct Compression {
-  std::optional<PieceCodec> codec{};  // nullopt means the codec that the values have already
+  std::optional<PieceCodec> codec{};  // nullopt means that the values keep their codec
   int level = 0;
-  // Whether bytes are shuffled before compression. Chunks that were shuffled before stay shuffled.
+  // Whether bytes are shuffled before compression. Chunks that are already shuffled stay shuffled.
   bool shuffle = false;
-  // Chunk lengths for dimensions with these names. Other dimensions keep their chunk lengths, or
-  // get chunk lengths for chunks of about 1 MiB.
+  // Chunk length for a named dimension. Other dimensions keep their chunk lengths. If a variable
+  // has no chunks, these dimensions get lengths that give chunks of about 1 MiB.
   struct ChunkLength {
     std::string dimension;
     std::uint64_t length = 0;  // at least 1
-    // "": all variables with the dimension for which no length is given by name.
+    // Name of a variable. If empty, the length applies to all variables that have the dimension and
+    // for which no length is given by name.
     std::string variable{};
     bool is_for(std::string_view name) const { return variable.empty() || variable == name; }
     // Returns "DIM:LEN" or "VAR:DIM:LEN".
     NMB_EXPORT std::string text() const;
-    // Returns the object that has the length, for messages.
+    // Returns the name that messages use for the object to which the length applies.
     NMB_EXPORT std::string object() const;
   };
   std::vector<ChunkLength> chunk;
 
-  // Sets codec and level from text, which is the name of a codec (kPieceCodecs) or NAME:LEVEL.
+  // Sets codec and level from `text`, which is the name of a codec (kPieceCodecs) or NAME:LEVEL.
   // Errors: kUsage.
   NMB_EXPORT Status set_codec(std::string_view text);
-  // Sets `chunk` from text, "[VAR:]DIM:LEN,...". In `chunk`, lengths for single variables come
-  // before lengths for all variables. Errors: kUsage.
+  // Sets `chunk` from `text`, which has the form "[VAR:]DIM:LEN,...". In `chunk`, lengths for
+  // single variables come before lengths for all variables. Errors: kUsage.
   NMB_EXPORT Status set_chunk(std::string_view text);
 };
 

@@ -16,10 +16,11 @@ namespace nmb {
 class Communicator;
 class Reader;
 
-// Levels of checks; each level includes the levels before it. For HDF5 files, at kIndex the HDF5
-// library reads all groups and objects, and values of variable length. At kBlocks, the blocks made
-// from the groups are checked (docs/hdf5.md), and it is checked that no values share bytes. At
-// kData, all other values are read, and their chunks are decoded.
+// Levels of checks; each level includes the levels before it. For HDF5 files, the levels have
+// another meaning. At kIndex, the HDF5 library reads all groups and objects, and values of variable
+// length. At kBlocks, verify() checks the blocks that are made from the groups (docs/hdf5.md); it
+// also checks that no values share bytes. At kData, verify() reads all other values, and decodes
+// their chunks.
 enum class VerifyLevel : std::uint8_t {
   kIndex,   // head, superblocks, index, dead-space segments
   kBlocks,  // headers and bodies of blocks, data maps, sections, the HDF5 view
@@ -30,17 +31,17 @@ enum class VerifyLevel : std::uint8_t {
 struct VerifyOptions {
   // --- what is checked ---
   VerifyLevel level = VerifyLevel::kData;
-  // Reads each original, at any level, and compares its digests (R-FT-7, R-FT-9).
+  // Whether to read each original, at any level, and to compare its digests (R-FT-7, R-FT-9).
   bool originals = false;
-  // Which external files with values of an NMB file may be opened. If the file needs an external
-  // file that may not be opened, the result is incomplete.
+  // Which external files may be opened to check values of an NMB file. If the file needs an
+  // external file that may not be opened, the result is incomplete.
   ExternalPaths external = ExternalPaths::kBeneath;
 
   // --- what changes the speed; the findings are the same ---
   unsigned threads = 1;    // number of threads that check values
   std::uint64_t rate = 0;  // maximum bytes read per second; 0 for no limit
-  // Ranks that share the check of values. Only the parameter `work` of verify_together() sets this,
-  // on rank 0.
+  // Ranks that share the check of values. verify_together() runs the function `work` on rank 0;
+  // only this function sets the field.
   Communicator* ranks = nullptr;
 
   // --- callbacks ---
@@ -61,8 +62,8 @@ struct VerifySummary {
   std::uint64_t findings = 0;
   std::uint64_t warnings = 0;
   std::uint64_t bytes_read = 0;
-  // Number of originals in the file, and of originals with the recorded digests. Counted with
-  // VerifyOptions::originals or at level kData.
+  // Number of originals in the file, and number of originals that have the recorded digests.
+  // Counted at level kData, or if VerifyOptions::originals is set.
   std::uint64_t originals = 0, whole_originals = 0;
   // The first failure that left something unchecked: a failed read, a limit, or a part that only a
   // later version can read (kUnsupported). The status is ok if everything was checked.
@@ -71,28 +72,28 @@ struct VerifySummary {
 
 // Checks a file and reports all findings, in an order that depends only on the file. Continues
 // after damage where possible. Needs a few MiB of memory for each thread, memory for one body at a
-// time, and memory for a list of the ranges between structures. HDF5 files also need memory for
-// decoded chunks: 32 MiB, or the size of one larger chunk. The name of an HDF5 file must be its
-// path (nmb/hdf5.h). Findings that do not concern this project's specification have the rule
-// "HDF5". Errors: kUnknownKind; kUnsupported, kLimit and kIo if nothing could be read.
+// time, and memory for a list of the ranges between structures. For HDF5 files, also needs memory
+// for decoded chunks: 32 MiB, or the size of one chunk if that is more. The name of an HDF5 file
+// must be its path (nmb/hdf5.h). Findings that do not concern this project's specification have the
+// rule "HDF5". Errors: kUnknownKind; kUnsupported, kLimit and kIo if nothing could be read.
 NMB_EXPORT Result<VerifySummary> verify(const ByteSource& file, const VerifyOptions& options,
                                         Findings& findings);
 
 // Verifies files with several ranks. Collective. Rank 0 runs `work`, which calls verify() with
 // VerifyOptions::ranks any number of times, for any files. The other ranks read and check shares of
-// the values of NMB files, with `threads` threads on each rank; they open a file by the path of its
-// source. Rank 0 reads all metadata, values in external files, and chunks. Findings and summaries
-// are the same as with one rank. Returns the status of `work`, or a failure of the network, on all
-// ranks.
+// the values of NMB files, with `threads` threads on each rank; to open a file, they use the path
+// of its ByteSource. Rank 0 alone reads metadata, values in external files, and chunks. Findings
+// and summaries are the same as with one rank. Returns the status of `work`, or a failure of the
+// network, on all ranks.
 NMB_EXPORT Status verify_together(Communicator& ranks, unsigned threads,
                                   const std::function<Status()>& work);
 
-// Fails with kDamaged (R-SB-13) if a complete and undamaged generation follows the newest
-// generation while no writer is active. The later generation may have been committed and then lost
-// from the head of the file. Call this function before replacing the file with a copy, so that no
-// generation is lost. Reads nothing if the file ends with the generation of `reader`. Otherwise
-// reads the bytes after that generation and, if they contain another generation, reads all of it.
-// Other errors: kIo, kLimit, kBusy.
+// Fails with kDamaged (R-SB-13) if no writer is active, and a complete and undamaged generation
+// follows the generation of `reader`. This later generation may have been committed, although the
+// head of the file does not record it. Call this function before replacing the file with a copy, so
+// that no generation is lost. Reads nothing if the file ends with the generation of `reader`. If
+// the file continues, reads the bytes after that generation. If these bytes contain another
+// generation, reads all of that generation. Other errors: kIo, kLimit, kBusy.
 NMB_EXPORT Status check_nothing_pending(const Reader& reader);
 
 }  // namespace nmb

@@ -1,8 +1,8 @@
 // Writer: creates an NMB file, or adds a generation to one (spec/format.md).
-// Define mode lasts from create(), open() or redefine() to end_define(). In define mode, blocks,
-// dimensions, variables and attributes are defined. Values are put after define mode. The functions
-// sync() and close() commit. Readers see nothing new before the commit, and a failure never changes
-// committed data. A new file has no name before its first commit.
+// Define mode lasts from create(), open() or redefine() to end_define(). In define mode, a program
+// defines blocks, dimensions, variables and attributes. Values are put after define mode. The
+// functions sync() and close() commit a generation. Readers see nothing new before the commit, and
+// a failure never changes committed data. A new file has no name before its first commit.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ class KeptRows;
 struct WriterReport;
 struct LeftOutList;  // nmb/hdf5_view.h
 struct LostRecords;  // nmb/reader.h
-// Internal to the library.
+// These types are internal to the library.
 struct LinkedValues;
 struct StoredPiece;
 
@@ -43,28 +43,32 @@ using BlockId = std::uint32_t;
 enum class MetadataCodec : std::uint8_t {
   kNone,
   kZstd,            // each body is compressed separately
-  kZstdDictionary,  // bodies are compressed with a dictionary, which is trained on the first bodies
-                    // if enough of them are similar
+  kZstdDictionary,  // if enough of the first bodies are similar, a dictionary is trained on them
+                    // and used to compress bodies
 };
 
 enum class Io : std::uint8_t {
   kPosix,
-  kMpiIo,  // through the ranks' MPI library; kUsage unless the ranks come from open_mpi_ranks()
+  kMpiIo,  // uses the ranks' MPI library; fails with kUsage if open_mpi_ranks() did not make the
+           // ranks
 };
 
 enum class Hdf5View : std::uint8_t {
-  kOff,  // makes no view; an existing view stays and keeps showing its generation
-  // As kAuto if the file has a view. Otherwise makes a view only if this commit writes blocks from
-  // HDF5 or netCDF-4, and if the view takes at most 2 % of the file's bytes.
+  kOff,  // makes no view; an existing view stays and still shows its own generation
+  // Works like kAuto if the file has a view. If the file has no view, makes a view only if this
+  // commit writes blocks from HDF5 or netCDF-4, and if the view takes at most 2 % of the file's
+  // bytes.
   kSmall,
-  kAuto,  // makes a view if a view can show the file, within the limits below; otherwise as kOff
-  kOn,    // makes a view; close() fails with kUnsupported if a view cannot show the file
+  // Makes a view if a view can show the file and the file is within the limits below. If not, works
+  // like kOff.
+  kAuto,
+  kOn,  // makes a view; close() fails with kUnsupported if a view cannot show the file
 };
-// Limits of kAuto: the maximum number of dimensions and variables of the file together, and the
-// maximum number of records of its variables.
+// Limits of kAuto: the maximum total number of dimensions and variables in the file, and the
+// maximum total number of records of its variables.
 inline constexpr std::uint64_t kMostAutoViewObjects = 100'000;
 inline constexpr std::uint64_t kMostAutoViewRecords = 1'000'000;
-// Limit of kSmall: a view takes at most this part of the bytes before it.
+// Limit of kSmall: minimum ratio of the bytes before the view to the bytes of the view.
 inline constexpr std::uint64_t kSmallViewPart = 50;
 
 struct WriterOptions {
@@ -80,18 +84,18 @@ struct WriterOptions {
   std::uint32_t leaf_rows = 64, node_rows = 128, map_rows = 128;
   MetadataCodec metadata_codec = MetadataCodec::kZstdDictionary;
   int compression_level = 1;
-  // Statistics to keep for each block that a commit writes (nmb/statistics.h). Fails with kUsage in
-  // a dry run. Values that the commit moves are counted while they are moved; other values are read
-  // again. A block that changes while this option is kNone loses its statistics.
+  // Statistics to keep for each block that a commit writes (nmb/statistics.h). Not allowed in a dry
+  // run (kUsage). Statistics of values that the commit moves are computed during the move; other
+  // values are read again. A block that changes while this option is kNone loses its statistics.
   StatisticsLevel statistics = StatisticsLevel::kNone;
   // Stripe size of the file in bytes, a power of 2 from 4096 to 2^30 (striping_unit in MPI-IO). New
   // extents and pieces of at least this length begin at multiples of the stripe size, and the
-  // metadata in a stripe is written by one rank. With 0, extents of 1 MiB and more begin at
+  // metadata in a stripe is written by one rank. If this is 0, extents of 1 MiB and more begin at
   // multiples of 4096, and the file system chooses the stripes. The bytes of the file are the same
   // for any number of ranks.
   std::uint64_t alignment = 0;
   // Whether close() adds a view, through which HDF5 programs can read the file (spec/hdf5_view.md).
-  // Fails with kUsage in a dry run.
+  // Not allowed in a dry run (kUsage).
   Hdf5View hdf5_view = Hdf5View::kOff;
 
   // --- what happens to the file ---
@@ -99,17 +103,17 @@ struct WriterOptions {
   // For new files: whether to write nothing. Definitions are checked, encoded and placed as usual,
   // but values are dropped. After close(), planned() describes the file. A dry run fails where a
   // real run would, except for failures to write (kNoSpace) and failures to read values that would
-  // be moved. It does not call before_publish.
+  // be moved. A dry run does not call before_publish.
   bool dry_run = false;
-  // For new files: see CreateOptions::resume_key. Fails with kUsage in a dry run, or with kMpiIo.
+  // For new files: see CreateOptions::resume_key. Not allowed in a dry run or with kMpiIo (kUsage).
   std::string resume_key{};
   // Whether files that have a name must be locked. This applies to open() and to every commit
   // except the first commit of a new file.
   Locking locking = Locking::kRequired;
   bool sync = true;  // whether commits wait until the data is on the device
-  // Whether commits read the values that stay in other files to compute their checksums. Without
-  // these checksums, readers refuse such values unless ReadOptions::check_external is false. Only
-  // for temporary files.
+  // Whether commits compute checksums of values that stay in other files, and read these values to
+  // do so. Without these checksums, readers refuse such values unless ReadOptions::check_external
+  // is false. Set this to false only for temporary files.
   bool sum_links = true;
 
   // --- what changes the speed; the bytes are the same ---
@@ -121,28 +125,28 @@ struct WriterOptions {
   int aggregators = 0;
   Io io = Io::kPosix;  // how the file is read and written
   // With kMpiIo: keys and values of the file's MPI_Info, for example striping_factor. An MPI
-  // library ignores keys that it does not know. The key "cb_nodes" sets `aggregators` if that is 0.
+  // library ignores keys that it does not know. If `aggregators` is 0, the key "cb_nodes" sets it.
   std::vector<std::pair<std::string, std::string>> hints{};
 
   // --- cancelling and callbacks ---
   // If set, moves of values and commits stop with kIo "interrupted" once *cancel is true. In a
-  // commit only rank 0's flag counts, and only until the superblock is written and a new file gets
-  // its name.
+  // commit, only rank 0's flag counts. The flag has no effect after the superblock is written and a
+  // new file has its name.
   const std::atomic<bool>* cancel = nullptr;
-  // Called while values are moved, with the bytes done and the total bytes. Any of the threads may
-  // call this function, but only one thread at a time.
+  // Called while values are moved, with the bytes moved so far and the total bytes. Any of the
+  // threads may call this function, but only one thread at a time.
   std::function<void(std::uint64_t, std::uint64_t)> progress{};
-  // Called by a commit on every rank, after everything except the superblock has been written. A
-  // failure makes the commit fail.
+  // Called by a commit on every rank, after everything except the superblock has been written. If
+  // the function fails, the commit fails.
   std::function<Status()> before_commit{};
   // Called on rank 0 before a new file gets its name, with the whole file as readers will see it.
-  // If the function fails, no file is left.
+  // If the function fails, no new file remains.
   std::function<Status(const ByteSource&)> before_publish{};
   // Called on rank 0 with the reason why the newest generation has no view. With kAuto and kSmall,
-  // this function is called by close() if no view is made. With kSmall, it is not called if the
-  // writer adds no blocks from HDF5 or netCDF-4. With kOff, it is called by the first commit
-  // that the existing view does not show. If the function fails, the commit fails and does not
-  // change the file.
+  // this function is called by close() if no view is made. With kSmall, it is called only if the
+  // writer adds blocks from HDF5 or netCDF-4. With kOff, it is called by the first commit whose
+  // generation the existing view does not show. If the function fails, the commit fails and does
+  // not change the file.
   std::function<Status(const std::string& reason)> on_no_view{};
   // Called on rank 0 by close() if the new view cannot show some records (lost_records()). If the
   // function fails, the commit fails and does not change the file.
@@ -150,28 +154,30 @@ struct WriterOptions {
   // Called on rank 0 by close() if the new view leaves out objects. If the function fails, the
   // commit fails and does not change the file.
   std::function<Status(const LeftOutList&)> on_left_out{};
-  // Called on rank 0 by open(), even if open() fails later, with a sentence for each repair
-  // (spec/format.md, section 5.4). Repairs are: accepting a generation whose commit did not finish,
-  // abandoning bytes after the newest generation, and restoring a part of the head. If the function
-  // is not called, open() has not changed the file.
+  // Called on rank 0 by open() for each repair, with a sentence that describes the repair
+  // (spec/format.md, section 5.4). The function is called even if open() fails later. Repairs are:
+  // accepting a generation whose commit did not finish, abandoning bytes after the newest
+  // generation, and restoring a part of the head. If the function is not called, open() has not
+  // changed the file.
   std::function<void(const std::string& what)> on_repair{};
   // With several ranks: opens a source of values on another rank, by its `origin`
-  // (PackedBlock::origin, take_values()). A rank with many values can then leave some of them to
-  // other ranks. Must be set on all ranks or on none.
+  // (PackedBlock::origin, take_values()). If a rank has many values to move, other ranks can then
+  // move some of them. Must be set on all ranks or on none.
   std::function<Result<std::shared_ptr<const ByteSource>>(std::string_view origin)> open_values{};
   // Returns a shorter origin, with which open_values() opens only the range `wanted` of a source.
-  // If the result is empty, the range stays with its rank. If the function is not set,
-  // open_values() gets the whole origin.
+  // If the result is empty, the rank that has the source moves this range itself. If the function
+  // is not set, open_values() gets the whole origin.
   std::function<Result<std::string>(std::string_view origin, ByteRange wanted)> narrow_origin{};
-  OutputLayer layer{};  // layer that is put around the file
+  OutputLayer layer{};  // wraps the output file
 };
 
 // Sizes and counts of the file that a real run would write.
 struct FilePlan {
   // Length of the file in bytes. The length is exact except in one rare case. A dry run does not
   // know all checksums, and assumes that each takes its full number of bytes. If all checksums in
-  // an index page begin with a zero byte, the page is a few bytes shorter. This matters only if a
-  // multiple of 4096 lies within these bytes (spec/rationale.md, "Dry runs").
+  // an index page begin with a zero byte, the page is a few bytes shorter. This changes the length
+  // of the file only if a multiple of 4096 lies within these few bytes (spec/rationale.md, "Dry
+  // runs").
   std::uint64_t file_length = 0;
   // Bytes of headers and bodies of the blocks that this rank would write.
   std::uint64_t metadata_bytes = 0;
@@ -187,22 +193,22 @@ struct PackedBlock : BlockCounts {
   // All bytes after the header; nullptr means a hole of extent_length bytes.
   std::shared_ptr<const ByteSource> extent;
   std::uint64_t extent_length = 0;
-  // Parts of the extent that were never written, in ascending order and disjoint. `extent` reads as
-  // fill values there. A piece of the new file stays a hole if it lies completely inside such a
-  // part; other pieces are stored.
+  // Parts of the extent that were never written, in ascending order and disjoint. In these parts,
+  // `extent` reads as fill values. A piece of the new file stays a hole if it lies completely
+  // inside such a part; other pieces are stored.
   std::vector<ByteRange> holes;
   // Origin with which WriterOptions::open_values opens `extent` on another rank; empty if only this
   // rank can open `extent`.
   std::string origin;
-  // Tags and statistics of this block in another NMB file (Reader::kept_rows()), if it is a whole
-  // block of that file; otherwise nullptr. The statistics are used if WriterOptions::statistics is
-  // kNone.
+  // Tags and statistics that this block has in another NMB file (Reader::kept_rows()). If the block
+  // is not a whole block of that file, this is nullptr. The statistics are used if
+  // WriterOptions::statistics is kNone.
   std::shared_ptr<const KeptRows> kept{};
   std::uint64_t kept_order = 0;  // BlockEntry::order of the block in that file
 };
 
-// Values of another source in external form, as `count` runs of `length` bytes. Offsets and strides
-// are in bytes.
+// Positions of values in a source and in an extent, as `count` runs of `length` bytes. The values
+// are in external form. Offsets and strides are in bytes.
 struct ValueRuns {
   std::uint64_t source_offset = 0, source_stride = 0;
   std::uint64_t extent_offset = 0, extent_stride = 0;
@@ -211,14 +217,15 @@ struct ValueRuns {
 };
 
 // Maximum length in bytes of one text for Writer::add_provenance(). All texts of one generation may
-// take at most 64 MiB. For this limit, 16 bytes are added to each text, and its length is rounded
-// up to a multiple of 8 bytes.
+// take at most 64 MiB. For this limit, each text counts as its length, rounded up to a multiple of
+// 8 bytes, plus 16 bytes.
 inline constexpr std::size_t kMostProvenance = 8 << 20;
 
 // A file that Writer::add_original() stores whole.
 struct NewOriginal {
-  std::string path;   // to record, for people; any bytes
-  BlockId block = 0;  // this rank's block that the file became
+  // Path to record, which is only for display and may contain any bytes.
+  std::string path;
+  BlockId block = 0;  // this rank's block that is made from the file
   std::shared_ptr<const ByteSource> file;
   std::optional<Digest> digest{};  // the digest that the file must have
   std::optional<Sha256> sha256{};  // the SHA-256 that the file must have
@@ -230,14 +237,15 @@ struct NewOriginal {
 // With several ranks, these functions are collective: create, open, redefine, end_define,
 // open_blocks, extend, put_all, wait_all, sync and close. All ranks must call these functions in
 // the same order. A failure of a collective call is the same on all ranks, and every later call
-// returns it. All other calls are local: definitions, put(), inquiry. If a local step fails, call
-// ranks.agree() before the next collective call.
-// Several ranks may define parts of the same new block, which becomes the union of their
+// returns this failure. All other calls are local: definitions, put(), inquiry. If a local step
+// fails, call ranks.agree() before the next collective call.
+// Several ranks may define parts of the same new block. The block becomes the union of these
 // definitions; end_define() fails with kConflict if the definitions disagree. Only one rank may
 // change a committed block in a generation, and the other ranks must not put values into that
-// block. Call redefine() after sync(). IDs of blocks, dimensions and variables are local to a rank
-// and stay valid. The file is the same for any number of ranks if they define the same blocks in
-// the order of ranks and put the same values between the same collective calls.
+// block. To define anything after sync(), call redefine() first. IDs of blocks, dimensions and
+// variables are local to a rank and stay valid. The file is the same for any number of ranks under
+// two conditions: the ranks define the same blocks in the order of ranks, and they put the same
+// values between the same collective calls.
 // An exception in a collective call also makes the network of the ranks fail. std::bad_alloc gives
 // kLimit, and an exception from a callback gives kUsage. A rank that gives up for another reason
 // must call ranks.fail().
@@ -262,9 +270,10 @@ class Writer {
                                                          Communicator& ranks);
   // Without close(), everything uncommitted is lost. With several ranks, a rank that destroys its
   // writer without close() makes the network fail. The next collective call of every other rank
-  // then says which rank has gone, or which local call failed on that rank. There are three
-  // exceptions: after a failure that all ranks share (of a collective call or ranks.agree()), while
-  // an exception propagates (its handler must call ranks.fail()), and after abandon() on all ranks.
+  // then reports which rank is gone, or which local call failed on that rank. The network does not
+  // fail in three cases: after a failure that all ranks share, while an exception propagates, and
+  // after abandon() on all ranks. All ranks share a failure of a collective call or of
+  // ranks.agree(). The handler of the exception must call ranks.fail().
   NMB_EXPORT ~Writer();
   // Allows destruction without close(), so that all ranks give up everything uncommitted. The
   // destructor is then collective.
@@ -283,17 +292,17 @@ class Writer {
   // blocks that it needs. Collective, and only outside define mode. Errors: kNotFound, on all
   // ranks.
   NMB_EXPORT Result<std::vector<BlockId>> open_blocks(std::span<const std::string_view> names);
-  // Stores a whole file, byte for byte. Reader::give_back() returns the file. Returns the number of
-  // the file among the files that this rank adds before the next commit, counted from 0. Errors:
-  // kUsage outside define mode, or for an unknown block. The commit fails with kDamaged if the file
-  // does not have the given digests.
+  // Stores a whole file, byte for byte. Reader::give_back() returns the file. Returns the index of
+  // the file (from 0) among the files that this rank adds before the next commit. Errors: kUsage
+  // outside define mode, or for an unknown block. The commit fails with kDamaged if the file does
+  // not have the given digests.
   NMB_EXPORT Result<std::uint32_t> add_original(NewOriginal original);
   // Sets the block's number of samples, which is added to the totals; the default is 0. If several
   // ranks define the block, the largest number counts.
   NMB_EXPORT Status set_samples(BlockId block, std::uint64_t samples);
   // Adds provenance of the next generation: one JSON object in UTF-8 per call (spec/format.md,
   // section 9.1). The file keeps the provenance of earlier generations. Only rank 0's objects are
-  // kept. Not collective. A commit that changes nothing leaves the objects for the next commit.
+  // kept. Not collective. If a commit changes nothing, the objects wait for the next commit.
   // Errors: kUsage if the text is empty or longer than kMostProvenance bytes, or after close();
   // kLimit for more than 64 MiB in one generation. A failed call adds nothing.
   NMB_EXPORT Status add_provenance(std::string_view json);
@@ -313,8 +322,8 @@ class Writer {
                             ConstArray values);
   NMB_EXPORT Status put_att_text(BlockId block, VarId variable, std::string_view name,
                                  std::string_view text);
-  // IDs that are returned by the following functions. These take full names, BLOCK/NAME, and define
-  // the block if it does not exist.
+  // IDs that the following functions return. These functions take full names (BLOCK/NAME), and
+  // define the block if it does not exist.
   struct FullId {
     BlockId block;
     std::uint32_t id;
@@ -327,13 +336,13 @@ class Writer {
                                  std::string_view text);
   NMB_EXPORT Status remove_block(BlockId block);
   NMB_EXPORT Status rename_block(BlockId block, std::string_view name);
-  // Adds a whole block. The next commit moves its values, on options.threads threads.
+  // Adds a whole block. The next commit moves the values of the block with options.threads threads.
   NMB_EXPORT Result<BlockId> pack_block(PackedBlock block);
-  // Makes the next commit move values from `source` into the block's extent, in which offset 0 is
-  // the first byte after the header. Call this function after end_define(). The runs must ascend in
-  // the extent and must not overlap; bytes outside all runs become zero. `origin` is the text with
-  // which WriterOptions::open_values opens `source` on another rank; it is empty if only this rank
-  // can open the source. Errors: kUsage, also for a block that several ranks share.
+  // Makes the next commit move values from `source` into the block's extent. Offset 0 of the extent
+  // is the first byte after the header. Call this function after end_define(). The runs must ascend
+  // in the extent and must not overlap; bytes outside all runs become zero. `origin` is the text
+  // with which WriterOptions::open_values opens `source` on another rank; it is empty if only this
+  // rank can open the source. Errors: kUsage, also if several ranks share the block.
   NMB_EXPORT Status take_values(BlockId block, std::shared_ptr<const ByteSource> source,
                                 std::vector<ValueRuns> runs, std::string origin = {});
 
@@ -354,20 +363,20 @@ class Writer {
   // Collective: extends the block to `records` records if it has fewer. Allocates space for all
   // uncommitted records, so that put() writes directly into the file. Ranks that share the block
   // must pass the same number. Errors: kUsage if there is no record dimension, or in the wrong
-  // mode; kLimit above 2^62 bytes.
+  // mode; kLimit if the block would have more than 2^62 bytes.
   NMB_EXPORT Status extend(BlockId block, std::uint64_t records);
 
   // Collective: every rank puts its own hyperslab, or an empty hyperslab (a count of 0). Where
   // hyperslabs of several ranks overlap, the highest rank's values are kept; with put() the result
   // would be undefined. Each piece of the file is written by one rank, directly from the messages
   // of the other ranks. A new record gets space for all of its variables. Values that still wait
-  // for space get it now, and count as put before this call.
+  // for space get space now. These values count as put before this call.
   NMB_EXPORT Status put_all(BlockId block, VarId variable, const Hyperslab& slab,
                             ConstArray values);
 
   // Registers a request to put a hyperslab. Many requests can then be put together by wait() or
-  // wait_all(), in file order and with few writes. Until then, `values` must stay valid and
-  // unchanged. Example:
+  // wait_all(), in file order and with few writes. Until the request is put, `values` must stay
+  // valid and unchanged. Example:
   //
   //   std::vector<RequestId> requests;
   //   for (const Field& field : fields) {
@@ -386,12 +395,13 @@ class Writer {
   // Puts the values of requests and closes the requests. Where requests overlap, the values of the
   // later request in `requests` are kept. `statuses` is empty, or has one element for each request,
   // which gets the status that put() would return. Returns the first failure; the other requests
-  // are put unless the file's state is unknown. Errors: kUsage if an ID is not that of an open
-  // request; nothing is done then.
+  // are put unless the file's state is unknown. Errors: kUsage if an ID does not belong to an open
+  // request; no request is put in this case.
   NMB_EXPORT Status wait(std::span<const RequestId> requests, std::span<Status> statuses = {});
   // Puts values of requests collectively, as put_all() does. Every rank passes its own requests, if
-  // it has any. kRange is returned only on the rank that has it. Any other failure is returned on
-  // all ranks, even if their `statuses` are ok. Space is allocated once for all requests.
+  // it has any. kRange is returned only on a rank whose values do not fit the type. Any other
+  // failure is returned on all ranks, even on ranks whose `statuses` are ok. Space is allocated
+  // once for all requests.
   NMB_EXPORT Status wait_all(std::span<const RequestId> requests, std::span<Status> statuses = {});
 
   // Commits a generation. Fails with kUsage in define mode and in a dry run. The functions sync(),
@@ -404,27 +414,28 @@ class Writer {
   NMB_EXPORT Status close();
 
   // --- inquiry ---
-  // Returns the block's metadata; after end_define() it has canonical begins. The pointer is valid
-  // until the next definition in the block.
+  // Returns the block's metadata. After end_define(), the begins of the variables are canonical.
+  // The pointer is valid until the next definition in the block.
   NMB_EXPORT Result<const Metadata*> metadata(BlockId block);
   NMB_EXPORT Result<ClassicLayout> layout(BlockId block);
   NMB_EXPORT Result<std::uint64_t> records(BlockId block);
   // Returns the block's position in the order of names at the time of the last end_define(). With
-  // several ranks, fails with kUsage for a committed block after block names were added or removed,
-  // until sync().
+  // several ranks, fails with kUsage for a committed block if block names were added or removed
+  // since the last sync().
   NMB_EXPORT Result<std::uint64_t> global_id(BlockId block);
   // Returns the generation of the last commit; 0 before the first commit.
   NMB_EXPORT std::uint64_t generation() const;
   // Returns counts and times of this rank since the writer was made. May be called after close().
   // Not collective.
   NMB_EXPORT WriterReport report() const;
-  // Returns the number of bytes of values that the next commit copies into the file: the values of
-  // packed blocks and of calls of take_values().
+  // Returns the number of bytes of values that the next commit copies into the file. These values
+  // come from pack_block() and take_values().
   NMB_EXPORT std::uint64_t pending_bytes() const;
-  // Returns how many bytes of stored values remain in other files, to which the next commit links
+  // Returns how many bytes of stored values the next commit leaves in other files and links to
   // (PackOptions::link).
   NMB_EXPORT std::uint64_t linked_bytes() const;
-  // Returns the rows of the file table if the last commit added any rows. Only rank 0 returns rows.
+  // If the last commit added rows to the file table, returns all rows of the table on rank 0.
+  // Returns no rows on other ranks.
   NMB_EXPORT const std::vector<ExternalFile>& external_files() const;
   // Returns how many variables have no statistics, although WriterOptions::statistics requests
   // statistics. Only blocks that this rank has written are counted.
@@ -449,43 +460,44 @@ class Writer {
 
 // Counts and times of one rank since its writer was made.
 struct WriterReport {
-  // Wall-clock seconds, including waits for other ranks, by the phases of "Parallel Data Object
-  // Creation".
-  double create = 0;          // time of end_define() to lay out, encode and place definitions
-  double check = 0;           // time of end_define() to compare definitions of several ranks
-  double write_values = 0;    // time of put_all(), wait_all(), extend(), and of commits to write
-                              // values
-  double write_metadata = 0;  // time of commits to write headers and bodies of blocks
-  double write_index = 0;     // time of commits to write data maps, index, statistics, tags and
+  // Wall-clock seconds of each phase, including waits for other ranks. The phases are those of the
+  // paper "Parallel Data Object Creation".
+  double create = 0;          // time in which end_define() lays out, encodes and places definitions
+  double check = 0;           // time in which end_define() compares definitions of several ranks
+  double write_values = 0;    // time of put_all(), wait_all() and extend(), and time in which
+                              // commits write values
+  double write_metadata = 0;  // time in which commits write headers and bodies of blocks
+  double write_index = 0;     // time in which commits write data maps, index, statistics, tags and
                               // file table
-  double commit = 0;          // time of other parts of commits: view, dead space, superblock, sync
+  double commit = 0;  // time of the other parts of commits: view, dead space, superblock, sync
   // Messages to other ranks.
   std::uint64_t messages = 0;
   std::uint64_t message_bytes = 0;
-  std::uint64_t message_peak = 0;  // most bytes held at one time since the communicator was made
-  // Calls to the output file, and bytes written and read.
+  // Maximum bytes of messages held at one time since the communicator was made.
+  std::uint64_t message_peak = 0;
+  // Calls that write or read the output file, and bytes written and read.
   std::uint64_t writes = 0;  // calls
   std::uint64_t bytes_written = 0;
   std::uint64_t reads = 0;       // calls
   std::uint64_t bytes_read = 0;  // bytes requested, including bytes after the end of the file
 
-  // Returns the higher value of each number. Together with all_reduce(), this gives the maximum
-  // over all ranks.
+  // Returns a report in which each number is the higher of the numbers in `a` and `b`. Together
+  // with all_reduce(), this gives the maximum over all ranks.
   NMB_EXPORT static WriterReport highest(const WriterReport& a, const WriterReport& b);
   // Returns one line of text: the phases in ms, then the counts.
   NMB_EXPORT std::string text() const;
 };
 
 // --- HDF5 views ---
-// HDF5 metadata inside an NMB file, through which HDF5 programs read the file directly
-// (spec/hdf5_view.md). New files get a view by WriterOptions::hdf5_view.
+// A view is HDF5 metadata inside an NMB file, through which HDF5 programs read the file directly
+// (spec/hdf5_view.md). To make a view in a new file, set WriterOptions::hdf5_view.
 
 // Adds a view to an NMB file, as a new generation in which nothing else changes. A failure leaves
-// the file unchanged. If the newest generation already has a view, adds only its HDF5 superblock,
-// in case a killed writer did not write it. Uses only `sync`, `locking`, `cancel`, `layer` and
-// `on_repair` of `options`. Errors: kUnsupported if a view cannot show an object (the message names
-// it), or if the file has a feature that only newer writers preserve; kBusy if another writer has
-// the file open; kUnknownKind; kDamaged; kIo; kNoSpace.
+// the file unchanged. If the newest generation already has a view, writes only the HDF5 superblock
+// of this view, because a killed writer may not have written the superblock. Uses only `sync`,
+// `locking`, `cancel`, `layer` and `on_repair` of `options`. Errors: kUnsupported if a view cannot
+// show an object (the message names it), or if the file has a feature that only newer writers
+// preserve; kBusy if another writer has the file open; kUnknownKind; kDamaged; kIo; kNoSpace.
 NMB_EXPORT Status add_hdf5_view(const std::string& path, const WriterOptions& options = {});
 
 }  // namespace nmb
