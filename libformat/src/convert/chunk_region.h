@@ -47,7 +47,7 @@ class ChunkRuns {
 
 // Encodes chunks on all threads and appends the chunk table and the encoded chunks to `spool`. The
 // table and the chunks become a region that begins at offset `begin` of the extent. Returns the
-// length of the region. chunks.load() is called only for chunks that stored() does not find. If
+// length of the region. Calls chunks.load() only for chunks that stored() does not find. If
 // `stored` is not set, all chunks are encoded. Memory: see code_chunks(). Errors: those of
 // code_chunks(); kNoSpace, kIo.
 Result<std::uint64_t> store_chunks(ChunksToCode chunks, const FindStored& stored,

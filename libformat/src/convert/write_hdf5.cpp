@@ -53,7 +53,7 @@ std::vector<std::string> export_arguments(const ConvertOptions& options) {
   return {std::to_string(options.deflate), flag(options.shuffle), flag(options.plain), chunk};
 }
 
-// Runs a command of nmb-hdf5 that writes `output`. `path` is the final name of `output`.
+// Runs an nmb-hdf5 command, which writes the file `output`. `path` is the final name of `output`.
 Status run_worker(const std::string& command, const std::string& input, const std::string& output,
                   const std::string& path, const std::vector<std::string>& arguments,
                   const ConvertOptions& options) {

@@ -37,7 +37,7 @@ class ExternalFiles {
   // (R-EX-8, rules of data maps); kUsage for a file that is not an original.
   Result<std::uint64_t> place_in_original(std::uint32_t number, std::uint64_t position,
                                           std::uint64_t length) const;
-  // Returns the file's name for messages.
+  // Returns the name of the file for use in messages.
   Result<std::string> name_of(std::uint32_t number) const;
   // Returns whether the checksums of pieces in other files are checked.
   bool checks() const { return check_; }

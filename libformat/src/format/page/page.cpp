@@ -254,7 +254,7 @@ class Page::Decoder {
       return fails("R-PG-3", kPageLengthOffset, joined_text(size, " bytes"), "at least 88");
     if (std::memcmp(page_.bytes_.data(), kMagic[static_cast<int>(expect_.use)], 8) != 0 ||
         field<std::uint16_t>(8) != 1)
-      return fails("R-PG-1", 0, "a wrong magic or version", "those of the page");
+      return fails("R-PG-1", 0, "a wrong magic or version", "the magic and version of this page");
     const auto length = field<std::uint32_t>(kPageLengthOffset);
     if (length != expect_.length)
       return fails("R-PG-3", kPageLengthOffset, joined_text("length ", length),
@@ -273,7 +273,7 @@ class Page::Decoder {
                              expect_field(10, page_.level_, expect_.level, "level");
     const Origin& newest = expect_.newest;
     if (Digest{field<std::uint64_t>(32), field<std::uint64_t>(40)} != newest.file_id)
-      report("R-PG-4", 32, "another file id", "the file's");
+      report("R-PG-4", 32, "another file id", "the id of this file");
     expect_field(48, field<std::uint64_t>(48), expect_.position, "own position");
     page_.generation_ = field<std::uint64_t>(kPageGenerationOffset);
     if (page_.generation_ == 0 || page_.generation_ > newest.generation)
@@ -378,7 +378,8 @@ class Page::Decoder {
     }
     return end + bytes_end == heap_length_ ||
            fails_at(page_.rows_ - 1, has_bytes ? kBytesEnd : kNameEnd,
-                    joined_text("names and bytes of rows with ", end + bytes_end, " bytes in all"),
+                    joined_text("names and bytes of rows that take ", end + bytes_end,
+                                " bytes in total"),
                     std::to_string(heap_length_));
   }
   bool fails_at(std::uint32_t row, Column column, std::string found, std::string expected) {

@@ -86,7 +86,7 @@ class DatatypeMessage {
                       t.exponent_size > kMostPlace || t.mantissa_position > kMostPlace ||
                       t.mantissa_size > kMostPlace || t.exponent_bias > ~std::uint32_t{0})))
       return unwritable("an HDF5 message cannot describe a number of ", t.size, " bytes with ",
-                        t.precision, " bits from bit ", t.bit_offset, " on");
+                        t.precision, " bits from bit ", t.bit_offset, " of the value");
     if (t.low_padding == BitPadding::kBackground || t.high_padding == BitPadding::kBackground ||
         t.inner_padding == BitPadding::kBackground)
       return unwritable("the padding of a number is neither 0 nor 1");

@@ -36,7 +36,8 @@ class Cmip7Layout {
                                                std::string* why) const;
 
  private:
-  std::vector<bool> is_time_;  // by VarId: whether it is a time coordinate or its bounds
+  std::vector<bool>
+      is_time_;  // by VarId: whether the variable is a time coordinate or the bounds of one
 };
 
 }  // namespace nmb::hdf5

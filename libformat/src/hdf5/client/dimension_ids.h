@@ -53,11 +53,11 @@ class DimensionIds {
       std::shared_ptr<const Block> block) const;
 
   struct Dimension {
-    std::string path;  // path of its scale, without the first '/'
+    std::string path;  // path of the dimension's scale, without the first '/'
     std::uint64_t length = 0;
     std::int64_t id = 0;      // number that is written or that netCDF-C chooses
     bool is_classic = false;  // whether it belongs to a classic block
-    bool may_grow = false;    // whether it belongs to a classic block and may grow
+    bool may_grow = false;    // whether the dimension belongs to a classic block and may grow
   };
   // A dimension of a classic dataset may represent a dimension of a group above. Returns the
   // represented dimension for each dimension of the dataset, or nullopt if the dataset defines the
@@ -90,12 +90,13 @@ class DimensionIds {
   };
   struct Scales {                     // of one block: its scales or its classic dimensions
     std::uint64_t classic_count = 0;  // number of dimensions of a classic block
-    std::int64_t first = 0;           // number of the first of these dimensions
+    std::int64_t first = 0;           // number of the first dimension of a classic block
     std::int64_t numbers =
         0;  // one more than the index of the last dimension that the block defines itself
     std::vector<std::uint32_t> levels;  // result of levels_above() for a classic dataset
     std::vector<Scale> scales;
-    std::unordered_map<std::string, std::size_t> places;  // index in `scales`, by name
+    std::unordered_map<std::string, std::size_t>
+        places;  // maps the name of a scale to its index in `scales`
   };
   // Maps each number to the scales that have it. A scale is given by the name of its block and its
   // index in the block.

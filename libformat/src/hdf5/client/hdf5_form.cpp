@@ -29,8 +29,8 @@ void add_changes(const Block& block, std::vector<Loss>* changes) {
     if (std::ranges::any_of(storage.filters, is_replaced))
       changes->push_back(
           {joined_text("variable \"", group, block.metadata.variable(storage.variable).name, '"'),
-           "HDF5 replaces the parameters of its scaleoffset filter, which a version before 1.8 "
-           "wrote; the chunks stay as they are, and HDF5 cannot decode them with old or new "
+           "HDF5 replaces the parameters of its scaleoffset filter, because a version before 1.8 "
+           "wrote them; the chunks stay as they are, and HDF5 cannot decode them with old or new "
            "parameters"});
 }
 

@@ -46,7 +46,7 @@ class KnownObjects {
     return std::ranges::any_of(
         numbers, [&](std::int64_t n) { return dimensions_[source].numbers.contains(n); });
   }
-  // Counts a dimension of a source. nullopt: the dimension has no number.
+  // Counts a dimension of a source. If `number` is nullopt, the dimension has no number.
   void count_dimension(std::size_t source, std::optional<std::int64_t> number);
   void count_dimensions(std::size_t source, std::uint64_t count) {
     dimensions_[source].unnumbered += count;
@@ -89,7 +89,7 @@ class KnownObjects {
   };
   struct Dimensions {
     std::uint64_t order = 0;       // order of creation of the source's first block
-    std::uint64_t numbered = 0;    // one more than the largest number
+    std::uint64_t numbered = 0;    // one more than the largest dimension number
     std::uint64_t unnumbered = 0;  // number of dimensions without a number
     std::unordered_set<std::int64_t> numbers{};
   };

@@ -189,7 +189,7 @@ class ViewPass {
 
   // Finds the source of a block. Returns the scales of the block, then the scales of the blocks of
   // kind 6 above it, nearest block first. The block normally has the same source as the nearest of
-  // these blocks above it. If this source already has the number of one of the block's scales, the
+  // these blocks above it. If one of the block's scale numbers already occurs in that source, the
   // block came from another file and starts a new source.
   std::vector<ScaleNumbers> scales_of(const BlockEntry& entry, ViewGroup* group) {
     std::vector<ScaleNumbers> scales{{group->numbers, 0}};

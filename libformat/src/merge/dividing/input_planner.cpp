@@ -82,8 +82,8 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   read.provenance = options_.provenance != nullptr;
   read.statistics =
       options_.keep_statistics && options_.writer.statistics == StatisticsLevel::kNone;
-  // The lengths of dimensions that groups share are needed to divide or unite blocks and to count
-  // samples along a dimension.
+  // Groups may share dimensions. The lengths of shared dimensions are needed to divide or unite
+  // blocks, and to count samples along a dimension.
   read.shared_dimensions = by_ != By::kGroup || options_.mode != MergeMode::kPack ||
                            options_.samples.by == SampleRule::By::kDimension;
   read.made_up_names =
