@@ -38,7 +38,7 @@ Status BlockEncoder::refused(const std::string& object, const std::string& found
 }
 
 Status BlockEncoder::too_long(const std::string& object) const {
-  return refused(object, "an attribute message of more than 65535 bytes",
+  return refused(object, "an attribute with its name and values of more than 65535 bytes",
                  "at most 65535 bytes in an HDF5 message");
 }
 
