@@ -12,7 +12,7 @@ AskedChunks::AskedChunks(const Dataset& dataset, const NetcdfView& view, bool is
                          const std::vector<Compression::ChunkLength>& asked) {
   for (std::size_t place = 0; place < asked.size(); ++place) {
     const std::string& name = asked[place].dimension;
-    // Stored names phony_dim_N are not searched: in each block, their numbers begin again.
+    // A name phony_dim_N is not compared with stored names, because each block numbers them anew.
     const bool is_shown =
         (is_numbered && is_made_up(name)) ||
         (view.is_netcdf &&

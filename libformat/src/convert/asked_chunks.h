@@ -15,18 +15,19 @@ namespace nmb {
 
 class AskedChunks {
  public:
-  // Compares each name in `asked` with the view's names of dimensions if netCDF or dimension scales
-  // left marks in the file. In the view, data sets of several lengths can share one dimension.
-  // Without marks, or if the view has no such name, the name is compared with the stored names.
-  // `view` is the view of `dataset`. `is_numbered` says whether the view names dimensions without a
-  // scale like netCDF-C does (phony_dim_N). A length for a single variable must come before a
-  // length for all variables with the dimension. The object keeps no reference to the arguments.
+  // If netCDF or HDF5 dimension scales left marks in the file, compares each name in `asked` with
+  // the dimension names of the view. In the view, data sets of different lengths can share one
+  // dimension. If the file has no marks or the view has no such name, compares the name with the
+  // stored dimension names. `view` is the view of `dataset`. `is_numbered` is true if the view
+  // names dimensions without a scale as netCDF-C does: phony_dim_N. In `asked`, a length for a
+  // single variable must come before a length for all variables that have the same dimension. The
+  // object keeps no reference to the arguments.
   AskedChunks(const Dataset& dataset, const NetcdfView& view, bool is_numbered,
               const std::vector<Compression::ChunkLength>& asked);
 
-  // Returns which element of `asked` gives the length for dimension `i` of a variable, by its
-  // index. Returns nullopt if no length was requested for it, or if netCDF shows the data set only
-  // as a dimension.
+  // Returns the index of the element of `asked` that gives the length for dimension `i` of a
+  // variable. Returns nullopt if no length was requested for the dimension, or if netCDF shows the
+  // data set only as a dimension.
   std::optional<std::size_t> find(VarId variable, std::size_t i) const;
 
  private:

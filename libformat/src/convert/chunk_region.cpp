@@ -37,7 +37,7 @@ Result<std::uint64_t> store_chunks(ChunksToCode chunks, const FindStored& stored
     for (std::size_t i = 0; i < coded.size(); ++i) {
       const std::optional<StoredChunk> kept = find(first + i);
       const std::uint64_t length = kept ? kept->stored_length : coded[i].bytes.size();
-      // A chunk that was never written is not written here either.
+      // A chunk of length 0 was never written in the source, so it is not written here.
       if (length == 0) continue;
       std::byte* const row = rows.data() + i * ChunkRow::kLength;
       store_le(row, end);

@@ -1,5 +1,5 @@
-// Writes the region of a variable that is stored in chunks: the chunk table and the chunks
-// (spec/format.md, section 15.2).
+// Writes the region of a chunked variable: the chunk table and the chunks (spec/format.md, section
+// 15.2).
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,18 @@ struct StoredChunk {
   std::uint64_t stored_length = 0;  // 0: never written
 };
 
-// Returns a chunk whose stored bytes are copied, or nullopt if the chunk is encoded. Thread-safe.
+// Returns chunk `number` if its stored bytes can be copied, or nullopt if it must be encoded.
+// Thread-safe.
 using FindStored = std::function<std::optional<StoredChunk>(std::uint64_t number)>;
 
-// The parts of an extent, which become the runs of a SplicedSource. Parts are added in ascending
-// order.
+// Collects the parts of an extent. These parts become the runs of a SplicedSource. They must be
+// added in the order of their positions in the extent.
 class ChunkRuns {
  public:
   // spool: index of the spool file among the sources of the extent.
   explicit ChunkRuns(std::uint32_t spool) : spool_(spool) {}
 
-  // Adds a run at the end. Joins the run with the run before it if both are contiguous.
+  // Adds a run at the end. If the run directly continues the previous run, joins the two runs.
   void add(const SplicedSource::Run& run);
   std::uint64_t end() const { return runs_.empty() ? 0 : runs_.back().end(); }
   std::uint32_t spool() const { return spool_; }
@@ -46,7 +47,7 @@ class ChunkRuns {
 
 // Encodes chunks on all threads and appends the chunk table and the encoded chunks to `spool`. The
 // table and the chunks become a region that begins at offset `begin` of the extent. Returns the
-// length of the region. chunks.load() is called only for chunks that stored() does not find. If
+// length of the region. Calls chunks.load() only for chunks that stored() does not find. If
 // `stored` is not set, all chunks are encoded. Memory: see code_chunks(). Errors: those of
 // code_chunks(); kNoSpace, kIo.
 Result<std::uint64_t> store_chunks(ChunksToCode chunks, const FindStored& stored,

@@ -131,8 +131,8 @@ class Recoder {
     return storage && storage->kind == StorageKind::kChunked;
   }
 
-  // Returns whether none of the variable's values was ever written. Returns false for values of
-  // variable length and for values in other files.
+  // Returns true if no value of the variable was ever written. Returns false for values of variable
+  // length and for values in other files.
   bool is_hole(VarId variable, const Storage& now) const {
     return now.kind == StorageKind::kNone && !are_elsewhere(variable) &&
            !block_.metadata.extension()->types.needs_heap(block_.metadata.variable(variable).type);
@@ -165,7 +165,7 @@ class Recoder {
                : block_.metadata.dimension(dimension).length;
   }
 
-  // Puts the requested lengths into *chunk, the shape of a chunk.
+  // Replaces lengths in *chunk, the shape of a chunk, by the requested lengths.
   Status set_asked_lengths(VarId variable, std::vector<std::uint64_t>* chunk) {
     std::uint64_t chunk_bytes = block_.metadata.value_size(block_.metadata.variable(variable).type);
     for (std::size_t i = 0; i < chunk->size(); ++i) {
@@ -181,8 +181,8 @@ class Recoder {
     return {};
   }
 
-  // Requests chunks for values that this file does not store in chunks. HDF5 makes these chunks
-  // when it writes the file. Returns false if the variable stays unchanged.
+  // Requests chunks for values that this file does not store in chunks. HDF5 creates these chunks
+  // later, when the block is written as HDF5. Returns false if the variable stays unchanged.
   Result<bool> cut_later(VarId variable, const Storage* now) {
     if (!is_asked_for(variable) || is_chunked(now)) return false;
     const Variable v = block_.metadata.variable(variable);
@@ -209,8 +209,8 @@ class Recoder {
     return true;
   }
 
-  // Inserts a property in the order of the section: properties of the group first, then of
-  // variables by number.
+  // Inserts a creation property for the variable at its place in the section. The section first has
+  // the properties of the group, then those of the variables in the order of their numbers.
   std::vector<hdf5::Property>::iterator add_creation(VarId variable) {
     hdf5::Property added;
     added.number = hdf5::Property::Number::kCreation;
@@ -230,8 +230,8 @@ class Recoder {
     return nmb::usual_chunk(lengths, block_.metadata.value_size(v.type));
   }
 
-  // Appends the chunk table and the chunks to the spool. Table and chunks become a region that
-  // begins at `begin` in the extent.
+  // Appends the chunk table and the chunks to the spool. The table and the chunks become a region
+  // that begins at offset `begin` of the extent.
   Status code(VarId variable, Storage* storage, std::uint64_t begin) {
     const Status status = code_array(variable, storage, begin);
     return status.ok() || status.code() == Code::kNoSpace ? status : of_variable(variable, status);

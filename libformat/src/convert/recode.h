@@ -35,35 +35,36 @@ struct ChunkUse {
 // requested.
 inline constexpr std::uint64_t kSmallArray = 64 << 10;
 
-// Returns the filters that a variable gets when it is encoded again. `now` are the filters that the
-// variable has before.
+// Returns the filters that a variable gets when it is encoded again. `now` lists the current
+// filters of the variable.
 std::vector<Filter> wanted_filters(const Compression& wanted, const std::vector<Filter>& now,
                                    std::uint64_t value_size);
 
-// Says how requested chunk lengths and filters were used.
+// The outcome for the requested chunk lengths and filters.
 struct WantedChunks {
-  std::vector<ChunkUse> uses;  // for each element of Compression::chunk
+  std::vector<ChunkUse> uses;  // one for each element of Compression::chunk
   bool has_zstd = false;       // whether zstd is among the filters of chunks that were encoded
 };
 
 struct RecodeOptions {
   Compression compression;
-  // The parameter first_made_up of netcdf_view(); names in compression.chunk are compared with that
-  // view.
+  // The argument `first_made_up` for netcdf_view(). The names in compression.chunk are compared
+  // with the dimension names in that view.
   std::optional<std::int64_t> first_made_up{};
   unsigned threads = 1;
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// Encodes values again and writes them to `spool`. Does so for all values that are stored in
-// chunks, and for arrays of values of fixed length that are larger than 64 KiB or have a dimension
-// that compression.chunk names. Values of variable length and values that were never written get
-// the requested chunks when HDF5 is written. All other variables stay unchanged, and so do chunks
-// with filters that NMB does not decode. If a variable stays unchanged although the options cover
-// it, *left gets a line with the reason. *uses has one element for each element of
-// compression.chunk; the outcome is added to it. Returns nullopt if nothing changes. The result
-// keeps block.extent. The bytes do not depend on the number of threads. Memory: chunks of 64 MiB in
-// all, or as many chunks as there are threads. Errors: kDamaged if chunks cannot be decoded; kUsage
+// Encodes values again and writes them to `spool`. Does this for all values that are stored in
+// chunks. Also does this for an array of fixed-length values if the array is larger than 64 KiB or
+// compression.chunk names one of its dimensions. Values of variable length and values that were
+// never written get the requested chunks later, when the block is written as HDF5. All other
+// variables stay unchanged. Chunks also stay unchanged if NMB cannot decode their filters. If a
+// variable stays unchanged although the options cover it, *left gets a line with the reason. *uses
+// must have one element for each element of compression.chunk; the function adds the outcome to
+// each element. Returns nullopt if nothing changes. The result shares ownership of block.extent.
+// The encoded bytes do not depend on the number of threads. Memory: 64 MiB of chunks in total, or
+// one chunk for each thread if that is more. Errors: kDamaged if chunks cannot be decoded; kUsage
 // for a chunk of more than 2^32 - 1 bytes; kIo; kNoSpace.
 Result<std::optional<RecodedBlock>> recode_values(const Dataset& block,
                                                   const RecodeOptions& options,

@@ -44,7 +44,7 @@ Status check_ranges(const ConvertOptions& options) {
   return {};
 }
 
-// Returns the arguments of `nmb-hdf5 export` after the names of the files.
+// Returns the arguments that follow the file names in the command `nmb-hdf5 export`.
 std::vector<std::string> export_arguments(const ConvertOptions& options) {
   const auto flag = [](bool is_set) { return is_set ? "1" : "0"; };
   std::string chunk;
@@ -53,7 +53,7 @@ std::vector<std::string> export_arguments(const ConvertOptions& options) {
   return {std::to_string(options.deflate), flag(options.shuffle), flag(options.plain), chunk};
 }
 
-// Runs a command of nmb-hdf5 that writes `output`. `path` is the final name of `output`.
+// Runs an nmb-hdf5 command, which writes the file `output`. `path` is the final name of `output`.
 Status run_worker(const std::string& command, const std::string& input, const std::string& output,
                   const std::string& path, const std::vector<std::string>& arguments,
                   const ConvertOptions& options) {
@@ -151,7 +151,8 @@ class TypesInOrder {
   std::map<Type, Type> numbers_;
 };
 
-// Returns definitions without the storage of values: chunks, filters, allocation and positions.
+// Returns the definitions without the properties that describe how values are stored: chunks,
+// filters, allocation and positions.
 Result<Metadata> without_storage(const Metadata& from) {
   Metadata to = from;
   auto extension = std::make_shared<Extension>(*from.extension());
@@ -231,7 +232,7 @@ class ValueCheck {
   }
 
  private:
-  // Returns the shape of a part of the array with about 1 MiB.
+  // Returns a shape that divides the array into parts of about 1 MiB.
   static std::vector<std::uint64_t> row_of(const VariableShape& shape) {
     constexpr std::uint64_t kPart = 1 << 20;
     std::vector<std::uint64_t> part(shape.lengths.size(), 1);
@@ -266,7 +267,7 @@ class ValueCheck {
                       metadata.value_size(metadata.variable(place.variable).type));
   }
 
-  // Compares chunks as they are stored.
+  // Compares the stored bytes of the chunks without decoding them.
   Result<bool> same_chunks() const {
     NMB_ASSIGN(const VariableShape shape, found_.dataset.shape(found_.variable));
     NMB_ASSIGN(const ChunkTable a, table_of(found_));
@@ -285,7 +286,7 @@ class ValueCheck {
     });
   }
 
-  // Compares decoded values, in parts with the shape `chunk`.
+  // Compares decoded values in parts, which have the shape `chunk`.
   Result<bool> same_values(const std::vector<std::uint64_t>& chunk) const {
     NMB_ASSIGN(const RechunkedArray a,
                RechunkedArray::open(found_.dataset, found_.variable, *found_.properties, chunk,
@@ -322,10 +323,10 @@ class ValueCheck {
   const ConvertOptions& options_;
 };
 
-// Reads the result and compares it with the source.
+// Reads the written HDF5 file and compares it with the source.
 class ResultCheck {
  public:
-  // Says whether the result stores values as the source does, or in other chunks.
+  // kKept: the result stores values as the source does. kNew: the result may have different chunks.
   enum class Layout : std::uint8_t { kKept, kNew };
 
   // `form` and `options` must outlive this object.
@@ -333,8 +334,8 @@ class ResultCheck {
               const ConvertOptions& options, Layout layout)
       : blocks_(blocks), form_(form), options_(options), layout_(layout), netcdf_(blocks, form) {}
 
-  // Checks that the groups of the HDF5 file are the blocks of kind 6. Values of classic datasets
-  // are compared only if the layout is new.
+  // Checks that the HDF5 file `path` has one group for each block of kind 6, with the same
+  // contents. Values of classic datasets are compared only if the layout is new.
   Status run(const std::string& path) {
     NMB_ASSIGN(const std::shared_ptr<const FileSource> file, FileSource::open(path));
     NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
@@ -404,8 +405,8 @@ class ResultCheck {
     return found == expected ? Status() : differs("", "its user block is different");
   }
 
-  // Leaves out links to groups that have no block of their own, because such groups exist only
-  // above other blocks. If the remaining links are the default, leaves them out too.
+  // Removes the links to groups without a block of their own. Such groups exist only because blocks
+  // lie below them. If the remaining links are the default list, removes the whole list.
   Status leave_out_implied(Block* group) const {
     NMB_ASSIGN(std::vector<hdf5::Property> properties,
                hdf5::decode_properties(group->metadata.extension()->hdf5));
@@ -434,8 +435,8 @@ class ResultCheck {
     return !entry.has_value();
   }
 
-  // Returns whether `links` are the default: the variables in order, then groups in the order of
-  // names.
+  // Returns whether `links` is the default list: first the variables in the order of their numbers,
+  // then the groups in the order of their names.
   static bool are_default(const Metadata& metadata, const std::vector<hdf5::Link>& links) {
     VarId variable = 0;
     const std::string* last_group = nullptr;
@@ -454,8 +455,8 @@ class ResultCheck {
     return true;
   }
 
-  // Named datatypes without a link have numbers in place of paths. Only equality of these numbers
-  // has a meaning: equal numbers mean the same type.
+  // A named datatype without a link has a number in place of a path. The source and the written
+  // file may use different numbers for a type. Within one file, equal numbers mean the same type.
   Status compare_definitions(const Block& written, const Block& expected) {
     Block group = written, named = expected;
     auto extension = std::make_shared<Extension>(*expected.metadata.extension());
@@ -478,8 +479,8 @@ class ResultCheck {
     NMB_ASSIGN(std::vector<std::byte> found_body, encoded(group));
     NMB_ASSIGN(std::vector<std::byte> expected_body, encoded(named));
     if (found_body == expected_body) return {};
-    // If a file was divided, some objects were left out. The links to these objects and the types
-    // that only they used do not count.
+    // If a file was divided, some of its objects are absent here. Ignore the links to these
+    // objects. Also ignore the types that only these objects used.
     NMB_TRY(leave_out_implied(&group));
     NMB_TRY(leave_out_implied(&named));
     NMB_ASSIGN(group.metadata, TypesInOrder(group).run());
@@ -497,7 +498,7 @@ class ResultCheck {
     return encode_extended_body(metadata, metadata.record_dimension() ? block.records : 0);
   }
 
-  // Compares groups whose values may be stored in other chunks.
+  // Compares a written group with its source. Their values may be stored in different chunks.
   Status compare_relaid(const Block& written, const Block& expected) {
     Block group = written, named = expected;
     NMB_ASSIGN(group.metadata, without_storage(group.metadata));
@@ -552,7 +553,7 @@ class ResultCheck {
   const Layout layout_;
   hdf5::NetcdfCheck netcdf_;
   std::map<std::string, std::string>
-      unlinked_;  // expected name of each named datatype without a link, by its found name
+      unlinked_;  // for named datatypes without a link: maps the found name to the expected name
   std::uint64_t groups_ = 0;
 };
 
@@ -564,7 +565,7 @@ Status check_losses(const hdf5::Hdf5Form& form) {
                     (count > 1 ? ", and " + std::to_string(count - 1) + " more" : std::string()));
 }
 
-// Makes the file with make(hidden), checks it, and renames it to `path`.
+// Writes the file under the name `hidden` with make(), checks it, and renames it to `path`.
 Status make_output(const std::string& path, const ConvertOptions& options, ResultCheck& check,
                    const std::function<Status(const std::string& hidden)>& make) {
   CreateOptions create;
@@ -573,7 +574,7 @@ Status make_output(const std::string& path, const ConvertOptions& options, Resul
   create.cancel = options.cancel;
   create.make = [&](const std::string& hidden) -> Status {
     const Status made = make(hidden);
-    // A signal from a terminal also ends the process nmb-hdf5.
+    // A signal from the terminal also ends nmb-hdf5. Report the interruption, not its failure.
     if (options.cancel && options.cancel->load())
       return Status(Code::kIo, path, kNoOffset, "", "interrupted; nothing was written");
     NMB_TRY(made);

@@ -15,8 +15,8 @@ namespace nmb {
 
 namespace {
 
-// Returns the process's pool of open external files. The pool holds half as many files as the pool
-// for inputs.
+// Returns the pool of open external files, which the whole process shares. The pool holds at most
+// half as many files as the pool of input files.
 const std::shared_ptr<FilePool>& pool() {
   static const auto all =
       std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / 2));
@@ -68,7 +68,8 @@ Result<std::uint64_t> ExternalFiles::place_in_original(std::uint32_t number, std
   NMB_TRY(name_of(number).status());
   NMB_ASSIGN(const std::shared_ptr<const FileTable> files, table());
   if (!files->is_original(number - 1))
-    return Status(Code::kUsage, joined_text("file number ", number, " is not that of an original"));
+    return Status(Code::kUsage,
+                  joined_text("file number ", number, " is not the number of an original"));
   std::lock_guard lock(mutex_);
   const auto [known, is_new] = original_runs_.try_emplace(number);
   std::vector<Run>& runs = known->second;
@@ -111,7 +112,7 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::beside(const ExternalFi
   return source;
 }
 
-// The bytes of an original are read like an extent, but without a block.
+// Reads the bytes of an original like an extent that belongs to no block.
 std::shared_ptr<const ByteSource> ExternalFiles::original(const Place& map,
                                                           std::uint64_t size) const {
   static const Metadata none;

@@ -88,7 +88,7 @@ bool check_file_table(const Page& page, std::uint64_t next_order, TablePaths* pa
     const std::uint64_t state = page.value(row, kState);
     if (state == 1 || state > FileTable::kOriginal) {
       known = false;
-      if (state != 1)  // state 1 is reported by R-PG-9
+      if (state != 1)  // the check of R-PG-9 reports state 1
         report("R-FT-6", page.value_offset(row, kState), joined_text("state ", state), "0, 1 or 2");
       continue;
     }

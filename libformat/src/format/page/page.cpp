@@ -20,8 +20,8 @@ constexpr const char* kMagic[] = {"\x89NMBINDX", "\x89NMBDMAP", "\x89NMBDEAD", "
 constexpr std::uint16_t kCriticalForReading = 1 << 15;
 constexpr std::uint16_t kCriticalForWriting = 1 << 14;
 
-// Column ids from kFirstPlace to kPlacesEnd - 1 belong to places of structures of later versions.
-// Each place has three ids.
+// Columns with ids from kFirstPlace to kPlacesEnd - 1 give the places of structures that later
+// versions define. Each place has three columns: position, length and sum.
 constexpr std::uint16_t kFirstPlace = 256, kPlacesEnd = 8192, kIdsOfPlace = 3;
 
 constexpr bool is_of_place(std::uint16_t id) { return id >= kFirstPlace && id < kPlacesEnd; }
@@ -30,12 +30,13 @@ constexpr bool is_table(PageUse use) {
   return use == PageUse::kStatistics || use == PageUse::kTags;
 }
 
-// Returns whether this version defines the column id. All other ids are for later versions.
+// Returns whether this version defines the column id. Undefined ids are reserved for later
+// versions.
 constexpr bool is_known(std::uint16_t id) {
   return id <= kNeeds || (id >= kElements && id < kColumnCount);
 }
 
-// Returns whether section 6 defines the column for a page's use and level.
+// Returns whether section 6 allows the column in pages of this use and level.
 bool defined(PageUse use, bool leaf, std::uint16_t id) {
   switch (use) {
     case PageUse::kIndex:
@@ -204,7 +205,7 @@ std::vector<Place> later_places_of(std::span<const UnknownValue> values) {
   return out;
 }
 
-// Decodes one page. Makes its checks in the order of section 18.4.
+// Decodes one page. Checks the page in the order that section 18.4 gives.
 class Page::Decoder {
  public:
   Decoder(std::vector<std::byte> bytes, const PageExpectation& expect, Findings& findings)
@@ -253,7 +254,7 @@ class Page::Decoder {
       return fails("R-PG-3", kPageLengthOffset, joined_text(size, " bytes"), "at least 88");
     if (std::memcmp(page_.bytes_.data(), kMagic[static_cast<int>(expect_.use)], 8) != 0 ||
         field<std::uint16_t>(8) != 1)
-      return fails("R-PG-1", 0, "a wrong magic or version", "those of the page");
+      return fails("R-PG-1", 0, "a wrong magic or version", "the magic and version of this page");
     const auto length = field<std::uint32_t>(kPageLengthOffset);
     if (length != expect_.length)
       return fails("R-PG-3", kPageLengthOffset, joined_text("length ", length),
@@ -272,7 +273,7 @@ class Page::Decoder {
                              expect_field(10, page_.level_, expect_.level, "level");
     const Origin& newest = expect_.newest;
     if (Digest{field<std::uint64_t>(32), field<std::uint64_t>(40)} != newest.file_id)
-      report("R-PG-4", 32, "another file id", "the file's");
+      report("R-PG-4", 32, "another file id", "the id of this file");
     expect_field(48, field<std::uint64_t>(48), expect_.position, "own position");
     page_.generation_ = field<std::uint64_t>(kPageGenerationOffset);
     if (page_.generation_ == 0 || page_.generation_ > newest.generation)
@@ -302,7 +303,7 @@ class Page::Decoder {
     std::uint64_t offset = kPageHeaderSize + std::uint64_t{columns} * 4;
     if (offset > size)
       return fails("R-PG-3", kPageLengthOffset, joined_text(columns, " columns"),
-                   "as many as the page holds");
+                   "as many as fit in the page");
     std::uint16_t previous = 0;
     for (std::size_t entry = kPageHeaderSize, c = 0; c < columns; ++c, entry += 4) {
       const auto id = field<std::uint16_t>(entry), width = field<std::uint16_t>(entry + 2);
@@ -312,7 +313,7 @@ class Page::Decoder {
                         : (width >= 1 && width <= 8) || (!known && !is_of_place(id) && width == 16);
       if (id <= previous || (known && !defined(expect_.use, page_.level_ == 0, id)) || !width_ok)
         return fails("R-PG-6", entry, joined_text("column ", id, " of width ", width),
-                     "ascending ids defined for the page, width 1 to 8, 16 for digests");
+                     "ascending ids that this page may have; width 1 to 8, or 16 for digests");
       if (!known && (id & kCriticalForReading)) {
         report("R-PG-6", entry, joined_text("critical column ", id),
                "a column that this version knows", Severity::kUnsupported);
@@ -377,7 +378,8 @@ class Page::Decoder {
     }
     return end + bytes_end == heap_length_ ||
            fails_at(page_.rows_ - 1, has_bytes ? kBytesEnd : kNameEnd,
-                    joined_text("names and bytes of rows with ", end + bytes_end, " bytes in all"),
+                    joined_text("names and bytes of rows that take ", end + bytes_end,
+                                " bytes in total"),
                     std::to_string(heap_length_));
   }
   bool fails_at(std::uint32_t row, Column column, std::string found, std::string expected) {
@@ -477,7 +479,7 @@ Result<std::uint32_t> PageBuilder::length() const {
   for (const Kept& kept : kept_) bytes += 4 + std::uint64_t{kept.width()} * rows_;
   bytes = round_up(bytes, 8);
   if (bytes > ~std::uint32_t{0})
-    return Status(Code::kLimit, joined_text("found ", rows_, " rows of a page that take ", bytes,
+    return Status(Code::kLimit, joined_text("found ", rows_, " rows that need a page of ", bytes,
                                             " bytes, expected less than 2^32"));
   return static_cast<std::uint32_t>(bytes);
 }

@@ -28,7 +28,7 @@ Result<std::uint64_t> append_chunk_tree(std::span<const ViewChunk> chunks, const
       offsets[i] = number % grid.counts[i] * grid.chunk[i];
   };
   // A key has the number of stored bytes, the mask of omitted filters, and the offsets of the
-  // chunk's first element. The offset in the last place is within an element.
+  // chunk's first element. The last offset is a byte offset within an element, and is always 0.
   const auto put_key = [&](Hdf5Bytes& to, std::uint64_t index, bool is_last) {
     const ViewChunk& chunk = chunks[is_last ? chunks.size() - 1 : index];
     find_offsets(chunk.number);

@@ -56,7 +56,7 @@ class DatatypeMessage {
       case TypeClass::kArray:
         return put_array(t, size);
     }
-    return unwritable("the datatype has no class of HDF5");
+    return unwritable("HDF5 has no class for the datatype");
   }
 
  private:
@@ -64,7 +64,7 @@ class DatatypeMessage {
     put_datatype_prefix(out_, version, static_cast<unsigned>(t.type_class), bits, size);
   }
 
-  // The byte order of one byte is recorded too.
+  // HDF5 records a byte order even for a type of one byte.
   void put_byte(bool is_signed) {
     constexpr unsigned kBig = 1, kSigned = 8;
     put_datatype_prefix(out_, kOldest, static_cast<unsigned>(TypeClass::kInteger),
@@ -86,7 +86,7 @@ class DatatypeMessage {
                       t.exponent_size > kMostPlace || t.mantissa_position > kMostPlace ||
                       t.mantissa_size > kMostPlace || t.exponent_bias > ~std::uint32_t{0})))
       return unwritable("an HDF5 message cannot describe a number of ", t.size, " bytes with ",
-                        t.precision, " bits from bit ", t.bit_offset, " on");
+                        t.precision, " bits from bit ", t.bit_offset, " of the value");
     if (t.low_padding == BitPadding::kBackground || t.high_padding == BitPadding::kBackground ||
         t.inner_padding == BitPadding::kBackground)
       return unwritable("the padding of a number is neither 0 nor 1");
@@ -174,8 +174,9 @@ class DatatypeMessage {
     prefix(kPacked, t, static_cast<unsigned>(t.fields.size()), size);
     std::size_t offset_bytes = 1;
     for (std::uint64_t rest = size >> 8; rest != 0; rest >>= 8) ++offset_bytes;
-    // Fields mostly ascend by their offsets, so `less` adds up the bytes by which the fields before
-    // a field get shorter.
+    // `less` is the number of bytes by which all previous fields get shorter. The fields are
+    // usually in the order of their offsets. For the other fields, memory_offset() computes the
+    // offset.
     std::uint64_t less = 0, end = 0;
     for (const ExtendedType::Field& field : t.fields) {
       NMB_TRY(put_name(field.name));

@@ -7,9 +7,9 @@
 
 namespace nmb {
 
-// Appends the datatype of values of `type` in an HDF5 file. Errors: kUnsupported, with the reason,
-// for a type that an HDF5 message cannot describe, or whose message would have more than 65,535
-// bytes.
+// Appends the datatype message for values of `type`, as an HDF5 file stores them. Errors:
+// kUnsupported, with the reason, if no HDF5 message can describe the type or the message would have
+// more than 65,535 bytes.
 Status put_datatype(const TypeTable& types, Type type, Hdf5Bytes& out);
 
 }  // namespace nmb

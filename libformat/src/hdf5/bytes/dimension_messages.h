@@ -11,13 +11,13 @@
 
 namespace nmb {
 
-// Adds dataspace, datatype, fill value and layout of a data set for a dimension without a
-// coordinate variable. This data set has no values.
+// Adds the messages of the data set that represents a dimension without a coordinate variable:
+// dataspace, datatype, fill value and layout. This data set has no values.
 void add_dimension_messages(ObjectHeader& header, std::uint64_t length, bool grows);
-// Returns the text of the attribute NAME of this data set.
+// Returns the text for this data set's attribute NAME.
 std::string text_of_dimension(std::uint64_t length);
-// Adds the first attributes of a dimension scale: CLASS, NAME (of `text_bytes` bytes) and, if there
-// is a number, _Netcdf4Dimid. Returns false if a message is too long.
+// Adds the first attributes of a dimension scale: CLASS, NAME (of `text_bytes` bytes) and, if
+// `number` is set, _Netcdf4Dimid. Returns false if a message is too long.
 [[nodiscard]] bool add_scale_attributes(ObjectHeader& header, std::string_view name,
                                         std::uint64_t text_bytes,
                                         std::optional<std::uint64_t> number);

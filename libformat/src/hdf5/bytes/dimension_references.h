@@ -21,8 +21,8 @@ class DimensionReferences {
   static std::uint64_t bytes_for(std::uint64_t dimensions) {
     return (dimensions + kInHeap - 1) / kInHeap * kHeapBytes;
   }
-  // Adds references. Returns false if there would be more references than the constructor was
-  // given.
+  // Adds space for `dimensions` references. Returns false if the total would exceed the count that
+  // the constructor got.
   [[nodiscard]] bool grow(std::uint64_t dimensions) {
     if (dimensions > count_ - addresses_.size()) return false;
     addresses_.resize(addresses_.size() + dimensions);
@@ -31,7 +31,7 @@ class DimensionReferences {
   // Sets the address of a dimension's data set. `id` is the number of the dimension in the file,
   // from 0.
   void set(std::uint64_t id, std::uint64_t address) { addresses_[id] = address; }
-  // Writes a sequence with one element, the reference to the dimension's data set.
+  // Writes a sequence with one element: the reference to the dimension's data set.
   void put_sequence(Hdf5Bytes& out, std::uint64_t id) const {
     out.put32(1);
     out.put64(position_ + id / kInHeap * kHeapBytes);

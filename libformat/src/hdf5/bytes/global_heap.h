@@ -1,4 +1,4 @@
-// GlobalHeap writes HDF5 global heaps, which hold the values of variable length in attributes
+// GlobalHeap writes HDF5 global heaps. They hold the variable-length values of attributes
 // (spec/hdf5_view.md, "Values of variable length").
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace nmb {
 
-// Readers expect at least this size of a heap.
+// The minimum size of a heap that HDF5 readers accept, in bytes.
 inline constexpr std::size_t kGlobalHeapBytes = 4096;
-// Functions that write a heap of `bytes` bytes: its prefix, its objects with indexes from 1, and
-// its free space.
+// These functions write the parts of a heap of `bytes` bytes: its prefix, its objects, and its free
+// space. The first object has index 1.
 void start_global_heap(Hdf5Bytes& heap, std::uint64_t bytes);
 void put_heap_object(Hdf5Bytes& heap, std::uint32_t index, std::span<const std::byte> object);
 void end_global_heap(Hdf5Bytes& heap, std::size_t bytes);
@@ -26,7 +26,7 @@ class GlobalHeap {
   GlobalHeap(ViewSink& sink, std::uint64_t position) : out_(sink, position) {}
   struct Place {
     std::uint64_t heap = 0;   // address
-    std::uint32_t index = 0;  // of the object in the heap
+    std::uint32_t index = 0;  // index of the object in the heap
   };
   // Adds an object.
   Result<Place> add(std::span<const std::byte> object);

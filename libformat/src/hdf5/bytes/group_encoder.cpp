@@ -15,7 +15,8 @@ namespace nmb {
 
 namespace {
 
-// The longest name of a link that is written with a length of 2 bytes in a message of 64 KiB.
+// The maximum length of a link name, in bytes. A message has at most 64 KiB, and stores the length
+// of the name in 2 bytes.
 constexpr std::size_t kMostHdf5Name = 32767;
 
 Status refused(const ViewGroup& group, std::string_view link, const std::string& found,
@@ -28,7 +29,7 @@ Status refused(const ViewGroup& group, std::string_view link, const std::string&
 Status check_name(const ViewGroup& group, std::string_view name) {
   if (name.empty() || name == "." || name.find('/') != name.npos || name.find('\0') != name.npos)
     return refused(group, name, "a name that HDF5 cannot hold",
-                   "one without / and NUL, other than \".\"");
+                   "a name without / and NUL that is not empty or \".\"");
   const std::size_t most = group.is_extended ? kMostHdf5Name : kMostNetcdfName;
   if (name.size() > most)
     return refused(group, name.substr(0, 80), joined_text("a name of ", name.size(), " bytes"),
@@ -36,7 +37,7 @@ Status check_name(const ViewGroup& group, std::string_view name) {
   return {};
 }
 
-// Checks the names of links. `order` gives the links in the order of their names.
+// Checks the names of links. `order` has the indexes of the links, sorted by name.
 Status check_names(const ViewGroup& group, std::span<const std::uint32_t> order) {
   const LinkList& links = group.links;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -93,13 +94,14 @@ void add_links(const ViewGroup& group, ObjectHeader& header) {
   }
 }
 
-// Appends the names of a symbol table. *offsets gets the offset of each link's name.
+// Appends the heap with the names of a symbol table. Adds the offset of each link's name to
+// *offsets.
 Result<std::uint64_t> append_names(const LinkList& links, std::span<const std::uint32_t> order,
                                    std::vector<std::uint64_t>* offsets, ViewOutput& out) {
   constexpr std::size_t kHeader = 32;
   constexpr std::uint64_t kNoFreeSpace = 1;
   Hdf5Bytes names;
-  names.zeros(8);  // the empty name, which is less than all others
+  names.zeros(8);  // the empty name, which sorts before all other names
   for (const std::uint32_t link : order) {
     offsets->push_back(names.size());
     names.put(links.name(link));
@@ -135,8 +137,8 @@ Result<std::uint64_t> append_symbols(const LinkList& links, std::span<const std:
     }
     bytes.zeros_to(8 + 2 * kLeafRank * kSymbol);
     NMB_ASSIGN(const std::uint64_t address, out.append(bytes.bytes()));
-    // Names below a child are greater than the child's key, and not greater than the next child's
-    // key.
+    // All names below a child are greater than the key of the child. They are at most the key of
+    // the next child.
     level.push_back({i == 0 ? 0 : offsets[i - 1], address});
   }
   const auto put_key = [](Hdf5Bytes& to, std::uint64_t key, bool) { to.put64(key); };

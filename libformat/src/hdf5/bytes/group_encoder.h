@@ -12,10 +12,12 @@
 
 namespace nmb {
 
-// Most links of a group that has no symbol table. The second limit is for groups whose links a
-// symbol table cannot hold as they are, because their order is tracked or some links are not hard.
+// The maximum number of links of a group without a symbol table. The second limit applies if a
+// symbol table cannot represent the links, because HDF5 tracks their order or some links are not
+// hard.
 inline constexpr std::size_t kMostCompactLinks = 1024, kMostOrderedLinks = 16384;
-// Half the largest number of entries in a leaf, and in a node, of a symbol table.
+// Half the maximum number of entries: kLeafRank for a leaf of a symbol table, kNodeRank for a tree
+// node.
 inline constexpr unsigned kLeafRank = 16, kNodeRank = 32;
 
 struct ViewGroup {
@@ -25,8 +27,8 @@ struct ViewGroup {
   bool is_root = false;
   // The following members are for a group that is a block of kind 6.
   bool is_extended = false;
-  unsigned link_order = 1, attribute_order = 0;  // flags of property 3 of spec/hdf5_section.md
-  std::vector<LinkList::Name> order;             // names of links in the order of property 4
+  unsigned link_order = 1, attribute_order = 0;  // flags; see property 3 in spec/hdf5_section.md
+  std::vector<LinkList::Name> order;             // link names in the order that property 4 gives
   std::size_t source = 0;                        // see KnownObjects::add_source()
   std::vector<std::int64_t> numbers;  // numbers of the block's dimension scales, ascending
 };

@@ -14,7 +14,8 @@
 
 namespace nmb {
 
-// The numbers of kinds of links in the HDF5 file format. User-defined links have numbers from 65.
+// The numbers that the HDF5 file format gives to the kinds of links. User-defined kinds have the
+// numbers 65 to 255.
 enum HeaderLink : std::uint8_t { kHardLink = 0, kSoftLink = 1, kExternalLink = 64 };
 
 class LinkList {
@@ -35,8 +36,8 @@ class LinkList {
     std::string name;
     CharacterSet characters = CharacterSet::kAscii;
   };
-  // Puts links with the given names first, in this order, and sets the character sets of these
-  // names. Returns the names without a link.
+  // Moves the links with the given names to the front, in the order of `names`, and sets their
+  // character sets. Returns the given names that no link has.
   std::vector<std::string> arrange(const std::vector<Name>& names) {
     std::unordered_map<std::string_view, std::size_t> places;
     std::vector<CharacterSet> characters;
@@ -78,7 +79,8 @@ class LinkList {
   std::string_view content(std::size_t i) const {
     return std::string_view(names_).substr(links_[i].name + links_[i].length, links_[i].content);
   }
-  // Returns nullopt if the character set depends on the name: UTF-8 if the name is not ASCII.
+  // Returns nullopt if no character set was given. Then the name decides: a name that is valid
+  // UTF-8 and not ASCII gets UTF-8.
   std::optional<CharacterSet> characters(std::size_t i) const { return links_[i].characters; }
   bool are_all_hard() const {
     return std::ranges::all_of(links_, [](const Link& link) { return link.kind == kHardLink; });
@@ -93,7 +95,7 @@ class LinkList {
     std::optional<CharacterSet> characters;
   };
   std::vector<Link> links_;
-  std::string names_;  // names, each with its link's content after it
+  std::string names_;  // for each link: its name, then its content
 };
 
 }  // namespace nmb

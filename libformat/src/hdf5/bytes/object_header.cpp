@@ -104,9 +104,9 @@ void put_type(Hdf5Bytes& out, Type type) {
       put_type_prefix(out, kFloating, order | kImpliedBit | (is_double ? 63u : 31u) << 8, size);
       out.put16(0);                   // bit offset
       out.put16(8 * size);            // precision
-      out.put8(is_double ? 52 : 23);  // exponent: first bit, bits
+      out.put8(is_double ? 52 : 23);  // exponent: first bit, number of bits
       out.put8(is_double ? 11 : 8);
-      out.put8(0);  // mantissa: first bit, bits
+      out.put8(0);  // mantissa: first bit, number of bits
       out.put8(is_double ? 52 : 23);
       out.put32(is_double ? 1023 : 127);
       return;

@@ -30,19 +30,19 @@ enum class HeaderMessage : std::uint8_t {
   kTreeRanks = 0x13,
   kAttributeInfo = 0x15,
   kLinkCount = 0x16,
-  // A number that HDF5 does not use. HDF5 does not open a file for writing if it does not know this
-  // message.
+  // A number that HDF5 does not define. HDF5 refuses to open a file for writing if the file has
+  // this unknown message.
   kReadOnly = 0xE0,
 };
 
 class ObjectHeader {
  public:
   ObjectHeader() { start(); }
-  // Starts an empty header. `attribute_order`: bit 0 if the order of the attributes' creation is
-  // tracked, bit 1 if it is indexed.
+  // Starts an empty header. In `attribute_order`, bit 0 means that HDF5 tracks the creation order
+  // of attributes. Bit 1 means that HDF5 also indexes this order.
   void start(unsigned attribute_order = 0);
-  // Begins a message. Append the message's contents to bytes() before end() is called. `number` is
-  // the number of an attribute among the attributes of the object.
+  // Begins a message. Append the message's contents to bytes() before end() is called. For an
+  // attribute, `number` is its index among the attributes of the object.
   void begin(HeaderMessage type, unsigned flags = 0, std::uint64_t number = 0);
   // Removes the message that was begun last.
   void drop() { bytes_.cut(message_); }
@@ -65,7 +65,8 @@ class ObjectHeader {
 void put_scalar_space(Hdf5Bytes& out);
 void put_null_space(Hdf5Bytes& out);
 void put_simple_space(Hdf5Bytes& out, std::span<const std::uint64_t> lengths, bool grows = false);
-// Writes a simple space with lengths and maximum lengths. All bits of an unlimited length are set.
+// Writes a simple dataspace with lengths and maximum lengths. An unlimited maximum length has all
+// bits set.
 void put_simple_space(Hdf5Bytes& out, std::span<const std::uint64_t> lengths,
                       std::span<const std::uint64_t> maximum);
 // Writes the beginning of a datatype: its version and class, 24 bits whose meaning depends on the
@@ -73,7 +74,7 @@ void put_simple_space(Hdf5Bytes& out, std::span<const std::uint64_t> lengths,
 void put_datatype_prefix(Hdf5Bytes& out, unsigned version, unsigned type_class, unsigned bits,
                          std::uint64_t size);
 void put_text_type(Hdf5Bytes& out, std::uint64_t bytes);
-// Writes the datatype of a number in external form, or of one character.
+// Writes the datatype of a netCDF classic type: a big-endian number, or one character.
 void put_type(Hdf5Bytes& out, Type type);
 void put_int32_type(Hdf5Bytes& out);           // little-endian
 void put_reference_list_type(Hdf5Bytes& out);  // sequences of references to objects
@@ -81,17 +82,17 @@ void put_reference_list_type(Hdf5Bytes& out);  // sequences of references to obj
 // `space_bytes` are the lengths of the encoded type and space.
 void put_attribute_prefix(Hdf5Bytes& out, std::string_view name, std::size_t type_bytes,
                           std::size_t space_bytes);
-// Does the same for an attribute with any character set, whose type may be a named datatype.
+// Like the function above, but the name may be UTF-8 and the type may be a named datatype.
 void put_attribute_prefix(Hdf5Bytes& out, std::string_view name, std::size_t type_bytes,
                           std::size_t space_bytes, bool is_utf8, bool type_is_named);
 
-// Adds the message without which HDF5 counts no attributes of an object. `count` is the number of
-// the object's attributes; the function adds nothing for 0. `order` has the same meaning as for
-// ObjectHeader::start().
+// Adds the attribute info message. Without it, HDF5 reports that the object has 0 attributes.
+// `count` is the number of the object's attributes; the function adds nothing for 0. `order` has
+// the same meaning as for ObjectHeader::start().
 void add_attribute_info(ObjectHeader& to, std::uint64_t count, unsigned order = 0);
 
-// The next functions add whole messages. The functions return false if the message is too long,
-// like ObjectHeader::end().
+// The next functions add whole messages. Like ObjectHeader::end(), they return false if the message
+// is too long.
 [[nodiscard]] bool add_text_attribute(ObjectHeader& to, std::string_view name,
                                       std::string_view text, std::size_t bytes);
 [[nodiscard]] bool add_number_attribute(ObjectHeader& to, std::string_view name, Type type,

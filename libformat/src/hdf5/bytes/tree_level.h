@@ -21,7 +21,7 @@ enum class TreeUse : unsigned { kGroup = 0, kChunks = 1 };
 
 struct TreeShape {
   TreeUse use;
-  unsigned rank;          // half the number of children for which a node has space
+  unsigned rank;          // half the maximum number of children of a node
   std::size_t key_bytes;  // size of a key
 };
 
@@ -43,7 +43,7 @@ inline std::uint64_t tree_bytes(std::uint64_t children, const TreeShape& shape) 
 
 // Writes the nodes above `children` level by level, and returns the root's address. There must be
 // at least one child. All nodes are full, except the last node of each level. `put_key(Hdf5Bytes&,
-// key, is_last)` writes a key; is_last is true for the key after all children.
+// key, is_last)` writes a key; `is_last` is true only for the key after the last child.
 template <class PutKey>
 Result<std::uint64_t> append_tree(std::vector<TreeChild> children, const TreeShape& shape,
                                   std::uint64_t last_key, PutKey put_key, ViewOutput& out) {

@@ -13,7 +13,8 @@ namespace nmb::hdf5 {
 namespace {
 
 constexpr std::uint64_t kLeastChunk = 4 << 20;  // bytes of values
-// Variables of at most this many bytes keep their filters, and contiguous ones stay contiguous.
+// A variable of at most this many bytes keeps its filters. If it is contiguous, it stays
+// contiguous.
 constexpr std::uint64_t kSmallArray = 64 << 10;
 constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
 constexpr std::uint32_t kLevel = 4;
@@ -37,7 +38,8 @@ bool is_one_chunk(const std::vector<std::uint64_t>& lengths,
   return std::ranges::equal(lengths, chunk, std::ranges::less_equal());
 }
 
-// Multiplies the lengths of a chunk until it is large enough, beginning with the slowest dimension.
+// Multiplies lengths of a chunk, beginning with the slowest dimension, until the chunk has at least
+// kLeastChunk bytes or contains the whole array.
 void grow(const std::vector<std::uint64_t>& lengths, std::uint64_t value_size,
           std::vector<std::uint64_t>* chunk) {
   for (std::size_t i = 0; i < chunk->size(); ++i) {
@@ -48,7 +50,8 @@ void grow(const std::vector<std::uint64_t>& lengths, std::uint64_t value_size,
   }
 }
 
-// Chooses a chunk for an array without chunks. The chunk has whole rows of the fastest dimensions.
+// Chooses a chunk for an array without chunks. Beginning with the fastest dimension, the chunk
+// takes whole dimensions until it has about kLeastChunk bytes.
 std::vector<std::uint64_t> first_chunk(const std::vector<std::uint64_t>& lengths,
                                        std::uint64_t value_size) {
   std::vector<std::uint64_t> chunk(lengths.size(), 1);

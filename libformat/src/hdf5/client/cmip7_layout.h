@@ -27,15 +27,17 @@ class Cmip7Layout {
   // Finds the time coordinates of a block and their bounds. Errors: kDamaged.
   NMB_EXPORT static Result<Cmip7Layout> of(const Dataset& block);
 
-  // Returns the chunks of a variable, or nullopt if the variable does not get new chunks. In a
-  // classic dataset, such a variable becomes contiguous. `properties` are the properties of the
-  // block. If the rules ask for chunks that the variable cannot get, *why is set to the reason.
+  // Returns the chunks and filters of a variable, or nullopt if the variable does not get new
+  // chunks. In a classic dataset, a variable without new chunks becomes contiguous. `properties`
+  // are the properties of the block. If the rules ask for chunks that the variable cannot get, *why
+  // is set to the reason.
   NMB_EXPORT std::optional<ChunkLayout> chunks(const Dataset& block, VarId variable,
                                                std::span<const Property> properties,
                                                std::string* why) const;
 
  private:
-  std::vector<bool> is_time_;  // by VarId: whether it is a time coordinate or its bounds
+  std::vector<bool>
+      is_time_;  // by VarId: whether the variable is a time coordinate or the bounds of one
 };
 
 }  // namespace nmb::hdf5

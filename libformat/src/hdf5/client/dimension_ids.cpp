@@ -17,9 +17,9 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Returns the names of all blocks. Each block comes before the blocks below it. The groups in a
-// group are in the order of their links if HDF5 tracks that order, otherwise in the order of their
-// names. Reads the hdf5 sections of all blocks of kind 6. Errors: kDamaged, kIo.
+// Returns the names of all blocks. Each block comes before the blocks below it. Within a group,
+// subgroups are in the order of their links if HDF5 tracks that order. Otherwise, they are in the
+// order of their names. Reads the hdf5 sections of all blocks of kind 6. Errors: kDamaged, kIo.
 Result<std::vector<std::string>> group_order(const NamedBlocks& blocks) {
   GroupTree tree;
   NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
@@ -39,7 +39,7 @@ constexpr std::int64_t kMostDimensions = std::numeric_limits<std::int32_t>::max(
 // Returns the name of the group above `block`, which must not be the root group.
 std::string_view parent_of(std::string_view block) { return split_path(block).parent; }
 
-// Returns the bytes of an attribute's values after they are replaced by `numbers`.
+// Encodes `numbers` as the new values of an attribute, in the byte order of the attribute's type.
 std::vector<std::byte> as_stored(const Metadata& metadata, const Attribute& attribute,
                                  const std::vector<std::int64_t>& numbers) {
   const bool swapped = metadata.extension()->types.is_swapped(attribute.type);
@@ -97,7 +97,7 @@ Status DimensionIds::gather() {
                   0};
       if (metadata.dimension(variable.dimensions[0]).is_record()) scale.length = block->records;
       const std::vector<std::int64_t> id = integers(metadata, v, kDimensionId, 1);
-      // If the number of a scale is negative, netCDF-C gives the scale a number of its own.
+      // If the stored number of a scale is negative, netCDF-C chooses another number for the scale.
       if (!id.empty() && id.front() >= 0) scale.own = id.front();
       some_count_ = some_count_ || !scale.own;
       Scales& scales = blocks_[entry.name];
@@ -109,9 +109,9 @@ Status DimensionIds::gather() {
   });
 }
 
-// Finds the numbers that netCDF-C gave to scales without a number in their source files. A variable
-// that uses such a scale may still state the number. A new count might give other numbers, because
-// some groups of the source file may be absent here.
+// Some scales store no number, so netCDF-C chose their numbers in the source file. Finds these
+// numbers where variables state them. Counting again might give other numbers, because some groups
+// of the source file may be absent here.
 void DimensionIds::take_counted(const Block& block) {
   const auto known = blocks_.find(block.name);
   if (known == blocks_.end() ||
@@ -145,8 +145,8 @@ Status DimensionIds::find_shared() {
   return {};
 }
 
-// Counts the dimensions that classic datasets define themselves. A dimension that belongs to a
-// group above does not get another number from netCDF-C.
+// Counts the dimensions that classic datasets define themselves. Dimensions of groups above do not
+// count, because they have numbers already.
 Status DimensionIds::count_own() {
   for (auto& [name, scales] : blocks_) {
     if (scales.levels.empty()) continue;
@@ -196,7 +196,7 @@ void DimensionIds::for_each_in_order(Visit visit) {
 }
 
 // Tries to keep the numbers that scales have in their sources. Dimensions of classic blocks get
-// numbers after all of these.
+// numbers that are greater than all numbers stored with scales.
 Status DimensionIds::keep_numbers(bool* are_unique) {
   std::int64_t classic = 0;
   for_each_in_order([&](const Scales& block) {
@@ -219,12 +219,12 @@ Status DimensionIds::keep_numbers(bool* are_unique) {
       *are_unique = *are_unique && taken.insert(scale.id).second;
     }
   });
-  // If netCDF-C gives a dimension its number, a classic block's dimension may have the same number.
+  // A number that netCDF-C chooses may equal the number of a dimension of a classic block.
   const auto at = taken.lower_bound(first_classic);
   *are_unique = *are_unique && (at == taken.end() || *at >= classic);
   *are_unique = *are_unique && classic <= kMostDimensions && next <= kMostDimensions;
-  // If netCDF-C gives a dimension its number, this may differ from the number in the source.
-  // Variables refer to the dimension by the number in the source.
+  // A number that netCDF-C chooses may differ from the number in the source. Variables still refer
+  // to the number in the source.
   if (some_count_)
     for (const std::string& name : order_) numbers_of_source(name);
   for (const auto& [root, numbers] : sources_)
@@ -234,8 +234,8 @@ Status DimensionIds::keep_numbers(bool* are_unique) {
   return {};
 }
 
-// Numbers all dimensions from 0, source after source. Dimensions of a source keep the order of
-// their numbers in the source.
+// Numbers all dimensions from 0, one source after another. Within a source, the dimensions keep the
+// order of the numbers that they had in the source.
 Status DimensionIds::count_anew() {
   std::vector<std::string> roots;
   std::map<std::string, std::vector<Scales*>> sources;
@@ -252,16 +252,16 @@ Status DimensionIds::count_anew() {
   return Status(Code::kLimit, "found more than 2^31 - 1 dimensions");
 }
 
-// Numbers the dimensions of one source from `first` on and returns the next free number. Scales
-// without numbers get theirs from netCDF-C when it reads the result. If netCDF-C's numbers would
-// differ from those chosen here, all dimensions of the source are numbered in the order in which
-// netCDF-C reads them.
+// Numbers the dimensions of one source, beginning with `first`. Returns the next free number. For a
+// scale that stores no number, netCDF-C chooses a number when it reads the result. If netCDF-C
+// would choose another number than this function, the function numbers all dimensions of the source
+// in the order in which netCDF-C reads them.
 std::int64_t DimensionIds::count_source(const std::vector<Scales*>& blocks, std::int64_t first) {
   struct Item {
     std::int64_t in_source;
     std::int64_t* id;
     std::int64_t count;
-    bool is_counted;  // whether netCDF-C gives the number
+    bool is_counted;  // whether netCDF-C chooses the number
   };
   std::vector<Item> items;
   std::int64_t next = 0;
@@ -296,8 +296,8 @@ std::int64_t DimensionIds::first_of(std::string_view block) const {
   return known == blocks_.end() ? 0 : known->second.first;
 }
 
-// Returns the uppermost block of kind 6 above `block`: the root group of the file from which
-// `block` came.
+// Returns the name of the uppermost block of kind 6 above `block`, or `block` itself if there is
+// none. This block was the root group of the file from which `block` came.
 std::string DimensionIds::source_of(const std::string& block) const {
   std::string root = block;
   for (std::string above = block; !above.empty();) {
@@ -310,7 +310,7 @@ std::string DimensionIds::source_of(const std::string& block) const {
   return root;
 }
 
-// Returns the numbers that dimensions have for netCDF-C in the file from which the block came.
+// Returns the dimension numbers that netCDF-C uses in the source file of the block.
 const DimensionIds::Numbers& DimensionIds::numbers_of_source(const std::string& block) const {
   const std::string root = source_of(block);
   const auto [known, is_new] = sources_.try_emplace(root);
@@ -368,9 +368,9 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string
                 known->second.first + *id, true, growing_dimension(classic_->metadata) == *id});
 }
 
-// Finds a dimension of a classic block above by its name. A number that no scale of the source has
-// may belong to such a dimension: a block of the source became a classic block, and its dimensions
-// kept their names.
+// Finds a dimension by its name in the classic blocks above `block`. Some numbers belong to no
+// scale of the source, because a block of the source became a classic block. The dimensions of such
+// a block kept their names.
 Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_name(const Block& block,
                                                                      DimId dimension) const {
   const nmb::Dimension used = block.metadata.dimension(dimension);
@@ -421,8 +421,8 @@ Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimens
 Result<std::int64_t> DimensionIds::written_id(const Block& block, VarId variable, std::size_t place,
                                               std::int64_t id,
                                               const std::optional<Dimension>& dimension) const {
-  // With the same number, netCDF sees the same dimension as in the source, even if the source
-  // contradicts itself.
+  // If the number stays the same, netCDF sees the same dimension as in the source. This holds even
+  // if the source contradicts itself.
   if (!changes_ && in_source(block.name, id)) return id;
   const Variable v = block.metadata.variable(variable);
   const nmb::Dimension used = block.metadata.dimension(v.dimensions[place]);

@@ -15,8 +15,8 @@ constexpr std::uint32_t kScaleOffset = 6;
 constexpr std::size_t kUserParameters =
     2;  // the scale type and the factor; HDF5 adds the other parameters
 
-// Returns whether a filter has the parameters of HDF5 before 1.8, which began with other values.
-// Newer versions of HDF5 refuse to decode the chunks.
+// Returns whether a filter has parameters that HDF5 versions before 1.8 wrote. Such parameters
+// begin with other values. Newer versions of HDF5 refuse to decode chunks with these parameters.
 bool is_replaced(const Filter& filter) {
   constexpr std::uint32_t kLastScaleType = 2;
   return filter.id == kScaleOffset && filter.parameters.size() >= kUserParameters &&
@@ -29,8 +29,8 @@ void add_changes(const Block& block, std::vector<Loss>* changes) {
     if (std::ranges::any_of(storage.filters, is_replaced))
       changes->push_back(
           {joined_text("variable \"", group, block.metadata.variable(storage.variable).name, '"'),
-           "HDF5 replaces the parameters of its scaleoffset filter, which a version before 1.8 "
-           "wrote; the chunks stay as they are, and HDF5 cannot decode them with old or new "
+           "HDF5 replaces the parameters of its scaleoffset filter, because a version before 1.8 "
+           "wrote them; the chunks stay as they are, and HDF5 cannot decode them with old or new "
            "parameters"});
 }
 

@@ -24,10 +24,10 @@ class Hdf5Form {
   NMB_EXPORT static Result<Hdf5Form> of(const NamedBlocks& blocks);
 
   const DimensionIds& dimensions() const { return ids_; }
-  // Returns the name of the block whose user block the HDF5 file gets. This block is above all
-  // other blocks.
+  // Returns the name of the block from which the HDF5 file gets its user block, or nullopt. This
+  // block is above all other blocks.
   const std::optional<std::string>& user_block_of() const { return user_block_of_; }
-  // Returns losses: the user blocks that the HDF5 file does not get.
+  // Returns the losses: user blocks that are not written to the HDF5 file.
   const std::vector<Loss>& losses() const { return losses_; }
   // Returns the definitions that HDF5 changes without a loss of values.
   const std::vector<Loss>& changes() const { return changes_; }
@@ -44,9 +44,9 @@ class Hdf5Form {
   std::vector<Loss> changes_;
 };
 
-// Drops filter parameters that HDF5 replaces when it creates a data set: all but the first two
-// parameters of a scaleoffset filter with an unknown scale type. HDF5 cannot decode the chunks with
-// the new parameters either.
+// Drops the filter parameters that HDF5 replaces when it creates a data set. These are all but the
+// first two parameters of a scaleoffset filter with an unknown scale type. HDF5 cannot decode the
+// chunks with the old parameters or with the new ones.
 NMB_EXPORT void drop_replaced_parameters(Extension* extension);
 
 // Returns the bytes of a block's user block, or no bytes if it has none. Errors: kDamaged.

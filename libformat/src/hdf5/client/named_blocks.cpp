@@ -10,7 +10,7 @@ namespace nmb::hdf5 {
 
 namespace {
 
-// Returns a classic file as the block with the empty name.
+// Returns a classic file as a block with an empty name.
 Result<std::shared_ptr<const Block>> classic_block(std::shared_ptr<const ByteSource> file) {
   NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, open_classic(std::move(file)));
   auto block = std::make_shared<Block>();

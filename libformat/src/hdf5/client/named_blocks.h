@@ -14,8 +14,8 @@
 
 namespace nmb::hdf5 {
 
-// Copies are cheap. Each function works like the function of the same name of Reader, and has its
-// errors.
+// Copies are cheap. Each function works like the Reader function with the same name, and returns
+// the same errors.
 class NamedBlocks {
  public:
   // `reader` must outlive the object and its copies.
@@ -43,7 +43,7 @@ class NamedBlocks {
   List::const_iterator first(std::string_view name) const;
 
   const Reader* reader_ = nullptr;
-  std::shared_ptr<const List> list_;  // used without a reader
+  std::shared_ptr<const List> list_;  // used if reader_ is nullptr
 };
 
 }  // namespace nmb::hdf5

@@ -1,6 +1,6 @@
-// NetcdfCheck checks an HDF5 file that was made from an NMB file: netCDF-C must see the same
-// dimensions of variables as in the sources. The check numbers dimensions like netCDF-C, group by
-// group.
+// NetcdfCheck checks an HDF5 file that was made from an NMB file. For each variable, netCDF-C must
+// see the same dimensions as in the variable's source. The check numbers dimensions as netCDF-C
+// does, group by group.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,8 @@ class NetcdfCheck {
   // other dimensions in the group than in `source`.
   Status add_classic(const Block& written, const Block& source, bool plain);
   // Makes the checks that need all groups. Call this function after all groups were added. Errors:
-  // kIo; kDamaged, with the name of the variable, if netCDF sees other dimensions of a variable.
+  // kIo; kDamaged, with the name of the variable, if netCDF sees other dimensions for a variable
+  // than in its source.
   Status finish() const;
 
  private:
@@ -47,8 +48,9 @@ class NetcdfCheck {
 
   const NamedBlocks blocks_;
   const Hdf5Form& form_;
-  std::map<std::int64_t, std::string> scales_;  // paths of scales by number; if several scales have
-                                                // the same number, netCDF-C takes the last one
+  std::map<std::int64_t, std::string>
+      scales_;  // path of the scale for each number; if several scales have the same number,
+                // netCDF-C takes the last scale
   std::int64_t next_ = 0;
   std::vector<Use> uses_;
 };

@@ -13,11 +13,11 @@
 
 namespace nmb::hdf5 {
 
-// Bytes of a string of variable length, in memory and in an HDF5 file.
+// The size in bytes of a string of variable length, in memory and in an HDF5 file.
 inline constexpr std::uint64_t kStringInMemory = sizeof(char*), kStringInFile = 16;
 
-// Returns the size of a value of `type` in the memory of the HDF5 library (H5Tget_size of a type in
-// memory), or in an HDF5 file if `string` is kStringInFile.
+// Returns the size of a value of `type` in the memory of the HDF5 library, as H5Tget_size gives it
+// for a memory type. If `string` is kStringInFile, returns the size in an HDF5 file.
 inline std::uint64_t memory_size(const TypeTable& types, Type type,
                                  std::uint64_t string = kStringInMemory) {
   if (!TypeTable::is_extended(type) || !types.needs_heap(type)) return types.value_size(type);
@@ -43,8 +43,8 @@ inline std::uint64_t memory_size(const TypeTable& types, Type type,
   }
 }
 
-// Returns the offset of a field in the memory of the HDF5 library, or in an HDF5 file if `string`
-// is kStringInFile.
+// Returns the offset of a field in the memory of the HDF5 library. If `string` is kStringInFile,
+// returns the offset in an HDF5 file.
 inline std::uint64_t memory_offset(const TypeTable& types, const ExtendedType& compound,
                                    const ExtendedType::Field& field,
                                    std::uint64_t string = kStringInMemory) {

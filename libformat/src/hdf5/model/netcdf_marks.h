@@ -1,7 +1,7 @@
-// Reads the attributes, here called marks, that netCDF and HDF5's dimension scales leave in a block
-// from HDF5. Marks show which data set is a dimension, and which dimensions a data set has (HDF5
-// Dimension Scale Specification; "Interoperability with HDF5" of netCDF). A mark that does not have
-// the form that these libraries write is ignored.
+// Reads the marks of a block that came from HDF5. Marks are attributes that netCDF and HDF5
+// dimension scales leave in a file. Marks show which data set is a dimension, and which dimensions
+// a data set has (HDF5 Dimension Scale Specification; "Interoperability with HDF5" of netCDF). A
+// mark is ignored if it does not have the form in which netCDF or HDF5 writes it.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ inline constexpr std::string_view kDimensionId = "_Netcdf4Dimid",
 inline constexpr std::string_view kScaleClass = "CLASS", kScaleName = "NAME";
 inline constexpr std::string_view kNotAVariable =
     "This is a netCDF dimension but not a netCDF variable";
-// The prefix of a data set's name if the variable has the name of a dimension but is not the
-// dimension's scale.
+// A variable may have the name of a dimension without being the scale of this dimension. The name
+// of its data set then begins with this prefix.
 inline constexpr std::string_view kNonCoordinate = "_nc4_non_coord_";
 
-// Returns whether a name has the form phony_dim_N. In netCDF, dimensions of HDF5 files have such
-// names if they have no scale.
+// Returns whether a name has the form phony_dim_N. NetCDF gives such a name to a dimension of an
+// HDF5 file if the dimension has no scale.
 bool is_made_up(std::string_view dimension);
 
-// Returns the text of an attribute that is a string of fixed length, up to the first NUL. This
+// For an attribute that is a fixed-length string, returns its text up to the first NUL. This
 // function and all functions below need metadata with an extension, unless they say otherwise.
 std::string_view fixed_text(const Metadata& metadata, VarId owner, std::string_view name);
 // Returns whether a variable is a dimension scale of HDF5.

@@ -25,7 +25,8 @@ Result<std::size_t> header_length(std::span<const std::byte> header) {
 
 }  // namespace
 
-// Makes a body from the header and the sections of a block that has only the types.
+// Builds a block body from `header` and from the sections of another block, which has only the
+// types.
 Result<ClassicHeader> decode_type_attributes(std::span<const std::byte> header,
                                              const TypeTable& types) {
   auto extension = std::make_shared<Extension>();

@@ -10,8 +10,8 @@
 
 namespace nmb::hdf5 {
 
-// Decodes the bytes of the property. The block attributes of the result are the attributes of the
-// named datatype. `types` are the types of the block. Errors: kDamaged.
+// Decodes `header`, the bytes of the property. The block attributes of the result are the
+// attributes of the named datatype. `types` are the types of the block. Errors: kDamaged.
 NMB_EXPORT Result<ClassicHeader> decode_type_attributes(std::span<const std::byte> header,
                                                         const TypeTable& types);
 

@@ -24,7 +24,7 @@ Status AttributeValues::put(const Attribute& attribute, Hdf5Bytes& out) {
     out.put(attribute.values);
     return {};
   }
-  // Values that all refer to the same bytes would make a view that is longer than the file.
+  // If many values refer to the same bytes, the view could become longer than the file.
   constexpr std::uint64_t kMostTimes = 16;
   reason_ = LeftOutReason::kTooLarge;
   region_ = attribute.values;
@@ -76,7 +76,7 @@ Status AttributeValues::convert(Type type, const std::byte* value, std::span<std
       return {};
     }
     default:
-      return failure(Code::kUnsupported, "the values have no form of HDF5");
+      return failure(Code::kUnsupported, "HDF5 has no form for the values");
   }
 }
 
@@ -109,8 +109,9 @@ Status AttributeValues::convert_list(const std::byte* value, Type base, std::spa
   return add_to_heap(elements, out.data() + 4);
 }
 
-// A reference to a region: the object's path, then a selection as H5Sencode writes it. HDF5 stores
-// the object's address and the selection without the space before it.
+// In a block, a reference to a region is the object's path, then a selection in the form of
+// H5Sencode. In an HDF5 file, it is the object's address, then the selection without the dataspace
+// that precedes it.
 Status AttributeValues::convert_region(std::span<const std::byte> reference,
                                        std::span<std::byte> out) {
   constexpr const char* kRule = "R-XT-1";
@@ -123,7 +124,7 @@ Status AttributeValues::convert_region(std::span<const std::byte> reference,
   if (!in.ok()) {
     reason_ = LeftOutReason::kType;
     return failure(Code::kUnsupported,
-                   "a reference to a region has another form than that of HDF5");
+                   "a reference to a region does not have the form that HDF5 writes");
   }
   const std::uint64_t address = objects_.address(KnownObjects::key_of_path(path));
   std::vector<std::byte> object(8);

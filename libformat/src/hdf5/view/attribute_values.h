@@ -21,10 +21,10 @@ class AttributeValues {
   AttributeValues(const TypeTable& types, const KnownObjects& objects, GlobalHeap& heap)
       : types_(types), objects_(objects), heap_(heap) {}
   // Appends the values of an attribute. Errors: kDamaged (R-XV-1); kUnsupported, with the reason,
-  // if values refer to the same bytes too often, or if a reference to a region has another form
-  // than HDF5's.
+  // if values refer to the same bytes too often, or if a reference to a region does not have the
+  // form that HDF5 writes.
   Status put(const Attribute& attribute, Hdf5Bytes& out);
-  // Returns the reason for which put() returned kUnsupported.
+  // Returns the reason why put() returned kUnsupported.
   LeftOutReason reason() const { return reason_; }
 
  private:
@@ -39,7 +39,7 @@ class AttributeValues {
   GlobalHeap& heap_;
   std::span<const std::byte> region_;
   LeftOutReason reason_ = LeftOutReason::kTooLarge;
-  std::uint64_t left_ = 0;  // bytes that values may still refer to
+  std::uint64_t left_ = 0;  // number of bytes that the next values may refer to
 };
 
 }  // namespace nmb

@@ -38,7 +38,7 @@ Status BlockEncoder::refused(const std::string& object, const std::string& found
 }
 
 Status BlockEncoder::too_long(const std::string& object) const {
-  return refused(object, "an attribute with its name, or dimensions, of more than 65535 bytes",
+  return refused(object, "an attribute with its name and values of more than 65535 bytes",
                  "at most 65535 bytes in an HDF5 message");
 }
 
@@ -47,8 +47,8 @@ std::uint64_t BlockEncoder::length(DimId id) const {
   return dimension.is_record() ? entry_.records : dimension.length;
 }
 
-// Returns whether dimension `id` is the variable's first dimension. The variable has the name of
-// the dimension.
+// For a variable with the name of dimension `id`, returns whether the first dimension of the
+// variable is `id`.
 bool BlockEncoder::is_coordinate(const Variable& variable, DimId id) const {
   return !variable.dimensions.empty() && variable.dimensions[0] == id;
 }
@@ -112,7 +112,8 @@ Status BlockEncoder::encode_variable(VarId id, LinkList* links) {
   const bool grows = metadata_.is_record_variable(id);
   const auto bytes = metadata_.array_bytes(id);
   if (!bytes) return refused(what(), "values of 2^64 bytes or more", "fewer bytes");
-  // The tree of chunks is written before the header, which has the tree's address.
+  // The tree of chunks is written before the header, because the header contains the tree's
+  // address.
   header_.start();
   Hdf5Bytes& out = header_.bytes();
   std::vector<std::uint64_t> lengths;
@@ -183,7 +184,8 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
   const auto what = [&] { return object("variable", variable.name); };
   if (record_bytes > ~std::uint32_t{0})
     return refused(what(), joined_text("records of ", record_bytes, " bytes"), "fewer than 2^32");
-  constexpr std::size_t kMostRecords = 1 << 24;  // limited, because the tree is made in memory
+  constexpr std::size_t kMostRecords = 1
+                                       << 24;  // limited, because the chunk tree is built in memory
   std::vector<ViewChunk> chunks;
   const std::uint64_t first = variable.begin - layout_.header_length;
   for (std::uint64_t record = 0; record < entry_.records && record_bytes != 0; ++record) {
@@ -194,7 +196,7 @@ Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
                  ? failure(Code::kUnsupported, "HDF5 view: ", what(), ", record ", record, ": ",
                            found.status().message())
                  : found.status();
-    if (*found == 0) {  // the next record is the one in which this hole ends
+    if (*found == 0) {  // continue with the record in which this hole ends
       record = std::max(record + 1, (places_.run_end(offset) - first) / layout_.record_size) - 1;
       continue;
     }

@@ -20,9 +20,9 @@ namespace nmb {
 struct DataSetOutput {
   ViewOutput& out;
   DimensionReferences& references;
-  unsigned node_rank;                // half the number of children of a node in trees of chunks
-  std::uint64_t next_dimension = 0;  // number among all references of the next block's first one
-  std::uint64_t first_number = 0;    // number for netCDF of the next block's first dimension
+  unsigned node_rank;  // half the maximum number of children of a node in a chunk tree
+  std::uint64_t next_dimension = 0;  // index of the next block's first reference
+  std::uint64_t first_number = 0;    // netCDF number of the next block's first dimension
   std::uint64_t chunks = 0;          // number of chunks so far
   std::uint64_t most_chunks;
 };
@@ -37,7 +37,7 @@ class BlockEncoder {
         layout_(header.layout),
         places_(places),
         shared_(shared) {}
-  // Writes the data sets. Adds links to the data sets, and the attributes of the block, to `group`.
+  // Writes the data sets. `group` gets the attributes of the block and a link to each data set.
   // Errors: kUnsupported for contents that a view cannot show; kDamaged if there are more
   // dimensions than the superblock's totals say.
   Status encode(ViewGroup* group);
@@ -65,7 +65,8 @@ class BlockEncoder {
   const ValuePlaces& places_;
   DataSetOutput& shared_;
   ObjectHeader header_;
-  std::vector<VarId> coordinates_;  // for each dimension its coordinate variable, or kGlobal
+  std::vector<VarId>
+      coordinates_;  // for each dimension: its coordinate variable, or kGlobal if it has none
 };
 
 }  // namespace nmb

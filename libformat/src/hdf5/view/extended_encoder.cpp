@@ -135,7 +135,7 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
     return left_out(LeftOutReason::kTooLarge,
                     joined_text("the variable has ", space.lengths.size(), " dimensions"));
   const Creation creation = creation_of(id);
-  // A named datatype may have to be written first.
+  // This call may write a named datatype, so it comes before the header of the variable.
   Hdf5Bytes type;
   const Result<bool> is_named = messages_.put_named_or_plain(variable.type, type);
   if (!is_named.ok()) {
@@ -167,7 +167,8 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
   return {};
 }
 
-// Encodes the dimension of a scale that is left out. Other variables use the dimension.
+// Encodes only the dimension of a scale, because the view leaves out the scale's values. Other
+// variables may use the dimension.
 Status ExtendedEncoder::encode_dimension(VarId id, const Space& space, LinkList* links) {
   constexpr std::uint64_t kMostLength = std::uint64_t{1} << 60;
   if (space.lengths.empty() || space.lengths[0] > kMostLength) return {};
@@ -189,7 +190,8 @@ Status ExtendedEncoder::encode_dimension(VarId id, const Space& space, LinkList*
   return {};
 }
 
-// Adds the links that lead to no new object, and notes the order of all links of the group.
+// Adds the soft, external, user-defined and additional hard links. Records the order of all links
+// of the group.
 Status ExtendedEncoder::arrange_links(ViewGroup* group) {
   const Property* const p = properties_.find(Number::kLinks);
   if (!p) return {};
@@ -238,7 +240,8 @@ Status ExtendedEncoder::add_link(const Link& link, ViewGroup* group) {
       const Digest target = KnownObjects::key_of_path(link.content);
       shared_.now.count_hard_link(target);
       if (shared_.before.is_absent(target))
-        return left_out(LeftOutReason::kLink, "the view leaves out the object of the link");
+        return left_out(LeftOutReason::kLink,
+                        "the view leaves out the object to which the link leads");
       group->links.add(link.name, shared_.before.address(target), link.character_set);
       return {};
     }

@@ -21,8 +21,8 @@ namespace nmb {
 class ExtendedEncoder {
  public:
   // All arguments must outlive the object. If the block's values cannot be shown in place, `places`
-  // has the reason. `scales` are those of the block and of the blocks of kind 6 above it, nearest
-  // first.
+  // has the reason. `scales` has the scale numbers of the block, then those of the blocks of kind 6
+  // above it, nearest block first.
   ExtendedEncoder(const Block& block, const Result<ValuePlaces>& places,
                   std::span<const ScaleNumbers> scales, ExtendedOutput& shared)
       : block_(block),
@@ -32,8 +32,8 @@ class ExtendedEncoder {
         shared_(shared),
         messages_(block, properties_, scales, shared),
         storage_(block, places, shared, header_) {}
-  // Writes the objects of the block. Adds links to them, and the messages of the group, to `group`.
-  // Errors: kDamaged; kUnsupported if there are more chunks than allowed.
+  // Writes the objects of the block. `group` gets the messages of the group and links to the
+  // objects. Errors: kDamaged; kUnsupported if there are more chunks than allowed.
   Status encode(ViewGroup* group);
 
  private:

@@ -1,5 +1,5 @@
-// ExtendedOutput is the state that the encoders of blocks of kind 6 share, and Refused says why an
-// object is left out (spec/hdf5_view.md, "Blocks of kind 6").
+// ExtendedOutput is the state that the encoders of blocks of kind 6 share. Refused says why the
+// view leaves out an object (spec/hdf5_view.md, "Blocks of kind 6").
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ namespace nmb {
 
 // Flags of a message.
 inline constexpr unsigned kConstantMessage = 1, kSharedMessage = 2;
-// Most bytes of a message, and most dimensions of a data set or attribute.
+// The maximum number of bytes in a message, and of dimensions of a data set or attribute.
 inline constexpr std::size_t kMostMessage = 0xFFFF, kMostRank = 32;
 
 struct ExtendedOutput {
   ViewOutput& out;
   GlobalHeap& heap;
-  const KnownObjects& before;  // from the previous pass
+  const KnownObjects& before;  // facts from the previous pass
   KnownObjects& now;
   const OnLeftOut& on_left_out;
   std::uint64_t& chunks;  // number of chunks so far
@@ -36,12 +36,12 @@ struct ScaleNumbers {
   std::size_t source;
 };
 
-// A reason for which an object is left out.
+// The reason why the view leaves out an object.
 struct Refusal {
   LeftOutReason reason;
   std::string why;
 };
-// nullopt: the object is shown.
+// nullopt means that the view shows the object.
 using Refused = std::optional<Refusal>;
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Learns about the objects of a view (see known_objects.h).
+// Collects facts about the objects of a view (see known_objects.h).
 #include "hdf5/view/known_objects.h"
 
 #include <algorithm>
@@ -61,7 +61,8 @@ bool KnownObjects::settle(std::uint64_t heap_position) {
                               std::inserter(unlinked_types_, unlinked_types_.end()));
   const auto least = std::ranges::min_element(tree_bytes_);
   node_rank_ = kNodeRanks[static_cast<std::size_t>(least - tree_bytes_.begin())];
-  // Numbers in order of creation do not change when blocks are added.
+  // Numbers the sources in the order of their creation. So the numbers stay the same when blocks
+  // are added.
   std::vector<std::size_t> sources(dimensions_.size());
   std::iota(sources.begin(), sources.end(), std::size_t{0});
   std::ranges::stable_sort(sources, {}, [&](std::size_t i) { return dimensions_[i].order; });

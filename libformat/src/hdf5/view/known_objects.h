@@ -1,7 +1,7 @@
-// KnownObjects keeps facts about the objects of an HDF5 view. Objects refer to objects that are
-// written later, and the sizes of some messages depend on these objects. So the blocks are encoded
-// several times, and each pass collects the facts that the next pass needs (spec/hdf5_view.md,
-// "Blocks of kind 6").
+// KnownObjects keeps facts about the objects of an HDF5 view. An object may refer to objects that
+// are written later. The sizes of some messages depend on these later objects. So the blocks are
+// encoded several times, and each pass collects the facts that the next pass needs
+// (spec/hdf5_view.md, "Blocks of kind 6").
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@ class KnownObjects {
  public:
   // Identifies an object by its path in the file. Slashes at the beginning of the path are ignored.
   static Digest key_of_path(std::string_view path);
-  // Identifies a named datatype by its path and its message. Named datatypes of several files may
-  // have the same path.
+  // Identifies a named datatype by its path and its message. The path alone is not enough: named
+  // datatypes from different files may have the same path.
   static Digest key_of_type(std::string_view path, std::span<const std::byte> message);
 
   // --- a pass calls these functions to collect facts ---
@@ -35,8 +35,8 @@ class KnownObjects {
   void use_type(const Digest& type) { used_types_.insert(type); }
   void link_type(const Digest& type) { linked_types_.insert(type); }
   void count_tree(std::uint64_t chunks, std::size_t rank);
-  // Adds a source, which has its own range of numbers of dimensions, and returns the source's
-  // index. `order` is the order of creation of its first block.
+  // Adds a source and returns its index. Each source has its own range of dimension numbers.
+  // `order` is the creation order of the source's first block.
   std::size_t add_source(std::uint64_t order) {
     dimensions_.push_back({.order = order});
     return dimensions_.size() - 1;
@@ -46,13 +46,13 @@ class KnownObjects {
     return std::ranges::any_of(
         numbers, [&](std::int64_t n) { return dimensions_[source].numbers.contains(n); });
   }
-  // Counts a dimension of a source. nullopt: the dimension has no number.
+  // Counts a dimension of a source. If `number` is nullopt, the dimension has no number.
   void count_dimension(std::size_t source, std::optional<std::int64_t> number);
   void count_dimensions(std::size_t source, std::uint64_t count) {
     dimensions_[source].unnumbered += count;
   }
-  // Called after the pass, with the position after the view's other structures. Returns false if
-  // there are 2^31 dimensions or more.
+  // Call this function at the end of a pass. `heap_position` is the position after the view's other
+  // structures. Returns false if there are 2^31 dimensions or more.
   [[nodiscard]] bool settle(std::uint64_t heap_position);
 
   // --- the next pass calls these functions ---
@@ -61,7 +61,7 @@ class KnownObjects {
     return node_rank_ == before.node_rank_ && links_ == before.links_ &&
            absent_ == before.absent_ && unlinked_types_ == before.unlinked_types_;
   }
-  // Returns 0 for an object that the view does not show.
+  // Returns the address of an object, or 0 if the view does not show the object.
   std::uint64_t address(const Digest& key) const {
     const auto found = addresses_.find(key);
     return found == addresses_.end() ? 0 : found->second;
@@ -89,7 +89,7 @@ class KnownObjects {
   };
   struct Dimensions {
     std::uint64_t order = 0;       // order of creation of the source's first block
-    std::uint64_t numbered = 0;    // one more than the largest number
+    std::uint64_t numbered = 0;    // one more than the largest dimension number
     std::uint64_t unnumbered = 0;  // number of dimensions without a number
     std::unordered_set<std::int64_t> numbers{};
   };

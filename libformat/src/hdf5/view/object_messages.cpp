@@ -190,9 +190,10 @@ Status ObjectMessages::add_attribute(const Attribute& attribute, std::uint32_t n
                   joined_text("the attribute has ", values.size(), " bytes"));
 }
 
-// netCDF tells the dimensions of a file apart by their numbers. Each source of blocks has a range
-// of numbers, so adds the first number of the range. A variable uses dimensions of its block and of
-// blocks above it. The nearest block with a number has the dimension.
+// Returns the attribute with the dimension numbers of the view. NetCDF identifies the dimensions of
+// a file by their numbers, and each source has its own range of numbers. So this function adds the
+// first number of the source's range. A variable uses dimensions of its block and of the blocks
+// above it. The nearest of these blocks that has the number defines the dimension.
 Attribute ObjectMessages::renumbered(VarId owner, const Attribute& attribute,
                                      std::vector<std::byte>* bytes) const {
   const bool is_list = attribute.name == kCoordinates;

@@ -21,8 +21,8 @@ void put_space(const hdf5::Space& space, Hdf5Bytes& out);
 
 class ObjectMessages {
  public:
-  // All arguments must outlive the object. `scales` are those of the block and of the blocks of
-  // kind 6 above it, nearest first.
+  // All arguments must outlive the object. `scales` has the scale numbers of the block, then those
+  // of the blocks of kind 6 above it, nearest block first.
   ObjectMessages(const Block& block, const hdf5::BlockProperties& properties,
                  std::span<const ScaleNumbers> scales, ExtendedOutput& shared)
       : block_(block),
@@ -36,19 +36,21 @@ class ObjectMessages {
   Status leave_out(std::string object, LeftOutReason reason, std::string why);
   // Returns the path of an object of the block.
   std::string path_of(std::string_view name) const;
-  // Returns the kind and path of an object for messages.
+  // Returns the kind and path of an object as text for error messages.
   std::string object(std::string_view kind, std::string_view name) const;
 
   // Writes a named datatype. Sets *address to its address.
   Status encode_type(Type type, const hdf5::Property* attributes, std::uint64_t* address);
-  // Appends the encoding of a type, or a reference to a named datatype, to `out`. Returns whether
-  // it is a reference. Errors: kUnsupported if HDF5 cannot describe the type; kDamaged.
+  // Appends a type to `out`: a reference if the type is a named datatype, otherwise its encoding.
+  // Returns whether it appended a reference. Errors: kUnsupported if HDF5 cannot describe the type;
+  // kDamaged.
   Result<bool> put_named_or_plain(Type type, Hdf5Bytes& out);
-  // Adds the comment of an object. If several hard links lead to the object, adds their number.
+  // Adds the comment of an object. If several hard links lead to the object, also adds the number
+  // of these links.
   Status add_shared_messages(VarId owner, const Digest& key, ObjectHeader& header);
   void add_link_count(const Digest& key, ObjectHeader& header) const;
-  // Adds the attributes of `owner` in `metadata`. `object` is the owner for messages. The hdf5
-  // section has properties of the attributes if `has_properties` is true.
+  // Adds the attributes of `owner` in `metadata`. `object` names the owner in error messages.
+  // `has_properties` is true if the hdf5 section may have properties of the attributes.
   Status add_attributes(const Metadata& metadata, VarId owner, const std::string& object,
                         bool has_properties, ObjectHeader& header);
 

@@ -20,7 +20,7 @@ using hdf5::SpaceClass;
 
 constexpr unsigned kLayoutOfVersion3 = 3;
 constexpr std::uint64_t kMostChunkBytes = ~std::uint32_t{0};
-constexpr std::size_t kMostChunks = 1 << 24;  // limited, because the tree is made in memory
+constexpr std::size_t kMostChunks = 1 << 24;  // limited, because the chunk tree is built in memory
 
 }  // namespace
 
@@ -66,7 +66,7 @@ Result<Refused> StorageEncoder::add_layout(VarId id, const Space& space, const C
   const bool is_stored = bytes > 0 && !storage;
   if (is_stored && !places_.ok())
     return Refused({LeftOutReason::kPieces, places_.status().message()});
-  // HDF5 stores values that may grow in chunks.
+  // If the array may grow, HDF5 stores it in chunks.
   const bool grows = space.lengths != space.maximum;
   if (is_stored && (is_chunked || grows)) return add_rows(id, space, creation);
   if (is_chunked) return add_chunked(id, {}, {creation.chunk, {}});
@@ -76,7 +76,7 @@ Result<Refused> StorageEncoder::add_layout(VarId id, const Space& space, const C
   return add_contiguous(id, bytes, is_stored, creation);
 }
 
-// Returns whether values that were never written read as zero in NMB and in HDF5.
+// Returns whether NMB and HDF5 both return zero for values that were never written.
 bool StorageEncoder::unwritten_is_zero(VarId id, const Creation& creation) const {
   return TypeTable::is_extended(metadata_.variable(id).type) &&
          (creation.fill_state != hdf5::FillState::kUser || all_zero(creation.fill_value));
@@ -95,7 +95,7 @@ Result<Refused> StorageEncoder::find(VarId id, const Creation& creation, std::ui
   return Refused();
 }
 
-// Copies the values into the header. HDF5 also stores compact values there.
+// Copies the values into the object header, where HDF5 stores compact values.
 Result<Refused> StorageEncoder::add_compact(VarId id, std::uint64_t bytes) {
   constexpr unsigned kCompact = 0;
   if (bytes > kMostMessage)
@@ -133,8 +133,9 @@ Result<Refused> StorageEncoder::add_contiguous(VarId id, std::uint64_t bytes, bo
   return Refused();
 }
 
-// Shows an array in chunks of whole rows of the slowest dimension. A chunk of a record variable has
-// one row. Other arrays have the least number of equal chunks.
+// Shows an array as chunks. Each chunk consists of whole rows along the slowest dimension. A chunk
+// of a record variable has one row. Other arrays have as few chunks as possible, all of the same
+// size.
 Result<Refused> StorageEncoder::add_rows(VarId id, const Space& space, const Creation& creation) {
   const std::uint64_t rows = space.lengths[0];
   const bool has_records = metadata_.is_record_variable(id);
@@ -170,8 +171,8 @@ Result<Refused> StorageEncoder::add_rows(VarId id, const Space& space, const Cre
   return add_chunked(id, chunks, grid);
 }
 
-// Returns the end of the hole in which bytes of the extent lie, or 0 if some of the bytes are
-// stored.
+// If a byte range of the extent lies in a hole, returns the end of the hole. Returns 0 if some
+// bytes of the range are stored.
 std::uint64_t StorageEncoder::end_of_hole(std::uint64_t offset, std::uint64_t bytes) const {
   if (!places_.ok()) return 0;
   const Result<std::uint64_t> found = places_->find(offset, bytes);

@@ -38,8 +38,8 @@ class StorageEncoder {
   Result<Refused> add_rows(VarId id, const hdf5::Space& space, const hdf5::Creation& creation);
   Result<Refused> add_chunks(VarId id, const Storage& storage, const hdf5::Space& space);
   Result<Refused> add_chunked(VarId id, const std::vector<ViewChunk>& chunks, const ViewGrid& grid);
-  // Finds bytes of the extent in the file. Sets *position to kUndefinedAddress if the values are
-  // zeros that are not stored.
+  // Finds the position in the file of a byte range of the extent. Sets *position to
+  // kUndefinedAddress if the values are zeros that are not stored.
   Result<Refused> find(VarId id, const hdf5::Creation& creation, std::uint64_t offset,
                        std::uint64_t bytes, std::uint64_t* position) const;
   std::uint64_t end_of_hole(std::uint64_t offset, std::uint64_t bytes) const;

@@ -45,7 +45,8 @@ Result<ValuePlaces> ValuePlaces::of(const ReaderCore& core, const BlockEntry& en
 Result<std::uint64_t> ValuePlaces::find(std::uint64_t offset, std::uint64_t length) const {
   const auto run = std::ranges::upper_bound(runs_, offset, {}, &Run::end);
   const auto lacks = [](const char* found) {
-    return failure(Code::kUnsupported, "found ", found, ", expected values in one run of the file");
+    return failure(Code::kUnsupported, "found ", found,
+                   ", expected values that are contiguous in the file");
   };
   if (run == runs_.end() || offset < run->begin) return lacks("values outside the extent");
   if (length <= run->end - offset)

@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::uint64_t kAddressBytes = 8, kLengthBytes = 8;
 
-// Returns half the number of children of a node in trees of chunks. The number follows from the
-// average number of records of a block.
+// Returns half the maximum number of children of a node in a chunk tree. The result follows from
+// the average number of records of a block.
 unsigned chunk_rank(const Totals& totals) {
   if (totals.blocks == 0) return 2;
   const std::uint64_t average = totals.records / totals.blocks;
@@ -39,8 +39,8 @@ class NoSink final : public ViewSink {
 
 // Facts about the blocks, from the index.
 struct BlockKinds {
-  std::uint64_t dimensions = 0;  // of blocks of the classic kinds
-  bool has_extended = false;     // blocks of kind 6
+  std::uint64_t dimensions = 0;  // total of all classic blocks
+  bool has_extended = false;     // whether there are blocks of kind 6
 };
 
 bool is_extended(const BlockEntry& entry) {
@@ -54,7 +54,7 @@ class ViewPass {
            const KnownObjects& before, ViewSink& sink)
       : core_(core), how_(how), kinds_(kinds), before_(before), sink_(sink) {}
 
-  // Stores in *now what the next pass needs.
+  // *now gets the facts that the next pass needs.
   Result<EncodedView> encode(KnownObjects* now) {
     now_ = now;
     const unsigned rank = before_.node_rank();
@@ -121,8 +121,8 @@ class ViewPass {
   }
 
   // Adds a block. Blocks come in the order of their names. A group is therefore complete when the
-  // next name is greater than all names that begin with the group's name and a slash. The name of
-  // the next open group begins with the name of the open group before it.
+  // next name is greater than all names that begin with the group's name and a slash. In the list
+  // of open groups, each name begins with the name of the group before it.
   Status add_block(const BlockEntry& entry, DataSetOutput& shared, ExtendedOutput& extended) {
     const std::string& name = entry.name;
     while (open_groups_.size() > 1 && name.compare(open_groups_.back().name + "0") >= 0)
@@ -187,9 +187,10 @@ class ViewPass {
     return numbers;
   }
 
-  // Finds the source of a block, and returns the scales of the block and of the blocks of kind 6
-  // above it, nearest first. The block has the source of the nearest block above it. It is a new
-  // source if a number of its scales occurs in that source, because then it came from another file.
+  // Finds the source of a block. Returns the scales of the block, then the scales of the blocks of
+  // kind 6 above it, nearest block first. The block normally has the same source as the nearest of
+  // these blocks above it. If one of the block's scale numbers already occurs in that source, the
+  // block came from another file and starts a new source.
   std::vector<ScaleNumbers> scales_of(const BlockEntry& entry, ViewGroup* group) {
     std::vector<ScaleNumbers> scales{{group->numbers, 0}};
     for (auto above = open_groups_.rbegin(); above != open_groups_.rend(); ++above)
@@ -225,8 +226,8 @@ class ViewPass {
     return {};
   }
 
-  // Counts lost records like lost_records(), but for one block. No group of a view uses dimensions
-  // of groups above it.
+  // Counts lost records like lost_records(), but for one block. Other groups need no check, because
+  // no group of a view uses dimensions of a group above it.
   void note_lost_records(const BlockEntry& entry, const Metadata& metadata) {
     const std::optional<DimId> dimension = metadata.record_dimension();
     if (entry.records == 0 || !dimension) return;
@@ -252,11 +253,12 @@ class ViewPass {
                   "found block \"" + printable(group.name) + "\" without a group above it");
   }
 
-  // Puts the links of a complete group in their order, and writes it.
+  // Sorts the links of a complete group into their order, and writes the group.
   Result<std::uint64_t> close(ViewGroup& group, ViewOutput& out) {
     if (group.is_extended) {
       for (const std::string& missing : group.links.arrange(group.order))
-        NMB_TRY(leave_out_link(group, missing, "the view does not show the object of the link"));
+        NMB_TRY(leave_out_link(group, missing,
+                               "the view does not show the object to which the link leads"));
       if (group.links.size() > kMostOrderedLinks)
         for (const std::string& dropped : group.links.keep_hard())
           NMB_TRY(leave_out_link(group, dropped,
@@ -328,7 +330,7 @@ Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how,
   quiet.on_left_out = nullptr;
   NoSink none;
   bool settled = false;
-  // The first pass lacks facts on which sizes depend, and later passes have them.
+  // Sizes depend on facts that the first pass does not have. Later passes have these facts.
   for (int pass = 0; pass < 3 && !settled; ++pass) {
     KnownObjects now;
     NMB_TRY(ViewPass(core, quiet, kinds, known, none).encode(&now).status());
@@ -363,7 +365,7 @@ std::vector<std::string> LeftOutList::lines() const {
                                 left_out_word(object.reason), "): ", object.why));
   if (count > first.size())
     lines.push_back(joined_text("the HDF5 view leaves out ", count - first.size(),
-                                " more objects; nminspect view lists all"));
+                                " more objects; nminspect view lists all of them"));
   return lines;
 }
 

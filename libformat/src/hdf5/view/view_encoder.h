@@ -17,9 +17,10 @@ namespace nmb {
 
 struct ViewEncoding {
   std::uint64_t position = 0;  // position at which the view begins, a multiple of 8
-  // The most records of variables that the view may have; more fail with kUnsupported.
+  // The maximum number of chunks in the view; a record of a variable is one chunk. If there are
+  // more, encode_view() returns kUnsupported.
   std::uint64_t most_chunks = ~std::uint64_t{0};
-  // The most bytes that the view may have; more fail with kLimit.
+  // The maximum size of the view in bytes. If the view is larger, encode_view() returns kLimit.
   std::uint64_t most_bytes = ~std::uint64_t{0};
   const std::atomic<bool>* cancel = nullptr;
   // Called for each object that the view leaves out.
@@ -35,11 +36,12 @@ struct EncodedView {
 };
 
 // Encodes a view. Reads blocks through `core`, one at a time. If there are blocks of kind 6, all
-// blocks are read two or three times, because objects refer to objects that are written later; only
-// the last pass writes to `sink`. Memory: the children of open groups, an address for each
-// dimension and, with blocks of kind 6, for each object; 40 bytes for each chunk of one data set.
-// Errors: kUnsupported, with the name of the object that a view cannot show; kDamaged; kIo, also if
-// the caller cancelled the work. After a failure, the sink may have received some bytes.
+// blocks are read two to four times, because objects may refer to objects that are written later.
+// Only the last pass writes to `sink`. Memory: the children of open groups, one address for each
+// dimension, and 40 bytes for each chunk of one data set. If there are blocks of kind 6, also one
+// address for each object. Errors: kUnsupported, with the name of the object that a view cannot
+// show; kDamaged; kIo, also if the caller cancelled the work. After a failure, the sink may have
+// received some bytes.
 Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how, ViewSink& sink);
 
 }  // namespace nmb

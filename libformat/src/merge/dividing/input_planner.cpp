@@ -13,10 +13,11 @@ namespace nmb {
 
 namespace {
 
-// The most bytes that the cached blocks of all NMB inputs take together.
+// The maximum total size of the cached blocks of all NMB inputs, in bytes.
 constexpr std::size_t kCachedBytes = 64 << 20;
-// The largest number of blocks into which a dimension may divide a small file. For a larger file
-// the limit is its size in bytes, because values that HDF5 never wrote take no bytes.
+// The maximum number of blocks into which a dimension may divide a small file. For a file of more
+// than 65,536 bytes, the limit is the size of the file in bytes. A small file may have many values,
+// because values that HDF5 never wrote take no bytes.
 constexpr std::uint64_t kBlocksOfSmallFile = 65536;
 
 }  // namespace
@@ -81,8 +82,8 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
   read.provenance = options_.provenance != nullptr;
   read.statistics =
       options_.keep_statistics && options_.writer.statistics == StatisticsLevel::kNone;
-  // The lengths of dimensions that groups share are needed to divide or unite blocks and to count
-  // samples along a dimension.
+  // Groups may share dimensions. The lengths of shared dimensions are needed to divide or unite
+  // blocks, and to count samples along a dimension.
   read.shared_dimensions = by_ != By::kGroup || options_.mode != MergeMode::kPack ||
                            options_.samples.by == SampleRule::By::kDimension;
   read.made_up_names =
@@ -110,7 +111,7 @@ void InputPlanner::prepare_reader(Communicator& ranks) {
       return [this](std::string_view path) { return fates_.moved(path); };
     };
   }
-  // In these modes one thread plans, so idle threads of this process can read ahead.
+  // In modes other than kPack, one thread plans, so idle threads of this process can read ahead.
   if (options_.mode != MergeMode::kPack && in_process > 1) read.ahead = &options_.inputs;
   reader_.emplace(read, &report_.warnings);
 }
@@ -142,7 +143,7 @@ Status InputPlanner::plan(std::size_t index, Source file, BlockSink& sink) {
   return {};
 }
 
-// Returns false if the input has a known error.
+// Returns false if a conflict prevents planning the block.
 Result<bool> InputPlanner::plan_block(InputBlock& block) {
   end_survey();
   input_.has_groups = block.is_group || splitter_;
@@ -159,7 +160,8 @@ Result<bool> InputPlanner::plan_block(InputBlock& block) {
   return true;
 }
 
-// Reports a conflict if the template gives several blocks of an input one name.
+// Reports a conflict and returns false if the template gives several blocks of an input the same
+// name.
 bool InputPlanner::check_template(const InputBlock& block) {
   if (names_of(block.is_group).has_group() || (block.blocks < 2 && input_.blocks < 2)) return true;
   conflicts_.add(ConflictKind::kBlockName, options_.block_name,
@@ -180,7 +182,7 @@ void InputPlanner::note_group(const std::string& group) {
   if (options_.unique_groups && !group.empty()) note_name_(group);
 }
 
-// Takes a block unchanged. group: the path from which the block gets its new name.
+// Takes a block unchanged. `group` is the path from which the block gets its new name.
 Status InputPlanner::take_whole(InputBlock& block, const std::string& group) {
   NMB_ASSIGN(const BlockName name, name_of(group));
   note_group(group);
@@ -188,7 +190,7 @@ Status InputPlanner::take_whole(InputBlock& block, const std::string& group) {
   return input_.sink->take_whole(name, block);
 }
 
-// Records in advance what divide() or unite() will do with a block.
+// Records in advance the result that divide() or unite() will have for a block.
 Status InputPlanner::survey(const InputBlock& block) {
   is_surveying_ = is_surveyed_ = true;
   input_.has_groups = true;
@@ -250,7 +252,8 @@ SplitDataset::Input InputPlanner::split_input(const std::string& group,
   return input;
 }
 
-// Sorts the objects of a block by the rule. Returns whether anything is moved.
+// Sorts the objects of a block by the rule for dividing blocks. Returns whether any object moves to
+// another block.
 Result<bool> InputPlanner::is_divided(const InputBlock& block, const ClassicForm& form) {
   NMB_ASSIGN(bool is_divided, splitter_->sort(split_input(block.group, form)));
   for (const VarId variable : form.left_out) {
@@ -281,7 +284,7 @@ Status InputPlanner::divide(InputBlock& block) {
   return splitter_->make(split_input(block.group, form));
 }
 
-// Takes a block that becomes classic, although it is not divided itself, because it uses dimensions
+// Takes a block that is not divided itself. The block becomes classic, because it uses dimensions
 // of divided blocks.
 Status InputPlanner::take_torn(const InputBlock& block, const ClassicForm& form,
                                const std::string& group) {
@@ -298,8 +301,8 @@ Status InputPlanner::take_torn(const InputBlock& block, const ClassicForm& form,
   return input_.sink->take_part(name, std::move(part));
 }
 
-// Returns the value of the block's attribute if the file has several blocks. A block that has this
-// attribute is moved as a whole.
+// If the file has several blocks, returns the value of the attribute by which blocks are divided. A
+// block that has this attribute is moved as a whole.
 Result<std::optional<std::string>> InputPlanner::value_of(const InputBlock& block,
                                                           const ClassicForm& form) {
   if (by_ != By::kAttribute || block.blocks < 2) return std::optional<std::string>();
@@ -311,8 +314,8 @@ Result<std::optional<std::string>> InputPlanner::value_of(const InputBlock& bloc
   return std::optional<std::string>();
 }
 
-// Returns whether the block has only global attributes, which inputs may share. With several
-// inputs, returns true also for an empty block.
+// Returns whether the block has global attributes and nothing else. Several inputs may share such a
+// block. If there are several inputs, also returns true for an empty block.
 bool InputPlanner::is_parent(const InputBlock& block) const {
   const Metadata& metadata = block.dataset.metadata;
   return !metadata.extension() && (metadata.attribute_count() > 0 || options_.inputs.size() > 1) &&
