@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kNoTime = "fx";  // for variables without times
 
-// A hidden folder for files that get their names later. The destructor removes the folder and its
-// content.
+// A hidden folder in which files are written before they get their final names. The destructor
+// removes the folder and its content.
 class Staging {
  public:
   explicit Staging(const std::string& folder) : folder_(hidden_name(folder + "/series")) {}

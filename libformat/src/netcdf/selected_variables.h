@@ -1,5 +1,5 @@
-// Chooses variables of a classic dataset, together with the variables to which they refer by the CF
-// conventions, and makes a dataset of them.
+// Selects variables of a classic dataset, and also the variables to which they refer by the CF
+// conventions. Makes a dataset that contains only the selected variables.
 #pragma once
 
 #include <span>
@@ -14,9 +14,9 @@ namespace nmb {
 // The variables of one file of a time series.
 struct SeriesVariables {
   VarId main = 0;
-  // `main`, the coordinates of its dimensions, and the variables that are named by the attributes
-  // bounds, climatology, coordinates, cell_measures, grid_mapping, ancillary_variables and
-  // formula_terms of any variable in this list. Ascending.
+  // `main`, the coordinates of its dimensions, and all variables to which a variable in this list
+  // refers. The attributes that refer to variables are bounds, climatology, coordinates,
+  // cell_measures, grid_mapping, ancillary_variables and formula_terms. Ascending.
   std::vector<VarId> all;
 };
 
@@ -35,7 +35,8 @@ NMB_EXPORT Result<VarId> time_coordinate(const Dataset& dataset);
 NMB_EXPORT Result<Dataset> selected_variables(const Dataset& dataset,
                                               std::span<const VarId> variables);
 
-// Returns the text of an attribute. The result is empty if there is no such attribute of type char.
+// Returns the text of an attribute. The result is empty if the attribute does not exist or is not
+// of type char.
 NMB_EXPORT std::string char_attribute(const Metadata& metadata, VarId owner, std::string_view name);
 
 }  // namespace nmb

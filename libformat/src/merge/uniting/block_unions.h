@@ -46,9 +46,9 @@ class BlockUnions final : public BlockSink {
   // this rank reads the block again.
   Status take_described(const BlockName& name, std::shared_ptr<const DescribedBlock> block);
 
-  // Passes all blocks to `sink`, in the order of the inputs that have them first. A block of a
-  // single input is passed unchanged, any other block is passed united. inputs: all inputs that
-  // were read.
+  // Passes all blocks to `sink`, in the order in which the inputs introduce them. A block that only
+  // one input has is passed unchanged. Blocks that several inputs have are passed as one united
+  // block. inputs: all inputs that were read.
   Status finish(const std::vector<std::size_t>& inputs, BlockSink& sink);
 
  private:
@@ -104,8 +104,8 @@ class BlockUnions final : public BlockSink {
   const std::shared_ptr<SourcePool> views_;
   std::uint64_t held_room_;
   const ReadAgain read_again_;
-  std::map<std::string, std::size_t> lost_fill_values_;  // for each variable, the number of inputs
-                                                         // with a lost fill value
+  // For each variable: the number of inputs whose fill value is lost.
+  std::map<std::string, std::size_t> lost_fill_values_;
   const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
   Source file_;
   std::shared_ptr<SpoolFile> chunks_;  // chunk tables and chunks that were encoded again
