@@ -241,7 +241,7 @@ class Packer {
     if (clipped)
       report_.warnings.push_back(options_.output + ": a chunk length of " +
                                  std::to_string(asked.length) + " is more than the length of " +
-                                 object + "; its variables get chunks of the dimension's length");
+                                 object + "; the chunks get the dimension's length");
     return {};
   }
 

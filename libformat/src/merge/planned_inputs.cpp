@@ -36,8 +36,8 @@ Status PlannedInputs::prepare() {
   return {};
 }
 
-// Reports inputs that are given twice, even under different names. The report is a conflict for
-// tiles, and a warning in other modes.
+// Reports inputs that are given twice, even under different names. In mode tiles, the report is a
+// conflict. In other modes, it is a warning.
 void PlannedInputs::tell_repeated() {
   for (const auto& [first, second] : repeated_files(options_.inputs)) {
     if (options_.mode == MergeMode::kTiles)
@@ -119,9 +119,9 @@ bool PlannedInputs::open_and_plan(std::size_t index, BlockSink& sink, PlannedInp
   const std::string& path = options_.inputs[index];
   input->index = index;
   conflicts_.begin_input(index);
-  // The file stays open, because another process may add to an NMB file between two openings. While
-  // the kind of the file is unknown, data that another process adds would count as a change of the
-  // file.
+  // The file stays open, because another process may add data to an NMB file between two openings.
+  // While the kind of the file is unknown, data that another process adds would count as a change
+  // of the file.
   Result<std::shared_ptr<PooledFile>> file =
       PooledFile::open_and_keep(from_.files, [path] { return FileSource::open(path); });
   if (!file.ok()) {

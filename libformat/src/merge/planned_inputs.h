@@ -42,7 +42,7 @@ class PlannedInputs {
   // opened, because the writer may repair that output.
   Status look_at_all();
 
-  // Returns the settings with which this rank opens inputs, and opens values that other ranks send.
+  // Returns the settings with which this rank opens inputs and received values.
   const ReceivedFrom& from() const { return from_; }
 
   // Limits reading ahead: an input is read ahead only if its position in the list is less than

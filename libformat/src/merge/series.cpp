@@ -160,7 +160,7 @@ class SeriesWriter {
     return {};
   }
 
-  // Writes all files with hidden names, several at a time.
+  // Writes all files with hidden names, several files at a time.
   Status write_all(const Dataset& dataset) {
     std::atomic<std::size_t> next{0};
     const std::size_t threads =

@@ -97,8 +97,8 @@ class ClassicMaker {
     return std::move(out_);
   }
 
-  // Returns, for each variable of the classic dataset, the block's variable from which it was made.
-  // Call this after make().
+  // For each variable of the classic dataset: returns the block's variable that was converted to
+  // it. Call this after make().
   std::vector<VarId> origins() const {
     std::vector<VarId> ids;
     for (const Chosen* chosen : written_) ids.push_back(chosen->shown->id);

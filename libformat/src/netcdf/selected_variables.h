@@ -20,10 +20,10 @@ struct SeriesVariables {
   std::vector<VarId> all;
 };
 
-// Returns the variables of each file of a time series. Three sorts of variables get no file of
-// their own: coordinates; variables that bounds, climatology, coordinates, cell_measures or
-// grid_mapping name; and variables without records that one of the other attributes names.
-// `dataset` must be classic. Errors: kDamaged.
+// Returns the variables of each file of a time series. Coordinates get no file of their own. A
+// variable also gets no file of its own if an attribute bounds, climatology, coordinates,
+// cell_measures or grid_mapping refers to it. The same is true of a variable without records if
+// ancillary_variables or formula_terms refers to it. `dataset` must be classic. Errors: kDamaged.
 NMB_EXPORT Result<std::vector<SeriesVariables>> series_variables(const Dataset& dataset);
 
 // Returns the coordinate of the record dimension. Errors (with a message only): kNotFound if there
@@ -31,7 +31,7 @@ NMB_EXPORT Result<std::vector<SeriesVariables>> series_variables(const Dataset& 
 NMB_EXPORT Result<VarId> time_coordinate(const Dataset& dataset);
 
 // Returns a dataset with some variables, their dimensions, and the global attributes. The values
-// stay where they are in the extent. `variables` must be ascending. `dataset` must be classic.
+// keep their positions in the extent. `variables` must be ascending. `dataset` must be classic.
 NMB_EXPORT Result<Dataset> selected_variables(const Dataset& dataset,
                                               std::span<const VarId> variables);
 

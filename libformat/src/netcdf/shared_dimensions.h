@@ -19,12 +19,12 @@ namespace nmb {
 
 // Returns for each dimension the number of levels from the block up to the group that defines the
 // dimension. 0 means that the block itself defines the dimension. The result is empty if the block
-// is not of kind 6, or if it is not a classic dataset in all other respects.
+// is not of kind 6, or if it is not a classic dataset apart from its shared dimensions.
 std::vector<std::uint32_t> levels_above(const Metadata& metadata);
 
-// Returns whether the definitions are definitions of a classic dataset. Returns true for kinds 1, 2
-// and 5. For kind 6, returns true if the result of levels_above() is not empty. The values of a
-// classic dataset of kind 6 may be stored in chunks.
+// Returns whether the definitions belong to a classic dataset. Returns true for kinds 1, 2 and 5.
+// For kind 6, returns true if the result of levels_above() is not empty. The values of a classic
+// dataset of kind 6 may be stored in chunks.
 NMB_EXPORT bool is_classic_dataset(const Metadata& metadata);
 // Returns whether a classic dataset stores its values like a classic file: big-endian, without
 // chunks. Returns false for all other datasets.
@@ -38,8 +38,8 @@ std::optional<DimId> growing_dimension(const Metadata& metadata);
 std::optional<std::string> path_above(std::string_view block, std::uint32_t levels,
                                       std::string_view dimension);
 
-// Returns the dataset without its extension if has_classic_values() is true. If it is false,
-// returns the dataset unchanged. The result keeps `dataset` alive.
+// Returns the dataset without its extension if has_classic_values() is true. If
+// has_classic_values() is false, returns the dataset unchanged. The result keeps `dataset` alive.
 std::shared_ptr<const Dataset> as_classic(std::shared_ptr<const Dataset> dataset);
 
 // Returns `dataset` as an object that also keeps `of` alive. An extent uses the fill values of the
@@ -52,8 +52,8 @@ std::shared_ptr<const Dataset> dataset_keeping(std::shared_ptr<const Dataset> of
 std::uint32_t levels_between(std::string_view block, std::string_view path);
 
 // Converts a classic dataset to a block of kind 6 that takes some of its dimensions from groups
-// above. The values keep their positions in the extent. levels: for each dimension, the number of
-// levels from the block up to the group that defines it. At least one level must not be 0.
+// above it. The values keep their positions in the extent. levels: for each dimension, the number
+// of levels from the block up to the group that defines it. At least one level must not be 0.
 Dataset with_dimensions_above(const Dataset& dataset, const std::vector<std::uint32_t>& levels);
 
 // Returns the property that marks a classic dataset of kind 6. `levels` has the same meaning as for

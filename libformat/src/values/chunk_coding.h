@@ -33,7 +33,7 @@ struct CodingRules {
   const std::atomic<bool>* cancel = nullptr;  // may be nullptr
 };
 
-// The maximum number of bytes in all decoded chunks that are encoded at the same time.
+// The maximum number of decoded bytes in all chunks that are encoded at the same time.
 inline constexpr std::uint64_t kCodedAtOnce = 64 << 20;
 
 // Encodes all chunks, and calls take(first, coded) for several chunks at a time, in ascending

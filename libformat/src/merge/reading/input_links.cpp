@@ -15,8 +15,8 @@ namespace nmb {
 
 namespace {
 
-// Lengths in bytes from which links to an original take less space than a copy: kLeastRun for each
-// run, kLeastLinked for all runs together.
+// The smallest lengths in bytes for which links to an original take less space than a copy.
+// kLeastRun applies to each run, kLeastLinked to all runs together.
 constexpr std::uint64_t kLeastRun = 64, kLeastLinked = 512;
 
 }  // namespace

@@ -33,8 +33,8 @@ struct InputOriginal {
   std::optional<Sha256> sha256{};
 };
 
-// Returns the path that is recorded for an original. This is the path of the input. If that path is
-// absolute, only the file name is recorded.
+// Returns the path that is recorded for an original. If the input's path is relative, that path is
+// recorded. If the input's path is absolute, only its file name is recorded.
 std::string original_path(const std::string& input);
 
 // The bytes of an extent that lie in an original.
@@ -49,9 +49,9 @@ struct ValuesInOriginal {
 // values takes less space.
 std::optional<LinkedValues> linked_to_original(ValuesInOriginal places, Source values,
                                                std::uint32_t piece_size);
-// Returns which values of a block of an NMB input lie in an original. originals: the file numbers
-// of the originals. Returns nullopt if no values lie in an original, if a piece is coded, or if
-// values lie in several files. Errors: kDamaged.
+// Returns which values of an NMB input's block lie in an original. originals: the file numbers of
+// the originals. Returns nullopt if no values lie in an original, if a piece is coded, or if values
+// lie in several files. Errors: kDamaged.
 Result<std::optional<ValuesInOriginal>> values_in_original(
     const Reader& reader, const BlockEntry& entry, const std::set<std::uint32_t>& originals);
 

@@ -405,8 +405,8 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
     return Status(
         Code::kConflict, file, kNoOffset, "",
         "block " + in_quotes(entry.name) +
-            ": its values cannot be linked, because its references must follow its new name; "
-            "use --block-name '{group}', which keeps names, or leave out --link");
+            ": its values cannot be linked, because they contain references that change with the "
+            "block's new name; use --block-name '{group}', which keeps names, or leave out --link");
   NMB_TRY(keep_rows(*source, &block.packed));
   if (moves_values)
     block.packed.extent = std::move(values);
@@ -586,8 +586,8 @@ Status InputReader::map_group(const std::string& file, hdf5::GroupBlock* group, 
     return Status(
         Code::kConflict, file, kNoOffset, "",
         "block " + in_quotes(group->name) +
-            ": its values cannot be linked, because its references must follow the blocks "
-            "that are divided; leave out --link");
+            ": its values cannot be linked, because they contain references that change when "
+            "blocks are divided; leave out --link");
   if (moved.extent) {
     group->extent_length = moved.extent->size();
     group->extent = std::move(moved.extent);

@@ -156,7 +156,8 @@ class InputReader {
   // `end`.
   void set_end(std::size_t end) { end_ = end; }
 
-  // Returns how many HDF5 inputs, and originals of NMB inputs, have become blocks.
+  // Returns how many whole files have become blocks. Whole files are HDF5 inputs and the originals
+  // in NMB inputs.
   std::uint64_t whole_files() const { return whole_files_; }
 
   // Returns the provenance of the input that was read last, if it is an NMB file.
@@ -235,7 +236,7 @@ class InputReader {
   // The originals of an NMB input, by BlockEntry::order of their blocks. An original is removed
   // when its block is visited. The list has no originals whose block was removed from the input.
   std::multimap<std::uint64_t, InputOriginal> originals_;
-  std::set<std::uint32_t> placed_;  // file numbers of the input's originals that have a block
+  std::set<std::uint32_t> placed_;  // file numbers of the originals that have a block in the input
 };
 
 }  // namespace nmb

@@ -1,4 +1,4 @@
-// Gathers on rank 0 the results of planning on all ranks, in the order of the inputs.
+// Gathers the planning results of all ranks on rank 0, in the order of the inputs.
 #pragma once
 
 #include <compare>
@@ -10,7 +10,7 @@
 
 namespace nmb {
 
-// Identifies the object at which a conflict was found. Conflicts are reported in the order of these
+// Identifies the object at which a conflict was found. Conflicts are reported in the order of their
 // objects.
 struct Occurrence {
   std::uint64_t input = 0;  // index of the input; of two inputs in conflict, the later one

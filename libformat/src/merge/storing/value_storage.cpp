@@ -34,7 +34,7 @@ PieceCodec ValueStorage::codec() const {
   return options_.compression->codec.value_or(PieceCodec::kNone);
 }
 
-// Records for each requested chunk length whether a classic dataset has its dimension.
+// Records which of the requested chunk lengths apply to dimensions of a classic dataset.
 void ValueStorage::note_dimensions(const Metadata& metadata) {
   for (std::size_t i = 0; i < chunk_uses_.size(); ++i) {
     const Compression::ChunkLength& asked = options_.compression->chunk[i];

@@ -28,8 +28,8 @@ class ValueStorage {
 
   // Begins an input: all blocks planned after this call come from `file`.
   void begin_input(Source file);
-  // Checks that the options apply to a block whose values are not stored in chunks. Call this
-  // before the block is stored. Errors: kUnsupported.
+  // Checks that the options allow a block whose values are not stored in chunks. Call this before
+  // the block is stored. Errors: kUnsupported.
   Status check_codec(const Metadata& metadata);
   // Prepares a block that is taken unchanged. Call this before the block is packed. If the block's
   // values must be encoded in chunks, this call encodes them. If the values need not be encoded in

@@ -73,8 +73,8 @@ class WrittenBlocks final : public BlockSink {
   std::vector<std::string> take_first_names() { return std::move(first_names_); }
 
   // Returns the source for which origin_of() made this origin. Other ranks open such a source from
-  // a description by send_values() (merge/uniting/sent_values.h). Returns nullptr for every other
-  // origin.
+  // the description that send_values() makes (merge/uniting/sent_values.h). Returns nullptr for
+  // every other origin.
   const ByteSource* sent_by(std::string_view origin) const;
 
  private:

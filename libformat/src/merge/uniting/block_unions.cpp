@@ -81,16 +81,16 @@ struct BlockUnions::Entry {
   Source file;                       // file of the first input
   std::vector<std::size_t> inputs;   // inputs that have the block
   std::vector<std::size_t> members;  // united inputs, in order
-  // For each input that belongs to a set of files: the index of the input, and the number of files
-  // in the set that the input records.
+  // For each input that belongs to a set of files: the index of the input, and the size of the set
+  // as recorded in the input.
   std::vector<std::pair<std::size_t, std::int64_t>> set_sizes;
   std::optional<KeptBlock> whole;
   std::shared_ptr<const DescribedBlock> described;  // instead of `whole`
   std::unique_ptr<DatasetUnion> united;
-  std::optional<std::uint64_t> samples;  // number of samples in all inputs so far; unset if an
-                                         // input has not recorded its number
-  bool is_iceberg = false;               // the inputs are a set of iceberg files
-  bool has_gaps = false;                 // inputs without the block get fill values
+  // Number of samples in all inputs so far; unset if an input records no number.
+  std::optional<std::uint64_t> samples;
+  bool is_iceberg = false;  // the inputs are a set of iceberg files
+  bool has_gaps = false;    // inputs without the block get fill values
   // For each dimension: the number of levels from the block up to the group that defines the
   // dimension. 0 means that the block itself defines the dimension, or that inputs differ.
   std::map<std::string, std::uint32_t, std::less<>> levels;
@@ -362,10 +362,10 @@ void BlockUnions::tell_set(const Entry& entry, std::size_t second, std::size_t f
       may_fill);
 }
 
-// Checks sets of iceberg files. Iceberg files have no positions that would show whether a part is
-// given twice, so the file numbers are compared. In mode join, files form a set if their names
-// differ only in the number. size: number of files in each set; less than 1 if unknown. Returns
-// true if the sets need no further check.
+// Checks sets of iceberg files. Iceberg files do not record which part of the set they are.
+// Therefore file numbers are compared to find parts that are given twice. In mode join, files form
+// a set if their names differ only in the number. size: number of files in each set; less than 1 if
+// unknown. Returns true if the sets need no further check.
 bool BlockUnions::check_icebergs(const Entry& entry, std::int64_t size) {
   std::vector<std::string> names;
   for (const std::size_t input : entry.inputs) names.push_back(conflicts_.input(input));

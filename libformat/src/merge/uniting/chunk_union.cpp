@@ -63,7 +63,7 @@ Result<std::shared_ptr<const Block>> block_of(const Source& values) {
 // Describes how a variable is stored in chunks.
 struct Chunking {
   ExtendedType type;                 // used if `is_extended` is true
-  bool is_extended = false;          // whether the values differ from CDF-5 in their byte order
+  bool is_extended = false;          // whether the byte order of the values differs from CDF-5
   std::vector<std::uint64_t> chunk;  // lengths of a chunk
   std::vector<Filter> filters;
   std::vector<std::byte> fill;  // the value of chunks that were never written
@@ -73,7 +73,7 @@ struct Chunking {
   bool operator==(const Chunking&) const = default;
 };
 
-// Filters are alike if they decode in the same way.
+// Returns whether two lists of filters decode values in the same way.
 bool are_alike(const std::vector<Filter>& a, const std::vector<Filter>& b) {
   return std::ranges::equal(a, b, [](const Filter& one, const Filter& other) {
     const bool has_level = one.id == kDeflate || one.id == kZstd;

@@ -1,6 +1,6 @@
-// Stores the values of a united dataset in chunks, if datasets of the union have chunks
-// (spec/format.md, section 15.2). If a chunk has the same values as a chunk of the united array,
-// its stored bytes are copied. All other chunks are encoded again.
+// Stores the values of a united dataset in chunks, if a dataset of the union has chunks
+// (spec/format.md, section 15.2). If a stored chunk has the same values as a chunk of the united
+// array, the stored bytes are copied. All other chunks are encoded again.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ struct ChunkUnionOptions {
 };
 
 // Stores the values of `all` in chunks. If options.is_forced is not set: returns nullopt if no
-// variable of `all` has chunks in any dataset of the union. `united` is the union, and `all` is the
-// result of its function take(). `levels` has one number for each dimension (see
+// variable of `all` has chunks in any dataset of the union. `united` is the union. `all` is the
+// result of united.take(). `levels` has one number for each dimension (see
 // with_dimensions_above()). `spool` receives the chunk tables and the encoded chunks. Errors:
 // kDamaged, kIo, kNoSpace; kLimit for chunks of 4 GiB or more.
 Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, const Dataset& all,

@@ -24,8 +24,8 @@ using Along = UnionRules::Along;
 
 constexpr const char* kNoneText = "none";
 
-// Returns the name of the value's type and the value. The name distinguishes equal values of
-// different types.
+// Returns a text with the name of the value's type and the value. The name distinguishes equal
+// values of different types.
 std::string typed_text(const Attribute& attribute) {
   return std::string(type_name(attribute.type)) + " " + value_text(attribute);
 }
@@ -38,8 +38,8 @@ bool has_type_of_variable(std::string_view attribute) {
   return std::ranges::find(kNames, attribute) != kNames.end();
 }
 
-// Returns texts for the found and the expected value of two different attributes. A missing
-// attribute is nullptr.
+// Returns the values of two different attributes as texts: first the found value, then the expected
+// value. A missing attribute is nullptr.
 std::pair<std::string, std::string> difference(const Attribute* found, const Attribute* expected) {
   if (!found) return {kNoneText, value_text(*expected)};
   if (!expected) return {value_text(*found), kNoneText};
@@ -271,8 +271,8 @@ void DatasetUnion::compare_records(const Member& member, const Dimension& found,
 
 // --- attributes ---
 
-// Returns whether two attributes are the same. If types may be widened, attributes with equal
-// numbers of different types are the same.
+// Returns whether two attributes are the same. If types may be widened, attributes of different
+// types are the same if their numbers are equal.
 bool DatasetUnion::is_same(const Attribute& found, const Attribute& expected) const {
   if (found.type == expected.type) return has_same_value(found, expected);
   const auto wide = narrowest_type(type_bit(found.type) | type_bit(expected.type));
@@ -358,7 +358,7 @@ Status DatasetUnion::add_variables(const Member& member, const DimIds& ids) {
     }
     const auto known = all_.metadata.find_variable(found.name);
     if (known) placed_[*known].last = here();
-    // Dimensions of the variable that have no number in the union were already reported.
+    // If a dimension of the variable has no number in the union, the reason was already reported.
     if (dimensions.size() < found.dimensions.size()) continue;
     if (axes.size() > 1 && !is_tiled()) {
       conflict(ConflictKind::kShape, found.name,
@@ -521,8 +521,8 @@ bool DatasetUnion::maps_fill(VarId variable, const Place& place) const {
   return true;
 }
 
-// Returns the same values as array_of(), but without a copy if they already have the united type.
-// Sets *offset to the offset of the first value, and *step to the distance between records.
+// Returns the same values as array_of(), but without a copy if the values already have the united
+// type. Sets *offset to the offset of the first value, and *step to the distance between records.
 Source DatasetUnion::values_of(VarId variable, const Place& place, std::uint64_t* offset,
                                std::uint64_t* step) const {
   const Added& member = members_[place.member];

@@ -46,7 +46,7 @@ struct UnionRules {
   bool complete = false;            // each dataset must have each variable
   // Fill values are used for values that are missing in all datasets or tiles.
   bool fills = false;
-  bool skips = false;  // leaves out an object that differs from the first object with its name
+  bool skips = false;  // leaves out an object that differs from the first object with the same name
   // A variable gets the narrowest type that holds all of its values (netcdf/type_widening.h). Not
   // for tiles.
   bool widens = false;
@@ -176,7 +176,7 @@ class DatasetUnion {
 
   // joined() returns the joined dimensions. member_at() returns the dataset that has index `index`
   // along a joined dimension. The dimension must not have gaps. Call member_at() only after take().
-  // Do not call it for tiles.
+  // Do not call member_at() for tiles.
   std::vector<DimId> joined() const;
   std::uint32_t member_at(DimId dimension, std::uint64_t index) const;
 
@@ -268,7 +268,7 @@ class DatasetUnion {
   }
   void tell_missing(std::uint32_t before);
   // Reports that dataset `second` does not have a variable. If the variable is joined, fill values
-  // are used. If it is not joined, the values of the other datasets are used.
+  // are used. If the variable is not joined, the values of the other datasets are used.
   void tell_filled(VarId variable, std::uint32_t first, std::uint32_t second);
 
   // Reports a conflict if two datasets have the same object, or if the name of the object is
