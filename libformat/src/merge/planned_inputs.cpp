@@ -36,8 +36,8 @@ Status PlannedInputs::prepare() {
   return {};
 }
 
-// Reports inputs that are given twice, even under different names. In mode tiles, the report is a
-// conflict. In other modes, it is a warning.
+// Reports inputs that are given twice, even under different names. Mode tiles reports a conflict.
+// The other modes report a warning.
 void PlannedInputs::tell_repeated() {
   for (const auto& [first, second] : repeated_files(options_.inputs)) {
     if (options_.mode == MergeMode::kTiles)

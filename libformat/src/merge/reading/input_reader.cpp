@@ -152,8 +152,8 @@ Result<std::shared_ptr<const Reader>> InputReader::open_nmb(const Source& file) 
                                  .verify_values = true,
                                  .external = options_.external}));
   NMB_TRY(check_nothing_pending(*reader));
-  // Another process may add to the file while the file is merged, unless the file is linked. A
-  // linked file must not grow, because a link records the file's length.
+  // If the file is not linked, another process may add data to the file during the merge. A linked
+  // file must not grow, because a link records the file's length.
   if (const auto* const pooled = dynamic_cast<const PooledFile*>(file.get());
       pooled && !options_.links)
     pooled->set_unchanged(reader->generation_check());
@@ -250,8 +250,8 @@ bool InputReader::is_lost(std::uint32_t number) const {
   return options_.lost_originals != Lost::kNone;
 }
 
-// Finds originals, and contents from later versions of the format, that a copy of the file would
-// lose.
+// Finds contents that a copy of the file would lose: originals, and additions from later versions
+// of the format.
 Status InputReader::find_losses(const Reader& reader) {
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
   std::uint32_t number = 0;
@@ -290,8 +290,8 @@ Status InputReader::keep_rows(const Block& block, PackedBlock* packed) {
   return {};
 }
 
-// Records the lengths of the dimensions. The length of an unlimited dimension is the length of the
-// longest variable that uses the dimension, in any block.
+// Records the lengths of the dimensions. An unlimited dimension gets the length of the longest
+// variable that uses the dimension. The variables of all blocks are compared.
 Status InputReader::note_lengths(const Reader& reader) {
   std::uint64_t count = 0;
   auto lengths = std::make_shared<DimensionLengths>();

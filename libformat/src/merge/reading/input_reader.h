@@ -40,7 +40,7 @@ inline constexpr std::size_t kCachedBytesOfInput = 8 << 20;
 // Therefore a file must be reopened to read bytes that were not kept.
 inline constexpr std::uint64_t kHeldBytes = 64 << 20;
 
-// The contents of an NMB input other than the definitions and values of its blocks.
+// The contents of an NMB input, without the definitions and values of its blocks.
 struct InputExtras {
   std::shared_ptr<const KeptRows> rows;  // rows of tags and statistics; nullptr if the input has
                                          // none

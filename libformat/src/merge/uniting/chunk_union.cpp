@@ -184,7 +184,7 @@ class ChunkUniter {
     if (!check_filters(chunking.filters).ok()) return;
     if (!united.chunking) united.chunking = chunking;
     if (!is_whole || !has_same_type(chunking, *united.chunking)) return;
-    // Most datasets are divided into chunks in the same way, so they share one object.
+    // Datasets that are divided into chunks in the same way share one object.
     if (!united.last || !(*united.last == chunking))
       united.last = std::make_shared<const Chunking>(std::move(chunking));
     part->own = united.last;

@@ -318,8 +318,8 @@ class DatasetUnion {
   std::map<std::vector<DimId>, Tiling> tilings_;  // tiles, by the dimensions of their variables
   std::vector<std::uint32_t> dimension_members_;  // for each dimension, the first dataset that has
                                                   // it
-  // The first dataset that has an attribute. Contains only attributes that the first dataset with
-  // the variable does not have. The key is "variable@attribute".
+  // The first dataset that has an attribute. Attributes that the first dataset of the variable
+  // already has are omitted. The key is "variable@attribute".
   std::unordered_map<std::string, std::uint32_t> attribute_members_;
 };
 
