@@ -22,8 +22,8 @@ namespace nmb {
 
 namespace {
 
-// Returns a text that contains everything on which the bytes of the output depend. An input that
-// changes while it is read makes the run fail.
+// Returns a text that contains everything on which the bytes of the output depend. If an input
+// changes while it is read, the run fails.
 std::string resume_key(const PackOptions& options) {
   std::string key = options.resume;
   for (const std::string& path : options.inputs) {
@@ -112,13 +112,14 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   first.writer.sync = false;
   first.writer.sum_links = !first.link_united;
   first.writer.layer = nullptr;
-  // The temporary file has no checksums of linked values, so stamps show whether inputs change.
+  // The temporary file has no checksums of linked values. Therefore the stamps of the inputs are
+  // compared to find inputs that change.
   const std::vector<std::optional<FileStamp>> stamps = stamps_of(options.inputs);
   const Status merged = merge_inputs(first, report, ranks);
   for (std::string& text : report->warnings)
     if (text.starts_with(between + ": ")) text.replace(0, between.size(), options.output);
   NMB_TRY(naming(options.output, merged));
-  // The output has the values to which the temporary file has links.
+  // Values that are linked in the temporary file are copied into the output.
   report->value_bytes += std::exchange(report->linked_bytes, 0);
   return ranks.first([&]() -> Status {
     ReadOptions reading;
@@ -152,7 +153,8 @@ Status pack(const PackOptions& options, PackReport* report, Communicator& ranks)
   settled.writer.progress = options.progress;
   if (!options.sort_by.empty())
     NMB_TRY(sort_by_values(ranks, options.sort_by, options.external, &settled.inputs));
-  // Processes may see different states of a changing file. The state that rank 0 sees is used.
+  // If an input changes, ranks may see different sizes and times. Therefore all ranks use the key
+  // that rank 0 computes.
   if (!options.resume.empty()) {
     NMB_ASSIGN(settled.writer.resume_key,
                ranks.broadcast_value(0, ranks.rank() == 0 ? resume_key(settled) : std::string()));

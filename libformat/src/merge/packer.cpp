@@ -32,8 +32,8 @@ namespace nmb {
 
 namespace {
 
-// The first character of an origin. The character says whether another rank opens the values from
-// their position in an input or from a sent description.
+// The first character of an origin. kOfInput: another rank opens the values at a position in an
+// input. kSent: another rank opens the values from a description that it receives.
 constexpr char kOfInput = 'i', kSent = 's';
 
 class Packer {
@@ -151,8 +151,9 @@ class Packer {
     return unions_->finish(usable, classic_ ? static_cast<BlockSink&>(*classic_) : *blocks_);
   }
 
-  // Collective. In each round, every rank reads some inputs; lower ranks read earlier inputs. Then
-  // rank 0 processes the descriptions from the other ranks while they begin the next round.
+  // Collective. In each round, every rank reads some inputs. The inputs of a rank precede the
+  // inputs of all higher ranks. Then rank 0 processes the descriptions from the other ranks.
+  // Meanwhile, the other ranks begin the next round.
   Status read_rounds(Status* planned) {
     InputRounds rounds(ranks_, options_.inputs.size());
     for (bool goes_on = true; goes_on;) {
@@ -219,7 +220,8 @@ class Packer {
     return {};
   }
 
-  // Collective. Checks the effect of the chunk length at index `place` in the options.
+  // Collective. Checks whether the chunk length at index `place` in the options was used. Reports
+  // an error or a warning if it was not used, or if it was too long.
   Status check_chunk(std::size_t place, Status* failure) {
     const Compression::ChunkLength& asked = options_.compression->chunk[place];
     const std::string object = asked.object();
@@ -239,7 +241,7 @@ class Packer {
     if (clipped)
       report_.warnings.push_back(options_.output + ": a chunk length of " +
                                  std::to_string(asked.length) + " is more than the length of " +
-                                 object + "; its variables get chunks of the dimension's length");
+                                 object + "; the chunks get the dimension's length");
     return {};
   }
 
@@ -351,8 +353,8 @@ class Packer {
     return writer;
   }
 
-  // Verifies the output. Without compression, the values are not verified again, because they were
-  // compared when they were written.
+  // Verifies the output. If the output is not compressed, its values are not verified again: they
+  // were already compared when they were written.
   Status check_result(const ByteSource& file) {
     FirstFinding first;
     VerifyOptions verify_options;
@@ -363,8 +365,8 @@ class Packer {
     return first.status(file.name());
   }
 
-  // Returns the text from which another rank opens the values. For values that lie in an input
-  // file, their position is enough.
+  // Returns the text from which another rank opens the values. If the values lie in an input file,
+  // the text contains only their position.
   Result<std::string> narrow_origin(std::string_view origin, ByteRange wanted) const {
     const ByteSource* const source = blocks_->sent_by(origin);
     if (!source) return kOfInput + std::string(origin);

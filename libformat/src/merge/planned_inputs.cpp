@@ -22,7 +22,8 @@ Status PlannedInputs::prepare() {
   const auto in_process = static_cast<std::size_t>(ranks_.shares_memory() ? ranks_.size() : 1);
   from_.files =
       std::make_shared<FilePool>(std::max<std::size_t>(1, FilePool::most_files() / in_process));
-  // Holds open blocks of kind 6. Each thread may read values of a different block.
+  // This pool keeps blocks of kind 6 open. It has a place for each thread, because each thread may
+  // read values of a different block.
   from_.views = std::make_shared<SourcePool>(options_.writer.threads + 1);
   from_.read.cache_bytes = kCachedBytesOfInput;
   from_.read.verify_values = true;
@@ -35,8 +36,8 @@ Status PlannedInputs::prepare() {
   return {};
 }
 
-// Reports inputs that are given twice, even under different names. The report is a conflict for
-// tiles, and a warning in other modes.
+// Reports inputs that are given twice, even under different names. Mode tiles reports a conflict.
+// The other modes report a warning.
 void PlannedInputs::tell_repeated() {
   for (const auto& [first, second] : repeated_files(options_.inputs)) {
     if (options_.mode == MergeMode::kTiles)
@@ -118,8 +119,9 @@ bool PlannedInputs::open_and_plan(std::size_t index, BlockSink& sink, PlannedInp
   const std::string& path = options_.inputs[index];
   input->index = index;
   conflicts_.begin_input(index);
-  // The file stays open, because another process may add to an NMB file between two openings. Until
-  // the file is known to be an NMB file, such an addition would count as a change.
+  // The file stays open, because another process may add data to an NMB file between two openings.
+  // While the kind of the file is unknown, data that another process adds would count as a change
+  // of the file.
   Result<std::shared_ptr<PooledFile>> file =
       PooledFile::open_and_keep(from_.files, [path] { return FileSource::open(path); });
   if (!file.ok()) {

@@ -1,5 +1,5 @@
-// PlannedInputs: opens and plans the inputs of a rank. Other facts about the inputs are kept until
-// the output has been written.
+// PlannedInputs: opens and plans the inputs of a rank. Keeps facts about the inputs until the
+// output has been written.
 #pragma once
 
 #include <cstddef>
@@ -42,11 +42,11 @@ class PlannedInputs {
   // opened, because the writer may repair that output.
   Status look_at_all();
 
-  // Returns how this rank opens inputs and the values that other ranks send.
+  // Returns the settings with which this rank opens inputs and received values.
   const ReceivedFrom& from() const { return from_; }
 
-  // Sets the end of the inputs that may be read ahead. The next inputs of this rank are before
-  // position `end`.
+  // Limits reading ahead: an input is read ahead only if its position in the list is less than
+  // `end`.
   void set_end(std::size_t end) { planner_->set_end(end); }
   // Passes the blocks of inputs to `sink`. An error is returned only if the whole run must stop.
   Status take(InputShare share, BlockSink& sink);
@@ -56,10 +56,10 @@ class PlannedInputs {
   // Reads an input that was read before, perhaps by another rank, and passes its blocks to `sink`.
   // No conflict or warning is reported a second time.
   Status read_again(std::size_t index, BlockSink& sink);
-  // Adds the results of an input, which this or another rank has read, to the report. An error is
-  // returned only if the whole run must stop.
+  // Adds the results of an input to the report. This rank or another rank has read the input. An
+  // error is returned only if the whole run must stop.
   Status settle(PlannedInput input);
-  // Reports the contents of NMB inputs that the output does not keep. blocks: the blocks that were
+  // Reports which contents of NMB inputs the output does not keep. blocks: the blocks that were
   // taken; nullptr if there are none.
   void tell_losses(const WrittenBlocks* blocks);
 
@@ -83,8 +83,8 @@ class PlannedInputs {
   Status interrupted() const {
     return Status(Code::kIo, options_.output, kNoOffset, "", "interrupted");
   }
-  // Returns false if the input is left to rank 0 because its values cannot be described in a
-  // message.
+  // Returns false if a message cannot describe the input's values. Rank 0 then reads the input
+  // itself.
   bool open_and_plan(std::size_t index, BlockSink& sink, PlannedInput* input);
   void tell_losses(std::size_t input, const InputExtras& extras, WrittenBlocks::KeptBlocks kept);
 
@@ -95,14 +95,14 @@ class PlannedInputs {
   SharedNames& names_;
   ReceivedFrom from_;
   std::unique_ptr<InputPlanner> planner_;
-  InputDescriber* describer_ = nullptr;  // set if the blocks are described for rank 0
+  InputDescriber* describer_ = nullptr;  // set if this rank describes its blocks for rank 0
   bool is_reading_again_ = false;
   bool has_divided_ = false;
   std::uint64_t largest_load_ = 0;
   std::uint64_t whole_files_ = 0;
-  std::vector<std::shared_ptr<PooledFile>> files_;           // the files that were opened
-  std::vector<std::pair<std::size_t, InputExtras>> extras_;  // extras of each NMB input, with the
-                                                             // input's index
+  std::vector<std::shared_ptr<PooledFile>> files_;  // the files that were opened
+  // The index and the extras of each NMB input.
+  std::vector<std::pair<std::size_t, InputExtras>> extras_;
 };
 
 }  // namespace nmb

@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kNoTime = "fx";  // for variables without times
 
-// A hidden folder for files that get their names later. The destructor removes the folder and its
-// content.
+// A hidden folder in which files are written before they get their final names. The destructor
+// removes the folder and its content.
 class Staging {
  public:
   explicit Staging(const std::string& folder) : folder_(hidden_name(folder + "/series")) {}
@@ -160,7 +160,7 @@ class SeriesWriter {
     return {};
   }
 
-  // Writes all files with hidden names, several at a time.
+  // Writes all files with hidden names, several files at a time.
   Status write_all(const Dataset& dataset) {
     std::atomic<std::size_t> next{0};
     const std::size_t threads =

@@ -58,7 +58,7 @@ bool has_year_zero(Calendar calendar) {
   return calendar != Calendar::kStandard && calendar != Calendar::kJulian;
 }
 
-// Returns whether a date of the standard calendar is in its Gregorian part.
+// Returns whether a date is in the Gregorian part of the standard calendar.
 bool is_gregorian(std::int64_t year, int month, int day) {
   return year > 1582 || (year == 1582 && (month > 10 || (month == 10 && day >= 15)));
 }
@@ -170,7 +170,7 @@ class Scanner {
     text_.remove_prefix(digits_);
     return value;
   }
-  // The digits after a point, in microseconds.
+  // Reads the digits after a decimal point. Returns microseconds.
   std::int64_t fraction() {
     std::int64_t value = 0, scale = kSecond;
     for (; !text_.empty() && text_[0] >= '0' && text_[0] <= '9'; text_.remove_prefix(1)) {
@@ -179,7 +179,7 @@ class Scanner {
     }
     return value;
   }
-  // Returns the number of digits of the last number.
+  // Returns how many digits the last call of number() read.
   std::size_t digits() const { return digits_; }
   std::string_view rest() const { return text_; }
 

@@ -25,11 +25,12 @@ class CalendarTime {
   // `calendar` is the attribute of this name; an empty text means "standard". Units are weeks,
   // days, hours, minutes, seconds, milliseconds and microseconds, and also months in calendar
   // 360_day. Errors (with a message only): kUnsupported for other units and calendars, and for year
-  // 0 in calendars without it.
+  // 0 in calendars that do not have this year.
   NMB_EXPORT static Result<CalendarTime> parse(std::string_view units, std::string_view calendar);
 
-  // Returns a date, rounded to seconds. Errors: kUnsupported for values that are not finite, and
-  // for years before 1 (before 0 in calendars that have that year) or after 999,999.
+  // Returns a date, rounded to seconds. Errors: kUnsupported for values that are not finite, for
+  // years after 999,999, and for years before the first year. The first year is 0 in calendars that
+  // have year 0, and 1 in all other calendars.
   NMB_EXPORT Result<Date> date(double value) const;
 
  private:
@@ -42,9 +43,9 @@ struct TimeRange {
   std::string first, last;
 };
 
-// Returns the first and the last of ascending times as YYYYMMDD. If several times are on one day,
-// hours follow (YYYYMMDDHH). Minutes and seconds follow if times differ only in these. `values`
-// must not be empty. Errors: those of date().
+// Returns the first and the last of ascending times as YYYYMMDD. If several times are on the same
+// day, hours are added (YYYYMMDDHH). If times differ only in minutes or seconds, minutes and
+// seconds are added too. `values` must not be empty. Errors: those of date().
 NMB_EXPORT Result<TimeRange> time_range(const CalendarTime& time, std::span<const double> values);
 
 }  // namespace nmb

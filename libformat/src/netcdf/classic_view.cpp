@@ -97,15 +97,15 @@ class ClassicMaker {
     return std::move(out_);
   }
 
-  // Returns, for each variable of the classic dataset, the block's variable from which it was made.
-  // Call this after make().
+  // For each variable of the classic dataset: returns the block's variable that was converted to
+  // it. Call this after make().
   std::vector<VarId> origins() const {
     std::vector<VarId> ids;
     for (const Chosen* chosen : written_) ids.push_back(chosen->shown->id);
     return ids;
   }
-  // Returns the block's types that were converted to a type which the target does not have. The key
-  // is Loss::object. Call this after make().
+  // Returns the original type of each object whose converted type the target does not have. The
+  // key is Loss::object. Call this after make().
   const std::map<std::string, std::string>& unheld() const { return unheld_; }
 
  private:
@@ -117,7 +117,7 @@ class ClassicMaker {
     Source values;                       // the values as one array in external form
     std::vector<std::uint64_t> lengths;  // lengths of `values`, without the dimension for
                                          // characters of strings
-    std::vector<std::byte> fill;         // value of elements beyond the ends of the array
+    std::vector<std::byte> fill;         // value of elements that lie outside the array `values`
   };
 
   void lose(std::string object, std::string text) {
@@ -147,8 +147,8 @@ class ClassicMaker {
     }
   }
 
-  // Returns the CDF-5 type for a type. If there is no such type, records a loss and returns
-  // nullopt; the object is left out.
+  // Returns the CDF-5 type to which a type is converted. If there is no such type, records a loss
+  // and returns nullopt; the object is left out.
   std::optional<ClassicType> choose_type(const std::string& object, Type type) {
     if (const std::optional<ClassicType> classic = classic_type(types_, type)) return classic;
     lose(object, unfit(type) + "; left out");
@@ -197,7 +197,7 @@ class ClassicMaker {
     return {};
   }
 
-  // Records the losses of a variable other than its values.
+  // Records those losses of a variable that do not concern its values.
   void lose_more(const NetcdfView::Variable& shown, const Property* space) {
     const std::string object = "variable " + in_quotes(shown.name);
     if (properties_->find(shown.id, hdf5::kNoAttribute, Number::kComment))
@@ -227,7 +227,8 @@ class ClassicMaker {
     return converted_array(std::move(source), ClassicValues(types_, v.type, type).conversion());
   }
 
-  // Returns the value that netCDF-C shows if a variable is shorter than its dimension.
+  // Returns the value that netCDF-C shows for missing elements of a variable that is shorter than
+  // its dimension.
   std::vector<std::byte> fill_of(VarId variable, Type from, const ClassicType& type) {
     std::vector<std::byte> fill(type.value_bytes());
     const Property* const creation =

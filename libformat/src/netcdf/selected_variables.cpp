@@ -9,8 +9,8 @@ namespace nmb {
 
 namespace {
 
-// Attributes that name variables. A variable is part of other variables if an attribute with
-// `is_support` names it, or if it has no records and any of these attributes names it.
+// Attributes that name variables. A variable gets no file of its own in two cases: an attribute
+// with `is_support` names it; or it has no records, and any of these attributes names it.
 struct Referring {
   std::string_view name;
   bool is_support;

@@ -1,4 +1,4 @@
-// Handles dimensions of groups above (see netcdf/shared_dimensions.h).
+// Handles groups that share dimensions with groups above them (see netcdf/shared_dimensions.h).
 #include "netcdf/shared_dimensions.h"
 
 #include <algorithm>
@@ -17,15 +17,15 @@ namespace {
 
 using hdf5::Property;
 
-// Returns whether the first property is the one that all classic datasets of kind 6 have. Other
-// sections need not be decoded.
+// Returns whether a section begins with the property that marks classic datasets of kind 6.
+// Sections without this mark need not be decoded.
 bool begins_with_mark(std::span<const std::byte> section) {
   return section.size() >= sizeof(std::uint16_t) &&
          load_le<std::uint16_t>(section.data()) ==
              static_cast<std::uint16_t>(Property::Number::kDimensionsAbove);
 }
 
-// Returns whether all types differ from types of CDF-5 at most in their byte order.
+// Returns whether all types are types of CDF-5. Their byte order may differ from that of CDF-5.
 bool has_classic_types(const TypeTable& types) {
   for (std::size_t i = 0; i < types.size(); ++i)
     if (!types[i].name.empty() ||

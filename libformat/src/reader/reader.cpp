@@ -199,8 +199,8 @@ const ByteSource& Reader::file() const { return *state_->shared->file; }
 
 // Returns a function that checks whether a file still has the generation that was read. The
 // function compares the superblock, because its checksums cover everything that a reader can reach.
-// The superblock is stored in its trailer. A second copy stays in its slot until the generation
-// after the next one. One of the two copies may be damaged.
+// The superblock is stored in the trailer of its generation. A second copy stays in a slot until
+// two generations later. The check succeeds if one of the two copies is unchanged.
 std::function<Status(const ByteSource&)> Reader::generation_check() const {
   const Head& head = state_->core().head();
   return [bytes = head.superblock_bytes, trailer = head.superblock.trailer_position(),
@@ -289,7 +289,8 @@ Result<std::vector<ExternalFile>> Reader::external_files() const {
 
 Result<std::shared_ptr<const ByteSource>> Reader::open_external(std::uint32_t number) const {
   NMB_ASSIGN(std::shared_ptr<const ByteSource> source, state_->core().external().open(number));
-  // An original is inside this file, so this file must stay open with it.
+  // An original lies inside this file. Therefore this file must stay open while the original is in
+  // use.
   using Held = std::pair<std::shared_ptr<const State::Shared>, std::shared_ptr<const ByteSource>>;
   const auto held = std::make_shared<const Held>(state_->shared, std::move(source));
   return std::shared_ptr<const ByteSource>(held, held->second.get());
@@ -332,7 +333,7 @@ bool Reader::has_statistics() const { return !state_->core().statistics().absent
 
 Result<std::optional<BlockStatistics>> Reader::statistics(const Block& block) const {
   std::optional<BlockStatistics> out;
-  if (block.entry.growth != 0) return out;  // the statistics belong to the block before it grew
+  if (block.entry.growth != 0) return out;  // the statistics describe the block before it grew
   const BlockTable& table = state_->core().statistics();
   if (table.absent()) return out;
   BlockStatistics found;
@@ -364,7 +365,7 @@ Status Reader::for_each_statistics(
   return state_->core().statistics().for_each(variable, [&](const FoundRow& found) -> Result<bool> {
     const TableRow row = found.value();
     NMB_ASSIGN(const bool has_grown, growth.has_rows(row.order));
-    if (has_grown) return true;  // the statistics belong to the block before it grew
+    if (has_grown) return true;  // the statistics describe the block before it grew
     const Result<VariableStatistics> statistics = row_statistics(row);
     if (!statistics.ok()) return placed(statistics.status(), file(), found);
     return visit(row.order, *statistics);
@@ -413,7 +414,7 @@ Result<std::shared_ptr<const KeptRows>> Reader::kept_rows(bool statistics,
     const auto counts = [&](std::uint64_t order) -> Result<bool> {
       if (use == PageUse::kTags) return true;
       NMB_ASSIGN(const bool has_grown, growth.has_rows(order));
-      return !has_grown;  // the statistics belong to the block before it grew
+      return !has_grown;  // the statistics describe the block before it grew
     };
     const Status status = rows->read(use, table, file(), counts);
     if (status.code() != Code::kDamaged && status.code() != Code::kUnsupported) return status;

@@ -14,7 +14,7 @@ Status code_chunks(
     const ChunksToCode& chunks, const CodingRules& rules,
     const std::function<Status(std::uint64_t first, std::span<const CodedChunk> coded)>& take) {
   const ChunkGrid& grid = chunks.grid;
-  // A thread holds a chunk in about three forms.
+  // Each thread needs memory for about three times the bytes of a chunk.
   const std::uint64_t chunk_bytes = std::max<std::uint64_t>(grid.chunk_bytes(), 1);
   const std::uint64_t threads = std::clamp<std::uint64_t>(
       memory_room(4 * kCodedAtOnce) / (3 * chunk_bytes), 1, std::max(rules.threads, 1u));

@@ -33,13 +33,14 @@ struct CodingRules {
   const std::atomic<bool>* cancel = nullptr;  // may be nullptr
 };
 
-// The maximum number of bytes in all decoded chunks that are encoded at the same time.
+// The maximum number of decoded bytes in all chunks that are encoded at the same time.
 inline constexpr std::uint64_t kCodedAtOnce = 64 << 20;
 
 // Encodes all chunks, and calls take(first, coded) for several chunks at a time, in ascending
-// order. `first` is the number of the first of these chunks. The bytes do not depend on the number
-// of threads. At any time, memory holds chunks of 64 MiB in all, or a few chunks if chunks are
-// longer. Errors: those of load() and take(); kIo "interrupted".
+// order. `first` is the number of the first chunk in `coded`. The encoded bytes do not depend on
+// the number of threads. At any time, the chunks in memory have about 64 MiB in total. If a chunk
+// has more than 64 MiB, only a few chunks are in memory. Errors: those of load() and take(); kIo
+// "interrupted".
 Status code_chunks(
     const ChunksToCode& chunks, const CodingRules& rules,
     const std::function<Status(std::uint64_t first, std::span<const CodedChunk> coded)>& take);

@@ -37,7 +37,7 @@ class ChunkTable {
   // memory.
   Result<std::vector<std::byte>> load(std::uint64_t number, const ChunkRow& row) const;
   Result<std::vector<std::byte>> load(std::uint64_t number) const;
-  // Returns whether the stored bytes of a chunk are its values.
+  // Returns whether a chunk is stored without encoding, so that its stored bytes are its values.
   bool is_plain(const ChunkRow& row) const;
   // Reads bytes from offset `begin` of a chunk for which is_plain() is true. Errors: kDamaged
   // (R-XC-1).

@@ -1,5 +1,5 @@
-// InputPlanner: decides whether the blocks of an input stay unchanged, are divided or are joined to
-// one block. The planner also gives the resulting blocks their names.
+// InputPlanner: decides for each input whether its blocks stay unchanged, are divided, or are
+// united to one block. The planner also gives the resulting blocks their names.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +28,11 @@ namespace nmb {
 
 class InputPlanner {
  public:
-  // A function that receives each name that no other input may use for its blocks
-  // (SharedNames::note_group()).
+  // A function that receives a block name. No other input may use this name (see
+  // SharedNames::note_group()).
   using NoteGroup = std::function<void(const std::string& group)>;
 
-  // views: pool of the sources that present blocks of kind 6 as classic files. All arguments must
+  // views: the pool of open sources that show blocks of kind 6 as classic files. All arguments must
   // outlive the object. Errors: kUsage if the options are invalid.
   static Result<std::unique_ptr<InputPlanner>> make(const PackOptions& options, Communicator& ranks,
                                                     ConflictList& conflicts, NoteGroup note_group,
@@ -43,13 +43,13 @@ class InputPlanner {
   // Errors: kLimit, and all errors of InputReader::read() and of `sink`.
   Status plan(std::size_t index, Source file, BlockSink& sink);
 
-  // Sets the end of the inputs that may be read ahead. The next inputs of this rank are before
-  // position `end`.
+  // Limits reading ahead: an input is read ahead only if its position in the list is less than
+  // `end`.
   void set_end(std::size_t end) { reader_->set_end(end); }
 
   // Returns the provenance of the input that was planned last.
   std::vector<std::string> take_provenance() { return reader_->take_provenance(); }
-  // Returns the contents of the input that was planned last, other than its blocks.
+  // Returns the tags, statistics and losses of the input that was planned last.
   InputExtras take_extras() { return reader_->take_extras(); }
 
   // Returns InputReader::whole_files().
@@ -102,7 +102,7 @@ class InputPlanner {
     Source file;
     BlockSink* sink = nullptr;
     std::uint64_t blocks = 0;  // number of blocks visited
-    bool has_groups = false;   // block names come from the template with {group}
+    bool has_groups = false;   // block names are made from a template that contains {group}
     bool is_divided = false;   // at least one block is divided
     // The path and the values of the block that is being divided.
     std::string group;
@@ -122,14 +122,14 @@ class InputPlanner {
   std::uint64_t largest_load_ = 0;
   bool has_divided_ = false;
   Input input_;
-  BlockFates fates_;  // fates of the input's blocks, used if some came from HDF5
+  BlockFates fates_;  // how each block of the input is handled; used if some blocks came from HDF5
   bool is_surveyed_ = false;
-  // If blocks came from HDF5: the names in the HDF5 group of each block that was taken. The key is
-  // the block's path before the template is applied.
+  // Used if blocks came from HDF5. For each block that was taken: the names of all objects in its
+  // HDF5 group. The key is the block's path before the template is applied.
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> taken_;
-  bool is_surveying_ = false;           // if set, no conflicts are recorded, because divide() will
-                                        // find the same conflicts
-  std::optional<DatasetUnion> united_;  // for kOne: the groups of the input, united to one dataset
+  bool is_surveying_ = false;  // true during the survey, which records no conflicts because
+                               // divide() finds them again
+  std::optional<DatasetUnion> united_;  // for kOne: the dataset that unites all groups of the input
 };
 
 }  // namespace nmb

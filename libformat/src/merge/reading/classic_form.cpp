@@ -14,13 +14,13 @@ namespace nmb {
 
 namespace {
 
-// Keeps the objects that are read through the extent of a view.
+// Keeps a block and its view alive while the view's extent is read.
 struct OpenView {
   std::shared_ptr<const Dataset> block, view;
 };
 
-// Returns the paths of those dimensions of a block that keep their names. The key is the name of
-// the dimension.
+// Returns the paths of a block's dimensions, but not of dimensions that the view renames. The key
+// is the name of the dimension.
 std::map<std::string, std::string, std::less<>> paths_of(const Dataset& block) {
   std::map<std::string, std::string, std::less<>> paths;
   for (NetcdfView::Dimension& dimension : netcdf_view(block).dimensions)
@@ -75,7 +75,7 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
       extent.name(), extent.size(), open, std::move(pool),
       ViewOrigin{block.dataset.name, block.packed.body, block.values, block.lengths});
   const Dataset& dataset = *view.dataset;
-  // Not empty only for a classic dataset whose values are stored in chunks.
+  // This list is empty, unless the block is a classic dataset whose values are stored in chunks.
   const std::vector<std::uint32_t> above = levels_above(block.dataset.metadata);
   std::vector<std::uint32_t> levels;
   std::string record;

@@ -15,13 +15,14 @@ namespace nmb {
 
 namespace {
 
-// The smallest length of a run, and of all runs together, for which pieces in an original take less
-// space than a copy of the bytes.
+// The smallest lengths in bytes for which links to an original take less space than a copy.
+// kLeastRun applies to each run, kLeastLinked to all runs together.
 constexpr std::uint64_t kLeastRun = 64, kLeastLinked = 512;
 
 }  // namespace
 
-// Makes the pieces of an extent, in order. Each piece that is not a hole lies within one window.
+// Makes the pieces of an extent, in order. A piece that is not a hole never crosses a multiple of
+// the piece size.
 class LinkedPieceMaker {
  public:
   LinkedPieceMaker(std::uint32_t piece_size, std::vector<LinkedPiece>* pieces)
@@ -201,7 +202,7 @@ Status InputLinks::link_parts(const ByteSource& source, std::uint64_t from, std:
 }
 
 Result<std::optional<LinkedValues>> InputLinks::of_parts(const Source& values) {
-  // Many short pieces take longer than a copy.
+  // Reading many short pieces takes longer than copying the values.
   constexpr std::uint64_t kLeastPiece = 64 << 10;
   LinkedValues out;
   FileNumbers numbers;

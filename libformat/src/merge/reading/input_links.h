@@ -33,8 +33,8 @@ struct InputOriginal {
   std::optional<Sha256> sha256{};
 };
 
-// Returns the path that is recorded for an original: that of the input, but without folders if the
-// path is absolute.
+// Returns the path that is recorded for an original. If the input's path is relative, that path is
+// recorded. If the input's path is absolute, only its file name is recorded.
 std::string original_path(const std::string& input);
 
 // The bytes of an extent that lie in an original.
@@ -44,14 +44,14 @@ struct ValuesInOriginal {
   std::vector<hdf5::RunInFile> runs{};  // ascending
   std::vector<ByteRange> holes{};       // ascending; no run overlaps a hole
 };
-// Returns values of which the given runs lie in an original; all other values are copied.
+// Links those values that lie in the given runs of an original. All other values are copied.
 // LinkedValues::original is set to the file number in the input. Returns nullopt if copying all
 // values takes less space.
 std::optional<LinkedValues> linked_to_original(ValuesInOriginal places, Source values,
                                                std::uint32_t piece_size);
-// Returns which values of a block of an NMB input lie in an original. originals: the file numbers
-// of the originals. Returns nullopt if no values lie in an original, if a piece is coded, or if
-// values lie in several files. Errors: kDamaged.
+// Returns which values of an NMB input's block lie in an original. originals: the file numbers of
+// the originals. Returns nullopt if no values lie in an original, if a piece is coded, or if values
+// lie in several files. Errors: kDamaged.
 Result<std::optional<ValuesInOriginal>> values_in_original(
     const Reader& reader, const BlockEntry& entry, const std::set<std::uint32_t>& originals);
 
@@ -65,20 +65,20 @@ class InputLinks {
   InputLinks(std::string output, ExternalPaths allowed, std::uint32_t piece_size)
       : output_(std::move(output)), allowed_(allowed), piece_size_(piece_size) {}
 
-  // Links the values in `file` from offset `begin` to the end of the file. With `origin`, other
-  // ranks can open the values.
+  // Links the values in `file` from offset `begin` to the end of the file. Other ranks use `origin`
+  // to open the values.
   Result<std::optional<LinkedValues>> behind(const Source& file, std::uint64_t begin, Source values,
                                              std::string origin);
   // Links the values that lie in the given runs of `file`. Values outside the runs must be copied.
   // runs: must be ascending.
   Result<std::optional<LinkedValues>> in_runs(const Source& file,
                                               std::span<const hdf5::RunInFile> runs, Source values);
-  // Links the values of a source that is made of other sources, if most of them lie in long runs of
-  // files. Other values must be copied.
+  // Links the values of a source that combines other sources. Values that do not lie in files must
+  // be copied. Returns nullopt if the linked pieces would be short on average.
   Result<std::optional<LinkedValues>> of_parts(const Source& values);
   // Links the stored pieces of a block. If the block's file links a piece in another file, the
-  // output links this other file directly. Errors: kUnsupported if the output cannot have such a
-  // piece; kDamaged.
+  // output links this other file directly. Errors: kUnsupported if the output cannot have a piece
+  // of the block; kDamaged.
   Result<std::optional<LinkedValues>> of_block(const Reader& reader, const Source& file,
                                                const BlockEntry& entry);
 

@@ -23,9 +23,8 @@ namespace {
 
 // A header with at most kMostHeader bytes is kept in memory until it is written.
 constexpr std::uint64_t kMostHeader = 8192;
-// The definitions of an NMB file's blocks are kept in the same way if the file has at most
-// kFewBlocks blocks. For a file with more blocks, reopening the file takes only a small part of the
-// time.
+// If an NMB file has at most kFewBlocks blocks, short definitions of its blocks are also kept in
+// memory. If a file has more blocks, reopening the file takes only a small part of the total time.
 constexpr std::uint64_t kFewBlocks = 16;
 
 bool is_extended(const BlockEntry& entry) {
@@ -153,8 +152,8 @@ Result<std::shared_ptr<const Reader>> InputReader::open_nmb(const Source& file) 
                                  .verify_values = true,
                                  .external = options_.external}));
   NMB_TRY(check_nothing_pending(*reader));
-  // Another process may add to the file while the file is merged, unless the file is linked. A
-  // linked file must not grow, because a link records the file's length.
+  // If the file is not linked, another process may add data to the file during the merge. A linked
+  // file must not grow, because a link records the file's length.
   if (const auto* const pooled = dynamic_cast<const PooledFile*>(file.get());
       pooled && !options_.links)
     pooled->set_unchanged(reader->generation_check());
@@ -173,7 +172,8 @@ Status InputReader::read_only_block(const NmbInput& in, const Visit& visit) {
                   "found no block " + in_quotes(*options_.only_block));
   const std::string below = entry->name.empty() ? "" : entry->name + "/";
   only_is_group_ = is_extended(*entry);
-  // A group without content of its own is stored as a classic block, but there are blocks below it.
+  // A group without content of its own is stored as a classic block. Blocks below this block show
+  // that it is a group.
   if (!only_is_group_ && entry->dimensions + entry->variables + entry->attributes == 0)
     NMB_TRY(in.reader->for_each_entry(below, [&](const BlockEntry& other) -> Result<bool> {
       only_is_group_ |= other.name != entry->name;
@@ -221,7 +221,8 @@ Status InputReader::read_rows(const Reader& reader) {
   return {};
 }
 
-// Finds the originals of an NMB input. An original is stored with the block that it became.
+// Finds the originals of an NMB input. Each original is stored together with the block that was
+// made from it.
 Status InputReader::find_originals(const NmbInput& in) {
   NMB_ASSIGN(const std::vector<ExternalFile> files, in.reader->external_files());
   std::multimap<std::uint64_t, std::uint32_t> numbers;  // by order
@@ -249,7 +250,8 @@ bool InputReader::is_lost(std::uint32_t number) const {
   return options_.lost_originals != Lost::kNone;
 }
 
-// Finds contents outside the blocks that a copy of the file would lose.
+// Finds contents that a copy of the file would lose: originals, and additions from later versions
+// of the format.
 Status InputReader::find_losses(const Reader& reader) {
   NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
   std::uint32_t number = 0;
@@ -288,8 +290,8 @@ Status InputReader::keep_rows(const Block& block, PackedBlock* packed) {
   return {};
 }
 
-// Records the lengths of the dimensions. An unlimited dimension is as long as the longest variable
-// in all blocks that use it.
+// Records the lengths of the dimensions. An unlimited dimension gets the length of the longest
+// variable that uses the dimension. The variables of all blocks are compared.
 Status InputReader::note_lengths(const Reader& reader) {
   std::uint64_t count = 0;
   auto lengths = std::make_shared<DimensionLengths>();
@@ -403,8 +405,8 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
     return Status(
         Code::kConflict, file, kNoOffset, "",
         "block " + in_quotes(entry.name) +
-            ": its values cannot be linked, because its references must follow its new name; "
-            "use --block-name '{group}', which keeps names, or leave out --link");
+            ": its values cannot be linked, because they contain references that change with the "
+            "block's new name; use --block-name '{group}', which keeps names, or leave out --link");
   NMB_TRY(keep_rows(*source, &block.packed));
   if (moves_values)
     block.packed.extent = std::move(values);
@@ -424,7 +426,8 @@ Result<Source> InputReader::body_of(const NmbInput& in, const BlockEntry& entry)
   return Source(owned_bytes(std::move(bytes), in.file->name()));
 }
 
-// Sets the fields that describe the block under its original name, which `lengths_` also uses.
+// Sets the fields that describe the block. The block still has its original name here, because
+// `lengths_` contains original names.
 Status InputReader::describe(const NmbInput& in, const Block& source, InputBlock* block) {
   const bool becomes_root = options_.only_block == source.entry.name && !only_is_group_;
   if (!becomes_root) block->group = source.entry.name;
@@ -441,7 +444,7 @@ Status InputReader::describe(const NmbInput& in, const Block& source, InputBlock
   return {};
 }
 
-// Sets the locations of a block's values, which are stored unchanged.
+// Records where the values of a block are stored. The merge does not change these values.
 Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entry,
                                       InputBlock* block) {
   NMB_ASSIGN(block->packed.holes, in.reader->holes(entry));
@@ -469,8 +472,8 @@ Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entr
   return {};
 }
 
-// Changes the paths in a block of an NMB input whose blocks get new names. Returns a result without
-// a body if the block stays unchanged.
+// Changes the paths in a block of an NMB input if the blocks of that input get new names. Returns a
+// result without a body if the block stays unchanged.
 Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& block,
                                             const Source& values, const std::string& file) {
   if (!block.metadata.extension()) return MovedBlock();
@@ -583,8 +586,8 @@ Status InputReader::map_group(const std::string& file, hdf5::GroupBlock* group, 
     return Status(
         Code::kConflict, file, kNoOffset, "",
         "block " + in_quotes(group->name) +
-            ": its values cannot be linked, because its references must follow the blocks "
-            "that are divided; leave out --link");
+            ": its values cannot be linked, because they contain references that change when "
+            "blocks are divided; leave out --link");
   if (moved.extent) {
     group->extent_length = moved.extent->size();
     group->extent = std::move(moved.extent);

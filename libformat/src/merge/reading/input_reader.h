@@ -32,15 +32,15 @@
 
 namespace nmb {
 
-// The number of bytes of an NMB input's blocks that are cached.
+// The size in bytes of the cache for the blocks of an NMB input.
 inline constexpr std::size_t kCachedBytesOfInput = 8 << 20;
 
-// How many bytes of headers a rank keeps in memory for small inputs. The same number of bytes may
-// be kept of values that a union compares. Only a few files are open at a time. If bytes are kept,
-// a file need not be reopened to read them.
+// The maximum number of header bytes that a rank keeps in memory for small inputs. A union may keep
+// the same number of bytes for values that it compares. Only a few files are open at a time.
+// Therefore a file must be reopened to read bytes that were not kept.
 inline constexpr std::uint64_t kHeldBytes = 64 << 20;
 
-// The contents of an NMB input other than the definitions and values of its blocks.
+// The contents of an NMB input, without the definitions and values of its blocks.
 struct InputExtras {
   std::shared_ptr<const KeptRows> rows;  // rows of tags and statistics; nullptr if the input has
                                          // none
@@ -51,7 +51,7 @@ struct InputExtras {
                                    // are not set
 };
 
-// A block of an input, in a form that can be kept after the visit.
+// The fields of an input's block that stay valid after the visit.
 struct KeptBlock {
   std::string group;      // the block's path in the input
   bool is_group = false;  // the file may have several blocks
@@ -61,11 +61,12 @@ struct KeptBlock {
   // Whether paths in the block (in references, links and named datatypes) already begin with the
   // block's new name.
   bool is_placed = false;
-  // Number of samples that an NMB file has recorded.
+  // The number of samples that an NMB input records for the block.
   std::optional<std::uint64_t> samples;
-  // For a block from HDF5, if `made_up_names` is set: the argument first_made_up of netcdf_view().
+  // For a block from HDF5, if `made_up_names` is set: the value of netcdf_view()'s argument
+  // first_made_up.
   std::optional<std::int64_t> first_made_up;
-  // For a block from HDF5: the objects that `sample_rule` counts.
+  // For a block from HDF5: the counts from which `sample_rule` computes the number of samples.
   std::optional<SampleCounts> counted;
   // The whole extent, with fill values in holes; nullptr if the extent is empty.
   Source values;
@@ -82,7 +83,7 @@ struct KeptBlock {
   std::optional<WantedChunks> wanted_chunks{};
   // Reads the block's definitions again.
   std::function<Result<std::shared_ptr<const Dataset>>()> open;
-  // Files to store that became this block.
+  // The files that the output stores as originals of this block.
   std::vector<InputOriginal> originals{};
 };
 
@@ -104,11 +105,11 @@ class InputReader {
     // The output files. An NMB or HDF5 input must not refer to an output file. nullptr turns this
     // check off. Must outlive the reader.
     const OutputSet* outputs = nullptr;
-    // Which other files that hold values of NMB inputs may be opened.
+    // Which files outside the NMB inputs may be opened to read linked values.
     ExternalPaths external = ExternalPaths::kBeneath;
     std::optional<InputLinks> links{};  // set if values are linked
     bool originals = false;             // originals are stored
-    // If originals are not stored: the originals of NMB inputs that are losses.
+    // Which originals of NMB inputs count as losses if the output does not store them.
     enum class LostOriginals : std::uint8_t { kAll, kWithoutBlock, kNone };
     LostOriginals lost_originals = LostOriginals::kAll;
     std::uint32_t piece_size = 0;  // piece size of the output; used if originals are stored
@@ -151,10 +152,12 @@ class InputReader {
   // Errors: kUnknownKind, kDamaged, kUnsupported, kLimit and kIo; the first error of `visit`.
   Status read(std::size_t index, Source file, const Visit& visit);
 
-  // Sets the position in the list of inputs from which inputs are not started early.
+  // Limits early starts: an input is started early only if its position in the list is less than
+  // `end`.
   void set_end(std::size_t end) { end_ = end; }
 
-  // Returns how many HDF5 inputs, and originals of NMB inputs, have become blocks.
+  // Returns how many whole files have become blocks. Whole files are HDF5 inputs and the originals
+  // in NMB inputs.
   std::uint64_t whole_files() const { return whole_files_; }
 
   // Returns the provenance of the input that was read last, if it is an NMB file.
@@ -208,33 +211,32 @@ class InputReader {
                                               // the next block
   // Temporary files for HDF5 inputs. Two HDF5 inputs may be read at a time.
   std::shared_ptr<const SpoolFile> spools_[2];
-  std::shared_ptr<SpoolFile> moved_;            // values that contain paths
+  std::shared_ptr<SpoolFile> moved_;            // values in which paths were changed
   std::unique_ptr<hdf5::StartedFile> started_;  // the next input, if it was started
   std::size_t started_index_ = 0;
   std::size_t end_ = ~std::size_t{0};
   std::uint64_t held_room_ = memory_room(kHeldBytes);  // bytes left for headers of inputs
-  bool is_placed_ = false;                             // whether paths of the current input already
-                                                       // have their new beginning
-  bool is_surveyed_ = false;                           // whether the current input was surveyed
-  MadeUpNumbers::First made_up_;                       // first made-up dimension numbers in an HDF5
-                                                       // input
-  std::optional<FileDimensionsReader> dimensions_;     // reads the dimensions of an NMB input
-  std::string placed_below_;                           // name of the block below which the groups
-                                                       // of an HDF5 input are placed
-  std::shared_ptr<const DimensionLengths> lengths_;    // lengths of the current input's dimensions
+  bool is_placed_ = false;    // whether paths of the current input already begin with the new name
+  bool is_surveyed_ = false;  // whether the current input was surveyed
+  // For each group of an HDF5 input: its first made-up dimension number.
+  MadeUpNumbers::First made_up_;
+  std::optional<FileDimensionsReader> dimensions_;   // reads the dimensions of an NMB input
+  std::string placed_below_;                         // name of the block below which the groups
+                                                     // of an HDF5 input are placed
+  std::shared_ptr<const DimensionLengths> lengths_;  // lengths of the current input's dimensions
   // Whether the block of Options::only_block is a group. A group is read with all blocks below it
   // and keeps its path. A classic dataset is read alone and becomes the root. A group without
-  // content of its own is stored as an empty classic dataset. Such a group is recognized by the
-  // blocks below it.
+  // content of its own is stored as an empty classic dataset. Blocks below this dataset show that
+  // it is a group.
   bool only_is_group_ = false;
   std::vector<std::string> provenance_;
   InputExtras extras_;
   std::uint64_t whole_files_ = 0;
-  bool becomes_original_ = false;  // the HDF5 input is stored with the next block
+  bool becomes_original_ = false;  // set if the next block gets the HDF5 input as its original
   // The originals of an NMB input, by BlockEntry::order of their blocks. An original is removed
-  // when its block is visited. Originals whose block was removed from the input are not contained.
+  // when its block is visited. The list has no originals whose block was removed from the input.
   std::multimap<std::uint64_t, InputOriginal> originals_;
-  std::set<std::uint32_t> placed_;  // file numbers of the input's originals that have a block
+  std::set<std::uint32_t> placed_;  // file numbers of the originals that have a block in the input
 };
 
 }  // namespace nmb

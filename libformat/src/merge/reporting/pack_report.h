@@ -1,4 +1,4 @@
-// Gathers on rank 0 the results of planning on all ranks, in the order of the inputs.
+// Gathers the planning results of all ranks on rank 0, in the order of the inputs.
 #pragma once
 
 #include <compare>
@@ -10,10 +10,10 @@
 
 namespace nmb {
 
-// Identifies the object at which a conflict was found. Conflicts are reported in the order of these
+// Identifies the object at which a conflict was found. Conflicts are reported in the order of their
 // objects.
 struct Occurrence {
-  std::uint64_t input = 0;  // index of the input; of two inputs, the later one
+  std::uint64_t input = 0;  // index of the input; of two inputs in conflict, the later one
   std::uint64_t at = 0;     // position of the object in the input
   auto operator<=>(const Occurrence&) const = default;
 };
@@ -23,8 +23,8 @@ struct FoundConflict {
   PackConflict conflict;
 };
 
-// Encodes a loss in a message (parallel/message_fields.h). The path is not sent, because it is the
-// path of the input.
+// Encodes a loss in a message (parallel/message_fields.h). The path is not sent, because the
+// receiver knows the path of each input.
 template <class Fields>
 void fields(Fields& all, PackLoss& loss) {
   all(loss.input, loss.object, loss.text, loss.kind, loss.blocks);
@@ -38,8 +38,8 @@ Status gather_report(Communicator& ranks, std::vector<FoundConflict> conflicts, 
 // Returns whether a merge with these options stores whole files in the output.
 bool stores_originals(const PackOptions& options);
 
-// Returns an error if the planned inputs cannot be merged under the options output, strict and
-// refuse_losses.
+// Returns an error if the report has unusable inputs or conflicts. Also returns an error for losses
+// if refuse_losses is set, and for warnings or losses if `strict` is set.
 Status verdict(const PackReport& report, const PackOptions& options);
 
 }  // namespace nmb

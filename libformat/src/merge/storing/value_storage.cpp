@@ -34,7 +34,7 @@ PieceCodec ValueStorage::codec() const {
   return options_.compression->codec.value_or(PieceCodec::kNone);
 }
 
-// Records how the chunk lengths apply to the dimensions of a classic dataset.
+// Records which of the requested chunk lengths apply to dimensions of a classic dataset.
 void ValueStorage::note_dimensions(const Metadata& metadata) {
   for (std::size_t i = 0; i < chunk_uses_.size(); ++i) {
     const Compression::ChunkLength& asked = options_.compression->chunk[i];
@@ -91,7 +91,8 @@ Status ValueStorage::prepare(const Dataset& dataset, std::optional<std::int64_t>
   return {};
 }
 
-// Compresses the values of a block of kind 6 again as options_.compression requires.
+// Encodes the values of a block of kind 6 again, with the chunks and filters that
+// options_.compression requests.
 Status ValueStorage::recode(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
                             PackedBlock* block) {
   if (!dataset.extent) {

@@ -28,8 +28,8 @@ class ValueStorage {
 
   // Begins an input: all blocks planned after this call come from `file`.
   void begin_input(Source file);
-  // Checks that the options apply to a block whose values are not stored in chunks. Call this
-  // before such a block is stored. Errors: kUnsupported.
+  // Checks that the options allow a block whose values are not stored in chunks. Call this before
+  // the block is stored. Errors: kUnsupported.
   Status check_codec(const Metadata& metadata);
   // Prepares a block that is taken unchanged. Call this before the block is packed. If the block's
   // values must be encoded in chunks, this call encodes them. If the values need not be encoded in
@@ -37,17 +37,17 @@ class ValueStorage {
   Status prepare(const Dataset& dataset, std::optional<std::int64_t> first_made_up,
                  std::vector<ExtentPiece> coded, CodedFiles coded_in, PackedBlock* block,
                  ValuesToCode* later);
-  // Records the outcome for a block whose values already have the requested chunks and filters.
+  // Records which chunk lengths and filters a block uses. The block's values already have the
+  // requested chunks and filters.
   void note_chunks(const WantedChunks& chunks);
   // Records a block whose values code_all() may compress.
   void note(BlockId id, ValuesToCode values);
   // Returns how the chunk length at index `i` in PackOptions::compression->chunk was used.
   const ChunkUse& chunk_use(std::size_t i) const { return chunk_uses_[i]; }
-  // Returns whether values in the new file have chunks that were encoded with zstd because of
-  // PackOptions::compression.
+  // Returns whether chunks were encoded with zstd because PackOptions::compression requests it.
   bool has_zstd_chunks() const { return has_zstd_chunks_; }
-  // Encodes the values that are stored in coded pieces. Call this before end_define(), which must
-  // know the lengths.
+  // Encodes the values that are stored in coded pieces. Call this before end_define(), which needs
+  // the lengths of the encoded values.
   Status code_all(Writer& writer, std::vector<PartBlock>& parts,
                   const std::vector<PartSource>& sources);
 

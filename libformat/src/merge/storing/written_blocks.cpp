@@ -13,7 +13,7 @@
 
 namespace nmb {
 
-// Removes a block that the output has, if it is to be replaced.
+// Removes the output's old block with this name, if blocks may be replaced.
 Status WrittenBlocks::make_room(const BlockName& name) {
   if (!replaces_) return {};
   const Result<BlockId> old = writer_.find_block(name.name);
@@ -71,8 +71,9 @@ Result<std::uint64_t> WrittenBlocks::samples_of(const BlockName& name, const Sam
 
 namespace {
 
-// Returns whether the block has no objects, no attributes except netCDF's note about the library,
-// and no HDF5 properties except the names and order of groups.
+// Returns whether the block is empty. An empty block has no dimensions, variables, values, samples
+// or named datatypes. Its only attribute may be _NCProperties. Its HDF5 properties may contain only
+// the order of objects and links to groups.
 Result<bool> is_empty(const InputBlock& block) {
   const Metadata& metadata = block.dataset.metadata;
   if (metadata.dimension_count() + metadata.variable_count() > 0 ||
@@ -99,8 +100,8 @@ Result<bool> is_empty(const InputBlock& block) {
 
 }  // namespace
 
-// Takes an empty block. Several inputs may share such a block, for example a group that only
-// contains groups.
+// Takes an empty block. Several inputs may share an empty block, for example a group that contains
+// only groups.
 Status WrittenBlocks::take_empty(const BlockName& name) {
   empty_ = name.name;
   if (const Result<BlockId> known = writer_.find_block(name.name);
@@ -151,8 +152,8 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   return {};
 }
 
-// Adds the originals of an input to the writer. They belong to the input's first block with
-// content.
+// Adds the originals of an input to the writer. The originals belong to the input's first block
+// that has content.
 Status WrittenBlocks::place_originals(BlockId id) {
   for (InputOriginal& original : std::exchange(unplaced_, {})) {
     NewOriginal added{.path = std::move(original.path),
@@ -198,7 +199,8 @@ Status WrittenBlocks::finish_input() {
   return {};
 }
 
-// Returns an origin that is only a number, which is shorter than ValueOrigin::text().
+// Returns an origin that consists of a 4-byte number. Every text from ValueOrigin::text() is
+// longer.
 std::string WrittenBlocks::origin_of(Source values) {
   if (is_alone_) return {};
   const auto number = static_cast<std::uint32_t>(sent_.size());

@@ -21,7 +21,7 @@ namespace nmb {
 
 class WrittenBlocks final : public BlockSink {
  public:
-  // All arguments must outlive the object. is_alone: whether no other rank can move values.
+  // All arguments must outlive the object. is_alone: true if there is only one rank.
   WrittenBlocks(const PackOptions& options, Writer& writer, ConflictList& conflicts,
                 SharedNames& names, PackReport& report, bool is_alone)
       : is_alone_(is_alone),
@@ -56,8 +56,8 @@ class WrittenBlocks final : public BlockSink {
   bool has_zstd_chunks() const { return storage_.has_zstd_chunks(); }
   const ChunkUse& chunk_use(std::size_t i) const { return storage_.chunk_use(i); }
 
-  // The numbers of blocks with tags and of blocks with statistics that were taken unchanged from
-  // one input.
+  // Counts of blocks that were taken unchanged from one input. tagged: blocks with tags. counted:
+  // blocks with statistics.
   struct KeptBlocks {
     std::uint64_t tagged = 0, counted = 0;
   };
@@ -68,11 +68,13 @@ class WrittenBlocks final : public BlockSink {
 
   static constexpr std::uint32_t kOfOutput = ~std::uint32_t{0};
   const std::vector<std::uint32_t>& inputs() const { return inputs_; }
-  // Returns the names of the first blocks, but at most kFirstBlocks names.
+  // Returns the names of the first kFirstBlocks blocks. Returns all names if there are fewer
+  // blocks.
   std::vector<std::string> take_first_names() { return std::move(first_names_); }
 
-  // Returns the source with this origin if other ranks open it from the text that send_values()
-  // makes (merge/uniting/sent_values.h). Returns nullptr for every other origin.
+  // Returns the source for which origin_of() made this origin. Other ranks open such a source from
+  // the description that send_values() makes (merge/uniting/sent_values.h). Returns nullptr for
+  // every other origin.
   const ByteSource* sent_by(std::string_view origin) const;
 
  private:
@@ -110,8 +112,9 @@ class WrittenBlocks final : public BlockSink {
   const bool records_sha256_;
   std::uint64_t originals_ = 0;
   Status failed_;  // failure of finish_input()
-  // State of the current input: originals that have no block yet, the writer's numbers of originals
-  // by InputOriginal::number, and values in originals that have no number yet.
+  // State of the current input. unplaced_: originals that have no block yet. numbers_: the writer's
+  // number of each original, by InputOriginal::number. unlinked_: values in originals that have no
+  // number yet.
   std::vector<InputOriginal> unplaced_;
   std::unordered_map<std::uint32_t, std::uint32_t> numbers_;
   std::vector<std::pair<BlockId, LinkedValues>> unlinked_;

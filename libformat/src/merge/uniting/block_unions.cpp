@@ -26,8 +26,8 @@ namespace {
 
 constexpr std::string_view kFirstAxis = "axis:0";
 
-// Returns the number after the last dot of a file name. Files of a set of tiles are numbered in
-// this way.
+// Returns the number after the last dot of a file name. In a set of tiles, each file name ends with
+// a number.
 std::optional<std::uint64_t> number_of_file(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   return dot == name.npos ? std::nullopt : whole_number(name.substr(dot + 1));
@@ -61,7 +61,7 @@ UnionRules rules_of(const PackOptions& options, const Metadata& first) {
   return rules;
 }
 
-// Returns whether only values in chunks can be stored as the options require.
+// Returns whether the options require that values are stored in chunks.
 bool needs_chunks(const PackOptions& options) {
   if (!options.compression) return false;
   const Compression& wanted = *options.compression;
@@ -74,25 +74,25 @@ constexpr std::size_t kShownNames = 8;
 
 }  // namespace
 
-// The state of one block name. The block of the first input is kept unchanged until another input
-// has it too.
+// The state of all blocks with one name. The first block is kept unchanged until another input has
+// a block with this name.
 struct BlockUnions::Entry {
   BlockName name;
   Source file;                       // file of the first input
   std::vector<std::size_t> inputs;   // inputs that have the block
   std::vector<std::size_t> members;  // united inputs, in order
-  // For each input that is a part of a set of files: the index of the input, and the number of
-  // files that the set has according to the input.
+  // For each input that belongs to a set of files: the index of the input, and the size of the set
+  // as recorded in the input.
   std::vector<std::pair<std::size_t, std::int64_t>> set_sizes;
   std::optional<KeptBlock> whole;
   std::shared_ptr<const DescribedBlock> described;  // instead of `whole`
   std::unique_ptr<DatasetUnion> united;
-  std::optional<std::uint64_t> samples;  // number of samples for all inputs so far, if each of them
-                                         // has recorded samples
-  bool is_iceberg = false;               // the inputs are a set of iceberg files
-  bool has_gaps = false;                 // inputs without the block get fill values
-  // For each dimension: how many levels above the block the group is that defines the dimension in
-  // all inputs. 0 means the block itself.
+  // Number of samples in all inputs so far; unset if an input records no number.
+  std::optional<std::uint64_t> samples;
+  bool is_iceberg = false;  // the inputs are a set of iceberg files
+  bool has_gaps = false;    // inputs without the block get fill values
+  // For each dimension: the number of levels from the block up to the group that defines the
+  // dimension. 0 means that the block itself defines the dimension, or that inputs differ.
   std::map<std::string, std::uint32_t, std::less<>> levels;
 
   // Returns the block's name for messages.
@@ -109,7 +109,7 @@ struct BlockUnions::Entry {
   }
 };
 
-// Loads blocks that only one input has, if another rank has read that input.
+// Loads blocks that only one input has. Another rank has read that input before.
 class BlockUnions::Loader final : public BlockSink {
  public:
   Loader(BlockUnions& unions, std::size_t input) : unions_(unions), input_(input) {}
@@ -219,7 +219,7 @@ Status BlockUnions::unite(Entry& entry, const UnionBlock& block) {
   return union_of(entry, metadata).add(block.member);
 }
 
-// Unites a block that was kept unchanged.
+// Adds the block of the first input to the union, if this block is still kept unchanged.
 Status BlockUnions::unite_whole(Entry& entry) {
   if (!entry.whole && !entry.described) return {};
   // Messages about this block belong to the first input.
@@ -239,8 +239,9 @@ Status BlockUnions::unite_first(Entry& entry) {
   return unite(entry, InputBlock(*opened, std::move(whole)));
 }
 
-// If only one input has the block and another rank has read it, reads all such blocks of that
-// input. The entry stays without a block if the input cannot be used.
+// If only one input has the block, and another rank has read that input, reads the input again.
+// Then loads all blocks that only this input has. If the input cannot be used, the entry stays
+// without a block.
 Status BlockUnions::load(Entry& entry) {
   if (!entry.described) return {};
   const std::size_t input = entry.inputs.front();
@@ -307,7 +308,7 @@ Status BlockUnions::take_part(const BlockName& name, BlockPart part) {
             std::move(part.values)});
 }
 
-// Checks that a block is a part of a set that can be assembled.
+// Checks that a block is a tile that can be united with other tiles.
 Status BlockUnions::check_tile(const Entry& entry, const Metadata& metadata) {
   if (const auto gathered = gathered_variable(metadata))
     return Status(Code::kUnsupported, "variable " + in_quotes(metadata.variable(*gathered).name) +
@@ -361,10 +362,10 @@ void BlockUnions::tell_set(const Entry& entry, std::size_t second, std::size_t f
       may_fill);
 }
 
-// Checks sets of iceberg files. Iceberg files have no positions that would show whether a part is
-// given twice, so the file numbers are compared. With join, files whose names differ only in the
-// number form a set. size: number of files in each set; less than 1 if unknown. Returns whether
-// sets were checked completely.
+// Checks sets of iceberg files. Iceberg files do not record which part of the set they are.
+// Therefore file numbers are compared to find parts that are given twice. In mode join, files form
+// a set if their names differ only in the number. size: number of files in each set; less than 1 if
+// unknown. Returns true if the sets need no further check.
 bool BlockUnions::check_icebergs(const Entry& entry, std::int64_t size) {
   std::vector<std::string> names;
   for (const std::size_t input : entry.inputs) names.push_back(conflicts_.input(input));
@@ -422,7 +423,7 @@ void BlockUnions::tell_absent(const Entry& entry, const std::vector<std::size_t>
   if (entry.inputs.size() == inputs.size()) return;
   for (const std::size_t input : inputs)
     if (!std::ranges::binary_search(entry.inputs, input)) {
-      // No other block of this input has rows that belong to rows of the missing block.
+      // has_no_rows: no other block of this input shares its rows with the missing block.
       const bool has_no_rows =
           options_.fill_missing && options_.mode == MergeMode::kJoin && !entry.has_gaps;
       tell_missing(
@@ -463,8 +464,8 @@ void BlockUnions::add_gaps(Entry& entry, const std::string& dimension,
   const auto is_empty = [&](std::uint32_t m) {
     return count(m) == 0 && !entry.united->has_variable_along(dimension, m);
   };
-  // A dimension whose lengths differ from the dimension of the group above is a different
-  // dimension.
+  // If the lengths differ from those of the dimension in the group above, the two dimensions are
+  // not the same.
   for (std::uint32_t m = 0; m < entry.members.size(); ++m) {
     const auto length = joined_length(*above, dimension, entry.members[m]);
     if (length && *length != count(m) && !is_empty(m)) return;
@@ -482,7 +483,8 @@ void BlockUnions::add_gaps(Entry& entry, const std::string& dimension,
   entry.has_gaps = true;
 }
 
-// Returns the nearest block above that is joined along a dimension with this name, or nullptr.
+// Returns the nearest block above this block that is joined along a dimension with this name.
+// Returns nullptr if there is none.
 const BlockUnions::Entry* BlockUnions::joined_above(const Entry& entry,
                                                     std::string_view dimension) const {
   for (std::string name = entry.name.name; !name.empty();) {
@@ -510,8 +512,8 @@ void BlockUnions::tell_key(std::size_t input, std::string object, std::string fo
                     ConflictList::kNone, std::move(found), std::move(expected));
 }
 
-// Adds the partition key to each block that has events: numbers the events of all inputs. A missing
-// variable is not reported if a conflict was already reported for the input.
+// Numbers the events of all inputs. Adds the event numbers (the partition key) to each block that
+// has events. A missing variable is not reported if a conflict was already reported for the input.
 Status BlockUnions::add_keys(const std::vector<std::size_t>& inputs) {
   const bool names_block = options_.key.find('/') != std::string::npos;
   const SplitPath key = split_path(options_.key);
@@ -655,7 +657,8 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
 }
 
 // Returns whether united values stay in chunks. Classic files have no chunks, and HDF5 views show
-// only plain values of united blocks. Chunks are more important than a view that nobody asked for.
+// united blocks only if their values have no chunks. If the user does not request a view, values
+// stay in chunks even if this prevents a view.
 bool BlockUnions::keeps_chunks() const {
   const Hdf5View view = options_.writer.hdf5_view;
   return !options_.classic && (view == Hdf5View::kOff || view == Hdf5View::kSmall);
@@ -669,7 +672,7 @@ Status BlockUnions::count_decompressed(const Entry& entry, const Dataset& all) {
   return {};
 }
 
-// Passes on a united block of kind 6.
+// Passes a united block of kind 6 to `sink`.
 Status BlockUnions::take_group(const Entry& entry, const Dataset& group,
                                std::vector<std::byte> body, std::optional<WantedChunks> wanted,
                                BlockSink& sink) {

@@ -1,5 +1,5 @@
-// BlockUnions: unites blocks that several inputs have. Keeps the parts of a block from all inputs,
-// and then makes one block from them.
+// BlockUnions: unites blocks that several inputs have. Collects the parts of each block from all
+// inputs. Then makes one block from these parts.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ namespace nmb {
 
 class BlockUnions final : public BlockSink {
  public:
-  // A function that reads an input a second time, after another rank has read it, and passes the
-  // input's blocks to `sink`. The input's messages are not reported again.
+  // A function that reads an input again after another rank has read it. Passes the input's blocks
+  // to `sink`. The input's messages are not reported again.
   using ReadAgain = std::function<Status(std::size_t input, BlockSink& sink)>;
 
   // `options`, `conflicts` and `report` must outlive the object. held: how many bytes of values may
@@ -46,9 +46,9 @@ class BlockUnions final : public BlockSink {
   // this rank reads the block again.
   Status take_described(const BlockName& name, std::shared_ptr<const DescribedBlock> block);
 
-  // Passes all blocks to `sink`, in the order of the inputs that have them first. A block of a
-  // single input is passed unchanged, any other block is passed united. inputs: all inputs that
-  // were read.
+  // Passes all blocks to `sink`, in the order in which they first occur in the inputs. A block that
+  // only one input has is passed unchanged. Blocks that several inputs have are passed as one
+  // united block. inputs: all inputs that were read.
   Status finish(const std::vector<std::size_t>& inputs, BlockSink& sink);
 
  private:
@@ -104,8 +104,8 @@ class BlockUnions final : public BlockSink {
   const std::shared_ptr<SourcePool> views_;
   std::uint64_t held_room_;
   const ReadAgain read_again_;
-  std::map<std::string, std::size_t> lost_fill_values_;  // for each variable, the number of inputs
-                                                         // with a lost fill value
+  // For each variable: the number of inputs whose fill value is lost.
+  std::map<std::string, std::size_t> lost_fill_values_;
   const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();
   Source file_;
   std::shared_ptr<SpoolFile> chunks_;  // chunk tables and chunks that were encoded again

@@ -31,11 +31,12 @@ using hdf5::Property;
 constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
 
-// The sources of the extent. The members' extents follow.
+// The first sources of the united extent. The sources from kFirstMember on are the extents of the
+// members.
 enum SourceIndex : std::uint32_t { kPlainValues, kSpool, kFirstMember };
 
-// Returns the converted block of kind 6 from which a dataset of a union takes its values, or
-// nullptr if there is none.
+// Returns the converted block of kind 6 that supplies the values of a dataset. Returns nullptr if
+// the values have another source.
 const ReopenedSource* view_in(const ByteSource* values) {
   if (const auto* held = dynamic_cast<const HeldValues*>(values)) values = held->base().get();
   if (const auto* spliced = dynamic_cast<const SplicedSource*>(values))
@@ -44,8 +45,8 @@ const ReopenedSource* view_in(const ByteSource* values) {
   return dynamic_cast<const ReopenedSource*>(values);
 }
 
-// Returns the block of kind 6 from which a dataset of a union takes its values, or nullptr if there
-// is none or if it has no values.
+// Returns the block of kind 6 that supplies the values of a dataset. Returns nullptr if the values
+// have another source, or if the block has no values.
 Result<std::shared_ptr<const Block>> block_of(const Source& values) {
   const ReopenedSource* const view = view_in(values.get());
   if (!view || !view->origin().extent) return std::shared_ptr<const Block>();
@@ -59,10 +60,10 @@ Result<std::shared_ptr<const Block>> block_of(const Source& values) {
   return hdf5::decode_group(std::move(group), view->name());
 }
 
-// The storage of a variable in chunks.
+// Describes how a variable is stored in chunks.
 struct Chunking {
   ExtendedType type;                 // used if `is_extended` is true
-  bool is_extended = false;          // whether the values differ from CDF-5 in their byte order
+  bool is_extended = false;          // whether the byte order of the values differs from CDF-5
   std::vector<std::uint64_t> chunk;  // lengths of a chunk
   std::vector<Filter> filters;
   std::vector<std::byte> fill;  // the value of chunks that were never written
@@ -72,7 +73,7 @@ struct Chunking {
   bool operator==(const Chunking&) const = default;
 };
 
-// Filters are alike if they decode in the same way.
+// Returns whether two lists of filters decode values in the same way.
 bool are_alike(const std::vector<Filter>& a, const std::vector<Filter>& b) {
   return std::ranges::equal(a, b, [](const Filter& one, const Filter& other) {
     const bool has_level = one.id == kDeflate || one.id == kZstd;
@@ -84,24 +85,24 @@ bool has_same_type(const Chunking& a, const Chunking& b) {
   return a.is_extended == b.is_extended && (!a.is_extended || a.type == b.type);
 }
 
-// Returns whether stored chunks of one variable can be stored chunks of the other one.
+// Returns whether stored chunks of one variable can be copied unchanged to the other variable.
 bool are_alike(const Chunking& a, const Chunking& b) {
   return has_same_type(a, b) && a.chunk == b.chunk && a.fill == b.fill &&
          are_alike(a.filters, b.filters);
 }
 
-// The part of a variable that one dataset has, and the place of its chunks.
+// The part of a variable that one dataset has, and where the chunks of this part are stored.
 struct ChunkedPart {
   DatasetUnion::Box box;
-  bool is_alike = false;  // whether its chunks can be chunks of the united variable
-  // Its chunks, if they have all values of the part.
+  bool is_alike = false;  // whether the part's chunks can be copied to the united variable
+  // How the part's chunks are stored; nullptr if the chunks do not have all values of the part.
   std::shared_ptr<const Chunking> own{};
   std::uint64_t region_begin = 0, region_length = 0;
 };
 
 struct UnitedVariable {
   std::vector<ChunkedPart> parts;
-  std::shared_ptr<const Chunking> last;  // the chunks of the dataset that was looked at last
+  std::shared_ptr<const Chunking> last;  // chunking of the dataset that was examined last
   std::optional<Chunking> chunking;
 };
 
@@ -137,7 +138,7 @@ class ChunkUniter {
     NMB_TRY(define());
     NMB_ASSIGN(out_.body, encode_extended_body(to_, 0));
     out_.extent_length = end_;
-    // A source without values cannot be null.
+    // No source may be nullptr. Therefore the spool file replaces sources without values.
     for (Source& source : sources_)
       if (!source) source = spool_;
     out_.extent = std::make_shared<SplicedSource>(std::move(sources_), runs_.take(), end_,
@@ -174,7 +175,7 @@ class ChunkUniter {
     if (types.classic(there.type) != own.type || storage->chunk.size() != own.dimensions.size())
       return;
     Chunking chunking = chunking_of(*storage, types, there.type, properties);
-    // A variable may be shorter than its dimensions. Its last chunks then lack values.
+    // If a variable is shorter than its dimensions, its last chunks lack values.
     bool is_whole = true;
     for (std::size_t i = 0; i < there.dimensions.size(); ++i)
       is_whole = is_whole && metadata.dimension(there.dimensions[i]).length == part->box.count[i];
@@ -183,7 +184,7 @@ class ChunkUniter {
     if (!check_filters(chunking.filters).ok()) return;
     if (!united.chunking) united.chunking = chunking;
     if (!is_whole || !has_same_type(chunking, *united.chunking)) return;
-    // Most datasets have the same chunks.
+    // Datasets that are divided into chunks in the same way share one object.
     if (!united.last || !(*united.last == chunking))
       united.last = std::make_shared<const Chunking>(std::move(chunking));
     part->own = united.last;
@@ -228,7 +229,7 @@ class ChunkUniter {
     if (chunking) filters = chunking->filters;
     if (is_coded) filters = wanted_filters(*options_.compression, filters, type_size(v.type));
     if (!chunking) {
-      // HDF5 stores variables that may grow only in chunks.
+      // If a variable may grow, HDF5 can store it only in chunks.
       if (!grows && (!is_coded || (!is_asked_for && filters.empty()))) return;
       chunking.emplace();
       chunking->chunk = usual_chunk(lengths, type_size(v.type));
@@ -239,7 +240,7 @@ class ChunkUniter {
     for (std::size_t i = 0; i < asked.size(); ++i) {
       std::uint64_t& chunk = chunking->chunk[i];
       if (asked[i]) chunk = options_.compression->chunk[*asked[i]].length;
-      // HDF5 has no chunks that are longer than a dimension which cannot grow.
+      // If a dimension cannot grow, HDF5 does not allow chunks that are longer than the dimension.
       const bool is_unlimited = i == 0 && grows;
       const std::uint64_t most = is_unlimited ? chunk : std::max<std::uint64_t>(lengths[i], 1);
       if (asked[i]) {
@@ -255,7 +256,8 @@ class ChunkUniter {
     if (is_coded && options_.compression->codec == PieceCodec::kZstd) out_.wanted.has_zstd = true;
   }
 
-  // Returns for each dimension of a variable the requested chunk length, by its index.
+  // Returns for each dimension of a variable the index of the chunk length that the options
+  // request.
   std::vector<std::optional<std::size_t>> asked_lengths(VarId variable) {
     const Variable v = from_.variable(variable);
     std::vector<std::optional<std::size_t>> asked(v.dimensions.size());
@@ -402,14 +404,15 @@ class ChunkUniter {
                         begin, &runs_);
   }
 
-  // The parts that have values of chunks which are encoded again.
+  // The parts that supply values for chunks that must be encoded again.
   struct Gathering {
-    std::vector<BoxInChunks> boxes;  // by part; without a table if its chunks cannot be used
-    using Use = std::pair<std::uint64_t, std::uint32_t>;  // a chunk and a part
+    std::vector<BoxInChunks> boxes;  // for each part; no table if the part's chunks cannot be used
+    using Use = std::pair<std::uint64_t, std::uint32_t>;  // number of a chunk and number of a part
     std::vector<Use> uses;                                // ascending
 
-    // Returns a chunk, without bytes if none of its values was ever written. Returns nullopt if the
-    // parts in chunks do not have all of its values, or if they have some values twice.
+    // Returns the values of a chunk. The result is empty if none of these values was ever written.
+    // Returns nullopt if the parts in chunks lack values of this chunk, or if two of these parts
+    // overlap.
     Result<std::optional<std::vector<std::byte>>> gather(std::uint64_t number,
                                                          const ChunkGrid& grid,
                                                          std::span<const std::byte> fill) const {
@@ -495,8 +498,8 @@ class ChunkUniter {
     });
   }
 
-  // Returns for each chunk of the united variable the stored chunk with the same values. `source`
-  // is kNobody if there is none.
+  // Returns for each chunk of the united variable the stored chunk with the same values. If there
+  // is no such stored chunk, `source` is kNobody.
   Result<std::vector<StoredChunk>> moved_chunks(VarId variable, const Chunking& chunking,
                                                 const ChunkGrid& grid) {
     std::vector<StoredChunk> stored(grid.count(), StoredChunk{kNobody});
@@ -506,12 +509,12 @@ class ChunkUniter {
     return stored;
   }
 
-  // Finds the chunks of one part.
+  // Finds the stored chunks of one part that can be copied unchanged.
   Status move_chunks(const ChunkedPart& part, const Chunking& chunking, const ChunkGrid& grid,
                      std::vector<bool>* is_taken, std::vector<StoredChunk>* stored) const {
     const std::vector<std::uint64_t>&first = part.box.first, &count = part.box.count;
     bool is_aligned = part.is_alike;
-    std::uint64_t own = 1;  // chunks of the part
+    std::uint64_t own = 1;  // number of chunks in the part
     for (std::size_t i = 0; i < first.size(); ++i) {
       is_aligned = is_aligned && first[i] % grid.chunk()[i] == 0;
       own *= chunks_along(count[i], grid.chunk()[i]);
@@ -527,7 +530,8 @@ class ChunkUniter {
           const bool was_taken = (*is_taken)[number];
           (*is_taken)[number] = true;
           if (!is_aligned || was_taken) return {};
-          // Only the end of the united array may cut a chunk.
+          // The part must have all values of the chunk, except values beyond the end of the united
+          // array.
           for (std::size_t i = 0; i < at.size(); ++i)
             if (std::min((at[i] + 1) * grid.chunk()[i], grid.lengths()[i]) > first[i] + count[i])
               return {};

@@ -1,6 +1,6 @@
-// Stores the values of a united dataset in chunks, if datasets of the union have chunks
-// (spec/format.md, section 15.2). The stored bytes of a chunk are copied if the chunk has the same
-// place in the united array as one of that array's chunks. All other chunks are encoded again.
+// Stores the values of a united dataset in chunks, if a dataset of the union has chunks
+// (spec/format.md, section 15.2). If a stored chunk has the same values as a chunk of the united
+// array, the stored bytes are copied. All other chunks are encoded again.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +28,16 @@ struct UnitedChunks {
 
 struct ChunkUnionOptions {
   CodingRules coding;
-  // The requested chunk lengths and filters, or nullptr if all variables keep theirs.
+  // The requested chunk lengths and filters. nullptr: each variable keeps its chunk lengths and
+  // filters.
   const Compression* compression = nullptr;
   // Whether values are stored in chunks although no dataset of the union has chunks.
   bool is_forced = false;
 };
 
-// Stores the values of `all` in chunks. Returns nullopt if no dataset of the union has chunks of a
-// variable that `all` has, unless options.is_forced is set. `united` is the union, and `all` is the
-// result of its function take(). `levels` has one number for each dimension (see
+// Stores the values of `all` in chunks. If options.is_forced is not set: returns nullopt if no
+// variable of `all` has chunks in any dataset of the union. `united` is the union. `all` is the
+// result of united.take(). `levels` has one number for each dimension (see
 // with_dimensions_above()). `spool` receives the chunk tables and the encoded chunks. Errors:
 // kDamaged, kIo, kNoSpace; kLimit for chunks of 4 GiB or more.
 Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, const Dataset& all,
@@ -44,8 +45,8 @@ Result<std::optional<UnitedChunks>> unite_chunks(const DatasetUnion& united, con
                                                  const ChunkUnionOptions& options,
                                                  const std::shared_ptr<SpoolFile>& spool);
 
-// Returns the number of variables whose values are compressed in chunks of the first dataset of the
-// union. Errors: kDamaged, kIo.
+// Returns how many variables of `all` have compressed chunks in the first dataset of the union.
+// Errors: kDamaged, kIo.
 Result<std::size_t> count_compressed(const DatasetUnion& united, const Dataset& all);
 
 }  // namespace nmb

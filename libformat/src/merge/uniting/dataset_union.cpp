@@ -24,7 +24,8 @@ using Along = UnionRules::Along;
 
 constexpr const char* kNoneText = "none";
 
-// Returns the value with the name of its type, which distinguishes equal values of different types.
+// Returns a text with the name of the value's type and the value. The name distinguishes equal
+// values of different types.
 std::string typed_text(const Attribute& attribute) {
   return std::string(type_name(attribute.type)) + " " + value_text(attribute);
 }
@@ -37,8 +38,8 @@ bool has_type_of_variable(std::string_view attribute) {
   return std::ranges::find(kNames, attribute) != kNames.end();
 }
 
-// Returns texts for the found and the expected value of two different attributes. A missing
-// attribute is nullptr.
+// Returns the values of two different attributes as texts: first the found value, then the expected
+// value. A missing attribute is nullptr.
 std::pair<std::string, std::string> difference(const Attribute* found, const Attribute* expected) {
   if (!found) return {kNoneText, value_text(*expected)};
   if (!expected) return {value_text(*found), kNoneText};
@@ -230,8 +231,8 @@ Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found,
   return std::optional<DimId>(*added);
 }
 
-// For tiles: returns whether the dimension has the same whole length as before. whole: 0 if the
-// dimension has no decomposition.
+// For tiles: returns whether the length of the whole dimension is the same as in earlier datasets.
+// whole: the length of the whole dimension; 0 if the dimension has no decomposition.
 bool DatasetUnion::is_alike(const Dimension& found, std::uint64_t whole, DimId known) {
   const auto text = [](std::uint64_t length) {
     return length == 0 ? "no " + std::string(kDecompositionAttribute)
@@ -270,7 +271,8 @@ void DatasetUnion::compare_records(const Member& member, const Dimension& found,
 
 // --- attributes ---
 
-// Returns whether two attributes are the same. If types may be widened, compares the numbers.
+// Returns whether two attributes are the same. If types may be widened, attributes of different
+// types are the same if their numbers are equal.
 bool DatasetUnion::is_same(const Attribute& found, const Attribute& expected) const {
   if (found.type == expected.type) return has_same_value(found, expected);
   const auto wide = narrowest_type(type_bit(found.type) | type_bit(expected.type));
@@ -302,7 +304,7 @@ bool DatasetUnion::attributes_agree(const Metadata& metadata, VarId local, VarId
   for_each_difference(metadata, local, all_.metadata, known, counts,
                       std::bind_front(&DatasetUnion::is_same, this),
                       [&](const Attribute* found, const Attribute* expected) {
-                        // A dataset may have global attributes that others do not have.
+                        // A dataset may have global attributes that other datasets do not have.
                         if (known == kGlobal && !(found && expected)) return;
                         // A variable that is left out is reported only once.
                         if (!std::exchange(agree, false) && may_skip && rules_.skips) return;
@@ -356,7 +358,7 @@ Status DatasetUnion::add_variables(const Member& member, const DimIds& ids) {
     }
     const auto known = all_.metadata.find_variable(found.name);
     if (known) placed_[*known].last = here();
-    // The dimensions that are missing here were already reported.
+    // If a dimension of the variable has no number in the union, the reason was already reported.
     if (dimensions.size() < found.dimensions.size()) continue;
     if (axes.size() > 1 && !is_tiled()) {
       conflict(ConflictKind::kShape, found.name,
@@ -474,7 +476,8 @@ Status DatasetUnion::widen(VarId known, const Variable& found) {
 }
 
 // Returns a variable's values in one dataset as an array of the united variable's type. Sets *slice
-// to the number of bytes in a record, or of all values if the variable has no records.
+// to the number of bytes in a record. If the variable has no records, sets *slice to the number of
+// bytes in all values.
 Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t* slice) const {
   const Variable found = all_.metadata.variable(variable);
   const Added& member = members_[place.member];
@@ -518,8 +521,8 @@ bool DatasetUnion::maps_fill(VarId variable, const Place& place) const {
   return true;
 }
 
-// Returns the same values as array_of(), but without a copy if they already have the united type.
-// Sets *offset to the offset of the first value, and *step to the distance between records.
+// Returns the same values as array_of(), but without a copy if the values already have the united
+// type. Sets *offset to the offset of the first value, and *step to the distance between records.
 Source DatasetUnion::values_of(VarId variable, const Place& place, std::uint64_t* offset,
                                std::uint64_t* step) const {
   const Added& member = members_[place.member];
@@ -639,7 +642,7 @@ void DatasetUnion::lay(VarId variable, LaidValues* values) const {
 
 // Calls visit(count, member, place) for each part along a joined dimension, in order. count: length
 // of the part. member: number of the dataset, or nullopt for a gap. place: the place of the
-// dataset's values, or nullptr if it has none.
+// dataset's values, or nullptr if the dataset has no values.
 template <class Visit>
 void DatasetUnion::for_each_part(const Joined& joined, const Placed& placed, Visit visit) const {
   auto place = placed.places.begin();

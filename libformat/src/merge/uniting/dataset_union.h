@@ -1,7 +1,7 @@
 // DatasetUnion: unites several classic datasets to one dataset. Objects with the same name become
-// one object. Values may be joined along a dimension, one dataset after the other. Datasets may
-// also be tiles: each tile has a part of some dimensions. This class does not use files, writers or
-// ranks.
+// one object. Values may be joined along a dimension, in the order of the datasets. Datasets may
+// also be tiles: each tile covers a part of some dimensions. This class does not use files, writers
+// or ranks.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct UnionRules {
   // - kFirstAxis: every dimension that is the first dimension of a variable.
   // - kTiles: each dataset has a part of every dimension that has a decomposition
   //   (merge/uniting/decomposition.h). The dimension may have a different length in each dataset.
-  //   The dimension is found by its name, whether it is the record dimension or not.
+  //   The dimension is identified by its name. It may be the record dimension.
   Along along = Along::kNothing;
   std::string dimension{};
   bool distinct_variables = false;  // two datasets must not have variables with the same name
@@ -44,9 +44,9 @@ struct UnionRules {
                                     // tells_meaning() is true
   bool equal_values = true;         // values of variables that are not joined must be equal
   bool complete = false;            // each dataset must have each variable
-  // Values that no dataset or tile has become fill values.
+  // Fill values are used for values that are missing in all datasets or tiles.
   bool fills = false;
-  bool skips = false;  // leaves out an object that differs from the first object with its name
+  bool skips = false;  // leaves out an object that differs from the first object with the same name
   // A variable gets the narrowest type that holds all of its values (netcdf/type_widening.h). Not
   // for tiles.
   bool widens = false;
@@ -100,16 +100,16 @@ class DatasetUnion {
     std::uint64_t record_size = 0;      // distance in bytes between records of a variable
     std::uint64_t records = 0;
     Source values{};      // nullptr if there are no values
-    std::string group{};  // the group's path for notes, if a file has several groups
-    // Whether values that were never written are the default fill value of the type, as in netCDF.
+    std::string group{};  // path of the group, for notes; empty unless the file has several groups
+    // Whether values that were never written have the default fill value of the type, as in netCDF.
     // If the field is nullopt, which means unknown, types are not widened.
     std::optional<bool> has_default_fill{};
     // Whether no variable in the file uses the record dimension. An unused record dimension may
     // have any number of records.
     bool is_record_unused = false;
-    // For each variable: an earlier dataset that is known to have the same values, type and shape,
-    // or kNobody. The list is empty if no values were compared before. The list must be empty for
-    // tiles and if types are widened.
+    // For each variable: an earlier dataset that is known to have the same values, type and shape.
+    // kNobody if no such dataset is known. The list is empty if no values were compared before. The
+    // list must be empty for tiles and if types are widened.
     std::vector<std::uint32_t> same_as{};
   };
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
@@ -144,7 +144,7 @@ class DatasetUnion {
   // along the dimension.
   std::optional<std::uint64_t> joined_count(std::string_view dimension, std::uint32_t member) const;
   bool has_variable_along(std::string_view dimension, std::uint32_t member) const;
-  // Sets the length of a dataset along a dimension if none of the dataset's variables has this
+  // Sets the length of a dataset along a dimension. None of the dataset's variables may have this
   // dimension. The dataset's values along the dimension become fill values.
   void set_joined_count(std::string_view dimension, std::uint32_t member, std::uint64_t count);
   // Inserts `count` fill values along a dimension before dataset number `before`, or after the last
@@ -162,20 +162,21 @@ class DatasetUnion {
   // name: name of the values in messages. Errors: kUnsupported; kLimit if a size is too large.
   Result<Dataset> take(const std::string& name);
 
-  // The values of a variable that one dataset has, as a box of the united array.
+  // The box of the united array that has the values of one dataset.
   struct Box {
     std::uint32_t member;
     std::vector<std::uint64_t> first, count;  // by dimension, slowest first
   };
   // Returns the boxes of a variable, in the order of the datasets. Where boxes overlap, the values
-  // of the first of them count. Returns no boxes for a variable from add_column(). all: the result
+  // of the first box are used. Returns no boxes for a variable from add_column(). all: the result
   // of take().
   std::vector<Box> boxes(const Dataset& all, VarId variable) const;
   // Returns the values of all datasets, in order.
   std::vector<Source> values() const;
 
   // joined() returns the joined dimensions. member_at() returns the dataset that has index `index`
-  // along a joined dimension without gaps. Call member_at() after take(), and not for tiles.
+  // along a joined dimension. The dimension must not have gaps. Call member_at() only after take().
+  // Do not call member_at() for tiles.
   std::vector<DimId> joined() const;
   std::uint32_t member_at(DimId dimension, std::uint64_t index) const;
 
@@ -191,7 +192,7 @@ class DatasetUnion {
   struct Joined {
     bool is = false;
     std::vector<std::uint64_t> counts;
-    std::vector<std::uint64_t> firsts;  // except for tiles, set by take()
+    std::vector<std::uint64_t> firsts;  // set by take(); for tiles, set by add()
     // The number of fill values to insert. The key is the dataset before which fill values are
     // inserted.
     std::map<std::uint32_t, std::uint64_t> gaps{};
@@ -219,8 +220,8 @@ class DatasetUnion {
                                       // variable is divided
     std::vector<std::uint32_t> place_of_box{};  // for tiles: position in `places`, or kNoPlace
     bool has_gaps = false;                      // for tiles: set by check_tiles()
-    // Datasets, ascending, whose values equal the values of the first dataset. Later datasets may
-    // have been compared with these datasets.
+    // The datasets whose values equal the values of the first dataset, in ascending order.
+    // Member::same_as of a later dataset may refer to these datasets.
     std::vector<std::uint32_t> same{};
   };
   static constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
@@ -257,7 +258,7 @@ class DatasetUnion {
   Source array_of(VarId variable, const Place& place, std::uint64_t* slice) const;
   Source values_of(VarId variable, const Place& place, std::uint64_t* offset,
                    std::uint64_t* step) const;
-  // Returns whether the attributes of the two owners allow one united object.
+  // Returns whether the attributes of two objects allow the union of these objects.
   bool attributes_agree(const Metadata& metadata, VarId local, VarId known, bool may_skip);
   Status unite_attributes(const Metadata& metadata, VarId local, VarId known);
   bool is_strict(std::string_view attribute) const;
@@ -266,11 +267,12 @@ class DatasetUnion {
            (rules_.drops_tracking_id && owner == kGlobal && attribute == "tracking_id");
   }
   void tell_missing(std::uint32_t before);
-  // Reports that dataset `second` does not have a variable, whose values are filled. If the
-  // variable is not joined, the values of the other datasets are used.
+  // Reports that dataset `second` does not have a variable. If the variable is joined, fill values
+  // are used. If the variable is not joined, the values of the other datasets are used.
   void tell_filled(VarId variable, std::uint32_t first, std::uint32_t second);
 
-  // Reports a conflict for an object that two datasets have or whose name is illegal.
+  // Reports a conflict if two datasets have the same object, or if the name of the object is
+  // illegal.
   Status clash(ConflictKind kind, std::string_view object, const Status& status,
                std::uint32_t first);
   void conflict(ConflictKind kind, std::string_view object, std::string found, std::string expected,
@@ -316,8 +318,8 @@ class DatasetUnion {
   std::map<std::vector<DimId>, Tiling> tilings_;  // tiles, by the dimensions of their variables
   std::vector<std::uint32_t> dimension_members_;  // for each dimension, the first dataset that has
                                                   // it
-  // The first dataset that has an attribute, if it is not the first dataset that has the variable.
-  // The key is "variable@attribute".
+  // The first dataset that has an attribute. Attributes that the first dataset of the variable
+  // already has are omitted. The key is "variable@attribute".
   std::unordered_map<std::string, std::uint32_t> attribute_members_;
 };
 
