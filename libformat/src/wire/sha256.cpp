@@ -74,7 +74,7 @@ void Sha256Stream::add(std::span<const std::byte> bytes) {
 Sha256 Sha256Stream::digest() {
   const std::uint64_t bits = length_ * 8;
   std::array<std::byte, 72> padding{std::byte{0x80}};
-  // The length with the byte 0x80 and the zeros is 56 modulo 64.
+  // After the byte 0x80 and the zeros, the total length in bytes is 56 modulo 64.
   const std::size_t zeros = (119 - length_ % 64) % 64;
   for (std::size_t i = 0; i < 8; ++i)
     padding[zeros + 1 + i] = static_cast<std::byte>(bits >> (56 - 8 * i) & 0xff);
