@@ -31,7 +31,7 @@ struct BoxPlace {
 // `from` and `to` are the positions at which the run begins in the two arrays.
 template <class Visit>
 Status for_each_shared_run(const BoxPlace& from, const BoxPlace& to, const Lengths& count,
-                           const Visit& visit) {
+                    const Visit& visit) {
   if (count.empty()) return visit(std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{1});
   // While the box has the full length of both arrays along the last dimension, the run also extends
   // over the dimension before it.
@@ -109,16 +109,16 @@ Result<std::uint64_t> GatheredChunk::add(const BoxInChunks& box) {
     NMB_ASSIGN(const ChunkCache::Chunk chunk, chunk_of(box, box.grid.number_at(place)));
     if (chunk->empty() && std::ranges::equal(box.fill, fill_)) return {};
     if (bytes_.empty()) fill_all();
-    return for_each_shared_run(
-        {part, from}, {grid_.chunk(), to}, count,
-        [&](std::uint64_t source, std::uint64_t target, std::uint64_t run) {
-          const std::span<std::byte> out = std::span(bytes_).subspan(target * size, run * size);
-          if (chunk->empty())
-            fill_values(box.fill, out);
-          else
-            std::memcpy(out.data(), chunk->data() + source * size, out.size());
-          return Status();
-        });
+    return for_each_shared_run({part, from}, {grid_.chunk(), to}, count,
+                        [&](std::uint64_t source, std::uint64_t target, std::uint64_t run) {
+                          const std::span<std::byte> out =
+                              std::span(bytes_).subspan(target * size, run * size);
+                          if (chunk->empty())
+                            fill_values(box.fill, out);
+                          else
+                            std::memcpy(out.data(), chunk->data() + source * size, out.size());
+                          return Status();
+                        });
   }));
   return values;
 }

@@ -137,8 +137,8 @@ Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
   };
   NMB_TRY(w.ranks.agree(tell()));
   NMB_ASSIGN(const Inbox<Known> told, w.ranks.exchange(known));
-  // The rank that commits a block. If no rank commits the block, the first rank that knows it. This
-  // rank makes the choice for all blocks whose orders it owns.
+  // The rank that commits a block. If no rank commits the block, the first rank that knows it. Each
+  // rank makes this choice for the blocks whose orders it owns.
   struct Chosen {
     int rank;
     Known known;
