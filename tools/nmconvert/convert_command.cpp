@@ -40,18 +40,19 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
 void ConvertCommand::offer_files(CLI::App& app) {
   app.add_option("INPUT", input_, "the file to convert");
   app.add_option("OUTPUT", output_, "output file");
-  app.add_option("-o,--output", output_option_, "output file, instead of OUTPUT")
+  app.add_option("-o,--output", output_option_,
+                 "output file; may be given in place of the argument OUTPUT")
       ->type_name("OUTPUT");
-  offer_word(
-      app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
-      "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of "
-      "OUTPUT; .nc means the kind of file that INPUT is or was made from; with --files-from: nmb, "
-      "or .nc for inputs that end in .nmb)");
+  offer_word(app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
+             "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: the ending of OUTPUT "
+             "determines the kind; .nc means the kind of INPUT or, for an NMB input, the kind of "
+             "the file from which it was made; with --files-from, the default is nmb, but .nc for "
+             "inputs that end in .nmb)");
   app.add_option("--extract", batch_.block,
                  "write only this block of an NMB input; --to or the ending of OUTPUT determines "
                  "the kind. .nc without --to means the classic kind of the block, and CDF-5 if the "
-                 "block came from HDF5. A glob that matches several blocks writes each block as a "
-                 "group (--to nc4 or hdf5)")
+                 "block came from HDF5. If a glob matches several blocks, each block becomes a "
+                 "group of OUTPUT (only with --to nc4 or hdf5)")
       ->type_name("GLOB");
   app.add_option(
          "--original", original_,
@@ -60,13 +61,13 @@ void ConvertCommand::offer_files(CLI::App& app) {
          "file. BLOCK may also be the path of a stored file, as nminspect files shows it")
       ->type_name("BLOCK");
   app.add_option("--block-by", block_by_,
-                 "blocks of an NMB output: group (default): one for each file, group or block of "
-                 "the input; prefix:REGEX: by the names of variables; vars:N: N variables in each; "
-                 "one: a single block")
+                 "blocks of an NMB output: group (default) makes one block for each file, group or "
+                 "block of the input; prefix:REGEX divides variables by their names; vars:N puts N "
+                 "variables into each block; one makes a single block")
       ->type_name("RULE");
   app.add_option("--regroup", regroup_,
-                 "blocks of an NMB output by content: dim:NAME: one block for each index along a "
-                 "dimension; key:ATT: one for each value of an attribute")
+                 "blocks of an NMB output by content: dim:NAME makes one block for each index "
+                 "along a dimension; key:ATT makes one block for each value of an attribute")
       ->type_name("RULE");
 }
 
@@ -78,20 +79,20 @@ void ConvertCommand::offer_storage(CLI::App& app) {
       ->type_name("CODEC[:LEVEL]");
   app.add_flag("--shuffle", compression_.shuffle,
                "values from HDF5: shuffle bytes before compression");
-  app.add_option("--chunk", compression_.chunk,
-                 "values from HDF5, and HDF5 outputs: chunk lengths along dimensions, of all "
-                 "variables or of one, for example time:1,lat:180 or temp:lat:90")
+  app.add_option(
+         "--chunk", compression_.chunk,
+         "chunk lengths along dimensions, for all variables or for one variable, for example "
+         "time:1,lat:180 or temp:lat:90; applies to values from HDF5 and to HDF5 outputs")
       ->type_name("[VAR:]DIM:LEN,...");
   app.add_option("--inline", inline_limit_,
                  "NMB outputs: store values of at most BYTES beside the metadata of their block (0 "
                  "to 65536, default: 4096)")
       ->type_name("BYTES")
       ->check(CLI::Range(0, 65536).description(""));
-  offer_word(
-      app, "--layout", &layout_, "LAYOUT", {"cmip7"},
-      "layout of a netCDF-4 output of a netCDF or HDF5 input. cmip7: all metadata at the "
-      "beginning, "
-      "time in one chunk, other chunks of at least 4 MiB, with shuffle, deflate and fletcher32");
+  offer_word(app, "--layout", &layout_, "LAYOUT", {"cmip7"},
+             "layout of a netCDF-4 output that is made from a netCDF or HDF5 input. cmip7: all "
+             "metadata is at the beginning, time is in one chunk, and other chunks have at least 4 "
+             "MiB; the filters are shuffle, deflate and fletcher32");
   offer_hdf5_view(app, &hdf5_view_);
   app.add_option("--add-hdf5-view", add_hdf5_view_,
                  "add an HDF5 view to the NMB file FILE, in place; nothing else changes")
@@ -102,7 +103,7 @@ void ConvertCommand::offer_storage(CLI::App& app) {
   offer_statistics(app, &batch_.statistics);
   app.add_flag("--repack", repack_,
                "copy an NMB file without dead space and old values; values in other files are "
-               "copied into OUTPUT; tags, statistics, provenance and an HDF5 view are kept. If "
+               "copied into OUTPUT. Tags, statistics, provenance and an HDF5 view are kept. If "
                "something cannot be kept, nothing is written unless --lossy is given");
   app.add_flag("--materialise", materialise_,
                "copy the values of external and virtual data sets of an HDF5 input into OUTPUT; "
@@ -126,7 +127,7 @@ void ConvertCommand::offer_list(CLI::App& app) {
                  "for the first and the last time (default: {variable}_{first}-{last}.nc)")
       ->type_name("TEMPLATE");
   offer_word(app, "--sort", &batch_.sort, "ORDER", {"given", "name"},
-             "order of the list: given (default) or name (numbers in names in numeric order)");
+             "order of the list: given (default) or name (numbers in names are in numeric order)");
   app.add_option("--report", batch_.report,
                  "append one line of JSON to FILE for each file of a list")
       ->type_name("FILE");
@@ -137,7 +138,7 @@ void ConvertCommand::offer_list(CLI::App& app) {
 void ConvertCommand::offer_run(CLI::App& app) {
   offer_choice<bool>(app, "--digest", &digest_, "KIND", {{"sha256", true}},
                      "sha256: report the SHA-256 of input and output, and record the SHA-256 of "
-                     "originals in an NMB output; input and output are read once more");
+                     "originals in an NMB output. For this, input and output are read once more");
   app.add_flag("--lossy", lossy_,
                "leave out or change content that OUTPUT cannot hold; the number of losses is "
                "printed, and JSON reports list them");
@@ -179,10 +180,9 @@ Status ConvertCommand::check_series() const {
   if (batch_.to == "nmb" || batch_.to == "hdf5")
     return usage(
         "--one-file-per-variable writes netCDF files; use --to with cdf1, cdf2, cdf5 or nc4");
-  for (const char* option :
-       {"--layout", "--extract", "--block-by", "--regroup", "--chunk", "--inline", "--hdf5-view",
-        "--stats", "--repack", "--materialise", "--lossy", "--no-originals", "--report", "--resume",
-        "--digest"})
+  for (const char* option : {"--layout", "--extract", "--block-by", "--regroup", "--chunk",
+                             "--inline", "--hdf5-view", "--stats", "--repack", "--materialise",
+                             "--lossy", "--no-originals", "--report", "--resume", "--digest"})
     if (tool_.app().count(option) > 0)
       return usage("--one-file-per-variable and " + std::string(option) + " exclude each other");
   return {};
@@ -302,7 +302,7 @@ Status ConvertCommand::give_back(const ConversionOptions& options) {
   return out->publish();
 }
 
-// Writes a classic file from its block, which contains the whole file.
+// Writes the classic file that became a block. The block contains the whole file.
 Status ConvertCommand::give_back_block(const Reader& reader, const ConversionOptions& options) {
   NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(*original_));
   if (!entry)
