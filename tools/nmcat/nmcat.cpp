@@ -23,7 +23,8 @@ int main(int argc, char** argv) {
        "processes.\n\n"
        "OUT and the report must be different files. Neither OUT nor the report may be an input, a "
        "list of inputs, or a file that an input refers to, even under another name. If OUT or the "
-       "report would replace one of these files, nothing is written and the exit code is 2.\n\n"
+       "report would replace an input, a list of inputs, or a file that an input refers to, "
+       "nothing is written and the exit code is 2.\n\n"
        "Exit codes: 0 done, 1 conflicts or a damaged input, 2 could not run.",
        "  nmcat rank_*.nc -o all.nmb                   # one block per file: rank_0000, ...\n"
        "  nmcat --files-from list -o all.nmb --block-name '{path}'\n"

@@ -76,19 +76,20 @@ void PackCommand::offer_files(CLI::App& app) {
   app.add_option("INPUT", options_.inputs, "files to merge, in this order");
   app.add_option("-o,--output", options_.output, "output file")->type_name("OUT")->required();
   offer_word(app, "--to", &to_, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
-             "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: the ending of OUT "
-             "determines the kind; .nc means nc4 with --mode pack, and cdf5 with any other mode; a "
-             "name without an ending means nmb)");
+             "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT. The "
+             "ending .nc means nc4 with --mode pack, and cdf5 with any other mode. A name without "
+             "an ending means nmb)");
   offer_choice<MergeMode>(
       app, "--mode", &options_.mode, "MODE",
       {{"pack", MergeMode::kPack},
        {"union", MergeMode::kUnion},
        {"join", MergeMode::kJoin},
        {"tiles", MergeMode::kTiles}},
-      "how to merge inputs: with pack (default), each input becomes its own block; with union, "
-      "blocks of the same name become one block; with join, blocks of the same name become one "
-      "block and their values are concatenated along a dimension; with tiles, each input contains "
-      "a part of a grid, and the domain_decomposition attributes of the input describe this part");
+      "how to merge inputs: pack (default), union, join or tiles. With pack, each input becomes "
+      "its own block. With union, blocks of the same name become one block. With join, blocks of "
+      "the same name become one block, and their values are concatenated along a dimension. With "
+      "tiles, each input contains a part of a grid, and the domain_decomposition attributes of the "
+      "input describe this part");
   app.add_option("--block-name", options_.block_name,
                  "names of blocks, from {stem}, {path}, {index} and {group} (default: {stem}; for "
                  "inputs with groups, {stem}/{group}; for union, join and tiles, {group})")
@@ -109,10 +110,11 @@ void PackCommand::offer_blocks(CLI::App& app) {
                  "number of samples of a block: vars:N, dim:NAME, group or none (default: 1 for a "
                  "block with variables; a block of an NMB input keeps its number of samples)")
       ->type_name("RULE");
-  app.add_option("--sort", sort_,
-                 "order of inputs: with given (default), as on the command line; with name, by "
-                 "name, where numbers in names are in numeric order; with values:VAR, by the first "
-                 "value of variable VAR")
+  app.add_option(
+         "--sort", sort_,
+         "order of inputs: given (default), name or values:VAR. With given, inputs have the order "
+         "of the command line. With name, inputs are sorted by name, and numbers in names are in "
+         "numeric order. With values:VAR, inputs are sorted by the first value of variable VAR")
       ->type_name("ORDER");
 }
 
@@ -219,15 +221,15 @@ void PackCommand::offer_agreement(CLI::App& app) {
                      "the values of the first input and does not compare them with the values of "
                      "other inputs (default: the values must be equal)");
   offer_word(app, "--atts", &atts_, "WHAT", {"strict", "first", "list"},
-             "what to do if an attribute differs between inputs: first (default) keeps the first "
-             "value; list keeps the first value and lists each difference; strict makes each "
-             "difference a conflict. Attributes that "
+             "what to do if an attribute differs between inputs: first (default), list or strict. "
+             "With first, the first value is kept. With list, the first value is kept and each "
+             "difference is listed. With strict, each difference is a conflict. Attributes that "
              "determine the meaning of values (units, calendar, ...) must always agree");
   offer_word(app, "--on-mismatch", &on_mismatch_, "WHAT", {"error", "skip", "widen"},
              "what to do if an object does not match the first object of the same name: error "
-             "(default) reports an error; skip leaves the object out; widen (only with union or "
-             "join) converts numbers to the narrowest type that holds all of them, or reports an "
-             "error if there is no such type");
+             "(default), skip or widen (only with union or join). With skip, the object is left "
+             "out. With widen, numbers are converted to the narrowest type that holds all of them; "
+             "if there is no such type, this is an error");
   offer_choice<bool>(app, "--missing", &options_.fill_missing, "WHAT",
                      {{"error", false}, {"fill", true}},
                      "join, tiles: what to do if an input lacks a variable or block, or if no "
@@ -464,7 +466,7 @@ Status PackCommand::add_outputs() {
 }
 
 // Checks that no output is also an input, and that the report can be written. Called before
-// anything is written. pack() checks the files to which inputs refer.
+// anything is written. The function pack() checks the files to which inputs refer.
 Status PackCommand::check_files() {
   for (const std::string& input : options_.inputs)
     NMB_TRY(options_.outputs->check_input(input, "input"));

@@ -435,8 +435,8 @@ class Converter {
     return to_classic(std::move(dataset), kind, {});
   }
 
-  // Returns true if the output must be an HDF5 file. This is the case if --to or the ending of the
-  // output requires HDF5. It is also the case if the blocks came from HDF5 and the ending requires
+  // Returns true if the output must be an HDF5 file. HDF5 may be required by --to, by the ending of
+  // the output, or by blocks that came from HDF5. Such blocks require HDF5 only if the ending names
   // no other kind.
   bool wants_hdf5(const Reader& reader) const {
     const Conversion& what = record_.of;

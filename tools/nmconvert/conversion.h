@@ -36,8 +36,8 @@ struct ConversionOptions {
   ExternalPaths external =
       ExternalPaths::kBeneath;  // for an NMB input: which external files may be opened
   std::optional<std::uint32_t> inline_limit;  // for an NMB output, in bytes
-  // For an NMB output: whether to add a view. nullopt: if the NMB input has a view, the output gets
-  // a view, and the conversion fails if this view cannot be made.
+  // For an NMB output: whether to add a view. With nullopt, the output gets a view if the NMB input
+  // has a view; if this view cannot be made, the conversion fails.
   std::optional<Hdf5View> hdf5_view{};
   bool keep_statistics = true;  // keeps statistics of an NMB input in an NMB output, unless others
                                 // are requested

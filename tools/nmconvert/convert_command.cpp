@@ -44,10 +44,10 @@ void ConvertCommand::offer_files(CLI::App& app) {
                  "output file; may be given in place of the argument OUTPUT")
       ->type_name("OUTPUT");
   offer_word(app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
-             "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: the ending of OUTPUT "
-             "determines the kind; .nc means the kind of INPUT or, for an NMB input, the kind of "
-             "the file from which it was made; with --files-from, the default is nmb, but .nc for "
-             "inputs that end in .nmb)");
+             "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of "
+             "OUTPUT. The ending .nc means the kind of INPUT. For an NMB input, .nc means the kind "
+             "of the file from which INPUT was made. With --files-from, the default is nmb, but "
+             ".nc for inputs that end in .nmb)");
   app.add_option("--extract", batch_.block,
                  "write only this block of an NMB input; --to or the ending of OUTPUT determines "
                  "the kind. .nc without --to means the classic kind of the block, and CDF-5 if the "
@@ -61,9 +61,10 @@ void ConvertCommand::offer_files(CLI::App& app) {
          "file. BLOCK may also be the path of a stored file, as nminspect files shows it")
       ->type_name("BLOCK");
   app.add_option("--block-by", block_by_,
-                 "blocks of an NMB output: group (default) makes one block for each file, group or "
-                 "block of the input; prefix:REGEX divides variables by their names; vars:N puts N "
-                 "variables into each block; one makes a single block")
+                 "blocks of an NMB output: group (default), prefix:REGEX, vars:N or one. The rule "
+                 "group makes one block for each file, group or block of the input. The rule "
+                 "prefix:REGEX divides variables by their names. The rule vars:N puts N variables "
+                 "into each block. The rule one makes a single block")
       ->type_name("RULE");
   app.add_option("--regroup", regroup_,
                  "blocks of an NMB output by content: dim:NAME makes one block for each index "
@@ -90,9 +91,9 @@ void ConvertCommand::offer_storage(CLI::App& app) {
       ->type_name("BYTES")
       ->check(CLI::Range(0, 65536).description(""));
   offer_word(app, "--layout", &layout_, "LAYOUT", {"cmip7"},
-             "layout of a netCDF-4 output that is made from a netCDF or HDF5 input. cmip7: all "
-             "metadata is at the beginning, time is in one chunk, and other chunks have at least 4 "
-             "MiB; the filters are shuffle, deflate and fletcher32");
+             "layout of a netCDF-4 output that is made from a netCDF or HDF5 input. With cmip7, "
+             "all metadata is at the beginning, time is in one chunk, and other chunks have at "
+             "least 4 MiB. The filters are shuffle, deflate and fletcher32");
   offer_hdf5_view(app, &hdf5_view_);
   app.add_option("--add-hdf5-view", add_hdf5_view_,
                  "add an HDF5 view to the NMB file FILE, in place; nothing else changes")

@@ -65,7 +65,7 @@ std::vector<fs::path> plugin_folders() {
     if (const fs::path file = fs::canonical(library, error); !error)
       folders.push_back(file.parent_path() / "nmb");
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  // The program nmb-hdf5 starts its own executable again in other processes.
+  // The program nmb-hdf5 starts other processes of nmb-hdf5, so its own folder is searched too.
   if (program.filename() == "nmb-hdf5") folders.push_back(program.parent_path());
   if (!program.empty())
     folders.push_back(program.parent_path().parent_path() / NMB_LIBRARY_FOLDER / "nmb");

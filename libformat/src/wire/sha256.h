@@ -1,6 +1,6 @@
 // Sha256Stream: computes the SHA-256 of bytes that arrive in parts (FIPS 180-4). No method is known
-// to make two different files with the same SHA-256. With the checksums of the format, such files
-// are possible (spec/format.md, section 10.3).
+// to make two different files with the same SHA-256. It is possible to make two different files
+// with the same checksum of the format (spec/format.md, section 10.3).
 #pragma once
 
 #include <array>

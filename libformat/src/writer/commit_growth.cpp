@@ -109,7 +109,7 @@ Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
   struct Known {
     std::uint64_t order;
     BlockId id;
-    bool changes;  // true if the rank commits the block even if it does not fold it
+    bool changes;  // true if the rank commits the block for another reason
   };
   const std::uint64_t ranks = w.ranks.count();
   std::vector<std::uint64_t> orders;
@@ -137,8 +137,9 @@ Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
   };
   NMB_TRY(w.ranks.agree(tell()));
   NMB_ASSIGN(const Inbox<Known> told, w.ranks.exchange(known));
-  // The rank that commits a block. If no rank commits the block, the first rank that knows it. Each
-  // rank makes this choice for the blocks whose orders it owns.
+  // The rank that is chosen to fold the growth rows of a block: the rank that commits the block in
+  // any case, or else the first rank that knows the block. Each rank chooses for the blocks whose
+  // orders it owns.
   struct Chosen {
     int rank;
     Known known;

@@ -19,9 +19,9 @@ namespace nmb {
 // Reads the values of linked blocks and computes their sums. The threads of all ranks share this
 // work.
 Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks);
-// Makes the rows of the file table. The existing rows come first. The new rows follow by ascending
-// rank, and for each rank in the order in which its blocks use the files. Rank 0 keeps the rows,
-// and each rank receives the numbers of its own files.
+// Makes the rows of the file table. The existing rows come first. The new rows follow, sorted by
+// rank. The new rows of a rank are in the order in which its blocks use the files. Rank 0 keeps the
+// rows, and each rank receives the numbers of its own files.
 Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks);
 Status write_file_table(WriterCore& w);
 
@@ -65,8 +65,8 @@ Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks);
 Status write_blocks(WriterCore& w, std::vector<BlockCommit>& blocks);
 // Writes tombstones for removed and renamed blocks. A tombstone is a block header without a body.
 Status write_tombstones(WriterCore& w);
-// Returns the file position at which a block ends. end_define() must have placed the block. Not
-// collective.
+// Returns the file position at which a block ends. The function end_define() must have placed the
+// block. Not collective.
 std::uint64_t block_end(const WriterCore& w, BlockId id);
 
 // --- commit_index.cpp ---

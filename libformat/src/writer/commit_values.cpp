@@ -15,8 +15,8 @@
 
 namespace nmb {
 
-// Returns whether a file number refers to an original. Other rows that this commit adds to the file
-// table refer to external files.
+// Returns true if a file number refers to an original. If this commit adds a row that is not an
+// original, the row refers to an external file.
 Result<bool> is_original(const WriterCore& w, std::uint32_t number) {
   if (number == 0) return false;
   // The originals have ascending numbers.

@@ -19,8 +19,8 @@ class LinkedPieces : public OriginSteps {
   static Result<LinkedPieces> make(LinkedValues values, std::uint32_t piece_size,
                                    std::string_view block);
 
-  // Returns the space that the copied pieces need. Each copied piece begins at a multiple of 8
-  // after the previous one.
+  // Returns the space that the copied pieces need. Each copied piece begins at the next multiple of
+  // 8 after the previous piece.
   ValueSpace space(std::uint64_t) const { return {copied_.length, false, false}; }
   void place(std::uint64_t position) { copied_.position = position; }
   Move* move() { return copied_.length > 0 ? &copied_ : nullptr; }

@@ -47,8 +47,8 @@ class OrderedDigest {
     return true;
   }
   // Waits until all bytes before `offset` have been added, and then adds these bytes. `stop`
-  // becomes true when another thread fails. If this happens during the wait, the bytes are not
-  // added.
+  // becomes true when another thread fails. If `stop` becomes true during the wait, the bytes are
+  // not added.
   void add(std::uint64_t offset, std::span<const std::byte> bytes, const std::atomic<bool>& stop) {
     const std::uint64_t end = offset + bytes.size();
     const auto bytes_of = [&](const WantedSum& part) {

@@ -102,7 +102,7 @@ struct BlockDigest {
   }
 };
 
-// A message from the keeper to another rank: it must send the whole body of its definitions.
+// With this message, the keeper asks another rank for the whole body of its definitions.
 struct BodyWanted {
   BlockId id;
 };

@@ -80,8 +80,8 @@ class JobQueue {
   std::vector<Move*>& moves_;
   std::uint64_t piece_size_;
   // These fields describe the next window: index_ is the index of its move, offset_ is its offset
-  // in the extent, and window_ is its own index. hole_ is the number of holes before the window,
-  // and skipped_ is their total length in bytes.
+  // in the extent, and window_ is its own index. The field hole_ is the number of holes before the
+  // window, and skipped_ is their total length in bytes.
   std::size_t index_ = 0;
   std::uint64_t offset_ = 0;
   std::size_t hole_ = 0;

@@ -1,4 +1,4 @@
-// Sets where the values of new blocks come from if they do not come from put() (see
+// Sets the source of a new block's values if the values do not come from put() (see
 // writer/value_sources.h).
 #include "writer/value_sources.h"
 
