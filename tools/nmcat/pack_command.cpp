@@ -75,20 +75,21 @@ PackCommand::PackCommand(Tool& tool) : tool_(tool) {
 void PackCommand::offer_files(CLI::App& app) {
   app.add_option("INPUT", options_.inputs, "files to merge, in this order");
   app.add_option("-o,--output", options_.output, "output file")->type_name("OUT")->required();
-  offer_word(app, "--to", &to_, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
-             "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT. The "
-             "ending .nc means nc4 with --mode pack, and cdf5 with any other mode. A name without "
-             "an ending means nmb)");
+  offer_word(
+      app, "--to", &to_, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
+      "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT; for .nc, "
+      "nc4 with --mode pack and cdf5 with any other mode; for a name without an ending, nmb)");
   offer_choice<MergeMode>(
       app, "--mode", &options_.mode, "MODE",
       {{"pack", MergeMode::kPack},
        {"union", MergeMode::kUnion},
        {"join", MergeMode::kJoin},
        {"tiles", MergeMode::kTiles}},
-      "how to merge inputs: pack (default), union, join or tiles. With pack, each input becomes "
-      "its own block. With union, blocks of the same name become one block. With join, blocks of "
-      "the same name become one block, and their values are concatenated along a dimension. With "
-      "tiles, each input contains a part of a grid, and the domain_decomposition attributes of the "
+      "how to merge inputs: pack (default), union, join or tiles. With --mode pack, each input "
+      "becomes its own block. With --mode union, blocks of the same name become one block. With "
+      "--mode join, blocks of the same name become one block, and their values are concatenated "
+      "along a dimension. With --mode tiles, each input contains a part of a grid, and the "
+      "domain_decomposition attributes of the "
       "input describe this part");
   app.add_option("--block-name", options_.block_name,
                  "names of blocks, from {stem}, {path}, {index} and {group} (default: {stem}; for "
@@ -110,11 +111,11 @@ void PackCommand::offer_blocks(CLI::App& app) {
                  "number of samples of a block: vars:N, dim:NAME, group or none (default: 1 for a "
                  "block with variables; a block of an NMB input keeps its number of samples)")
       ->type_name("RULE");
-  app.add_option(
-         "--sort", sort_,
-         "order of inputs: given (default), name or values:VAR. With given, inputs have the order "
-         "of the command line. With name, inputs are sorted by name, and numbers in names are in "
-         "numeric order. With values:VAR, inputs are sorted by the first value of variable VAR")
+  app.add_option("--sort", sort_,
+                 "order of inputs: given (default), name or values:VAR. With --sort given, inputs "
+                 "have the order of the command line. With --sort name, inputs are sorted by name, "
+                 "and numbers in names are in numeric order. With --sort values:VAR, inputs are "
+                 "sorted by the first value of variable VAR")
       ->type_name("ORDER");
 }
 
@@ -216,20 +217,22 @@ void PackCommand::offer_agreement(CLI::App& app) {
                  "BLOCK is spill). Each block with a variable of this name gets a variable "
                  "VARIABLE.seq, which contains the event number of each row")
       ->type_name("[BLOCK/]VARIABLE");
-  offer_choice<bool>(app, "--shared", &options_.first_values, "WHAT", {{"first", true}},
-                     "union, tiles: if several inputs have values of the same variable, first uses "
-                     "the values of the first input and does not compare them with the values of "
-                     "other inputs (default: the values must be equal)");
+  offer_choice<bool>(
+      app, "--shared", &options_.first_values, "WHAT", {{"first", true}},
+      "union, tiles: what to do if several inputs have values of the same variable. With --shared "
+      "first, the values of the first input are used, and are not compared with the values of "
+      "other inputs (default: the values must be equal)");
   offer_word(app, "--atts", &atts_, "WHAT", {"strict", "first", "list"},
              "what to do if an attribute differs between inputs: first (default), list or strict. "
-             "With first, the first value is kept. With list, the first value is kept and each "
-             "difference is listed. With strict, each difference is a conflict. Attributes that "
+             "With --atts first, the first value is kept. With --atts list, the first value is "
+             "kept and each difference is listed. With --atts strict, each difference is a "
+             "conflict. Attributes that "
              "determine the meaning of values (units, calendar, ...) must always agree");
   offer_word(app, "--on-mismatch", &on_mismatch_, "WHAT", {"error", "skip", "widen"},
              "what to do if an object does not match the first object of the same name: error "
-             "(default), skip or widen (only with union or join). With skip, the object is left "
-             "out. With widen, numbers are converted to the narrowest type that holds all of them; "
-             "if there is no such type, this is an error");
+             "(default), skip or widen (only with union or join). With --on-mismatch skip, the "
+             "object is left out. With --on-mismatch widen, numbers are converted to the narrowest "
+             "type that holds all of them; if no type holds all of them, this is an error");
   offer_choice<bool>(app, "--missing", &options_.fill_missing, "WHAT",
                      {{"error", false}, {"fill", true}},
                      "join, tiles: what to do if an input lacks a variable or block, or if no "

@@ -45,9 +45,8 @@ void ConvertCommand::offer_files(CLI::App& app) {
       ->type_name("OUTPUT");
   offer_word(app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
              "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of "
-             "OUTPUT. The ending .nc means the kind of INPUT. For an NMB input, .nc means the kind "
-             "of the file from which INPUT was made. With --files-from, the default is nmb, but "
-             ".nc for inputs that end in .nmb)");
+             "OUTPUT; for .nc, the kind of INPUT or, if INPUT is an NMB file, the kind of the file "
+             "from which it was made; with --files-from, nmb, or .nc for inputs that end in .nmb)");
   app.add_option("--extract", batch_.block,
                  "write only this block of an NMB input; --to or the ending of OUTPUT determines "
                  "the kind. .nc without --to means the classic kind of the block, and CDF-5 if the "
@@ -60,11 +59,12 @@ void ConvertCommand::offer_files(CLI::App& app) {
          "files are stored whole by default, and the block of a classic file contains the whole "
          "file. BLOCK may also be the path of a stored file, as nminspect files shows it")
       ->type_name("BLOCK");
-  app.add_option("--block-by", block_by_,
-                 "blocks of an NMB output: group (default), prefix:REGEX, vars:N or one. The rule "
-                 "group makes one block for each file, group or block of the input. The rule "
-                 "prefix:REGEX divides variables by their names. The rule vars:N puts N variables "
-                 "into each block. The rule one makes a single block")
+  app.add_option(
+         "--block-by", block_by_,
+         "blocks of an NMB output: group (default), prefix:REGEX, vars:N or one. With --block-by "
+         "group, each file, group or block of the input becomes a block. With --block-by "
+         "prefix:REGEX, variables are divided by their names. With --block-by vars:N, each block "
+         "gets N variables. With --block-by one, there is a single block")
       ->type_name("RULE");
   app.add_option("--regroup", regroup_,
                  "blocks of an NMB output by content: dim:NAME makes one block for each index "
@@ -91,9 +91,9 @@ void ConvertCommand::offer_storage(CLI::App& app) {
       ->type_name("BYTES")
       ->check(CLI::Range(0, 65536).description(""));
   offer_word(app, "--layout", &layout_, "LAYOUT", {"cmip7"},
-             "layout of a netCDF-4 output that is made from a netCDF or HDF5 input. With cmip7, "
-             "all metadata is at the beginning, time is in one chunk, and other chunks have at "
-             "least 4 MiB. The filters are shuffle, deflate and fletcher32");
+             "layout of a netCDF-4 output that is made from a netCDF or HDF5 input. With --layout "
+             "cmip7, all metadata is at the beginning, time is in one chunk, and other chunks have "
+             "at least 4 MiB; the filters are shuffle, deflate and fletcher32");
   offer_hdf5_view(app, &hdf5_view_);
   app.add_option("--add-hdf5-view", add_hdf5_view_,
                  "add an HDF5 view to the NMB file FILE, in place; nothing else changes")
@@ -137,9 +137,10 @@ void ConvertCommand::offer_list(CLI::App& app) {
 }
 
 void ConvertCommand::offer_run(CLI::App& app) {
-  offer_choice<bool>(app, "--digest", &digest_, "KIND", {{"sha256", true}},
-                     "sha256: report the SHA-256 of input and output, and record the SHA-256 of "
-                     "originals in an NMB output. For this, input and output are read once more");
+  offer_choice<bool>(
+      app, "--digest", &digest_, "KIND", {{"sha256", true}},
+      "sha256: report the SHA-256 of input and output, and record the SHA-256 of "
+      "originals in an NMB output. For this option, input and output are read once more");
   app.add_flag("--lossy", lossy_,
                "leave out or change content that OUTPUT cannot hold; the number of losses is "
                "printed, and JSON reports list them");
@@ -181,9 +182,10 @@ Status ConvertCommand::check_series() const {
   if (batch_.to == "nmb" || batch_.to == "hdf5")
     return usage(
         "--one-file-per-variable writes netCDF files; use --to with cdf1, cdf2, cdf5 or nc4");
-  for (const char* option : {"--layout", "--extract", "--block-by", "--regroup", "--chunk",
-                             "--inline", "--hdf5-view", "--stats", "--repack", "--materialise",
-                             "--lossy", "--no-originals", "--report", "--resume", "--digest"})
+  for (const char* option :
+       {"--layout", "--extract", "--block-by", "--regroup", "--chunk", "--inline", "--hdf5-view",
+        "--stats", "--repack", "--materialise", "--lossy", "--no-originals", "--report", "--resume",
+        "--digest"})
     if (tool_.app().count(option) > 0)
       return usage("--one-file-per-variable and " + std::string(option) + " exclude each other");
   return {};

@@ -18,7 +18,7 @@
 
 namespace nmb {
 
-// A part of the file whose sum is needed.
+// A part of the file. The sum of this part is needed.
 struct WantedSum {
   std::uint64_t begin, length;
   std::uint64_t* sum;  // receives the sum
