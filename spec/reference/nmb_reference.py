@@ -129,9 +129,8 @@ class File:
         self.index_whole = self.growth_whole = True  # all pages of the index, or all growth pages, could be read
         self.file_lengths = []  # file lengths, newest generation first, as far as trailers lead
         self.tables_sound = False  # no rule is broken in the trees of statistics
-        # Numbers of statistics trees and rows that a commit would take into its own tree if it changed one block
-        # (section 9.2). The statistics must stay unchanged if one of these trees has a column that is critical for
-        # writing.
+        # Numbers of statistics trees and rows that a commit would take in if it changed one block (section 9.2).
+        # Statistics must stay unchanged if one of these trees has a column that is critical for writing.
         self.trees_taken, self.rows_taken, self.statistics_stay = 0, 1, False
         self.blocks = []  # (entry, header, classic header or None), in order of names
         self.totals = None

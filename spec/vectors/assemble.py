@@ -559,8 +559,8 @@ class Assembler:
             pieces += [(row["position"], row["sum"]) for row in rows]
         self.found_stamps[self.generation] = sum(s for at, s in pieces if at >= first) % 2**64
 
-    # Overrides. A change with `keep sums` is made after the sums are computed. Any other change is made before the sums
-    # are computed.
+    # Overrides. A change with `keep sums` is made after the sums are computed.
+    # A change without `keep sums` is made before the sums are computed.
 
     def override(self, label, fields, keep):
         return {

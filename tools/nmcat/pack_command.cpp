@@ -184,7 +184,7 @@ void PackCommand::offer_run(CLI::App& app) {
                "else writes to OUT");
   app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
   app.add_flag("--dry-run", options_.writer.dry_run,
-               "write nothing; report all errors that the run would have. If there are none, "
+               "write nothing; report all errors that the run would have. If there are no errors, "
                "report the blocks, bytes, peak memory and Lustre striping of OUT");
   app.add_flag("--resume", resume_,
                "if the run ends early, keep the finished work; if an earlier run of the same "

@@ -109,7 +109,7 @@ Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
   struct Known {
     std::uint64_t order;
     BlockId id;
-    bool changes;  // true if the rank commits the block for another reason
+    bool changes;  // true if the rank commits the block even without folding it
   };
   const std::uint64_t ranks = w.ranks.count();
   std::vector<std::uint64_t> orders;
