@@ -472,7 +472,7 @@ def unfletcher(raw):
         second += first
     fold = lambda n: (n - 1) % 65535 + 1 if n else 0
     expected = fold(second) << 16 | fold(first)
-    # Old writers stored the two bytes of each half of the checksum in the other order.
+    # Old writers swapped the two bytes in each half of the checksum.
     old = (expected & 0x00FF00FF) << 8 | (expected & 0xFF00FF00) >> 8
     if told not in (expected, old):
         raise ValueError("the checksum of a chunk is not right")

@@ -1,4 +1,4 @@
-"""Sections 8 and 9 of hdf5_view.md: what an HDF5 view shows of blocks of kind 6. view_reference.py calls it."""
+"""Sections 8 and 9 of hdf5_view.md: how an HDF5 view shows blocks of kind 6. view_reference.py calls this module."""
 
 import struct
 

@@ -96,7 +96,7 @@ class Damaged(Exception):
 
 FIRST_STRUCTURE = 16384
 MAX_FINDINGS = 1000
-# Limits of this program, not of the format: bytes that it decodes of one body or piece, and of all together.
+# Limits of this program, not of the format: decoded bytes of one body or piece, and of all bodies and pieces together.
 MAX_BODY = 2**26
 MAX_DECODED = 2**28
 
@@ -129,8 +129,8 @@ class File:
         self.index_whole = self.growth_whole = True  # all pages of the index, or all growth pages, could be read
         self.file_lengths = []  # file lengths, newest generation first, as far as trailers lead
         self.tables_sound = False  # no rule is broken in the trees of statistics
-        # Trees and rows of statistics that a commit would take in if it changed one block (section 9.2). The statistics
-        # must stay unchanged if one of these trees has a column that is critical for writing.
+        # Numbers of statistics trees and rows that a commit would take in if it changed one block (section 9.2).
+        # Statistics must stay unchanged if one of these trees has a column that is critical for writing.
         self.trees_taken, self.rows_taken, self.statistics_stay = 0, 1, False
         self.blocks = []  # (entry, header, classic header or None), in order of names
         self.totals = None
@@ -1038,7 +1038,7 @@ def read_index_page(file, page, low, high):
     rows = [page.row(i) for i in range(page.fields["rows"])]
     check_names(file, page, rows, low, high)
     if page.critical_for_writing:
-        # A changed block changes the row of each node above it. A new block adds a row to the only leaf.
+        # If a block changes, its row in each node above it changes too. A new block adds a row to the only leaf.
         all_leads_here = page.fields["level"] > 0 or file.superblock["height"] == 1
         file.untouchable |= {b"*"} if all_leads_here else {row.name for row in rows}
     for i, row in enumerate(rows):
@@ -2875,7 +2875,7 @@ def document_of(data, tracing=False, folder=None):
 
 
 def scan_and_index(data):
-    """Returns the blocks of an NMB file twice: as scanning finds them, and as the index has them.
+    """Returns the blocks of an NMB file twice: first as a scan finds them, then as the index lists them.
 
     Both results are {name: (position, generation, data map position or 0, extent length, records)}.
     """

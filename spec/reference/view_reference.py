@@ -131,7 +131,7 @@ def attribute(name, type_, space, data):
     return message(0x0C, head + name + b"\0" + type_ + space + data)
 
 
-# HDF5 counts the attributes of an object only if it has this message.
+# HDF5 counts the attributes of an object only if the object has this message.
 ATTRIBUTE_INFO = message(0x15, struct.pack("<2B2Q", 0, 0, NONE, NONE))
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Turns the text of a vector into the bytes of a file. README.md describes the syntax.
+"""Turns the text of a test vector into the bytes of a file. README.md describes the syntax.
 
     assemble.py VECTOR.txt OUT
 
@@ -559,7 +559,8 @@ class Assembler:
             pieces += [(row["position"], row["sum"]) for row in rows]
         self.found_stamps[self.generation] = sum(s for at, s in pieces if at >= first) % 2**64
 
-    # Overrides. A change with `keep sums` is made after the sum is computed, any other change before.
+    # Overrides. A change with `keep sums` is made after the sums are computed.
+    # A change without `keep sums` is made before the sums are computed.
 
     def override(self, label, fields, keep):
         return {
@@ -2010,7 +2011,7 @@ def assemble(text_):
     if options[:1] == [["classic"]]:
         data, places = assemble_classic(options[1:])
         return data, places, expects
-    # Values of overrides may be positions, which the first pass finds.
+    # The value of an override may be a position. The first pass finds these positions.
     known, stamps = {}, {}
     by_place = [s[2] for g in generations for s in g.sets] + [
         p[1] for g in generations for p in g.pokes

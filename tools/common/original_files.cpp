@@ -12,7 +12,7 @@ namespace nmb::tools {
 
 namespace {
 
-// Originals by the order of their blocks.
+// Originals; the key is the order of the original's block.
 using ByOrder = std::multimap<std::uint64_t, OriginalFile>;
 
 Result<ByOrder> by_order(const Reader& reader) {
@@ -24,8 +24,8 @@ Result<ByOrder> by_order(const Reader& reader) {
   return out;
 }
 
-// Returns the original if exactly one was found. Errors: kConflict if several were found. where:
-// how the originals are related to `name`.
+// Returns the original if exactly one was found. Errors: kConflict if several were found. `where`
+// says in the message how the originals are related to `name`.
 Result<std::optional<OriginalFile>> only_one(const Reader& reader, const std::string& name,
                                              const std::vector<OriginalFile>& found,
                                              const char* where, bool by_path) {

@@ -22,9 +22,10 @@ struct OriginalFile {
 // Returns all originals. Reads the whole index if there are originals.
 Result<std::vector<OriginalFile>> originals_of(const Reader& reader);
 
-// Returns the original that became block `name`. If there is none, returns the only original that
-// became a block below `name`, or else the only original with the path `name`, or else nullopt.
-// Errors: kConflict if there are several such originals.
+// Finds an original in three steps. First looks for the original that became block `name`, then for
+// an original that became a block below `name`, and then for an original with the path `name`.
+// Returns nullopt if no step finds an original. Errors: kConflict if a step finds several
+// originals.
 Result<std::optional<OriginalFile>> find_original(const Reader& reader, const std::string& name);
 
 // Return the digest as 64 or 32 hexadecimal digits.
@@ -32,11 +33,11 @@ std::string hexadecimal(const Sha256& digest);
 std::string hexadecimal(const Digest& digest);
 
 // Returns the text of a note, for example "OUT: stores no originals of 2 HDF5 files, because ...".
-// `option` is the option because of which no originals are stored.
+// `option` names the option that prevents the storing of originals.
 std::string without_original_text(const std::string& output, std::uint64_t count,
                                   const std::string& option);
 
-// Returns an original as JSON reports show it.
+// Returns the JSON object that describes an original in reports.
 Json original_json(const OriginalFile& original);
 
 }  // namespace nmb::tools

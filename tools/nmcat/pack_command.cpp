@@ -37,8 +37,8 @@ namespace nmb::tools {
 
 namespace {
 
-// The number of conflicts of one kind that are shown. Further conflicts are only counted; --json
-// shows all.
+// Largest number of conflicts of the same kind that are shown. Further conflicts are only counted;
+// --json shows all.
 constexpr std::size_t kShownConflicts = 10;
 
 Json conflicts_json(const std::vector<PackConflict>& conflicts) {
@@ -77,40 +77,45 @@ void PackCommand::offer_files(CLI::App& app) {
   app.add_option("-o,--output", options_.output, "output file")->type_name("OUT")->required();
   offer_word(
       app, "--to", &to_, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
-      "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT; .nc "
-      "means nc4 with --mode pack, and cdf5 with other modes; a name without an ending means nmb)");
-  offer_choice<MergeMode>(app, "--mode", &options_.mode, "MODE",
-                          {{"pack", MergeMode::kPack},
-                           {"union", MergeMode::kUnion},
-                           {"join", MergeMode::kJoin},
-                           {"tiles", MergeMode::kTiles}},
-                          "how to merge inputs: pack (default): each input becomes its own block; "
-                          "union: blocks of the same name become one; join: as union, but values "
-                          "are concatenated along a dimension; tiles: each input has a part of a "
-                          "grid, and its attributes domain_decomposition describe which part");
+      "kind of OUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of OUT; for .nc, "
+      "nc4 with --mode pack and cdf5 with any other mode; for a name without an ending, nmb)");
+  offer_choice<MergeMode>(
+      app, "--mode", &options_.mode, "MODE",
+      {{"pack", MergeMode::kPack},
+       {"union", MergeMode::kUnion},
+       {"join", MergeMode::kJoin},
+       {"tiles", MergeMode::kTiles}},
+      "how to merge inputs: pack (default), union, join or tiles. With --mode pack, each input "
+      "becomes its own block. With --mode union, blocks of the same name become one block. With "
+      "--mode join, blocks of the same name become one block, and their values are concatenated "
+      "along a dimension. With --mode tiles, each input contains a part of a grid, and the "
+      "domain_decomposition attributes of the "
+      "input describe this part");
   app.add_option("--block-name", options_.block_name,
-                 "names of blocks, from {stem}, {path}, {index} and {group} (default: {stem}; "
-                 "{stem}/{group} for inputs with groups; {group} for union, join and tiles)")
+                 "names of blocks, from {stem}, {path}, {index} and {group} (default: {stem}; for "
+                 "inputs with groups, {stem}/{group}; for union, join and tiles, {group})")
       ->type_name("TEMPLATE");
 }
 
 void PackCommand::offer_blocks(CLI::App& app) {
   app.add_option("--split-names", split_names_,
                  "divide variables into blocks by the first capture of REGEX in their names; the "
-                 "part of a name after the match becomes the name in the block")
+                 "part of a variable's name after the match becomes its name in the block")
       ->type_name("REGEX");
   offer_choice<bool>(app, "--unmatched", &options_.keep_unmatched, "WHAT", {{"keep", true}},
-                     "keep: variables that --split-names does not match stay in the undivided "
-                     "block (default: they are conflicts)");
+                     "keep: a variable whose name --split-names does not match stays in the "
+                     "undivided block (default: such a variable is a conflict)");
   offer_choice<bool>(app, "--unique", &options_.unique_groups, "WHAT", {{"{group}", true}},
                      "{group}: the same group name in two inputs is a conflict");
   app.add_option("--samples", samples_,
                  "number of samples of a block: vars:N, dim:NAME, group or none (default: 1 for a "
-                 "block with variables; blocks of NMB files keep their numbers)")
+                 "block with variables; a block of an NMB input keeps its number of samples)")
       ->type_name("RULE");
   app.add_option("--sort", sort_,
-                 "order of inputs: given (default): as on the command line; name: by name, with "
-                 "numbers in numeric order; values:VAR: by the first value of variable VAR")
+                 "order of inputs: given (default), name or values:VAR. With --sort given, inputs "
+                 "have the order of the command line. With --sort name, inputs are sorted by name, "
+                 "and numbers in names are in numeric order. With --sort values:VAR, inputs are "
+                 "sorted by the first value of variable VAR")
       ->type_name("ORDER");
 }
 
@@ -124,45 +129,48 @@ void PackCommand::offer_storage(CLI::App& app) {
       "if blocks are many and small)");
   app.add_option("--compress", compression_.codec,
                  "compression of values: none, deflate[:1-9] or zstd[:1-19] (default: unchanged; "
-                 "values that are compressed in an NMB or HDF5 input stay compressed); small "
-                 "coordinates of united HDF5 files are left alone unless --chunk names them")
+                 "values that are compressed in an NMB or HDF5 input stay compressed). If HDF5 "
+                 "files are united, small coordinates stay unchanged unless --chunk names them")
       ->type_name("CODEC[:LEVEL]");
-  app.add_flag("--shuffle", compression_.shuffle,
-               "shuffle bytes before compression, for values from HDF5 and united values");
+  app.add_flag(
+      "--shuffle", compression_.shuffle,
+      "shuffle bytes before compression; applies to values from HDF5 and to united values");
   app.add_option("--chunk", compression_.chunk,
-                 "chunk lengths along dimensions, of all variables or of one, for example "
-                 "time:1,lat:180 or temp:lat:90, for values from HDF5 and united values (default: "
-                 "chunks of HDF5 inputs stay)")
+                 "chunk lengths along dimensions, for all variables or for one variable, for "
+                 "example time:1,lat:180 or temp:lat:90; applies to values from HDF5 and to united "
+                 "values (default: values from HDF5 keep their chunks)")
       ->type_name("[VAR:]DIM:LEN,...");
   offer_statistics(app, &statistics_);
   app.add_option("--inline", inline_limit_,
                  "store values of at most BYTES beside the metadata of their block (default: 4096, "
                  "at most 65536)")
       ->type_name("BYTES");
-  app.add_option("--aggregators", options_.writer.aggregators,
-                 "number of ranks that write metadata and index (default: chosen by file system)")
+  app.add_option(
+         "--aggregators", options_.writer.aggregators,
+         "number of ranks that write metadata and index (default: depends on the file system)")
       ->type_name("N")
       ->check(CLI::Range(1, 1 << 20).description(""));
   app.add_option("--align", alignment_,
-                 "stripe size of the file, for example 1M: values of at least this size begin at a "
-                 "multiple of it, and one rank writes the metadata of a stripe; a power of 2 from "
-                 "4096 to 1G (default: chosen by file system)")
+                 "stripe size of the file, for example 1M; a power of 2 from 4096 to 1G. Values of "
+                 "at least this size begin at a multiple of the stripe size, and the metadata of "
+                 "each stripe is written by one rank (default: depends on the file system)")
       ->type_name("BYTES");
   offer_choice<Io>(app, "--io", &options_.writer.io, "HOW",
                    {{"posix", Io::kPosix}, {"mpiio", Io::kMpiIo}},
                    "how to write OUT: posix (default) or mpiio (needs mpiexec)");
   app.add_option("--hint", hints_,
-                 "hint for the MPI library, with --io mpiio, for example striping_factor=8; may be "
-                 "repeated")
+                 "with --io mpiio: a hint for the MPI library, for example striping_factor=8; the "
+                 "option may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   app.add_flag("--link", options_.link,
-               "pack: leave values in the inputs; OUT refers to them and has everything else. The "
-               "inputs must be in the folder of OUT or below");
+               "pack: leave values in the inputs; OUT refers to these values and contains "
+               "everything else. The inputs must be in the folder of OUT or in folders below it");
   tool_.offer_external(app);
   app.add_flag("--no-originals", no_originals_,
-               "pack: do not store HDF5 and netCDF-4 inputs, and originals of NMB inputs, byte for "
-               "byte (default: they are stored, and nmconvert --original writes them)");
+               "pack: do not store HDF5 and netCDF-4 inputs byte for byte, and do not copy the "
+               "originals of NMB inputs (default: OUT contains both as originals, and nmconvert "
+               "--original can write them as files)");
   offer_hdf5_view(app, &hdf5_view_);
 }
 
@@ -176,25 +184,25 @@ void PackCommand::offer_run(CLI::App& app) {
                "else writes to OUT");
   app.add_flag("-f,--force", options_.writer.overwrite, "replace an existing OUT");
   app.add_flag("--dry-run", options_.writer.dry_run,
-               "write nothing; report all errors that the run would have, or the blocks, bytes, "
-               "peak memory and Lustre striping of OUT");
+               "write nothing; report all errors that the run would have. If there are no errors, "
+               "report the blocks, bytes, peak memory and Lustre striping of OUT");
   app.add_flag("--resume", resume_,
-               "keep finished work if the run ends early, and continue from an earlier run of the "
-               "same command");
+               "if the run ends early, keep the finished work; if an earlier run of the same "
+               "command ended early, continue from its work");
   app.add_option("--report", report_path_,
-                 "write the JSON report to FILE, also when the run fails; this replaces an "
-                 "existing report, but other files only with -f")
+                 "write the JSON report to FILE, also when the run fails; an existing report is "
+                 "replaced, but any other existing file is replaced only with -f")
       ->type_name("FILE");
-  offer_choice<bool>(app, "--digest", &digest_, "WHAT", {{"sha256", true}},
-                     "sha256: record the SHA-256 of the originals in OUT, and add the SHA-256 of "
-                     "all inputs and of OUT to the JSON report; for the report, all these files "
-                     "are read once more");
+  offer_choice<bool>(
+      app, "--digest", &digest_, "WHAT", {{"sha256", true}},
+      "sha256: record the SHA-256 of each original in OUT, and add the SHA-256 of OUT and of all "
+      "inputs to the JSON report; for the report, OUT and all inputs are read once more");
   app.add_flag("--no-provenance", no_provenance_,
                "do not record the options and the inputs' names and sizes in OUT (see nminspect "
                "provenance)");
   app.add_flag("--lossy", lossy_,
-               "write an HDF5 or netCDF-4 OUT without content that it cannot hold (user blocks of "
-               "several inputs); each loss is a warning");
+               "if an HDF5 or netCDF-4 OUT cannot hold some content (user blocks of several "
+               "inputs), write OUT without this content; each loss is a warning");
   app.add_flag("--no-sync", no_sync_, "do not wait until OUT is on the storage device");
 }
 
@@ -202,31 +210,35 @@ void PackCommand::offer_run(CLI::App& app) {
 void PackCommand::offer_agreement(CLI::App& app) {
   app.add_option("--along", options_.along,
                  "join: the dimension along which values are concatenated (default: the record "
-                 "dimension); axis:0: the first dimension of each variable")
+                 "dimension); axis:0 means the first dimension of each variable")
       ->type_name("DIM");
-  app.add_option(
-         "--key", options_.key,
-         "join: number the events that VARIABLE lists in BLOCK (default: spill). Each block with a "
-         "variable of this name gets a variable VARIABLE.seq with the event number of each row")
+  app.add_option("--key", options_.key,
+                 "join: give a number to each event in the list VARIABLE of BLOCK (the default "
+                 "BLOCK is spill). Each block with a variable of this name gets a variable "
+                 "VARIABLE.seq, which contains the event number of each row")
       ->type_name("[BLOCK/]VARIABLE");
   offer_choice<bool>(
       app, "--shared", &options_.first_values, "WHAT", {{"first", true}},
-      "union, tiles: first: where several inputs have values of the same variable, use the values "
-      "of the first input without a comparison (default: the values must be equal)");
+      "union, tiles: what to do if several inputs have values of the same variable. With --shared "
+      "first, the values of the first input are used, and are not compared with the values of "
+      "other inputs (default: the values must be equal)");
   offer_word(app, "--atts", &atts_, "WHAT", {"strict", "first", "list"},
-             "attributes that differ: first (default): keep the first; list: keep the first and "
-             "list each difference; strict: each difference is a conflict. Attributes that "
+             "what to do if an attribute differs between inputs: first (default), list or strict. "
+             "With --atts first, the first value is kept. With --atts list, the first value is "
+             "kept and each difference is listed. With --atts strict, each difference is a "
+             "conflict. Attributes that "
              "determine the meaning of values (units, calendar, ...) must always agree");
   offer_word(app, "--on-mismatch", &on_mismatch_, "WHAT", {"error", "skip", "widen"},
-             "an object that does not match the first object of its name: error (default); skip: "
-             "leave it out; widen (union, join): convert numbers to the narrowest type that holds "
-             "all of them, or report an error if there is none");
-  offer_choice<bool>(
-      app, "--missing", &options_.fill_missing, "WHAT", {{"error", false}, {"fill", true}},
-      "join, tiles: a variable or block that some inputs lack, or a tile that no input "
-      "has: error (default) or fill (use fill values)");
+             "what to do if an object does not match the first object of the same name: error "
+             "(default), skip or widen (only with union or join). With --on-mismatch skip, the "
+             "object is left out. With --on-mismatch widen, numbers are converted to the narrowest "
+             "type that holds all of them; if no type holds all of them, this is an error");
+  offer_choice<bool>(app, "--missing", &options_.fill_missing, "WHAT",
+                     {{"error", false}, {"fill", true}},
+                     "join, tiles: what to do if an input lacks a variable or block, or if no "
+                     "input has a tile: error (default) or fill (use fill values)");
   app.add_flag("--no-history", no_history_,
-               "join: add no line about this call to the attribute history");
+               "join: do not add a line about this command to the attribute history");
   app.add_flag("--keep-tracking-id", keep_tracking_id_,
                "join: keep the first value of the attribute tracking_id (default: drop it, because "
                "it identifies a single file)");
@@ -271,7 +283,7 @@ Status PackCommand::take_output() {
     const std::string_view kind = kind_by_ending(options_.output);
     if (kind.empty() && has_ending(options_.output))
       return Status(Code::kUsage, options_.output, kNoOffset, "", unknown_ending());
-    // Blocks become groups, which classic netCDF does not have.
+    // With mode pack, blocks become groups, and classic netCDF has no groups.
     if (kind == "netcdf")
       to_ = options_.mode == MergeMode::kPack ? "nc4" : "cdf5";
     else if (kind == "classic")
@@ -297,8 +309,8 @@ Status PackCommand::take_output() {
   return {};
 }
 
-// Records content that the HDF5 output cannot keep. `between` is the NMB file from which the output
-// is converted. This file still has all tags and records.
+// Records content that the HDF5 output cannot keep. `between` is the NMB file that is converted to
+// the output. It still contains all tags and records.
 Status PackCommand::accept_losses(const Reader& between, const Hdf5Losses& lost,
                                   PackReport* report) {
   NMB_ASSIGN(const TagCounts counts, between.tag_counts());
@@ -361,8 +373,8 @@ std::string PackCommand::history() const {
 }
 
 // Returns the provenance of OUT. The provenance does not depend on the folder, the time or the
-// number of processes. If the provenance would be too long, the inputs' own provenance is left out;
-// if necessary, also the list of inputs.
+// number of processes. If the provenance would be too long, it is shortened: the inputs' own
+// provenance is left out first, and then, if necessary, the list of inputs.
 std::string PackCommand::provenance(const std::vector<PackSource>& sources) const {
   constexpr int kMostDepth = 128;
   constexpr std::size_t kMostBytes = 4 << 20;
@@ -456,15 +468,16 @@ Status PackCommand::add_outputs() {
   return report_path_.empty() ? Status() : outputs->add(report_path_, "report");
 }
 
-// Checks, before anything is written, that no output is also an input, and that the report can be
-// written. pack() checks the files to which inputs refer.
+// Checks that no output is also an input, and that the report can be written. Called before
+// anything is written. The function pack() checks the files to which inputs refer.
 Status PackCommand::check_files() {
   for (const std::string& input : options_.inputs)
     NMB_TRY(options_.outputs->check_input(input, "input"));
   NMB_TRY(check_file_list(*options_.outputs, tool_.options().files_from));
   if (report_path_.empty()) return {};
   if (!options_.append) return start_report();
-  // With --append, OUT is also an input: the report must not be a file to which OUT refers.
+  // With --append, OUT is also an input. Therefore the report must not be a file to which OUT
+  // refers.
   OutputSet report;
   NMB_TRY(report.add(report_path_, "report"));
   NMB_ASSIGN(const std::unique_ptr<Reader> reader,
@@ -473,8 +486,8 @@ Status PackCommand::check_files() {
   return start_report();
 }
 
-// Creates the report without a name, to find out whether it can be written before the output
-// changes.
+// Creates the report as a file without a name. If this is not possible, the run fails before the
+// output changes.
 Status PackCommand::start_report() {
   constexpr std::string_view kBegin = "{\n \"schema\": \"nmb/cat/";
   std::error_code none;
@@ -501,15 +514,16 @@ Status PackCommand::take_io() {
   return {};
 }
 
-// Returns whether to make a view. Without the option, a file that has a view gets a new view with
-// --append, and another NMB output gets a small one.
+// Returns which HDF5 view to make. If --hdf5-view is not given, the default depends on the output.
+// With --append, a file that has a view gets a new view. Any other NMB output gets a view only if
+// the view is small.
 Result<Hdf5View> PackCommand::view_to_make() const {
   if (hdf5_view_) return *hdf5_view_;
   if (to_ != "nmb" || options_.link) return Hdf5View::kOff;
   if (!options_.append) return Hdf5View::kSmall;
   const Result<std::unique_ptr<Reader>> reader =
       Reader::open(options_.output, {.external = ExternalPaths::kNone});
-  // The merge itself reports a file that cannot be opened.
+  // If the file cannot be opened, the merge reports this later.
   return reader.ok() && (*reader)->has_hdf5_view() ? Hdf5View::kAuto : Hdf5View::kSmall;
 }
 
@@ -587,8 +601,8 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
   const Status added = add_outputs();
   Progress progress(tool_, "moving values");
   const Needs needs = options_.writer.io == Io::kMpiIo ? Needs::kMpi : Needs::kAnyRanks;
-  // If inputs share blocks, one rank plans these blocks. In a single process, the threads of this
-  // rank move the values.
+  // Except with mode pack, inputs share blocks, so one rank plans all blocks. In a single process,
+  // the threads of this rank move the values.
   const std::size_t parts = options_.mode == MergeMode::kPack ? options_.inputs.size() : 1;
   if (options_.hdf5)
     options_.hdf5->on_losses = [&](const Reader& between, const Hdf5Losses& lost) {
@@ -644,8 +658,8 @@ Status PackCommand::tell_report(const PackReport& report, const Status& status) 
   return report.plan ? write_plan(tool_.out(), options_, report) : Status();
 }
 
-// Returns one text for conflicts that are the same in several inputs. Shows at most `shown_of_kind`
-// conflicts of a kind.
+// Returns the texts of conflicts. Conflicts that are the same in several inputs have one text. At
+// most `shown_of_kind` conflicts of each kind are shown.
 std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& conflicts,
                                               std::size_t shown_of_kind) const {
   struct Group {
@@ -679,8 +693,8 @@ std::vector<std::string> PackCommand::grouped(const std::vector<PackConflict>& c
   return texts;
 }
 
-// Returns a message for each part of an input that OUT lacks. Each message consists of the path of
-// the input and a text.
+// Returns one message for each part of an input that OUT does not contain. A message consists of
+// the path of the input and a text.
 std::vector<std::pair<std::string, std::string>> PackCommand::loss_lines(
     const PackReport& report) const {
   if (to_ != "nmb") return not_written_lines(report.losses);
@@ -736,7 +750,7 @@ void PackCommand::tell(const PackReport& report) {
 // Returns the SHA-256 of a file's current content.
 Result<std::string> PackCommand::digest_of_file(const std::string& path) const {
   NMB_ASSIGN(const std::unique_ptr<FileSource> file, FileSource::open(path));
-  return sha256(*file, nullptr);  // an interrupt is too late: OUT is complete
+  return sha256(*file, nullptr);  // not interruptible, because OUT is already complete
 }
 
 Status PackCommand::write_report(const Json& json) {

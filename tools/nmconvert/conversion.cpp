@@ -61,8 +61,8 @@ class Converter {
                     "the ending of OUTPUT does not determine its kind for an HDF5 input; use --to "
                     "with nc4, hdf5, cdf1, cdf2 or cdf5");
     NMB_TRY(check_options(kind));
-    // With --digest, the input must not change at all, so that the digest is that of an existing
-    // file.
+    // With --digest, the input must not change during the conversion. Otherwise the digest would
+    // not be the digest of an existing file.
     if (kind == FileKind::kNmb && !options_.digest) watch_generation();
     if (options_.folders) NMB_TRY(make_folders());
     std::error_code none;
@@ -80,11 +80,11 @@ class Converter {
   }
 
  private:
-  // Allows other programs to add to an NMB file while it is read.
+  // Allows other programs to add data to the NMB input while it is read.
   void watch_generation() {
     const Result<std::unique_ptr<Reader>> reader = Reader::open(file_);
     if (reader.ok()) unchanged_ = (*reader)->generation_check();
-    // A failure is reported later, when the file is read.
+    // If this fails, the failure is reported later, when the file is read.
   }
 
   Status make_folders() {
@@ -145,7 +145,7 @@ class Converter {
     options.refuse_losses = !options_.lossy;
     options.originals = options_.originals ? Originals::kStore : Originals::kDrop;
     options.original_sha256 = options_.digest;
-    // A copy of an NMB file without a view gets none either.
+    // If an NMB input has no view, its copy gets no view.
     const Hdf5View usual = kind == FileKind::kNmb ? Hdf5View::kOff : Hdf5View::kSmall;
     options.writer.hdf5_view = has_view ? Hdf5View::kOn : options_.hdf5_view.value_or(usual);
     options.writer.statistics = statistics_level(record_.of.statistics);
@@ -160,8 +160,9 @@ class Converter {
                       "; INPUT has a view; use --hdf5-view off to write OUTPUT without a view");
   }
 
-  // Writes an HDF5 output by way of a temporary NMB file. Used for inputs that are not NMB files,
-  // for a single block, and if values are to be compressed in another way.
+  // First writes a temporary NMB file, and then converts it to the HDF5 output. Used in three
+  // cases: the input is not an NMB file, only one block is written, or the compression of values
+  // changes.
   Status through_nmb() {
     PackOptions options = pack_options();
     PackReport report;
@@ -173,7 +174,7 @@ class Converter {
     hdf5.on_losses = [&](const Reader& between, const Hdf5Losses& lost) -> Status {
       is_packed = true;
       notes_.take_report(&report);
-      // For a whole NMB file, from_nmb() has already warned.
+      // For a whole NMB file, from_nmb() has already given these warnings.
       if (record_.of.block) {
         for (const PackLoss& loss : report.losses) notes_.warn(loss.line());
         NMB_TRY(notes_.warn_of_tags(between.tag_counts()));
@@ -270,8 +271,9 @@ class Converter {
     return classic_from_nmb(*reader, entry);
   }
 
-  // Replaces a glob by the name of the only block that matches it, or sets `pattern_` if several
-  // blocks match. The exact name of a block is not taken as a glob.
+  // If exactly one block matches the glob of --extract, replaces the glob by the name of this
+  // block. If several blocks match, sets `pattern_`. A text that is the exact name of a block is
+  // not used as a glob.
   Status find_blocks(const Reader& reader) {
     std::optional<std::string>& block = record_.of.block;
     if (!block) return {};
@@ -382,8 +384,9 @@ class Converter {
     return {};
   }
 
-  // Writes `dataset` as a classic file. `losses` are the losses outside the dataset. `dimensions`
-  // must be given if groups that are left out determine lengths of the dataset's dimensions.
+  // Writes `dataset` as a classic file. `losses` lists lost content outside the dataset.
+  // `dimensions` must be given if the lengths of some dimensions of the dataset are known only from
+  // groups that are left out.
   Status to_classic(std::shared_ptr<const Dataset> dataset, Kind kind, std::vector<Loss> losses,
                     const FileDimensions& dimensions = {}) {
     const ConvertOptions options = extract_options();
@@ -432,8 +435,9 @@ class Converter {
     return to_classic(std::move(dataset), kind, {});
   }
 
-  // Returns whether the output is to be an HDF5 file. The output is HDF5 if --to or the ending says
-  // so, or if the blocks came from HDF5 and the ending names no other kind.
+  // Returns true if the output must be an HDF5 file. HDF5 may be required by --to, by the ending of
+  // the output, or by blocks that came from HDF5. Such blocks require HDF5 only if the ending names
+  // no other kind.
   bool wants_hdf5(const Reader& reader) const {
     const Conversion& what = record_.of;
     if (!what.to.empty()) return what.to == "hdf5" || what.to == "nc4";
@@ -461,7 +465,8 @@ class Converter {
   ConversionRecord& record_;
   ConversionNotes notes_;
   std::shared_ptr<const FileSource> file_;
-  std::function<Status(const ByteSource& now)> unchanged_;  // if empty, size and time are compared
+  std::function<Status(const ByteSource& now)>
+      unchanged_;  // if empty, size and modification time are compared
   bool compare_ = false;
   // The glob of --extract, if several blocks match it.
   std::optional<NamePattern> pattern_;
@@ -482,7 +487,7 @@ ConversionRecord convert(const Conversion& what, const ConversionOptions& option
                    : interrupted && record.status.code() == Code::kIo ? Outcome::kInterrupted
                                                                       : Outcome::kFailed;
   if (record.outcome == Outcome::kDone && ranks.rank() == 0) {
-    // If the output has already disappeared, this is not a failure: --resume will convert the file
+    // It is not a failure if the output has already disappeared: --resume will convert the file
     // again.
     if (const auto output = FileSource::open(what.output); output.ok())
       record.modified_out = (*output)->stamp().modified_ns;

@@ -30,14 +30,14 @@ struct ConversionOptions {
   BlockRule block_by{};  // parsed from Conversion::block_by
   std::optional<Compression> compression;
   bool cmip7 = false;        // gives a netCDF-4 output the chunks and filters of CMIP7
-  bool materialise = false;  // copies the values that an HDF5 input has in other files
+  bool materialise = false;  // copies the values of an HDF5 input that are stored in other files
   bool originals = true;     // an NMB output also stores HDF5 inputs byte for byte
   bool repack = false;       // copies an NMB file into a new NMB file
   ExternalPaths external =
       ExternalPaths::kBeneath;  // for an NMB input: which external files may be opened
   std::optional<std::uint32_t> inline_limit;  // for an NMB output, in bytes
-  // For an NMB output. nullopt means: adds a view if the NMB input has one, and fails if this view
-  // cannot be made.
+  // For an NMB output: whether to add a view. With nullopt, the output gets a view if the NMB input
+  // has a view; if this view cannot be made, the conversion fails.
   std::optional<Hdf5View> hdf5_view{};
   bool keep_statistics = true;  // keeps statistics of an NMB input in an NMB output, unless others
                                 // are requested
@@ -48,8 +48,8 @@ struct ConversionOptions {
   const std::atomic<bool>* cancel = nullptr;
 };
 
-// Collective over `ranks`. `options` must be the same on all ranks. The record of rank 0 describes
-// the files, and has the status of the conversion.
+// Collective over `ranks`. `options` must be the same on all ranks. The record that rank 0 returns
+// describes the files and contains the status of the conversion.
 ConversionRecord convert(const Conversion& what, const ConversionOptions& options,
                          Communicator& ranks, unsigned threads);
 

@@ -42,8 +42,8 @@ Status ConversionNotes::accept_losses(const Hdf5Losses& lost) {
 
 void ConversionNotes::take_report(PackReport* report) {
   const std::vector<std::string> warnings = std::exchange(report->warnings, {});
-  // Removes warnings about opening an NMB file that were already recorded: the warnings of pack()
-  // include them.
+  // The warnings of pack() repeat the warnings from the opening of an NMB file. Removes the copies
+  // that were recorded earlier.
   std::erase_if(record_.warnings, [&](const std::string& warning) {
     return std::ranges::find(warnings, warning) != warnings.end();
   });

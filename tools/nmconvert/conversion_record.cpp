@@ -54,7 +54,8 @@ bool read(const Json& json, std::vector<std::string>* out) {
   return true;
 }
 
-// Visits the members that prove a conversion, with their keys in messages and reports.
+// Calls visit(key, member) for each member that proves a conversion. The keys are those in messages
+// and reports.
 template <class Record, class Visit>
 void visit_proof(Record& record, const Visit& visit) {
   visit("input", record.of.input);
@@ -74,7 +75,7 @@ void visit_proof(Record& record, const Visit& visit) {
   visit("sha256_out", record.sha256_out);
 }
 
-// Visits the other members that messages contain unchanged.
+// Calls visit(key, member) for each other member that messages contain without change.
 template <class Record, class Visit>
 void visit_results(Record& record, const Visit& visit) {
   visit("without_statistics", record.without_statistics);

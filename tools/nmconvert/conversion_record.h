@@ -19,7 +19,8 @@ struct Conversion {
   std::string input, output;
   std::string to;  // kind of the output, as for --to; "" means the kind of the block
   std::optional<std::string> block;  // for an NMB input: the only block to convert
-  std::string block_by = {};        // how blocks are formed (PackOptions); "" means as in the input
+  std::string block_by =
+      {};  // rule for making blocks (PackOptions); "" means the blocks of the input
   std::string statistics = "none";  // for an NMB output: none, basic or histogram
   std::string options = {};  // other options that determine the output, as the user gave them
 };

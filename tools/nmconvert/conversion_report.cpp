@@ -18,7 +18,7 @@ namespace {
 
 using Outcome = ConversionRecord::Outcome;
 
-// The number of losses of each kind that are shown.
+// Largest number of losses of each kind that are shown.
 constexpr std::size_t kShownLosses = 10;
 
 // Returns the text of a loss without the name of its object.

@@ -40,13 +40,13 @@ ConvertCommand::ConvertCommand(Tool& tool) : tool_(tool) {
 void ConvertCommand::offer_files(CLI::App& app) {
   app.add_option("INPUT", input_, "the file to convert");
   app.add_option("OUTPUT", output_, "output file");
-  app.add_option("-o,--output", output_option_, "output file, instead of OUTPUT")
+  app.add_option("-o,--output", output_option_,
+                 "output file; may be given in place of the argument OUTPUT")
       ->type_name("OUTPUT");
-  offer_word(
-      app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
-      "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of "
-      "OUTPUT; .nc means the kind of file that INPUT is or was made from; with --files-from: nmb, "
-      "or .nc for inputs that end in .nmb)");
+  offer_word(app, "--to", &batch_.to, "KIND", {"nmb", "cdf1", "cdf2", "cdf5", "nc4", "hdf5"},
+             "kind of OUTPUT: nmb, cdf1, cdf2, cdf5, nc4 or hdf5 (default: by the ending of "
+             "OUTPUT; for .nc, the kind of INPUT or, if INPUT is an NMB file, the kind of the file "
+             "from which it was made; with --files-from, nmb, or .nc for inputs that end in .nmb)");
   app.add_option("--extract", batch_.block,
                  "write only the blocks of an NMB input that match; --to or the ending of OUTPUT "
                  "determines the kind. .nc without --to means the classic kind of the block, and "
@@ -60,14 +60,16 @@ void ConvertCommand::offer_files(CLI::App& app) {
          "files are stored whole by default, and the block of a classic file contains the whole "
          "file. BLOCK may also be the path of a stored file, as nminspect files shows it")
       ->type_name("BLOCK");
-  app.add_option("--block-by", block_by_,
-                 "blocks of an NMB output: group (default): one for each file, group or block of "
-                 "the input; prefix:REGEX: by the names of variables; vars:N: N variables in each; "
-                 "one: a single block")
+  app.add_option(
+         "--block-by", block_by_,
+         "blocks of an NMB output: group (default), prefix:REGEX, vars:N or one. With --block-by "
+         "group, each file, group or block of the input becomes a block. With --block-by "
+         "prefix:REGEX, variables are divided by their names. With --block-by vars:N, each block "
+         "gets N variables. With --block-by one, there is a single block")
       ->type_name("RULE");
   app.add_option("--regroup", regroup_,
-                 "blocks of an NMB output by content: dim:NAME: one block for each index along a "
-                 "dimension; key:ATT: one for each value of an attribute")
+                 "blocks of an NMB output by content: dim:NAME makes one block for each index "
+                 "along a dimension; key:ATT makes one block for each value of an attribute")
       ->type_name("RULE");
 }
 
@@ -79,20 +81,20 @@ void ConvertCommand::offer_storage(CLI::App& app) {
       ->type_name("CODEC[:LEVEL]");
   app.add_flag("--shuffle", compression_.shuffle,
                "values from HDF5: shuffle bytes before compression");
-  app.add_option("--chunk", compression_.chunk,
-                 "values from HDF5, and HDF5 outputs: chunk lengths along dimensions, of all "
-                 "variables or of one, for example time:1,lat:180 or temp:lat:90")
+  app.add_option(
+         "--chunk", compression_.chunk,
+         "chunk lengths along dimensions, for all variables or for one variable, for example "
+         "time:1,lat:180 or temp:lat:90; applies to values from HDF5 and to HDF5 outputs")
       ->type_name("[VAR:]DIM:LEN,...");
   app.add_option("--inline", inline_limit_,
                  "NMB outputs: store values of at most BYTES beside the metadata of their block (0 "
                  "to 65536, default: 4096)")
       ->type_name("BYTES")
       ->check(CLI::Range(0, 65536).description(""));
-  offer_word(
-      app, "--layout", &layout_, "LAYOUT", {"cmip7"},
-      "layout of a netCDF-4 output of a netCDF or HDF5 input. cmip7: all metadata at the "
-      "beginning, "
-      "time in one chunk, other chunks of at least 4 MiB, with shuffle, deflate and fletcher32");
+  offer_word(app, "--layout", &layout_, "LAYOUT", {"cmip7"},
+             "layout of a netCDF-4 output that is made from a netCDF or HDF5 input. With --layout "
+             "cmip7, all metadata is at the beginning, time is in one chunk, and other chunks have "
+             "at least 4 MiB; the filters are shuffle, deflate and fletcher32");
   offer_hdf5_view(app, &hdf5_view_);
   app.add_option("--add-hdf5-view", add_hdf5_view_,
                  "add an HDF5 view to the NMB file FILE, in place; nothing else changes")
@@ -103,7 +105,7 @@ void ConvertCommand::offer_storage(CLI::App& app) {
   offer_statistics(app, &batch_.statistics);
   app.add_flag("--repack", repack_,
                "copy an NMB file without dead space and old values; values in other files are "
-               "copied into OUTPUT; tags, statistics, provenance and an HDF5 view are kept. If "
+               "copied into OUTPUT. Tags, statistics, provenance and an HDF5 view are kept. If "
                "something cannot be kept, nothing is written unless --lossy is given");
   app.add_flag("--materialise", materialise_,
                "copy the values of external and virtual data sets of an HDF5 input into OUTPUT; "
@@ -127,7 +129,7 @@ void ConvertCommand::offer_list(CLI::App& app) {
                  "for the first and the last time (default: {variable}_{first}-{last}.nc)")
       ->type_name("TEMPLATE");
   offer_word(app, "--sort", &batch_.sort, "ORDER", {"given", "name"},
-             "order of the list: given (default) or name (numbers in names in numeric order)");
+             "order of the list: given (default) or name (numbers in names are in numeric order)");
   app.add_option("--report", batch_.report,
                  "append one line of JSON to FILE for each file of a list")
       ->type_name("FILE");
@@ -136,9 +138,10 @@ void ConvertCommand::offer_list(CLI::App& app) {
 }
 
 void ConvertCommand::offer_run(CLI::App& app) {
-  offer_choice<bool>(app, "--digest", &digest_, "KIND", {{"sha256", true}},
-                     "sha256: report the SHA-256 of input and output, and record the SHA-256 of "
-                     "originals in an NMB output; input and output are read once more");
+  offer_choice<bool>(
+      app, "--digest", &digest_, "KIND", {{"sha256", true}},
+      "sha256: report the SHA-256 of input and output, and record the SHA-256 of "
+      "originals in an NMB output. For this option, input and output are read once more");
   app.add_flag("--lossy", lossy_,
                "leave out or change content that OUTPUT cannot hold; the number of losses is "
                "printed, and JSON reports list them");
@@ -302,7 +305,7 @@ Status ConvertCommand::give_back(const ConversionOptions& options) {
   return out->publish();
 }
 
-// Writes a classic file from its block, which contains the whole file.
+// Writes the classic file that became a block. The block contains the whole file.
 Status ConvertCommand::give_back_block(const Reader& reader, const ConversionOptions& options) {
   NMB_ASSIGN(const std::optional<BlockEntry> entry, reader.find(*original_));
   if (!entry)

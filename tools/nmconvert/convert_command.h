@@ -27,7 +27,7 @@ class ConvertCommand {
   Status check_series() const;
   Status execute_one(const ConversionOptions& options);
   Status add_view();
-  // Write the file that --original names. Both work on one rank.
+  // These two functions write the file that --original names. Both are called on one rank only.
   Status give_back(const ConversionOptions& options);
   Status give_back_block(const Reader& reader, const ConversionOptions& options);
   std::string deciding_options() const;

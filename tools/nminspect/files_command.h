@@ -1,4 +1,4 @@
-// nminspect files: lists the originals of an NMB file, and external files with values.
+// nminspect files: lists the originals of an NMB file, and the external files that contain values.
 #pragma once
 
 #include "nminspect/inspect_command.h"

@@ -13,9 +13,9 @@ ViewCommand::ViewCommand(Tool& tool)
           tool, "view",
           {"Lists the objects that the HDF5 view of an NMB file leaves out.",
            "Each line has a reason, an object that HDF5 programs do not see, and an explanation. "
-           "The list is for the newest generation, even if the file has no view. If the list is "
+           "The list describes the newest generation, even if the file has no view. If the list is "
            "empty, a view shows all objects. If no view is possible, the exit code is 2, and the "
-           "message has the reason.",
+           "message gives the reason.",
            "  nminspect view run.nmb"}) {
   tool.offer_json(command_);
 }

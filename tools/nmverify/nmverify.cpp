@@ -18,13 +18,15 @@ const HelpText kHelp = {
     "Checks NMB, classic netCDF (CDF-1, CDF-2, CDF-5), netCDF-4 and HDF5 files.",
     "Reports every finding with the broken rule of the format, the byte offset, and the found and "
     "expected values. Then lists the blocks that are not sound.\n\n"
-    "Each level includes the levels before it: index (head and index), blocks (metadata of "
-    "blocks), data (values, also those in other files, and unused bytes of the file). In netCDF-4 "
-    "and HDF5 files, the level index lets the HDF5 library read all groups and objects, and stops "
-    "at the first object that the library refuses. The level blocks checks the blocks into which "
-    "groups are converted, and that no bytes belong to the values of two objects. The level data "
-    "reads all values and decodes chunks (deflate, shuffle, fletcher32, zstd). Chunks with other "
-    "filters are not checked; a warning reports them. The option --rate does not slow down the "
+    "The levels are index (head and index), blocks (metadata of blocks) and data (values, also "
+    "those in other files, and unused bytes of the file). Each level includes the levels before "
+    "it. For netCDF-4 and HDF5 files, the level index uses the HDF5 library to read all groups and "
+    "objects. The check stops at the first object that the library refuses. The level blocks "
+    "converts groups to blocks and checks these blocks. The level blocks also checks that no byte "
+    "belongs to the values of two objects. The level data reads all values and decodes chunks "
+    "(deflate, shuffle, "
+    "fletcher32, zstd). If a chunk has any other filter, the chunk is not checked, and a warning "
+    "reports this. The option --rate does not slow down the "
     "HDF5 library.\n\n"
     "Under mpiexec, all processes check values of NMB files, and the first process writes the "
     "report. The report is the same for any number of processes.\n\n"
@@ -108,7 +110,7 @@ int main(int argc, char** argv) {
            if (!bytes.ok()) throw CLI::ValidationError("--rate", bytes.status().message());
            arguments.verify.rate = *bytes;
          },
-         "most bytes to read per second, for example 50M")
+         "highest read rate in bytes per second, for example 50M")
       ->type_name("BYTES");
   tool.offer_external(app);
   tool.offer_threads(app);

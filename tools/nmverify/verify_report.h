@@ -1,5 +1,5 @@
 // Reports of nmverify: lines of text, or one JSON document ("nmb/verify/1"). Findings are written
-// while files are verified, so that any number of findings takes no memory.
+// while files are verified, so that they take no memory.
 #pragma once
 
 #include <memory>
@@ -20,9 +20,9 @@ struct VerifyTotals {
   std::uint64_t bytes_read = 0;
 };
 
-// Functions are called in this order: begin(); for each file begin_file(), report() and
-// damaged_block(), end_file(); at last end(). The functions return no errors: the Output remembers
-// a failed write.
+// The order of calls is: begin() first and end() last. Between them, each file has begin_file(),
+// then report() and damaged_block() any number of times, and then end_file(). The functions return
+// no errors: the Output remembers a failed write.
 class VerifyReport : public Findings {
  public:
   virtual void begin(VerifyLevel level) = 0;
@@ -36,8 +36,9 @@ class VerifyReport : public Findings {
 std::string_view level_name(VerifyLevel level);
 
 // Returns a report that writes to `out`. If `strict` is true, warnings are findings. If `quiet` is
-// true, the report omits summaries of files without findings, and all warnings except that a
-// generation may be missing (R-SB-13). If `originals` is true, the report counts originals.
+// true, the report omits the summaries of files without findings. It also omits all warnings except
+// the warning that a generation may be missing (R-SB-13). If `originals` is true, the report counts
+// originals.
 std::unique_ptr<VerifyReport> text_report(Output& out, bool quiet, bool strict, bool originals);
 std::unique_ptr<VerifyReport> json_report(Output& out, bool strict, bool originals);
 

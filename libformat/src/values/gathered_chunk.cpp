@@ -1,4 +1,4 @@
-// Puts chunks together from other values (see values/gathered_chunk.h).
+// Assembles chunks from the values of other chunks or arrays (see values/gathered_chunk.h).
 #include "values/gathered_chunk.h"
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace {
 
 using Lengths = ChunkGrid::Lengths;
 
-// The place of a box in an array.
+// The position of a box in an array.
 struct BoxPlace {
   const Lengths& array;  // lengths of the array
   const Lengths& first;  // index of the first value of the box
 
-  // Returns the position of a value in the array. `at` is its index in the box; dimensions that
-  // `at` lacks have index 0.
+  // Returns the position in the array of the value that has index `at` in the box. If `at` has
+  // fewer dimensions than the array, the missing indexes are 0.
   std::uint64_t position(const Lengths& at) const {
     std::uint64_t out = 0;
     for (std::size_t i = 0; i < array.size(); ++i)
@@ -27,13 +27,14 @@ struct BoxPlace {
   }
 };
 
-// Calls visit(from, to, count) for each run of values of a box that are contiguous in two arrays.
-// `from` and `to` are the positions of the run in the arrays.
+// Calls visit(from, to, count) for each run of values in a box that is contiguous in both arrays.
+// `from` and `to` are the positions at which the run begins in the two arrays.
 template <class Visit>
 Status for_each_shared_run(const BoxPlace& from, const BoxPlace& to, const Lengths& count,
                            const Visit& visit) {
   if (count.empty()) return visit(std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{1});
-  // Dimensions that both arrays have whole are one run.
+  // While the box has the full length of both arrays along the last dimension, the run also extends
+  // over the dimension before it.
   std::size_t last = count.size() - 1;
   std::uint64_t run = count[last];
   while (last > 0 && count[last] == from.array[last] && count[last] == to.array[last])
@@ -83,8 +84,9 @@ Result<std::uint64_t> GatheredChunk::add(const BoxInChunks& box) {
   const Lengths& part = box.grid.chunk();
   const std::size_t rank = part.size();
   const std::uint64_t size = grid_.value_size();
-  // `low` to `high`: the values that both have, as indexes of the larger array. `first_part` to
-  // `end_part`: the chunks of the box that have these values.
+  // `low` and `high` limit the values that the chunk and the box share; they are indexes of the
+  // larger array. `first_part` and `end_part` limit the chunks of the box that contain these
+  // values.
   Lengths low(rank), high(rank), first_part(rank), end_part(rank);
   std::uint64_t values = 1;
   for (std::size_t i = 0; i < rank; ++i) {

@@ -1,5 +1,5 @@
-// GatheredChunk: puts a chunk of an array together from values that are stored in another way: from
-// chunks of another shape, from chunks of several arrays, or from one array without chunks.
+// GatheredChunk: assembles one chunk of an array. The values come from chunks of another shape,
+// from chunks of several arrays, or from one array without chunks.
 #pragma once
 
 #include <cstddef>
@@ -17,32 +17,34 @@
 
 namespace nmb {
 
-// An array in chunks that is a box of a larger array, or all of it. Both have the same type and
-// byte order.
+// An array that is stored in chunks and fills a box of a larger array. The box may be the whole
+// larger array. Both arrays have the same type and byte order.
 struct BoxInChunks {
   ChunkGrid::Lengths first{};     // index of the first value of the box in the larger array
   ChunkGrid grid{};               // the chunks of the box
   std::vector<std::byte> fill{};  // value of chunks that were never written
   std::shared_ptr<const ChunkTable> table{};
-  // Keeps chunks whose values several gathered chunks have. nullptr if there are no such chunks.
+  // Cache of the stored chunks that several gathered chunks need. nullptr if there are no such
+  // chunks.
   std::shared_ptr<ChunkCache> cache{};
   std::uint64_t array = 0;  // number of this box in the cache
 };
 
 class GatheredChunk {
  public:
-  // `number` is the number of the chunk. `fill` is the value of elements that add() does not copy.
-  // HDF5 shows this value if the array grows. `grid` and `fill` must outlive the object.
+  // `number` is the number of the chunk in the grid. `fill` is the value of elements that add()
+  // does not copy. If the array grows, HDF5 shows this value in the new elements. `grid` and `fill`
+  // must outlive the object.
   GatheredChunk(const ChunkGrid& grid, std::uint64_t number, std::span<const std::byte> fill);
 
-  // Copies the values that a box has. Returns how many values of the larger array the box has
-  // provided. Errors: those of ChunkTable::load().
+  // Copies the values that lie both in the chunk and in the box. Returns the number of these
+  // values. Errors: those of ChunkTable::load().
   Result<std::uint64_t> add(const BoxInChunks& box);
-  // Copies all values from the array. Errors: those of `array`.
+  // Copies all values of the chunk from the array. Errors: those of `array`.
   Status add(const ByteSource& array);
-  // Returns how many values of the array the chunk has.
+  // Returns the number of values in the chunk. Elements beyond the end of the array do not count.
   std::uint64_t wanted() const;
-  // Returns the values. The result is empty if none of them was ever written.
+  // Returns the values. The result is empty if no value was ever written.
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:

@@ -20,9 +20,8 @@ namespace nmb {
 // Thread-safe if the extent of the dataset is thread-safe.
 class RechunkedArray {
  public:
-  // `chunk` has one length for each dimension; no length is 0. `cache_bytes` limits the decoded
-  // chunks that are kept because several new chunks have values of them. Errors: those of
-  // value_array(), and kLimit.
+  // `chunk` has one length for each dimension; no length is 0. `cache_bytes` limits the memory for
+  // decoded stored chunks that several new chunks need. Errors: those of value_array(), and kLimit.
   static Result<RechunkedArray> open(const Dataset& dataset, VarId variable,
                                      std::span<const hdf5::Property> properties,
                                      ChunkGrid::Lengths chunk, std::uint64_t cache_bytes);
@@ -30,9 +29,10 @@ class RechunkedArray {
   // Reverses the bytes of each value in all chunks that are read from now on.
   void swap_bytes() { is_swapped_ = true; }
   const ChunkGrid& grid() const { return grid_; }
-  // Returns the values of a chunk. The result is empty if none of them was ever written. Elements
-  // outside the array have the fill value, which HDF5 shows there when the array grows. A stored
-  // chunk is decoded once if one new chunk has all of its values. Errors: kDamaged; kLimit; kIo.
+  // Returns the values of a chunk. The result is empty if no value was ever written. Elements
+  // beyond the end of the array have the fill value, because HDF5 shows these elements when the
+  // array grows. If all values of a stored chunk lie in one new chunk, the stored chunk is decoded
+  // only once. Errors: kDamaged; kLimit; kIo.
   Result<std::vector<std::byte>> chunk(std::uint64_t number) const;
 
  private:
@@ -43,9 +43,9 @@ class RechunkedArray {
   std::vector<std::byte> fill_;  // one value
   bool is_hole_ = false;         // whether no value was ever written
   bool is_swapped_ = false;
-  // The stored chunks, if one new chunk has all values of each.
+  // The stored chunks. Set only if all values of each stored chunk lie in a single new chunk.
   std::optional<BoxInChunks> stored_;
-  // The array, if `stored_` is not set.
+  // The whole array. Used only if `stored_` is not set.
   Source array_;
 };
 

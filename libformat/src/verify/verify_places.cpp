@@ -170,7 +170,7 @@ void NmbVerifier::check_dictionary() {
   head_.superblock.dictionary = {};
   if (place.position == 0 || place.length == 0 || place.length > kMaxDictionary) {
     all_walked_ = false;
-    return;  // R-SB-9 or R-BK-13 was reported
+    return;  // R-SB-9 or R-BK-13 was already reported
   }
   check_zero("R-BK-13", kDictionaryPosition + place.length, area.subspan(place.length),
              "dictionary");
@@ -185,7 +185,7 @@ void NmbVerifier::check_dictionary() {
     head_.dictionary = *body;
   else
     report("R-SB-9", field(in_superblock::kDictionary), "dictionary",
-           "no copy with the recorded sum", "a copy with the sum in its place");
+           "no copy with the recorded sum", "a copy with the sum that the superblock records");
 }
 
 // Checks the block that contains the second copy of the dictionary. Returns the block's body if the
@@ -236,7 +236,8 @@ std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
   else if (header.order != 0 || header.samples != 0 || header.records != 0 ||
            header.extent_position != 0 || header.extent_length != 0 || header.extent_sum != 0 ||
            (header.flags & kFlagHole))
-    report("R-BK-13", at, object, "order, samples, records, extent or a hole", "none");
+    report("R-BK-13", at, object, "a header with an order, samples, records, an extent or a hole",
+           "none");
   if (!is_one || header.name_length != 0) return std::nullopt;
   std::vector<std::byte> body(stored.begin(),
                               stored.begin() + static_cast<std::ptrdiff_t>(place.length));
@@ -255,7 +256,7 @@ std::optional<std::vector<std::byte>> NmbVerifier::check_dictionary_block(
   return body;
 }
 
-// known: the section types that this version can read (version 1 of each type).
+// `known` lists the section types that this version can read (version 1 of each type).
 void NmbVerifier::check_sections(const Place& place, const std::string& object,
                                  std::initializer_list<std::uint16_t> known) {
   const Status status = walk_sections(

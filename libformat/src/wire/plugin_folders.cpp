@@ -26,8 +26,8 @@ const char* library_path() {
   return static_cast<const link_map*>(map)->l_name;
 }
 
-// Returns the folders, including DT_RUNPATH, in which the dynamic linker looks for libraries that
-// `library` needs. An empty `library` means the program.
+// Returns the folders in which the dynamic linker looks for libraries that `library` needs,
+// including the folders in DT_RUNPATH. An empty `library` stands for the program.
 std::vector<fs::path> search_path(const char* library) {
   std::vector<fs::path> folders;
   void* const handle = dlopen(*library == '\0' ? nullptr : library, RTLD_LAZY | RTLD_NOLOAD);
@@ -65,7 +65,7 @@ std::vector<fs::path> plugin_folders() {
     if (const fs::path file = fs::canonical(library, error); !error)
       folders.push_back(file.parent_path() / "nmb");
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  // nmb-hdf5 starts other processes of itself.
+  // The program nmb-hdf5 starts other processes of nmb-hdf5, so its own folder is searched too.
   if (program.filename() == "nmb-hdf5") folders.push_back(program.parent_path());
   if (!program.empty())
     folders.push_back(program.parent_path().parent_path() / NMB_LIBRARY_FOLDER / "nmb");

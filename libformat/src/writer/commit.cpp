@@ -55,8 +55,8 @@ class Commit {
       with_view_ = with_view_ && (has_.hdf5 || !committed.view.absent());
     const bool view_is_due = with_view_ && !view_is_newest(committed);
     if (!w_.committed.is_none() && !has_.any && !view_is_due) return {};
-    // No commit can follow a failed commit, because the failed commit may have counted pages that
-    // do not exist.
+    // After a failed commit, no other commit is possible, because the failed commit may have
+    // counted pages that do not exist.
     w_.failure = write(closing).in_file(w_.file->name());
     return w_.failure;
   }
@@ -105,7 +105,7 @@ class Commit {
     const PhaseClock::Span commit(w_.clock, Phase::kCommit);
     NMB_TRY(in(Phase::kValues, [&]() -> Status {
       NMB_TRY(place_values(w_));
-      // All bytes that were put must be in the file before a rank computes sums.
+      // All bytes from put() must be in the file before a rank computes sums.
       NMB_TRY(w_.ranks.agree(w_.buffer.flush()));
       return SharedBlocks(w_).collect_values();
     }));

@@ -16,8 +16,8 @@ namespace nmb {
 
 namespace {
 
-// Largest number of growth rows in a commit. A commit with more rows changes data maps and index
-// entries instead, because rank 0 receives all rows of a growth page.
+// Largest number of growth rows in a commit. Rank 0 must receive all rows of a growth page.
+// Therefore a commit with more rows writes no growth page, but changes data maps and index entries.
 constexpr std::uint64_t kMostRowsOfACommit = 1 << 17;
 
 // Largest numbers of growth pages and growth rows in a file. These numbers are limited because a
@@ -102,14 +102,14 @@ Status fold_block(WriterCore& w, const BlockEntry& entry, std::vector<BlockCommi
   return {};
 }
 
-// Folds the growth rows of all blocks that this commit does not change otherwise. One rank folds
-// each block. Collective.
+// Folds the growth rows of all blocks to which this commit makes no other change. Each block is
+// folded by one rank. Collective.
 Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
   constexpr BlockId kNone = ~BlockId{0};
   struct Known {
     std::uint64_t order;
     BlockId id;
-    bool changes;  // the rank commits the block in any case
+    bool changes;  // true if the rank commits the block even without folding it
   };
   const std::uint64_t ranks = w.ranks.count();
   std::vector<std::uint64_t> orders;
@@ -137,8 +137,9 @@ Status fold_growth(WriterCore& w, std::vector<BlockCommit>& blocks) {
   };
   NMB_TRY(w.ranks.agree(tell()));
   NMB_ASSIGN(const Inbox<Known> told, w.ranks.exchange(known));
-  // For each block whose order this rank owns: the rank that commits the block, or the first rank
-  // that knows the block if no rank commits it.
+  // The rank that is chosen to fold the growth rows of a block: the rank that commits the block in
+  // any case, or else the first rank that knows the block. Each rank chooses for the blocks whose
+  // orders it owns.
   struct Chosen {
     int rank;
     Known known;

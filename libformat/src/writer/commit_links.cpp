@@ -1,5 +1,5 @@
-// Commits: reads the values that stay in other files once to compute their sums, and lists these
-// files in the file table (spec/format.md, section 10.3).
+// Commits: handles values that stay in other files (spec/format.md, section 10.3). Reads the values
+// once to compute their sums, and lists the files in the file table.
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -18,7 +18,7 @@ namespace nmb {
 
 namespace {
 
-// Largest number of bytes for the paths in a file-table page and their rows.
+// Largest total length, in bytes, of the paths in a file-table page and of their rows.
 constexpr std::uint64_t kMostPathBytes = std::uint64_t{1} << 31;
 
 bool sums_links(const WriterOptions& options) { return options.sum_links && !options.dry_run; }
@@ -40,8 +40,8 @@ Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks) {
     links.back().second.position = length;
     length = round_up(length + links.back().second.length, 8);
   }
-  // The sums of bytes in originals are computed while the originals are copied. If values share
-  // bytes, the values are read separately instead.
+  // The sums of values in originals are computed while the originals are copied. If several values
+  // use the same bytes of an original, these values are read separately to compute their sums.
   for (const auto& [number, values] : in_originals) {
     std::vector<WantedSum> wanted;
     for (LinkedPieces* const linked : values) linked->want_sums(&wanted);
@@ -52,8 +52,8 @@ Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks) {
       length = round_up(length + links.back().second.length, 8);
     }
   }
-  // The positions of these moves are not file positions. The positions continue from rank to rank,
-  // so that the moves of all ranks can be divided among the ranks.
+  // The positions of these moves are not file positions. The moves of all ranks are divided among
+  // the ranks by position, so the positions of a rank continue those of the previous rank.
   NMB_ASSIGN(const auto lengths, w.ranks.in_order(length, std::uint64_t{0}, std::plus<>()));
   std::vector<Move*> moves;
   for (auto& [linked, move] : links) {
@@ -95,8 +95,8 @@ struct LinkedFile {
   }
 };
 
-// Assigns file numbers. New files are numbered in the order in which ranks request them, by
-// ascending rank.
+// Assigns file numbers. New files get their numbers by ascending rank. The files of one rank get
+// their numbers in the order of its requests.
 class FileNumbering {
  public:
   explicit FileNumbering(WriterCore& w) : w_(w) {}

@@ -50,7 +50,7 @@ class Trial final : public PageSink {
 }  // namespace
 
 // Writes data maps in the order of MapToWrite::order. The length of a page depends slightly on its
-// position: the ranks compute lengths and positions repeatedly until no length changes.
+// position. Therefore the ranks compute lengths and positions repeatedly until no length changes.
 Status write_maps_in_order(WriterCore& w, std::span<const MapToWrite> maps) {
   std::vector<OrderedRequest> parts;
   for (const MapToWrite& map : maps) parts.push_back({map.order, 0});

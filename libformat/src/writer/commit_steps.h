@@ -1,6 +1,7 @@
 // The steps of a commit, in the order in which writer/commit.cpp calls them. Each step is
-// collective, and a step that fails on one rank fails on all ranks. `blocks`: the blocks that this
-// rank commits. The steps store their results in `blocks` and in WriterCore::next.
+// collective, and a step that fails on one rank fails on all ranks. The parameter `blocks` lists
+// the blocks that this rank commits. The steps store their results in `blocks` and in
+// WriterCore::next.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +16,20 @@
 namespace nmb {
 
 // --- commit_links.cpp: values that stay in other files ---
-// Reads the values of linked blocks and computes their sums, on the threads of all ranks.
+// Reads the values of linked blocks and computes their sums. The threads of all ranks share this
+// work.
 Status sum_links(WriterCore& w, const std::vector<BlockCommit>& blocks);
-// Makes the rows of the file table: first the existing rows, then new rows in the order in which
-// ranks and their blocks use the files. Rank 0 keeps the rows of the file table, and each rank
-// receives the numbers of its files.
+// Makes the rows of the file table. The existing rows come first. The new rows follow, sorted by
+// rank. The new rows of a rank are in the order in which its blocks use the files. Rank 0 keeps the
+// rows, and each rank receives the numbers of its own files.
 Status number_files(WriterCore& w, const std::vector<BlockCommit>& blocks);
 Status write_file_table(WriterCore& w);
 
 // --- commit_values.cpp ---
-// Writes values to their places. After this step, free space begins after the last value.
+// Writes values to their positions in the file. After this step, free space begins after the last
+// value.
 Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks);
-// Computes the fields of the index entry that describe the extent, from the block's pieces. Not
+// Uses the block's pieces to compute the index-entry fields that describe the extent. Not
 // collective.
 Status describe_extent(WriterCore& w, BlockCommit& block);
 // Copies the committed description of an extent whose values did not change. Not collective.
@@ -52,8 +55,8 @@ struct MapToWrite {
   std::function<Result<Place>(PageSink&)> write;
   Place* place;  // receives the place of the root
 };
-// Writes the data maps of all ranks by ascending order. maps: this rank's data maps, in ascending
-// order.
+// Writes the data maps of all ranks, sorted by MapToWrite::order. `maps` contains the data maps of
+// this rank, sorted in the same way.
 Status write_maps_in_order(WriterCore& w, std::span<const MapToWrite> maps);
 // Writes the pages of data maps in the order in which the blocks were created.
 Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks);
@@ -62,7 +65,8 @@ Status write_maps(WriterCore& w, std::vector<BlockCommit>& blocks);
 Status write_blocks(WriterCore& w, std::vector<BlockCommit>& blocks);
 // Writes tombstones for removed and renamed blocks. A tombstone is a block header without a body.
 Status write_tombstones(WriterCore& w);
-// Returns the file position where a block ends, which end_define() has placed. Not collective.
+// Returns the file position at which a block ends. The function end_define() must have placed the
+// block. Not collective.
 std::uint64_t block_end(const WriterCore& w, BlockId id);
 
 // --- commit_index.cpp ---
@@ -78,15 +82,15 @@ Status write_statistics(WriterCore& w, const std::vector<BlockCommit>& blocks);
 Status write_tags(WriterCore& w, const std::vector<BlockCommit>& blocks);
 
 // --- commit_view.cpp ---
-// Writes the HDF5 view of all blocks, on rank 0, after the blocks. If no view can be made, an older
-// view stays.
+// Makes the HDF5 view of all blocks. Rank 0 writes the view after the blocks. If no new view is
+// possible, an older view stays.
 Status write_view(WriterCore& w);
-// Warns that the HDF5 view becomes older than the newest generation. Only the first commit that
-// makes the view old warns.
+// Warns that this commit makes the HDF5 view older than the newest generation. Later commits do not
+// repeat the warning.
 Status tell_of_old_view(WriterCore& w);
 
 // --- commit_end.cpp ---
-// Writes the growth rows and the dead ranges of all ranks, on rank 0.
+// Rank 0 writes the growth rows and the dead ranges of all ranks.
 Status write_dead_map(WriterCore& w, const std::vector<BlockCommit>& blocks);
 // Flushes all data to the device; then rank 0 writes the superblock.
 Status write_superblock(WriterCore& w);

@@ -15,8 +15,8 @@
 
 namespace nmb {
 
-// Returns whether a file number refers to an original. Other rows that this commit adds to the file
-// table refer to external files.
+// Returns true if a file number refers to an original. If this commit adds a row that is not an
+// original, the row refers to an external file.
 Result<bool> is_original(const WriterCore& w, std::uint32_t number) {
   if (number == 0) return false;
   // The originals have ascending numbers.
@@ -27,7 +27,7 @@ Result<bool> is_original(const WriterCore& w, std::uint32_t number) {
   return number <= table->rows() && table->is_original(number - 1);
 }
 
-// Sets the fields of the commit that describe the extent, from the block's pieces.
+// Uses the block's pieces to set the fields of the BlockCommit that describe the extent.
 Status describe_extent(WriterCore& w, BlockCommit& c) {
   const BlockState& block = w.blocks[c.id];
   c.hole = std::ranges::all_of(c.pieces, [](const Piece& p) { return p.hole; });
@@ -101,11 +101,12 @@ Status move_pending(WriterCore& w, const std::vector<BlockCommit>& blocks) {
 
 // Determines the pieces of a block's values, and whether they need a data map.
 Status finish_extent(WriterCore& w, BlockCommit& c, std::uint64_t* kept_inline) {
-  // The largest number of bytes of inline values that are kept until their blocks are written.
+  // Limit, in bytes, for the inline values that stay in memory until their blocks are written.
   constexpr std::uint64_t kMostKept = 16 << 20;
   BlockState& block = w.blocks[c.id];
   if (block.next.extent_length == 0) return {};
-  // The whole header of the block, if this rank has only a part of its definitions.
+  // The whole header of the block. Used only if this rank has only a part of the block's
+  // definitions.
   std::optional<ClassicHeader> whole;
   const auto definitions = [&]() -> Result<const Metadata*> {
     NMB_TRY(load_definitions(w, c.id));
@@ -152,8 +153,8 @@ Status write_values(WriterCore& w, std::vector<BlockCommit>& blocks) {
     finish_originals(w);
     for (const StoredOriginal& original : w.next.originals)
       used = std::max(used, original.move.position + original.size());
-    // After this step, a rank may write to gaps between the bytes of another rank, so the buffers
-    // are flushed.
+    // Flushes the buffers, because after this step another rank may write to gaps between the bytes
+    // of this rank.
     return !w.ranks.is_alone() ? w.buffer.flush() : Status();
   };
   NMB_TRY(w.ranks.agree(finish()));

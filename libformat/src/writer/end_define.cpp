@@ -1,5 +1,5 @@
-// end_define(): chooses the rank that keeps each block, encodes bodies and places blocks (see
-// writer/end_define.h).
+// end_define(): chooses the rank that keeps each block, encodes bodies, and chooses the positions
+// of blocks (see writer/end_define.h).
 #include "writer/end_define.h"
 
 #include <algorithm>
@@ -51,7 +51,8 @@ Status EndDefine::choose_file_id(const std::vector<BlockId>& ids) {
   return {};
 }
 
-// Numbers new blocks: by rank, and on each rank in the order of definition.
+// Numbers new blocks by ascending rank. The blocks of one rank are numbered in the order of their
+// definition.
 Status EndDefine::number_blocks(const std::vector<BlockId>& ids) {
   std::uint64_t count = 0;
   for (BlockId id : ids) count += !w_.blocks[id].is_laid_out();
@@ -133,9 +134,9 @@ std::uint64_t values_end(const OldContent& old) {
   return std::max(old.layout.fixed_end, end) - old.layout.header_length;
 }
 
-// Returns whether the values of all old variables keep their offsets in the extent, and all new
-// variables come after them. New variables must not use a gap in a packed file, because a gap may
-// contain any bytes.
+// Returns true if all old variables keep their offsets in the extent and all new variables come
+// after them. New variables must not use a gap in a packed file, because a gap may contain any
+// bytes.
 bool same_offsets(const OldContent& old, const Metadata& metadata, const ClassicLayout& layout) {
   for (VarId v = old.metadata.variable_count(); v < metadata.variable_count(); ++v)
     if (metadata.begin(v) - layout.header_length < values_end(old)) return false;

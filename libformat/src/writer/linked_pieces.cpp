@@ -36,11 +36,11 @@ Result<LinkedPieces> LinkedPieces::make(LinkedValues values, std::uint32_t piece
     const bool hole = piece.stored_length == 0, coded = piece.codec != PieceCodec::kNone;
     if (!values.origin.empty() &&
         (hole || coded || start % piece_size != 0 || piece.source_offset != start))
-      return wrong("an origin with pieces that are not the windows of the source");
+      return wrong("an origin, although the pieces are not the windows of the source");
     if (hole) continue;
     if (!is_linked(piece)) {
       if (coded || !values.origin.empty())
-        return wrong("a piece to copy with a codec or an origin");
+        return wrong("a codec or an origin of a piece that must be copied");
       add_window(piece, &out.copied_);
       continue;
     }

@@ -1,5 +1,5 @@
-// LinkedPieces: values that stay in other files. Pieces that are not in a file are copied (see
-// writer/extent_origin.h).
+// LinkedPieces: the pieces of a block whose values stay in other files. Pieces that lie in none of
+// these files are copied (see writer/extent_origin.h).
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,13 @@ namespace nmb {
 
 class LinkedPieces : public OriginSteps {
  public:
-  // Errors: kUsage if the values break a rule of link_values(). block: the block's name, for the
-  // message.
+  // Errors: kUsage if the values break a rule of link_values(). `block` is the name of the block in
+  // the error message.
   static Result<LinkedPieces> make(LinkedValues values, std::uint32_t piece_size,
                                    std::string_view block);
 
-  // Returns the space for the copied pieces. The pieces follow each other, each at a multiple of 8.
+  // Returns the space that the copied pieces need. Each copied piece begins at the next multiple of
+  // 8 after the previous piece.
   ValueSpace space(std::uint64_t) const { return {copied_.length, false, false}; }
   void place(std::uint64_t position) { copied_.position = position; }
   Move* move() { return copied_.length > 0 ? &copied_ : nullptr; }
@@ -28,15 +29,15 @@ class LinkedPieces : public OriginSteps {
   Result<FinishedExtent> finish(const FinishContext& context);
   Result<Counting> count(const CountContext& context);
 
-  // Returns the number of stored bytes of the pieces that stay in other files.
+  // Returns the total stored length, in bytes, of the pieces that stay in other files.
   std::uint64_t linked_bytes() const { return linked_bytes_; }
   // Returns a move that reads the bytes that stay in other files, to compute their sums.
   Move reading_move() const;
-  // Adds the pieces in an original to `wanted`: their sums are computed while the original is
-  // copied. take_sums() is then not called.
+  // Adds the pieces that lie in an original to `wanted`, so that their sums are computed while the
+  // original is copied. If this function is called, take_sums() is not called.
   void want_sums(std::vector<WantedSum>* wanted);
   // Takes the sums that the reading move has computed. Errors: kDamaged if a sum differs from the
-  // sum given for its piece.
+  // expected sum (LinkedPiece::sum).
   Status take_sums(std::vector<std::uint64_t> sums, bool are_known);
   // Calls visit(i, file) for each file that has pieces.
   template <class Visit>
@@ -53,7 +54,8 @@ class LinkedPieces : public OriginSteps {
   }
 
  private:
-  // Compares sums with the sums given for their pieces. Errors: kDamaged if a sum differs.
+  // Compares the computed sums with the expected sums (LinkedPiece::sum). Errors: kDamaged if a sum
+  // differs.
   Status check_sums() const;
 
   LinkedValues values_;

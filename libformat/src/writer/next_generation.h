@@ -1,6 +1,6 @@
-// NextGeneration: collects the changes of the next commit, such as the begin of free space, the
-// dead bytes and the new superblock. Definitions and puts add changes, the commit completes them,
-// and begin_next() clears them after the commit.
+// NextGeneration: collects the changes of the next commit. Examples are the position where free
+// space begins, the dead bytes and the new superblock. Definitions and calls of put() add changes.
+// The commit completes these changes, and begin_next() clears them after the commit.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct DeadRange {
   std::uint64_t position, length;
   std::uint64_t sum;
   bool sum_known;
-  // True if the bytes follow the newest generation and belong to no generation.
+  // True if the bytes lie after the newest generation and belong to no generation.
   bool abandoned = false;
 };
 
@@ -48,7 +48,7 @@ class NextGeneration final : public DeadPieces, public PageSink {
   // --- set by the commit ---
   Superblock superblock;
   std::uint64_t stamp = 0;
-  // True if the commit moves growth from growth pages to data maps and entries.
+  // True if the commit moves growth from growth pages to data maps and index entries.
   bool folds_growth = false;
   bool changes_entries = false;     // true if the commit changes more than growth pages
   std::optional<EncodedView> view;  // on rank 0
@@ -57,7 +57,8 @@ class NextGeneration final : public DeadPieces, public PageSink {
   std::map<std::size_t, Place> original_maps;
   std::vector<StayingGrowth> staying_growth;
   std::uint64_t index_bytes = 0;
-  // True after the write of the slot has begun. Then the file must not be truncated.
+  // Becomes true when the write of the superblock slot begins. If it is true, the file must not be
+  // truncated.
   bool slot_begun = false;
 
   // DeadPieces

@@ -1,5 +1,5 @@
-// OrderedDigest: computes the digests of a file that several threads read at different offsets, and
-// the sums of parts of the file.
+// OrderedDigest: computes the digests of a file and the sums of parts of the file, while several
+// threads read the file at different offsets.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +18,16 @@
 
 namespace nmb {
 
-// A part of the file whose sum is needed.
+// A part of the file. The sum of this part is needed.
 struct WantedSum {
   std::uint64_t begin, length;
   std::uint64_t* sum;  // receives the sum
   std::uint64_t end() const { return begin + length; }
 };
 
-// Threads must take parts of the file in ascending order, and each thread must add its parts in
-// that order. Then a thread only waits for threads that add earlier parts. Takes little memory
-// before the first byte is added and after the last byte was added.
+// Threads must take ranges of the file in ascending order, and each thread must add its ranges in
+// that order. Under this condition, a thread waits only for threads that add earlier ranges. The
+// object needs little memory before the first byte is added and after the last byte was added.
 class OrderedDigest {
  public:
   // length: length of the file, in bytes.
@@ -37,8 +37,8 @@ class OrderedDigest {
     Streams none(with_sha256);
     finish(none);
   }
-  // Sets the parts whose sums are computed while bytes are added. Returns false if parts overlap;
-  // no sums are computed then.
+  // Sets the parts whose sums are computed while bytes are added. If parts overlap, returns false
+  // and computes no sums.
   bool want(std::vector<WantedSum> parts) {
     std::ranges::sort(parts, {}, &WantedSum::begin);
     for (std::size_t i = 1; i < parts.size(); ++i)
@@ -46,8 +46,9 @@ class OrderedDigest {
     wanted_ = std::move(parts);
     return true;
   }
-  // Adds the bytes at `offset`. Waits until all bytes before them have been added. `stop` is set
-  // when another thread has failed; the bytes are then not added.
+  // Waits until all bytes before `offset` have been added, and then adds these bytes. `stop`
+  // becomes true when another thread fails. If `stop` becomes true during the wait, the bytes are
+  // not added.
   void add(std::uint64_t offset, std::span<const std::byte> bytes, const std::atomic<bool>& stop) {
     const std::uint64_t end = offset + bytes.size();
     const auto bytes_of = [&](const WantedSum& part) {
@@ -63,7 +64,7 @@ class OrderedDigest {
       if (stop.load(std::memory_order_relaxed)) return;
       turn_.wait_for(lock, std::chrono::milliseconds(5));
     }
-    lock.unlock();  // no other thread has bytes for this offset
+    lock.unlock();  // only this thread adds the bytes at `offset`
     if (!streams_) streams_ = std::make_unique<Streams>(has_sha256_);
     streams_->digest.add(bytes);
     if (has_sha256_) streams_->sha256->add(bytes);
@@ -95,7 +96,7 @@ class OrderedDigest {
     }
     DigestStream digest;
     std::optional<Sha256Stream> sha256;
-    SumStream part;  // sum of the part that has begun and has not ended
+    SumStream part;  // sum of the part that is not yet complete
   };
   void finish(Streams& streams) {
     digest_ = streams.digest.digest();

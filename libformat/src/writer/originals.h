@@ -20,7 +20,7 @@ struct WriterCore;
 
 struct StoredOriginal {
   NewOriginal what;
-  Move move;  // copies all bytes; its position is 0 until end_define() has chosen it
+  Move move;  // copies the whole file; its position is 0 until end_define() chooses a position
   std::unique_ptr<OrderedDigest> digest;
   std::uint32_t number = 0;  // file number, from 1
   std::vector<Piece> pieces{};
@@ -29,20 +29,20 @@ struct StoredOriginal {
   std::uint64_t size() const { return move.length; }
 };
 
-// Adds a file to the files that the next commit stores. Returns its index in
+// Adds a file to the files that the next commit stores. Returns the index of the file in
 // NextGeneration::originals. Not collective. Errors: kUsage outside define mode, or for an unknown
 // block.
 Result<std::uint32_t> add_original(WriterCore& w, NewOriginal original);
 
 // --- steps of end_define() and of a commit; collective unless stated otherwise ---
-// Chooses the positions of new originals, after the values. Errors: kLimit.
+// Chooses positions for new originals. All positions are after the values. Errors: kLimit.
 Status place_originals(WriterCore& w);
 // Determines the pieces of originals. Call this after the bytes were copied. Not collective.
 void finish_originals(WriterCore& w);
 // Writes the data maps of originals, in the order of file numbers.
 Status write_original_maps(WriterCore& w);
-// Sends the rows of originals in the file table to the first rank. Errors: kDamaged if a file does
-// not have the digests given in NewOriginal.
+// Sends the file-table rows of this rank's originals to the first rank. Errors: kDamaged if a file
+// does not have the digests given in NewOriginal.
 Status tell_originals(WriterCore& w);
 
 }  // namespace nmb

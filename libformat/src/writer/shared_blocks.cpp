@@ -29,7 +29,8 @@ void SharedBlocks::take_match(BlockId id, NameMatch match) {
   block.sharing->others = std::move(match.handles);
 }
 
-// Determines for each block whether it is shared, its keeper, and BlockState::names_ahead.
+// For each block, determines whether it is shared, which rank is its keeper, and the value of
+// BlockState::names_ahead.
 Status SharedBlocks::match_definitions(const std::vector<BlockId>& ids, bool* any_shared,
                                        bool* any_originals) {
   constexpr BlockId kNoBlock = ~BlockId{0};
@@ -81,8 +82,8 @@ struct BlockDigest {
   Digest digest;
   std::uint64_t records, samples;
 
-  // Encodes each field separately, because equal definitions must give equal bytes, which are then
-  // sent only once.
+  // Encodes each field separately, so that equal definitions give equal bytes. Equal bytes are sent
+  // only once.
   void put(MessageWriter& out) const {
     out.put(at_keeper);
     out.put(at_sender);
@@ -101,7 +102,7 @@ struct BlockDigest {
   }
 };
 
-// A request of the keeper for the whole body of a rank's definitions.
+// With this message, the keeper asks another rank for the whole body of its definitions.
 struct BodyWanted {
   BlockId id;
 };
@@ -125,7 +126,7 @@ struct BlockBody {
 };
 
 // A message from the keeper: the place of the block. If the receiver's definitions differ from the
-// united block, the message also contains the begins of the receiver's variables.
+// united block, the message also contains the offsets at which the receiver's variables begin.
 struct BlockPlace {
   BlockId id;
   LaidBlock laid;
@@ -146,7 +147,7 @@ struct BlockPlace {
   }
 };
 
-// A message to the keeper: the bytes of the block's values that a rank has written.
+// A message to the keeper: which bytes of the block's values a rank has written.
 struct BlockValues {
   BlockId at_keeper;
   std::span<const std::byte> written;  // encoded by Written
@@ -245,7 +246,8 @@ Status SharedBlocks::unite(const std::vector<BlockId>& ids) {
   return w_.ranks.agree(unite().in_file(w_.file->name()));
 }
 
-// Sends each rank the places of its shared blocks and the begins of its own variables in them.
+// Sends to each rank the places of its shared blocks, and the offsets at which its own variables
+// begin in these blocks.
 Status SharedBlocks::tell_sharers(const std::vector<BlockId>& ids) {
   Outbox<BlockPlace> told;
   for (BlockId id : ids) {
@@ -275,8 +277,8 @@ Status SharedBlocks::tell_sharers(const std::vector<BlockId>& ids) {
   return {};
 }
 
-// Sends to the keepers of blocks which values this rank has written, so that the keepers can finish
-// the extents.
+// Tells each keeper which values of its blocks this rank has written. The keepers need this to
+// finish the extents.
 Status SharedBlocks::collect_values() {
   if (w_.ranks.is_alone()) return {};
   Outbox<BlockValues> told;

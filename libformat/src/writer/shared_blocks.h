@@ -1,7 +1,7 @@
-// SharedBlocks: handles blocks that several ranks define. Ranks that share a block are found, and
-// their definitions are united. The ranks then receive the places of blocks, and the keepers
-// receive the written values ("Parallel Data Object Creation", section 3.3; spec/rationale.md,
-// "Shared blocks").
+// SharedBlocks: handles blocks that several ranks define. Finds the ranks that share a block, and
+// unites their definitions on one rank, the keeper. The other ranks then receive the place of the
+// block, and the keeper receives a list of the values that they wrote ("Parallel Data Object
+// Creation", section 3.3; spec/rationale.md, "Shared blocks").
 #pragma once
 
 #include <vector>
@@ -16,9 +16,9 @@ class SharedBlocks {
  public:
   explicit SharedBlocks(WriterCore& writer) : w_(writer) {}
 
-  // Determines for each block whether it is shared, its keeper, and BlockState::names_ahead.
-  // Call with *any_originals true if this rank stores originals; afterwards it is true if any rank
-  // does.
+  // For each block, determines whether it is shared, which rank is its keeper, and the value of
+  // BlockState::names_ahead. Before the call, *any_originals must be true if this rank stores
+  // originals. After the call, it is true if at least one rank stores originals.
   Status match_definitions(const std::vector<BlockId>& ids, bool* any_shared, bool* any_originals);
   // Unites the definitions of all ranks on the keepers of the blocks. Errors: kConflict if
   // definitions contradict each other.

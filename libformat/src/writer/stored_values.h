@@ -1,5 +1,6 @@
-// Values of a block that are stored already: pieces that a writer takes as they are, and values
-// that stay in other files (spec/format.md, sections 10.1 and 10.3).
+// Sets values of a block that are already stored in a file. The writer either copies the stored
+// pieces without change, or leaves the values in their file and refers to them (spec/format.md,
+// sections 10.1 and 10.3).
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,13 @@
 
 namespace nmb {
 
-// A piece of linked values. StoredPiece::source_offset counts in LinkedValues::source.
+// A piece of linked values. StoredPiece::source_offset is an offset in LinkedValues::source.
 struct LinkedPiece : StoredPiece {
   static constexpr std::uint32_t kCopied = ~std::uint32_t{0};
-  // Index in LinkedValues::files of the file that contains the piece. kCopied: the piece is copied.
+  // Index in LinkedValues::files of the file that contains the piece. The value kCopied means that
+  // the piece is copied.
   std::uint32_t file = 0;
-  std::uint64_t position = 0;          // position in that file of the stored bytes
+  std::uint64_t position = 0;          // position of the stored bytes in that file
   std::optional<std::uint64_t> sum{};  // expected sum of the stored bytes
 };
 
@@ -30,30 +32,32 @@ struct LinkedValues {
   std::vector<LinkedPiece> pieces;  // all pieces of the extent, in order
   // Source of the stored bytes. The commit reads the stored bytes once to compute their sums.
   std::shared_ptr<const ByteSource> source;
-  // The number of an original of this writer (Writer::add_original()). The original is then the
-  // only file, and the pieces lie in it.
+  // The number of an original that was added with Writer::add_original(). If it is set, this
+  // original is the only file, and the pieces lie in it.
   std::optional<std::uint32_t> original{};
-  // Description with which WriterOptions::open_values opens `source`. Allowed only if `source` is
-  // the extent itself and the pieces are its windows of the piece size. Empty if there is none.
+  // The description that WriterOptions::open_values needs to open `source`; empty if there is none.
+  // Allowed only if `source` is the extent itself and each piece is one window of the piece size.
   std::string origin{};
 };
 
-// Sets the values of a new block, packed or defined, as pieces in their stored form, in order. The
-// next commit copies the stored bytes from `stored` without change. The pieces replace
-// PackedBlock::extent, its holes and Writer::take_values(). Fails with kUsage if a piece crosses a
-// multiple of the piece size without a codec, has lengths that R-EX-4 forbids, or lies outside
-// `stored`, or if all pieces are holes. end_define() fails with kUsage if the pieces do not make up
-// the extent, or if several ranks share the block.
+// Sets the values of a new block as a list of stored pieces, in order. The block may be packed or
+// defined. The next commit copies the stored bytes from `stored` without change. Use this function
+// in place of PackedBlock::extent with its holes and in place of Writer::take_values(). Errors:
+// kUsage if a piece without a codec crosses a multiple of the piece size; if a piece has lengths
+// that R-EX-4 forbids; if a piece lies outside `stored`; if all pieces are holes. Later,
+// end_define() fails with kUsage if the pieces do not make up the extent, or if several ranks share
+// the block.
 Status take_pieces(Writer& writer, BlockId block, std::vector<StoredPiece> pieces,
                    std::shared_ptr<const ByteSource> stored);
 
-// Sets the values of a new block, packed or defined, that stay in the files where they are. The
-// next commit reads the values once to compute their sums, and adds the files to the file table.
-// Pieces that are not in a file are copied. The pieces replace PackedBlock::extent, its holes and
-// Writer::take_values(). Fails with kUsage for the same reasons as take_pieces(), if all pieces are
-// copied, or if R-FT-1 forbids a path. end_define() fails with kUsage for the same reasons as after
-// take_pieces(). The commit fails with kDamaged if the sum of a piece is not the given sum, or if
-// the file table already has another size for a file.
+// Sets the values of a new block to values that stay in other files. The block may be packed or
+// defined. The next commit reads the values once to compute their sums, and adds the files to the
+// file table. Pieces that are in none of the files are copied. Use this function in place of
+// PackedBlock::extent with its holes and in place of Writer::take_values(). Errors: kUsage for the
+// same reasons as take_pieces(); if all pieces are copied; if R-FT-1 forbids a path. Later,
+// end_define() fails with kUsage for the same reasons as after take_pieces(). The commit fails with
+// kDamaged if a piece does not have its expected sum, or if the file table already has another size
+// for a file.
 Status link_values(Writer& writer, BlockId block, LinkedValues values);
 
 }  // namespace nmb

@@ -22,7 +22,7 @@ constexpr std::uint64_t kJobBytes = kMoveBuffer;
 struct Part {
   Move* move;
   std::uint64_t from, to;  // offsets in the extent, within one window
-  std::uint64_t position;  // position in the output of the byte at `from`
+  std::uint64_t position;  // position of the byte `from` in the output
   std::size_t window;      // index of the window, not counting holes
 
   void keep_sum(std::uint64_t sum) const { move->sums[window] = sum; }
@@ -33,7 +33,7 @@ struct Job {
   std::vector<Part> parts;
 };
 
-// Hands out jobs in order of position.
+// Gives jobs to the threads by ascending position.
 class JobQueue {
  public:
   JobQueue(std::vector<Move*>& moves, std::uint32_t piece_size)
@@ -79,8 +79,9 @@ class JobQueue {
   std::mutex mutex_;
   std::vector<Move*>& moves_;
   std::uint64_t piece_size_;
-  // The next window. index_: the index of its move. offset_: its offset in the extent. hole_,
-  // skipped_: the number of holes before the window and of their bytes. window_: its own index.
+  // These fields describe the next window: index_ is the index of its move, offset_ is its offset
+  // in the extent, and window_ is its own index. The field hole_ is the number of holes before the
+  // window, and skipped_ is their total length in bytes.
   std::size_t index_ = 0;
   std::uint64_t offset_ = 0;
   std::size_t hole_ = 0;
@@ -88,8 +89,8 @@ class JobQueue {
   std::uint64_t skipped_ = 0;
 };
 
-// Returns the source offset that belongs to `offset` in an extent, as if the run there had only one
-// element.
+// Returns the source offset for `offset` in an extent. Treats the run at `offset` as if it had only
+// one element.
 std::uint64_t source_of(const Move& move, std::uint64_t offset) {
   const auto run = move.run_at(offset);
   return run == move.runs.end() ? 0 : run->source_offset + (offset - run->extent_offset);

@@ -25,7 +25,7 @@ class ValueTap {
   ValueTap(const ValueTap&) = delete;
   ValueTap& operator=(const ValueTap&) = delete;
   virtual ~ValueTap() = default;
-  // Receives bytes of the extent. `offset` is the offset in the extent of the first byte. If take()
+  // Receives bytes of the extent. `offset` is the offset of the first byte in the extent. If take()
   // fails, the move fails.
   virtual Status take(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
 };
@@ -33,18 +33,18 @@ class ValueTap {
 // An extent that is filled from a source. Bytes that no run covers are zero.
 struct Move {
   std::shared_ptr<const ByteSource> source{};
-  // Description with which another rank can open the source. Empty if no other rank can open the
+  // The description that another rank needs to open the source. Empty if no other rank can open the
   // source.
   std::string origin{};
   std::vector<ValueRuns> runs{};
   std::uint64_t length = 0;    // length of the extent in bytes
   std::uint64_t position = 0;  // position of the extent in the output
-  // Ranges of whole windows that are not stored in the output: the bytes after a hole are placed
-  // directly after the bytes before it. In ascending order.
+  // Holes: ranges of whole windows that are not stored in the output. The bytes after a hole
+  // directly follow the bytes before the hole. In ascending order.
   std::vector<ByteRange> holes{};
-  // The ends of windows if the windows do not have the length piece_size; otherwise empty. After
-  // each end, the next window begins at the next multiple of 8. Must be empty if there are holes or
-  // an origin.
+  // The offsets at which windows end, if the windows do not have the length piece_size; otherwise
+  // empty. After each end, the next window begins at the next multiple of 8. Must be empty if there
+  // are holes or an origin.
   std::vector<std::uint64_t> ends{};
   ValueTap* tap = nullptr;  // not called for parts that another rank moves
   // Receives all bytes. Must be nullptr if there are holes, ends or an origin.
@@ -63,7 +63,7 @@ struct Move {
   std::uint64_t windows(std::uint32_t piece_size) const {
     return ends.empty() ? (stored_length() + piece_size - 1) / piece_size : ends.size();
   }
-  // Returns the first run that does not end before `offset`.
+  // Returns the first run that ends after `offset`.
   auto run_at(std::uint64_t offset) const {
     return std::ranges::upper_bound(runs, offset, {}, [](const ValueRuns& r) {
       return r.extent_offset + (r.count - 1) * r.extent_stride + r.length;
@@ -71,21 +71,22 @@ struct Move {
   }
 };
 
-// Returns the ranges of whole windows of an extent that are inside `ranges`. Adjacent windows are
-// joined.
+// Returns the whole windows of an extent that lie inside `ranges`. Adjacent windows become one
+// range.
 std::vector<ByteRange> whole_windows(const std::vector<ByteRange>& ranges, std::uint64_t length,
                                      std::uint32_t piece_size);
 
-// Fills `out` with bytes of the extent, beginning at `offset`. Sets *stored to true unless all
-// these bytes are zeros that the source does not store. `stored` may be null.
+// Fills `out` with bytes of the extent, beginning at `offset`. If all these bytes are zeros that
+// the source does not store, *stored does not change; otherwise *stored becomes true. `stored` may
+// be nullptr.
 Status read_moved(const Move& move, std::uint64_t offset, std::span<std::byte> out,
                   bool* stored = nullptr);
 
 // Number of bytes of memory that each thread uses for values.
 inline constexpr std::size_t kMoveBuffer = 1 << 20;
 
-// Performs all moves. moves: in ascending order of position. The first failure stops all threads
-// and is returned. Uses the options threads, cancel and progress.
+// Performs all moves. `moves` must be in ascending order of position. The first failure stops all
+// threads and is returned. Uses the options threads, cancel and progress.
 Status move_values(std::vector<Move*>& moves, OutputFile& file, std::uint32_t piece_size,
                    const WriterOptions& options);
 

@@ -1,4 +1,5 @@
-// Sets the sources of the values of new blocks, except puts (see writer/value_sources.h).
+// Sets the source of a new block's values if the values do not come from put() (see
+// writer/value_sources.h).
 #include "writer/value_sources.h"
 
 #include <memory>
@@ -21,7 +22,8 @@ Result<BlockId> pack_block(WriterCore& w, PackedBlock packed) {
   for (const ByteRange& hole : packed.holes) {
     if (hole.begin < end || hole.end <= hole.begin || hole.end > packed.extent_length)
       return Status(Code::kUsage,
-                    "the holes must ascend within the extent of block " + in_quotes(packed.name));
+                    "the holes must be in ascending order and inside the extent of block " +
+                        in_quotes(packed.name));
     end = hole.end;
   }
   packed.holes =
@@ -78,8 +80,10 @@ Status take_values(WriterCore& w, BlockId id, std::shared_ptr<const ByteSource> 
         !checked_mul(run.count - 1, run.extent_stride, &last) ||
         !checked_add(run.extent_offset, last, &to) || !checked_add(to, run.length, &to) ||
         to > block.next.extent_length)
-      return Status(Code::kUsage, "the runs of values must ascend within the extent of block " +
-                                      in_quotes(w.blocks.name(id)));
+      return Status(
+          Code::kUsage,
+          "the runs of values must be in ascending order and inside the extent of block " +
+              in_quotes(w.blocks.name(id)));
     end = to;
   }
   block.values = ExtentOrigin(MovedValues({.source = std::move(source),

@@ -89,7 +89,7 @@ std::string text_of(const MpiIo::Hints& hints) {
   return in_quotes(text);
 }
 
-// Names and values on this rank of the settings that must be equal on all ranks.
+// The settings that must be equal on all ranks: their names, and their values on this rank.
 using Sayings = std::vector<std::pair<std::string_view, std::string>>;
 
 Sayings sayings_of(const std::string& path, const WriterOptions& options, bool create) {
@@ -153,7 +153,7 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
   const MpiIo* const mpi_io = options.io == Io::kMpiIo ? ranks.mpi_io() : nullptr;
   if (mpi_io)
     of_new.make = [&](const std::string& hidden) { return mpi_io->create(hidden, options.hints); };
-  // Captures by value, because other ranks open the file later, when they first use it.
+  // The lambda captures copies, because other ranks call it later, when they first use the file.
   auto by_io = [mpi_io, hints = options.hints, threads = options.threads > 1](
                    File file, const std::string& at) -> File {
     if (!mpi_io || !file.ok()) return file;
@@ -320,7 +320,7 @@ Result<BlockId> find_or_define(WriterCore& w, std::string_view name) {
   return block.status().code() == Code::kNotFound ? Definitions(w).define_block(name) : block;
 }
 
-// Returns the definitions after a check of their names. Without the check of names, each search
+// Checks the names of the definitions, and returns the definitions. Without this check, each search
 // would go through all names that are not checked yet.
 Result<Metadata*> searchable(Metadata& metadata) {
   metadata.check_names_at_once();
