@@ -50,9 +50,8 @@ void ConvertCommand::offer_files(CLI::App& app) {
   app.add_option("--extract", batch_.block,
                  "write only the blocks of an NMB input that match; --to or the ending of OUTPUT "
                  "determines the kind. .nc without --to means the classic kind of the block, and "
-                 "CDF-5 if the "
-                 "block came from HDF5. A glob that matches several blocks writes each block as a "
-                 "group (--to nc4 or hdf5)")
+                 "CDF-5 if the block came from HDF5. If a glob matches several blocks, each block "
+                 "becomes a group of OUTPUT (only with --to nc4 or hdf5)")
       ->type_name("GLOB");
   app.add_option(
          "--original", original_,
