@@ -14,7 +14,7 @@ import sys
 sys.dont_write_bytecode = True
 import numpy  # noqa: E402
 from nmcat_ranks import LAUNCHERS, launchers, nmcat, words_of  # noqa: E402
-from tool_runs import main, netcdf4  # noqa: E402
+from tool_runs import ALL, main, netcdf4  # noqa: E402
 
 FILES = 6
 LEVELS, CELLS = 40, 1500
@@ -132,12 +132,14 @@ def write_chunks(netcdf, folder, steps):
 
 
 def check_chunks(tools, netcdf):
-    """Joins of compressed chunks by 1, 2 and 5 processes, and by several threads."""
-    ranks = ("1", "2", "5")
+    """Joins of compressed chunks by several processes, and by several threads. NMB_ALL=1: by 1, 2 and 5 processes, and
+    with all options for both kinds of inputs."""
+    ranks = ("1", "2", "5") if ALL else None
+    recoding = ("--chunk", "time:3,t:cell:1000", "--compress", "deflate:2", "--shuffle")
     fit = write_chunks(netcdf, tools.work / "fit", lambda i: 4 + 4 * (i % 2))
     misfit = write_chunks(netcdf, tools.work / "misfit", lambda i: 3 + i % 3)
     for what, paths in (("fit", fit), ("misfit", misfit)):
-        for options in ((), ("--chunk", "time:3,t:cell:1000", "--compress", "deflate:2", "--shuffle")):
+        for options in ((), recoding) if ALL else (() if what == "misfit" else recoding,):
             call = ("--mode", "join", *options, *paths)
             for output in ("nmb", "nc4"):
                 done = check(tools, f"join of chunks that {what} {options} to {output}", *call, output=output, ranks=ranks)

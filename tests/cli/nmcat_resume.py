@@ -203,7 +203,8 @@ def processes_of_session(session):
         # The fields behind the name of the program: state, parent, group, session.
         with contextlib.suppress(OSError, ValueError, IndexError):
             state, _, _, its = (entry / "stat").read_text().rpartition(")")[2].split()[:4]
-            if entry.name.isdigit() and int(its) == session and state not in "ZX":
+            # A process that has ended keeps its files, and their locks, until its last thread has ended.
+            if entry.name.isdigit() and int(its) == session and (state not in "ZX" or len(os.listdir(entry / "task")) > 1):
                 found.append(int(entry.name))
     return found
 
