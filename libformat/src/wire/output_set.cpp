@@ -19,9 +19,9 @@ namespace fs = std::filesystem;
 // path. A path of up to PATH_MAX bytes needs fewer steps.
 constexpr int kMostSteps = 8192;
 
-// Returns the advice to the user at the end of a message. The hidden files of a resumable output
-// are named after the output. So if the conflict is about a hidden file, the user must choose
-// another output.
+// Returns the sentence of advice that ends a message to the user. The hidden files of a resumable
+// output are named after the output. So if the conflict is about a hidden file, the user must
+// choose another output.
 std::string advice(std::string_view what) {
   return what == "report" ? "; choose another report" : "; choose another output";
 }

@@ -22,8 +22,8 @@ Result<Counting> count_extent(const CountContext& context) {
     NMB_TRY(extent->load(0));
     std::uint64_t at = 0;
     std::vector<std::byte> bytes;
-    // The ranges between stored values count as holes. Each of these ranges is a hole, or will have
-    // the fill value.
+    // The ranges between stored values count as holes. Such a range either stays a hole, or is
+    // later filled with the fill value.
     const Metadata none;
     const FillPattern no_pattern(none, {});
     for (const Interval& part : extent->stored_in(0, context.extent_length)) {

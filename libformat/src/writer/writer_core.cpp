@@ -58,8 +58,8 @@ void WriterCore::leave() {
   Communicator& all = ranks.communicator();
   // After a collective failure, all ranks know of the failure, and no rank waits for this rank.
   if (ranks.is_alone() || !file || (failed_together && !calls_differed)) return;
-  // If all ranks abandon the writer, or have agreed on another failure, all ranks come to this
-  // point and agree on the end.
+  // All ranks reach this point if all of them abandon the writer, or if they have already agreed
+  // that the writer failed for another reason. Here they agree that the writer has ended.
   const bool ends_together = abandoned || all.agreed_failures() != agreed_failures;
   const bool by_exception = std::uncaught_exceptions() > 0;
   if (!by_exception && ends_together && all.agree({}, kEnd, number).ok()) return;

@@ -1,6 +1,6 @@
 // Sends values to another rank. send_values() encodes how a source is composed, and
-// receive_values() rebuilds the source on the other rank. A source may be composed of files, ranges
-// of files, blocks, and united values of several sources.
+// receive_values() rebuilds the source on the other rank. A source may combine any of these:
+// files, ranges of files, blocks, and values united from several other sources.
 #pragma once
 
 #include <cstddef>

@@ -60,7 +60,8 @@ struct ValueCounts {
 void count_values(const ValueForm& form, const std::byte* values, std::size_t count,
                   ValueCounts* counts, HistogramBuilder* histogram);
 
-// Counts `count` values that are not stored. Each of these values is form.hole.
+// Adds values that are not stored to the counts. Each of these values is form.hole; `count` is
+// their number.
 void count_holes(const ValueForm& form, std::uint64_t count, ValueCounts* counts,
                  HistogramBuilder* histogram);
 
