@@ -19,19 +19,10 @@ constexpr std::size_t kFirstRead = 512;  // most headers are shorter
 constexpr std::size_t kSum = 4;
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
-enum MessageType : unsigned {
-  kNil = 0x00,
-  kDataspace = 0x01,
-  kDatatype = 0x03,
-  kOldFillValue = 0x04,
-  kFillValue = 0x05,
-  kDataLayout = 0x08,
-  kAttribute = 0x0c,
-  kOldTime = 0x0e,
-  kContinuation = 0x10,
-  kTime = 0x12,
-  kAttributeInfo = 0x15,
-};
+// Returns a set of messages, as bits, that has one message.
+constexpr unsigned message_bit(HeaderMessage message) {
+  return 1u << static_cast<unsigned>(message);
+}
 
 constexpr unsigned kSharedMessage = 0x02;  // flag of a message
 // Flags of a header of version 2.
@@ -80,7 +71,9 @@ bool ObjectHeaderIn::read(std::uint64_t address) {
   clear();
   finds_tree_ = false;
   if (!read_messages(address)) return false;
-  constexpr unsigned kNeeded = 1u << kDataspace | 1u << kDatatype | 1u << kDataLayout;
+  constexpr unsigned kNeeded = message_bit(HeaderMessage::kDataspace) |
+                               message_bit(HeaderMessage::kDatatype) |
+                               message_bit(HeaderMessage::kLayout);
   return (seen_ & kNeeded) == kNeeded;
 }
 
@@ -171,12 +164,12 @@ bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags)
     std::size_t length;
     unsigned message_flags;
     if (is_version_1) {
-      message.type = load_le<std::uint16_t>(from);
+      message.type = static_cast<HeaderMessage>(load_le<std::uint16_t>(from));
       length = load_le<std::uint16_t>(from + 2);
       message_flags = std::to_integer<unsigned>(from[4]);
       if (length != padded(length)) return false;
     } else {
-      message.type = std::to_integer<unsigned>(from[0]);
+      message.type = static_cast<HeaderMessage>(from[0]);
       length = load_le<std::uint16_t>(from + 1);
       message_flags = std::to_integer<unsigned>(from[3]);
     }
@@ -184,7 +177,7 @@ bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags)
     if ((message_flags & kSharedMessage) != 0 && !finds_tree_) return false;
     message.content = {position + head, length};
     ++messages_;
-    if (message.type != kNil && message.type != kContinuation) {
+    if (message.type != HeaderMessage::kNil && message.type != HeaderMessage::kContinuation) {
       // Add the message's prefix to the pattern, without reserved bytes.
       const std::size_t order = (flags & kOrderTracked) != 0 ? 2 : 0;
       add_to_pattern({position, is_version_1 ? 5 : 4 + order});
@@ -198,35 +191,35 @@ bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags)
 
 bool ObjectHeaderIn::take(const Message& message) {
   const Part content = message.content;
-  if (finds_tree_ && message.type != kContinuation)
-    return message.type != kDataLayout || find_tree(content);
+  if (finds_tree_ && message.type != HeaderMessage::kContinuation)
+    return message.type != HeaderMessage::kLayout || find_tree(content);
   switch (message.type) {
-    case kNil:
-    case kOldTime:
-    case kTime:
+    case HeaderMessage::kNil:
+    case HeaderMessage::kOldTime:
+    case HeaderMessage::kTime:
       return true;
-    case kContinuation:
+    case HeaderMessage::kContinuation:
       if (content.length < 16 || next_.size() == 16) return false;
       next_.push_back({load_le<std::uint64_t>(at(content.begin)),
                        load_le<std::uint64_t>(at(content.begin + 8))});
       return true;
-    case kAttribute:
+    case HeaderMessage::kAttribute:
       return take_attribute(content);
-    case kDataspace:
-    case kDatatype:
-    case kOldFillValue:
-    case kFillValue:
-    case kDataLayout:
-    case kAttributeInfo:
+    case HeaderMessage::kDataspace:
+    case HeaderMessage::kDatatype:
+    case HeaderMessage::kOldFillValue:
+    case HeaderMessage::kFillValue:
+    case HeaderMessage::kLayout:
+    case HeaderMessage::kAttributeInfo:
       break;
     default:
       return false;
   }
-  if ((seen_ >> message.type & 1) != 0) return false;
-  seen_ |= 1u << message.type;
-  if (message.type == kDataspace) return take_space(content);
-  if (message.type == kDataLayout) return take_layout(content);
-  if (message.type == kAttributeInfo) {
+  if ((seen_ & message_bit(message.type)) != 0) return false;
+  seen_ |= message_bit(message.type);
+  if (message.type == HeaderMessage::kDataspace) return take_space(content);
+  if (message.type == HeaderMessage::kLayout) return take_layout(content);
+  if (message.type == HeaderMessage::kAttributeInfo) {
     // The content consists of the version, the flags, a number (only if the creation order is
     // tracked), and the address of densely stored attributes.
     if (content.length < 2) return false;

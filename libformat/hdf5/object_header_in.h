@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hdf5/bytes/object_header.h"
 #include "hdf5/model/hdf5_section.h"
 
 namespace nmb::hdf5 {
@@ -52,7 +53,7 @@ class ObjectHeaderIn {
     std::size_t begin = 0, length = 0;  // in bytes_
   };
   struct Message {
-    unsigned type = 0;
+    HeaderMessage type{};
     Part content;
   };
 

@@ -14,10 +14,12 @@
 namespace nmb {
 
 // The numbers of header messages in the HDF5 file format.
-enum class HeaderMessage : std::uint8_t {
+enum class HeaderMessage : std::uint16_t {
+  kNil = 0x00,
   kDataspace = 0x01,
   kLinkInfo = 0x02,
   kDatatype = 0x03,
+  kOldFillValue = 0x04,
   kFillValue = 0x05,
   kLink = 0x06,
   kExternalFiles = 0x07,
@@ -26,7 +28,10 @@ enum class HeaderMessage : std::uint8_t {
   kFilters = 0x0B,
   kAttribute = 0x0C,
   kComment = 0x0D,
+  kOldTime = 0x0E,
+  kContinuation = 0x10,
   kSymbolTable = 0x11,
+  kTime = 0x12,
   kTreeRanks = 0x13,
   kAttributeInfo = 0x15,
   kLinkCount = 0x16,
