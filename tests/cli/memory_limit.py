@@ -81,6 +81,7 @@ def test(tools):
             tools.check(left == ["many.nc", "many.nmb", "out.nmb"], f"{name}: left {left}")
         target.unlink()
     test_wide(tools)
+    test_threads(tools)
     for text, expected in (("0", "found 0"), ("1K", "expected more than"), ("much", "--mem")):
         done = tools.run("nmcat", source, "-o", target, "--mem", text, exit_code=2)
         tools.check(expected in done.stderr.decode(), f"--mem {text}: found {done.stderr.decode()}")
@@ -93,6 +94,16 @@ def test_wide(tools):
     tools.run("nmconvert", wide, chunked, "--to", "nc4", "--compress", "deflate:1", "--chunk", "y:16,x:16384", "--no-sync")
     tools.run("nmconvert", chunked, target, "--to", "cdf5", "--no-sync", "--mem", "24M")
     tools.check_equal_bytes(wide, target, "a row of chunks of 32 MiB under --mem 24M")
+
+
+def test_threads(tools):
+    """Large chunks that are compressed anew: fewer threads work at a time if --mem does not allow more."""
+    chunked, target = tools.work / "large.nc4", tools.work / "large.nmb"
+    chunks = ("--to", "nc4", "--compress", "deflate:1", "--chunk", "y:16,x:65536", "--no-sync")
+    tools.run("nmconvert", tools.work / "wide.nc", chunked, *chunks)
+    tools.run("nmcat", chunked, "-o", target, "--compress", "zstd", "-j", "8", "--mem", "64M", "--no-sync")
+    done = tools.run("nmcat", chunked, "-o", target, "-f", "--compress", "zstd", "--mem", "16M", "--no-sync", exit_code=2)
+    tools.check("--mem allows 16" in done.stderr.decode(), f"large chunks under --mem 16M: found {done.stderr.decode()}")
 
 
 if __name__ == "__main__":

@@ -189,9 +189,13 @@ int Tool::main(int argc, const char* const* argv, const std::function<Status()>&
   }
   // finish() reports a failure of standard output.
   if (!out_.is_failure(status)) diagnostics_.error(status);
-  if (options_.memory > 0 && status.code() == Code::kLimit)
-    diagnostics_.note("--mem allows " + human_bytes(options_.memory) + " per process");
+  if (status.code() == Code::kLimit) note_memory_limit();
   return finish();
+}
+
+void Tool::note_memory_limit() {
+  if (options_.memory > 0)
+    diagnostics_.note("--mem allows " + human_bytes(options_.memory) + " per process");
 }
 
 }  // namespace nmb::tools

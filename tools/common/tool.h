@@ -96,6 +96,8 @@ class Tool {
   const CommonOptions& options() const { return options_; }
   Output& out() { return out_; }
   Diagnostics& diagnostics() { return diagnostics_; }
+  // Writes a note with the limit of --mem, if there is one, to standard error.
+  void note_memory_limit();
 
  private:
   void offer_manners(CLI::App& command);

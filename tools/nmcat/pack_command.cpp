@@ -738,6 +738,9 @@ void PackCommand::tell(const PackReport& report) {
                          : "an HDF5 view cannot show compressed values; to keep chunks and "
                            "compression, leave out --hdf5-view"));
   for (const Status& status : report.unreadable) diagnostics.error(status);
+  if (std::ranges::any_of(report.unreadable,
+                          [](const Status& s) { return s.code() == Code::kLimit; }))
+    tool_.note_memory_limit();
   for (const std::string& loss : losses_)
     if (lossy_)
       diagnostics.warning(options_.output, loss);
