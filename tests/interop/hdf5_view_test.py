@@ -345,14 +345,15 @@ class ViewTest:
             with source.open("rb") as stream:
                 if stream.read(4) in (b"CDF\x01", b"CDF\x02", b"CDF\x05"):
                     sources.append(source)
-        for source in sources if ALL else sources[::5]:
+        tried = sources if ALL else sources[::5]
+        for source in tried:
             out = self.path("corpus.nmb")
             self.test.run("nmconvert", source, out, "--hdf5-view", "auto", "-f", "--no-sync", exit_code=None)
             if self.test.exit_code != 0 or not has_superblock(out):
                 continue
             shown += 1
             self.compare(out, {"": source}, programs=shown % 8 == 0, values=False)
-        self.test.check(shown > len(sources) // 5, f"{shown} files of the collection have a view")
+        self.test.check(shown > len(tried) * 3 // 5, f"{shown} of {len(tried)} files of the collection have a view")
 
 
 def check(test):
