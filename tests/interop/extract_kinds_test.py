@@ -141,6 +141,27 @@ def check_globs(test):
     test.run("nmconvert", "all.nmb", "no.nc", "--extract", "z*", exit_code=2, says='no block matches "z*"')
 
 
+def check_replace(test):
+    """A group may use dimensions of the group above, so a block from netCDF-4 is replaced with the blocks below it."""
+    for name, length, groups in (("old", 300, ("sub",)), ("root", 30, ()), ("whole", 30, ("sub",))):
+        (test.work / name).mkdir()
+        with netCDF4.Dataset(test.work / name / "r.nc", "w") as file:
+            file.createDimension("x", length)
+            file.createVariable("v", "i4", ("x",))[:] = numpy.arange(length)
+            for group in groups:
+                file.createGroup(group).createVariable("z", "f8", ("x",))[:] = numpy.arange(length) / 2
+    test.run("nmcat", "old/r.nc", "-o", "replace.nmb")
+    before = (test.work / "replace.nmb").read_bytes()
+    refused = ("nmcat", "root/r.nc", "-o", "replace.nmb", "--append", "--replace")
+    test.run(*refused, exit_code=1, says='block "r/sub" below it may use its dimensions')
+    test.run(*refused, "--dry-run", exit_code=None)
+    test.check((test.work / "replace.nmb").read_bytes() == before, "a refused replacement changed the file")
+    test.run("nmcat", "whole/r.nc", "-o", "replace.nmb", "--append", "--replace")
+    test.run("nmconvert", "replace.nmb", "replaced.nc4")
+    with netCDF4.Dataset(test.work / "replaced.nc4") as file:
+        test.check(file["r/sub/z"].shape == (30,) and file["r/sub/z"][29] == 14.5, f"r/sub/z: {file['r/sub/z']}")
+
+
 def check(test):
     check_losses(test)
     check_same_bytes(test)
@@ -170,6 +191,7 @@ def check(test):
         test.check(file.data_model == "NETCDF4" and file.title == "b.nc", "many/all.nc: another kind or block")
     check_lengths(test)
     check_globs(test)
+    check_replace(test)
     # Refused.
     test.run("nmconvert", "all.nmb", "no.h5", "--extract", "four/below", exit_code=1, says='block "four/below" cannot be written alone')
     test.run("nmconvert", "all.nmb", "no.h5", "--extract", "c", exit_code=2, says='found no block "c"')

@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "convert/moved_paths.h"
 #include "format/table/kept_rows.h"
 #include "hdf5/model/hdf5_section.h"
 #include "merge/reporting/pack_plan.h"
+#include "model/name_rules.h"
+#include "nmb/reader.h"
 
 namespace nmb {
 
@@ -23,7 +27,37 @@ Status WrittenBlocks::make_room(const BlockName& name) {
                : old.status();
   if (!is_of_output(*old)) return {};
   ++replaced_;
+  replaced_names_.insert(name.name);
   return writer_.remove_block(*old);
+}
+
+// Checks the blocks below each block that the current input replaces. In HDF5 and netCDF-4 files,
+// groups can use dimensions and named datatypes of the groups above them. So if the replaced block
+// came from such a file, the same input must also replace the blocks below it that came from such
+// files. Errors: kConflict.
+Status WrittenBlocks::check_blocks_below() const {
+  if (replaced_names_.empty()) return {};
+  constexpr auto kExtended = static_cast<std::uint16_t>(Kind::kExtended);
+  NMB_ASSIGN(const std::unique_ptr<Reader> old, Reader::open(output_));
+  for (const std::string& name : replaced_names_) {
+    NMB_ASSIGN(const std::optional<BlockEntry> entry, old->find(name));
+    if (!entry || entry->kind != kExtended) continue;
+    std::string stays;
+    NMB_TRY(old->for_each_entry(name.empty() ? "" : name + "/",
+                                [&](const BlockEntry& below) -> Result<bool> {
+                                  if (below.kind == kExtended && below.name != name &&
+                                      !replaced_names_.contains(below.name))
+                                    stays = below.name;
+                                  return stays.empty();
+                                }));
+    if (!stays.empty())
+      return Status(Code::kConflict, output_, kNoOffset, "",
+                    "block " + in_quotes(name) + " cannot be replaced alone, because block " +
+                        in_quotes(stays) +
+                        " below it may use its dimensions or datatypes; replace both with one "
+                        "input; nothing was written");
+  }
+  return {};
 }
 
 // Returns the id of a new block, or adds a conflict and returns nullopt.
@@ -188,6 +222,8 @@ void WrittenBlocks::begin_input(Source file) {
 
 Status WrittenBlocks::finish_input() {
   NMB_TRY(failed_);
+  NMB_TRY(check_blocks_below());
+  replaced_names_.clear();
   // If no block of the input has content, the originals belong to its last block.
   if (!unplaced_.empty())
     if (const Result<BlockId> known = writer_.find_block(empty_); known.ok())

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,6 +33,7 @@ class WrittenBlocks final : public BlockSink {
         shares_empty_(options.mode == MergeMode::kPack &&
                       (options.inputs.size() > 1 || options.append)),
         replaces_(options.replace),
+        output_(options.output),
         storage_(options, &report.warnings),
         records_sha256_(options.original_sha256) {}
 
@@ -79,6 +81,7 @@ class WrittenBlocks final : public BlockSink {
 
  private:
   Status make_room(const BlockName& name);
+  Status check_blocks_below() const;
   std::optional<BlockId> defined(Result<BlockId> id, const BlockName& name, Status* status);
   Result<std::uint64_t> samples_of(const BlockName& name, const SampleCounts& counts,
                                    std::optional<std::uint64_t> recorded);
@@ -97,9 +100,11 @@ class WrittenBlocks final : public BlockSink {
   SharedNames& names_;
   const bool shares_empty_;  // inputs may share blocks that have no content
   const bool replaces_;      // inputs may replace blocks of the output
+  const std::string& output_;
   ValueStorage storage_;
   bool has_sample_dimension_ = false;
   std::uint64_t replaced_ = 0;
+  std::set<std::string> replaced_names_;  // blocks that the current input replaces
   // For each BlockId: the first input that has the block, or kOfOutput if the output already had
   // the block.
   std::vector<std::uint32_t> inputs_;
