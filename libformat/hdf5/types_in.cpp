@@ -79,6 +79,17 @@ Status describe_string(hid_t type, ExtendedType* out) {
   return {};
 }
 
+// Refuses attributes of a named datatype to which no link leads: a block has no place for them.
+Status check_type_attributes(hid_t type, const std::string& path) {
+  if (!path.starts_with("//")) return {};
+  H5O_info_t info;
+  NMB_TRY(check_read(H5Oget_info2(type, &info, H5O_INFO_NUM_ATTRS), kType));
+  if (info.num_attrs == 0) return {};
+  return Status(
+      Code::kUnsupported,
+      "found attributes of a named datatype without a link; an NMB file cannot store them");
+}
+
 }  // namespace
 
 Result<Type> TypesIn::code_of(hid_t type) {
@@ -86,6 +97,7 @@ Result<Type> TypesIn::code_of(hid_t type) {
   if (is_named > 0) {
     NMB_ASSIGN(ExtendedType described, describe(type));
     NMB_ASSIGN(described.name, path_of_(type));
+    NMB_TRY(check_type_attributes(type, described.name));
     return add(std::move(described));
   }
   // The key is HDF5's encoding of the type, which contains all properties. One call returns it,

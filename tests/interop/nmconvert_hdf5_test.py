@@ -168,6 +168,12 @@ def check_values(test):
 
 
 def check_failures(test):
+    with h5py.File(test.work / "type.h5", "w") as file:
+        file["t"] = numpy.dtype([("a", "<i4"), ("b", "<f8")])
+        file["t"].attrs["x"] = 5
+        file.create_dataset("d", (3,), dtype=file["t"])
+        del file["t"]
+    test.run("nmconvert", "type.h5", "no.h5", exit_code=2, says="attributes of a named datatype without a link")
     work = test.work
     whole = (work / "many.h5").read_bytes()
     (work / "cut.h5").write_bytes(whole[: len(whole) // 2])
