@@ -25,7 +25,7 @@ class Source:
 
 
 class Known:
-    """What a pass knows of objects that are written later."""
+    """Facts that a pass has collected about objects that are written later."""
 
     def __init__(self):
         self.addresses, self.targets, self.used, self.linked = {}, {}, set(), set()

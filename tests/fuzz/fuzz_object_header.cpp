@@ -1,5 +1,5 @@
-// What is read of an object header of HDF5, of a collection of its global heap, or of a B-tree of
-// chunks, lies within the file.
+// Reads HDF5 object headers, collections of a global heap, and B-trees of chunks from any bytes.
+// Each place that is found must lie within the file.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -9,8 +9,8 @@
 
 namespace nmb::tools {
 
-// What a tool requires of its ranks. kAnyRanks: ranks may be threads or processes. kMpi: ranks must
-// be MPI processes, even if there is only one rank.
+// The kind of ranks that a tool needs. kAnyRanks: threads or processes. kMpi: MPI processes, even
+// if there is only one rank.
 enum class Needs { kAnyRanks, kMpi };
 
 // Runs `body` on all ranks. `parts` is the number of parts into which the work can be divided. If

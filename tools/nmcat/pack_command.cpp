@@ -596,7 +596,7 @@ Status PackCommand::execute() {
   return tells ? conclude(report, status) : status;
 }
 
-// *tells becomes false in every process except the process that prints the messages.
+// Sets *tells to false in each process that does not print messages. Only one process prints them.
 Status PackCommand::merge(PackReport* report, bool* tells) {
   const Status added = add_outputs();
   Progress progress(tool_, "moving values");
