@@ -16,11 +16,7 @@ static void run(std::span<const std::byte> bytes) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto bytes = std::as_bytes(std::span(data, size));
-  run(bytes);
-  std::vector<std::byte> right(bytes.begin(), bytes.end());
-  test::make_sums_right(right);
-  if (!std::equal(right.begin(), right.end(), bytes.begin())) run(right);
+  test::run_with_right_sums_too(data, size, run);
   return 0;
 }
 

@@ -288,30 +288,43 @@ RANK_CASE(ClassicFileWrittenByAllRanks) {
   return ranks.agree(ranks.rank() == 0 ? compare() : Status());
 }
 
+// Collective. Merges; call number `call` of rank `failing` that writes finds no room. Returns
+// whether there was such a call. All ranks must then fail with the same error.
+Result<bool> pack_without_room(Communicator& ranks, PackOptions options, int failing,
+                               std::uint64_t call, PackReport* report) {
+  test::Fault fault;
+  fault.call = call;
+  fault.code = Code::kNoSpace;
+  if (ranks.rank() == failing) options.writer.layer = fault.layer();
+  const Status status = pack(options, report, ranks);
+  NMB_ASSIGN(const bool fails, ranks.broadcast_value(failing, fault.calls > call));
+  if (fails) NMB_TRY(test::expect_failure_of_all(ranks, status, Code::kNoSpace, "made to fail"));
+  NMB_TRY(ranks.agree(expect(status.ok() != fails, status.text())));
+  return fails;
+}
+
+// Collective. Returns whether only the inputs, and the output if it was written, are in the folder.
+// Removes the output.
+Status expect_only_inputs(Communicator& ranks, const PackOptions& options, bool is_written) {
+  const auto left = [&]() -> Status {
+    const std::filesystem::path output = options.output;
+    const std::size_t names = test::names_in(output.parent_path()).size();
+    NMB_TRY(expect(names == options.inputs.size() + (is_written ? 1 : 0), "files are left"));
+    std::filesystem::remove(output);
+    return {};
+  };
+  return ranks.agree(ranks.rank() == 0 ? left() : Status());
+}
+
 RANK_CASE(ClassicFileThatOneRankCannotWrite) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   NMB_ASSIGN(const PackOptions options, united_to_classic(ranks, folder));
   for (int failing = 0; failing < ranks.size(); ++failing) {
     bool fails = true;
     for (std::uint64_t call = 0; fails; ++call) {
-      test::Fault fault;
-      fault.call = call;
-      fault.code = Code::kNoSpace;
-      PackOptions faulty = options;
-      if (ranks.rank() == failing) faulty.writer.layer = fault.layer();
       PackReport report;
-      const Status status = pack(faulty, &report, ranks);
-      NMB_ASSIGN(fails, ranks.broadcast_value(failing, fault.calls > call));
-      if (fails)
-        NMB_TRY(test::expect_failure_of_all(ranks, status, Code::kNoSpace, "made to fail"));
-      NMB_TRY(ranks.agree(expect(status.ok() != fails, status.text())));
-      auto left = [&]() -> Status {
-        const auto names = test::names_in(std::filesystem::path(options.output).parent_path());
-        NMB_TRY(expect(names.size() == options.inputs.size() + (fails ? 0 : 1), "files are left"));
-        std::filesystem::remove(options.output);
-        return {};
-      };
-      NMB_TRY(ranks.agree(ranks.rank() == 0 ? left() : Status()));
+      NMB_ASSIGN(fails, pack_without_room(ranks, options, failing, call, &report));
+      NMB_TRY(expect_only_inputs(ranks, options, !fails));
     }
   }
   return {};
@@ -352,19 +365,6 @@ Result<PackOptions> hdf5_inputs(Communicator& ranks, const RankFolder& folder) {
   return options;
 }
 
-// Collective. Returns whether only the inputs, and the output if it was written, are in the folder.
-// Removes the output.
-Status expect_only_inputs(Communicator& ranks, const PackOptions& options, bool is_written) {
-  const auto left = [&]() -> Status {
-    const std::filesystem::path output = options.output;
-    const std::size_t names = test::names_in(output.parent_path()).size();
-    NMB_TRY(expect(names == options.inputs.size() + (is_written ? 1 : 0), "files are left"));
-    std::filesystem::remove(output);
-    return {};
-  };
-  return ranks.agree(ranks.rank() == 0 ? left() : Status());
-}
-
 RANK_CASE(OriginalsThatOneRankCannotWrite) {
   NMB_ASSIGN(const RankFolder folder, RankFolder::make(ranks));
   NMB_ASSIGN(const PackOptions options, hdf5_inputs(ranks, folder));
@@ -374,17 +374,8 @@ RANK_CASE(OriginalsThatOneRankCannotWrite) {
     // With more ranks, fewer calls of each rank fail.
     for (auto call = static_cast<std::uint64_t>(failing); fails;
          call += static_cast<std::uint64_t>(ranks.size())) {
-      test::Fault fault;
-      fault.call = call;
-      fault.code = Code::kNoSpace;
-      PackOptions faulty = options;
-      if (ranks.rank() == failing) faulty.writer.layer = fault.layer();
       PackReport report;
-      const Status status = pack(faulty, &report, ranks);
-      NMB_ASSIGN(fails, ranks.broadcast_value(failing, fault.calls > call));
-      if (fails)
-        NMB_TRY(test::expect_failure_of_all(ranks, status, Code::kNoSpace, "made to fail"));
-      NMB_TRY(ranks.agree(expect(status.ok() != fails, status.text())));
+      NMB_ASSIGN(fails, pack_without_room(ranks, options, failing, call, &report));
       NMB_TRY(ranks.agree(expect(fails || report.originals == options.inputs.size(),
                                  "found " + std::to_string(report.originals) + " originals")));
       NMB_TRY(expect_only_inputs(ranks, options, !fails));
