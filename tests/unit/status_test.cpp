@@ -18,6 +18,18 @@ Result<int> sum(bool first, bool second) {
   return a + b;
 }
 
+Result<int> sum_or_first(bool second_counts, bool second) {
+  int a = 7;
+  if (second_counts) NMB_ASSIGN(a, sum(true, second));
+  return a;
+}
+
+TEST(StatusTest, AValueMayBeBoundAfterIf) {
+  EXPECT_EQ(*sum_or_first(false, false), 7);
+  EXPECT_EQ(*sum_or_first(true, true), 14);
+  EXPECT_EQ(sum_or_first(true, false).status().code(), Code::kNotFound);
+}
+
 TEST(StatusTest, TwoValuesMayBeBoundOnOneLine) {
   EXPECT_EQ(*sum(true, true), 14);
   EXPECT_EQ(sum(true, false).status().code(), Code::kNotFound);

@@ -16,6 +16,10 @@ class HeaderCommand final : public InspectCommand {
 
  private:
   Status run(const InspectedFile& file) override;
+  Status write_cdl_list(const InspectedFile& file);
+  Status write_json_list(const InspectedFile& file);
+  // Returns true, which continues for_each_entry().
+  Result<bool> write(const InspectedFile& file, const BlockEntry& entry);
   Status write(const InspectedFile& file, std::string_view block, const Dataset& dataset);
 
   std::optional<std::string> block_;

@@ -120,12 +120,15 @@ class [[nodiscard]] Result {
 // If the status of `expression` is not ok, returns it from the enclosing function.
 #define NMB_TRY(expression) NMB_TRY_(NMB_CONCAT(nmb_status_, __LINE__), expression)
 
-#define NMB_ASSIGN_(temporary, target, expression) \
-  auto temporary = (expression);                   \
-  if (!temporary.ok()) return temporary.status();  \
-  target = std::move(temporary).value()
+#define NMB_ASSIGN_(temporary, target, expression)  \
+  target = __extension__({                          \
+    auto temporary = (expression);                  \
+    if (!temporary.ok()) return temporary.status(); \
+    std::move(temporary).value();                   \
+  })
 // Assigns the value of a Result to `target`. If the Result has no value, returns its status from
-// the enclosing function.
+// the enclosing function. This is one statement, so it may follow `if (...)` without braces. It uses
+// statement expressions, an extension that g++ and clang have.
 #define NMB_ASSIGN(target, expression) \
   NMB_ASSIGN_(NMB_CONCAT(nmb_result_, __COUNTER__), target, expression)
 
