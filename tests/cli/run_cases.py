@@ -28,6 +28,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 VECTORS = HERE.parent.parent / "spec" / "vectors"
+EXAMPLES = HERE.parent.parent / "examples"
 SKIPPED = 77
 ON_TERMINAL = """#!/bin/sh
 exec "$PYTHON" -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@"
@@ -46,7 +47,7 @@ def assemble(text, folder):
 
 def run(command, folder, tools):
     environment = dict(os.environ, LC_ALL="C.UTF-8", TERM="xterm", PYTHON=sys.executable)
-    environment["PATH"] = f"{folder / 'bin'}:{tools}:{environment['PATH']}"
+    environment["PATH"] = f"{folder / 'bin'}:{tools}:{EXAMPLES}:{environment['PATH']}"
     environment.pop("NO_COLOR", None)
     done = subprocess.run(
         ["bash", "-c", command],
