@@ -89,8 +89,11 @@ class Hdf5Export {
                          object_text("group", name)));
       if (info.type != H5L_TYPE_HARD)
         return damaged(object_text("group", name) + ": another link has the group's name");
-      NMB_ASSIGN(group, check_handle(H5Gopen2(group.get(), part.c_str(), H5P_DEFAULT),
-                                     object_text("group", name)));
+      const hid_t opened = H5Gopen2(group.get(), part.c_str(), H5P_DEFAULT);
+      if (opened < 0)
+        return unsupported(object_text("group", name),
+                           ": a variable has the same path, and HDF5 cannot have both");
+      group = Handle(opened);
       if (last) return group;
       begin = slash + 1;
     }
@@ -340,7 +343,7 @@ Status write_new(const std::string& path, const NamedBlocks& blocks, WriteStyle 
   NMB_ASSIGN(const Handle fcpl, creation_properties(root.get(), before.size()));
   NMB_TRY(set_versions(fapl, root && has_large_attribute(root->metadata(), kGlobal)));
   hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, fcpl.get(), fapl);
-  Status status = file < 0 ? hdf5_failure("creation").in_file(path) : Status();
+  Status status = file < 0 ? hdf5_failure("cannot create").in_file(path) : Status();
   if (status.ok() && on_open) status = on_open(file);
   if (status.ok()) status = write_file(blocks, form, file, std::move(style));
   if (file >= 0 && H5Fclose(file) < 0 && status.ok()) status = hdf5_failure("close");

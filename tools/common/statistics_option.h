@@ -28,7 +28,7 @@ inline StatisticsLevel statistics_level(std::string_view text) {
 inline std::string without_statistics_text(const std::string& file, std::uint64_t count) {
   return file + ": " + std::to_string(count) + (count == 1 ? " variable" : " variables") +
          " without statistics: the values are neither numbers nor text, are stored in other files, "
-         "or are in chunks that NMB does not decode";
+         "are in chunks that NMB does not decode, or missing_value has several values";
 }
 
 }  // namespace nmb::tools

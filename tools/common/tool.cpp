@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
 #include <memory>
 #include <new>
 #include <string_view>
@@ -30,10 +32,42 @@ CLI::Validator one_of(std::vector<std::string> words) {
   return CLI::Validator(check, "");
 }
 
+CLI::Validator whole_number() {
+  const auto check = [](std::string& found) -> std::string {
+    std::uint64_t number = 0;
+    const char* const end = found.data() + found.size();
+    const auto [rest, error] = std::from_chars(found.data(), end, number);
+    if (error == std::errc() && rest == end) return "";
+    return "found \"" + found + "\", expected a whole number of at least 0";
+  };
+  return CLI::Validator(check, "");
+}
+
 void offer_word(CLI::App& command, const std::string& option, std::string* word,
                 const std::string& type_name, std::vector<std::string> words,
                 const std::string& help) {
   command.add_option(option, *word, help)->type_name(type_name)->check(one_of(std::move(words)));
+}
+
+void offer_size(CLI::App& command, const std::string& option,
+                std::function<void(std::uint64_t)> take, std::uint64_t least, std::uint64_t most,
+                const std::string& help) {
+  command
+      .add_option_function<std::string>(
+          option,
+          [=, take = std::move(take)](const std::string& text) {
+            const Result<std::uint64_t> bytes = parse_bytes(text);
+            if (!bytes.ok()) throw CLI::ValidationError(option, bytes.status().message());
+            if (*bytes < least || *bytes > most)
+              throw CLI::ValidationError(
+                  option, "found \"" + text + "\", expected at " +
+                              (*bytes < least ? "least " + std::to_string(least)
+                                              : "most " + std::to_string(most)) +
+                              ((*bytes < least ? least : most) == 1 ? " byte" : " bytes"));
+            take(*bytes);
+          },
+          help)
+      ->type_name("BYTES");
 }
 
 Tool::Tool(const std::string& name, const HelpText& help)
@@ -91,18 +125,10 @@ void Tool::offer_threads(CLI::App& command) {
       ->check(CLI::Range(1u, 4096u).description(""));
 }
 void Tool::offer_memory(CLI::App& command) {
-  command
-      .add_option_function<std::string>(
-          "--mem",
-          [this](const std::string& text) {
-            const Result<std::uint64_t> bytes = parse_bytes(text);
-            if (!bytes.ok()) throw CLI::ValidationError("--mem", bytes.status().message());
-            if (*bytes == 0)
-              throw CLI::ValidationError("--mem", "found 0, expected at least 1 byte");
-            options_.memory = *bytes;
-          },
-          "memory limit of each process, for example 64M or 1G (default: no limit)")
-      ->type_name("BYTES");
+  offer_size(
+      command, "--mem", [this](std::uint64_t bytes) { options_.memory = bytes; }, 1,
+      std::numeric_limits<std::uint64_t>::max(),
+      "memory limit of each process, for example 64M or 1G (default: no limit)");
 }
 void Tool::offer_file_list(CLI::App& command) {
   command
@@ -135,11 +161,25 @@ std::vector<std::string> Tool::arguments(int argc, const char* const* argv) cons
   return out;
 }
 
+namespace {
+
+// Throws if an option has an empty value. A script that uses a variable without a value passes an
+// empty value, and does not mean that the option has no effect.
+void refuse_empty_values(const CLI::App& app) {
+  for (const CLI::Option* const option : app.get_options())
+    if (!option->get_positional() && std::ranges::any_of(option->results(), &std::string::empty))
+      throw CLI::ValidationError(option->get_name(), "needs a value that is not empty");
+  for (const CLI::App* const command : app.get_subcommands()) refuse_empty_values(*command);
+}
+
+}  // namespace
+
 bool Tool::parse(int argc, const char* const* argv) {
   std::vector<std::string> reversed = arguments(argc, argv);
   std::reverse(reversed.begin(), reversed.end());
   try {
     app_.parse(std::move(reversed));
+    refuse_empty_values(app_);
   } catch (const CLI::CallForHelp&) {
     (void)out_.write(app_.help());
     return false;

@@ -36,9 +36,19 @@ struct CommonOptions {
 // must not be empty.
 CLI::Validator one_of(std::vector<std::string> words);
 
+// Returns a validator. The validator checks that the value of an option is a whole number of at
+// least 0 that fits into 64 bits.
+CLI::Validator whole_number();
+
 // Adds an option whose value is one of `words`. *word must outlive the command.
 void offer_word(CLI::App& command, const std::string& option, std::string* word,
                 const std::string& type_name, std::vector<std::string> words,
+                const std::string& help);
+
+// Adds an option whose value is a number of bytes (see parse_bytes()) from `least` to `most`. `take`
+// gets the number, and must be callable as long as the command exists.
+void offer_size(CLI::App& command, const std::string& option,
+                std::function<void(std::uint64_t)> take, std::uint64_t least, std::uint64_t most,
                 const std::string& help);
 
 // Adds an option whose argument must be one of `words`. Each word is paired with a T. The option

@@ -141,20 +141,25 @@ void PackCommand::offer_storage(CLI::App& app) {
                  "values (default: values from HDF5 keep their chunks)")
       ->type_name("[VAR:]DIM:LEN,...");
   offer_statistics(app, &statistics_);
-  app.add_option("--inline", inline_limit_,
-                 "store values of at most BYTES beside the metadata of their block (default: 4096, "
-                 "at most 65536)")
-      ->type_name("BYTES");
+  offer_size(
+      app, "--inline",
+      [this](std::uint64_t limit) {
+        options_.writer.inline_limit = static_cast<std::uint32_t>(limit);
+      },
+      0, 65536,
+      "store values of at most BYTES beside the metadata of their block (default: 4096, at most "
+      "65536)");
   app.add_option(
          "--aggregators", options_.writer.aggregators,
          "number of ranks that write metadata and index (default: depends on the file system)")
       ->type_name("N")
       ->check(CLI::Range(1, 1 << 20).description(""));
-  app.add_option("--align", alignment_,
-                 "stripe size of the file, for example 1M; a power of 2 from 4096 to 1G. Values of "
-                 "at least this size begin at a multiple of the stripe size, and the metadata of "
-                 "each stripe is written by one rank (default: depends on the file system)")
-      ->type_name("BYTES");
+  offer_size(
+      app, "--align", [this](std::uint64_t size) { options_.writer.alignment = size; }, 4096,
+      1 << 30,
+      "stripe size of the file, for example 1M; a power of 2 from 4096 to 1G. Values of at least "
+      "this size begin at a multiple of the stripe size, and the metadata of each stripe is written "
+      "by one rank (default: depends on the file system)");
   offer_choice<Io>(app, "--io", &options_.writer.io, "HOW",
                    {{"posix", Io::kPosix}, {"mpiio", Io::kMpiIo}},
                    "how to write OUT: posix (default) or mpiio (needs mpiexec)");
@@ -528,17 +533,6 @@ Result<Hdf5View> PackCommand::view_to_make() const {
 }
 
 Status PackCommand::take_storage() {
-  if (!inline_limit_.empty()) {
-    NMB_ASSIGN(std::uint64_t limit, parse_bytes(inline_limit_));
-    if (limit > 65536)
-      return Status(Code::kUsage, "found --inline " + inline_limit_ + ", expected at most 65536");
-    options_.writer.inline_limit = static_cast<std::uint32_t>(limit);
-  }
-  if (!alignment_.empty()) {
-    NMB_ASSIGN(options_.writer.alignment, parse_bytes(alignment_));
-    if (options_.writer.alignment == 0)
-      return Status(Code::kUsage, "found --align " + alignment_ + ", expected at least 4096");
-  }
   options_.writer.statistics = statistics_level(statistics_);
   options_.keep_statistics = to_ == "nmb" && tool_.app().count("--stats") == 0;
   NMB_ASSIGN(options_.compression, compression_.parse());

@@ -57,8 +57,8 @@ class PackCommand {
 
   Tool& tool_;
   PackOptions options_;
+  std::string split_names_, sort_ = "given", report_path_, samples_;
   std::string to_, atts_ = "first", on_mismatch_ = "error", statistics_ = "none";
-  std::string split_names_, sort_ = "given", inline_limit_, alignment_, report_path_, samples_;
   CompressionTexts compression_;
   std::optional<Hdf5View> hdf5_view_;
   std::vector<std::string> hints_;

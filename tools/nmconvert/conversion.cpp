@@ -101,7 +101,7 @@ class Converter {
     const std::string& to = record_.of.to;
     const auto usage = [&](const std::string& options, const char* needed) {
       return Status(Code::kUsage, file_->name(), kNoOffset, "",
-                    options + needed + "; this is a " + std::string(kind_name(kind)) + " input" +
+                    options + needed + "; the kind of this input is " + std::string(kind_name(kind)) +
                         (to.empty() ? "" : " with --to " + to));
     };
     if (options_.repack && (kind != FileKind::kNmb || to != "nmb"))
@@ -114,6 +114,7 @@ class Converter {
       return usage("--compress, --shuffle and --chunk", " need an NMB or HDF5 output");
     if (options_.lossy && to == "nmb" && kind != FileKind::kNmb)
       return usage("--lossy", " has no effect here, because nothing can be lost");
+    if (!options_.originals && to != "nmb") return usage("--no-originals", " needs an NMB output");
     if (options_.inline_limit && to != "nmb") return usage("--inline", " needs an NMB output");
     if (options_.hdf5_view.value_or(Hdf5View::kOff) != Hdf5View::kOff && to != "nmb")
       return usage("--hdf5-view", " needs an NMB output");
@@ -372,15 +373,18 @@ class Converter {
   static Status lose_group(const BlockEntry& group,
                            const std::function<Result<std::shared_ptr<const Block>>()>& load,
                            std::vector<Loss>* losses) {
-    std::string found = std::to_string(group.variables) + " variables and " +
-                        std::to_string(group.attributes) + " attributes";
+    const auto counted = [](std::uint64_t count, const std::string& noun) {
+      return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+    };
+    std::string found =
+        counted(group.variables, "variable") + " and " + counted(group.attributes, "attribute");
     if (group.dimensions + group.variables + group.attributes == 0) {
       NMB_ASSIGN(std::shared_ptr<const Block> block, load());
       NMB_ASSIGN(const ClassicView view, classic_view(std::move(block), Kind::kCdf5));
       if (view.losses.empty()) return {};
       found = "no variables and attributes, but links, named datatypes or comments";
     }
-    losses->push_back({"group \"/" + group.name + "\"", "found " + found + "; left out"});
+    losses->push_back({"group \"/" + group.name + "\"", "found " + found + "; classic files have no groups"});
     return {};
   }
 

@@ -60,8 +60,8 @@ class HandedOverFile final : public OutputFileLayer {
     }
     if (same) return {};
     return Status(Code::kExists, base_->name(), kNoOffset, "",
-                  "the file exists, no report lists it, and it differs from what the conversion "
-                  "makes; use -f to replace it");
+                  "the file exists, no report lists it as it is now, and it differs from what the "
+                  "conversion makes; use -f to replace it");
   }
 
   HandOver how_;

@@ -15,7 +15,7 @@ HeaderCommand::HeaderCommand(Tool& tool)
           {"Shows the dimensions, variables and attributes of one block or all blocks, as CDL or "
            "JSON.",
            std::string(
-               "The CDL is the same as that of `ncdump -h`. If all types are types of classic "
+               "The CDL has the form of `ncdump -h`. If all types are types of classic "
                "netCDF, ncgen can make a file with the same definitions from the CDL. Without "
                "BLOCK, all blocks of the file are shown in the order of their names. If there are "
                "several blocks, CDL has a line \"// block NAME\" before each of them, and JSON is "

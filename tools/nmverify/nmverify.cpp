@@ -1,4 +1,5 @@
 // nmverify: checks NMB, classic netCDF and HDF5 files against the rules of their formats.
+#include <limits>
 #include <map>
 
 #include "common/file_list.h"
@@ -6,7 +7,6 @@
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/tool.h"
-#include "common/units.h"
 #include "verify_report.h"
 
 namespace {
@@ -103,15 +103,10 @@ int main(int argc, char** argv) {
   app.add_flag("--originals", arguments.verify.originals,
                "check that each input file that is stored whole can be written again: read its "
                "bytes and compare them with the recorded digests. The default level is then index");
-  app.add_option_function<std::string>(
-         "--rate",
-         [&](const std::string& text) {
-           const Result<std::uint64_t> bytes = parse_bytes(text);
-           if (!bytes.ok()) throw CLI::ValidationError("--rate", bytes.status().message());
-           arguments.verify.rate = *bytes;
-         },
-         "highest read rate in bytes per second, for example 50M")
-      ->type_name("BYTES");
+  offer_size(
+      app, "--rate", [&](std::uint64_t rate) { arguments.verify.rate = rate; }, 0,
+      std::numeric_limits<std::uint64_t>::max(),
+      "highest read rate in bytes per second, for example 50M");
   tool.offer_external(app);
   tool.offer_threads(app);
   tool.offer_memory(app);

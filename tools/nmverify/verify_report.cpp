@@ -31,7 +31,8 @@ class TextReport final : public VerifyReport {
     line((warning ? "warning: " : "") + finding.text());
   }
   void damaged_block(const std::string& name) override {
-    line("block \"" + name + "\" is not sound");
+    // The root block has an empty name.
+    line("block \"" + (name.empty() ? "/" : name) + "\" is not sound");
   }
   void end_file(const Result<VerifySummary>& result) override {
     if (!result.ok()) return;

@@ -74,8 +74,9 @@ class ClassicDecoder {
   template <class Object, class Found, class Expected>
   void remark(const char* rule, std::uint64_t offset, Object object, Found found,
               Expected expected) {
-    if (header_.remark_count++ < ClassicHeader::kMaxRemarks)
+    if (header_.remark_count < ClassicHeader::kMaxRemarks)
       header_.remarks.push_back({rule, offset, object(), found(), expected()});
+    ++header_.remark_count;
   }
   std::string variable_text(VarId id) const {
     return "variable " + in_quotes(header_.metadata.variable(id).name);
@@ -543,7 +544,8 @@ class ClassicDecoder {
                     number(place.bytes) + " bytes from " + number(begin) + " on",
                     "an end of at most 2^63 - 1");
       if (metadata.is_record_variable(id)) {
-        if (record_variables++ == 0 || begin < layout.record_begin) layout.record_begin = begin;
+        if (record_variables == 0 || begin < layout.record_begin) layout.record_begin = begin;
+        ++record_variables;
         single = &place;
         if (!checked_add(sum, padded(place.bytes), &sum) || sum > kMaxOffset)
           return fail("R-CH-14", place.begin_field, variable_text(id),

@@ -68,7 +68,8 @@ Metadata::AttributeSearch Metadata::search_attribute(VarId owner, std::string_vi
   };
   std::uint32_t seen = 0;
   for (std::uint32_t index = first_attribute(owner); index != kNone; index = atts_[index].next) {
-    if (seen++ == NameTable::kLinear) return {att_table_.find(tag_of(name, owner), same), true};
+    if (seen == NameTable::kLinear) return {att_table_.find(tag_of(name, owner), same), true};
+    ++seen;
     if (same(index)) return {index, false};
   }
   return {kNone, seen == NameTable::kLinear};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "model/name_rules.h"
@@ -69,7 +70,29 @@ Result<bool> SplitDataset::sort_variables(const Input& input) {
     names_[v] = (*parts)->rest;
   }
   order_by_group(group_of);
+  find_shared_paths();
   return has_conflict || !groups_.empty();
+}
+
+// Reports each variable whose path is also the path of a block. An HDF5 group cannot hold two
+// objects of the same name.
+void SplitDataset::find_shared_paths() {
+  std::unordered_set<std::string_view> paths;
+  for (const std::string_view group : groups_)
+    for (std::size_t end = 0; end != group.npos;) {
+      end = group.find('/', end + 1);
+      paths.insert(group.substr(0, end));
+    }
+  const auto check = [&](std::string_view group, std::string_view name, const std::string& path) {
+    if (paths.contains(path))
+      conflict_({ConflictKind::kVariableName, std::string(group), std::string(name),
+                 "a variable with the path of a block", "distinct paths"});
+  };
+  for (const std::string_view name : rest_.names) check("", name, std::string(name));
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    for (std::uint32_t i = first_[g]; i < first_[g + 1]; ++i)
+      check(groups_[g], names_[ordered_[i]],
+            std::string(groups_[g]) + "/" + std::string(names_[ordered_[i]]));
 }
 
 // group_of: index of each variable's group, or kStays.

@@ -94,6 +94,7 @@ class SplitDataset {
 
   Result<bool> sort_variables(const Input& input);
   void order_by_group(const std::vector<std::uint32_t>& group_of);
+  void find_shared_paths();
   Result<bool> sort_along_dimension(const Input& input);
   Status make_groups(const Input& input);
   Status make_indexes(const Input& input);

@@ -90,8 +90,29 @@ Status verdict(const PackReport& report, const PackOptions& options) {
 }
 
 std::string PackConflict::text() const {
-  std::string out = std::string(conflict_name(kind)) + " " + object + ": found " + found;
-  if (!expected.empty()) out += ", expected " + expected;
+  // The root block has an empty name.
+  const bool is_root = kind == ConflictKind::kBlockName && object.empty();
+  std::string out = std::string(conflict_name(kind)) + " " + (is_root ? "/" : object);
+  switch (kind) {
+    // The name of the kind says what is wrong.
+    case ConflictKind::kMissingVariable:
+    case ConflictKind::kExtraVariable:
+    case ConflictKind::kMissingBlock:
+    case ConflictKind::kMissingRows:
+    case ConflictKind::kMissingTile:
+      break;
+    case ConflictKind::kCoordinate:
+      out += ": " + found;
+      break;
+    // `expected` is advice.
+    case ConflictKind::kBlockName:
+    case ConflictKind::kGroup:
+      out += ": " + found + "; " + expected;
+      break;
+    default:
+      out += ": found " + found;
+      if (!expected.empty()) out += ", expected " + expected;
+  }
   out += ": " + first_file;
   if (!second_file.empty()) out += " and " + second_file;
   return out;

@@ -55,7 +55,7 @@ void ClassicOutput::check() {
                         std::string(text.substr(from, text.rfind(';') - from)), "");
     }
   if (only_ || conflicts_.size() > 0) return;
-  conflicts_.add_at({0, 0}, ConflictKind::kBlocks, options_.output, 0, ConflictList::kNone,
+  conflicts_.add_at({0, 0}, ConflictKind::kBlocks, "OUT", 0, ConflictList::kNone,
                     std::to_string(blocks_) + " blocks",
                     "one block for a classic file; use --to nc4 or --to hdf5, which have groups");
 }

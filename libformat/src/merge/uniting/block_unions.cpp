@@ -707,7 +707,7 @@ Status BlockUnions::check_coordinates(const Entry& entry,
     FoundConflict found = conflicts_.make(
         {input, 0}, ConflictKind::kCoordinate, joined_path(entry.name.name, disorder->coordinate),
         before, input == before ? ConflictList::kNone : input,
-        "values out of order at index " + std::to_string(disorder->index) + ": " +
+        "values are out of order at index " + std::to_string(disorder->index) + ": " +
             disorder->before + ", then " + disorder->found,
         "strictly monotonic values");
     if (options_.monotonic)

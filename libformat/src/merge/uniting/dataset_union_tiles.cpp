@@ -64,11 +64,11 @@ const DatasetUnion::Place* DatasetUnion::place_here(VarId variable) {
   return &placed.places[placed.place_of_box[box]];
 }
 
-// Returns the fill values of a variable. For tiles, missing_value is used if there is no
-// _FillValue.
+// Returns the values of a variable where no input has values. If the variable has no _FillValue,
+// missing_value is used.
 Source DatasetUnion::fill_of(VarId variable) const {
   const Type type = all_.metadata.variable(variable).type;
-  if (is_tiled() && !all_.metadata.find_attribute(variable, "_FillValue"))
+  if (!all_.metadata.find_attribute(variable, "_FillValue"))
     if (const auto missing = all_.metadata.find_attribute(variable, "missing_value");
         missing && missing->type == type && missing->count == 1)
       return std::make_shared<RepeatedValue>(

@@ -107,13 +107,9 @@ bool BlockCounter::take_stored(const Metadata& metadata, const Storage& storage,
 
 Status BlockCounter::count_chunks(const std::shared_ptr<const ByteSource>& extent,
                                   unsigned threads) {
-  for (const Chunked& chunked : chunked_) {
-    const Status status = count_chunks_of(chunked, extent, threads);
-    if (status.ok()) continue;
-    // If a chunk is damaged, the variable gets no statistics.
-    if (status.rule() != "R-XC-1") return status;
-    variables_[chunked.slot.variable] = {};
-  }
+  for (const Chunked& chunked : chunked_)
+    NMB_TRY(count_chunks_of(chunked, extent, threads)
+                .of_object("variable " + names_[chunked.slot.variable]));
   return {};
 }
 

@@ -288,6 +288,9 @@ bool value_form(const Metadata& metadata, VarId variable,
     add_missing(set, form);
   else if (!own && size > 1)
     add_missing(std::span(form->hole).first(size), form);
+  if (const auto missing = metadata.find_attribute(variable, "missing_value");
+      missing && missing->type == v.type && missing->count > 1)
+    return false;
   if (const auto missing = stated("missing_value"); !missing.empty()) add_missing(missing, form);
   // count_values() has no code for three missing values, only for four. So the third value is
   // listed twice.

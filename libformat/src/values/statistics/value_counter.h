@@ -30,7 +30,7 @@ struct ValueForm {
 };
 
 // Determines how the values of a variable are stored, and sets *form to the result. Returns false
-// if the values are neither numbers nor text. properties: the properties in the block's hdf5
+// if the values are neither numbers nor text, or if missing_value has several values. properties: the properties in the block's hdf5
 // section.
 bool value_form(const Metadata& metadata, VarId variable,
                 std::span<const hdf5::Property> properties, ValueForm* form);
