@@ -45,8 +45,8 @@ void offer_word(CLI::App& command, const std::string& option, std::string* word,
                 const std::string& type_name, std::vector<std::string> words,
                 const std::string& help);
 
-// Adds an option whose value is a number of bytes (see parse_bytes()) from `least` to `most`. `take`
-// gets the number, and must be callable as long as the command exists.
+// Adds an option whose value is a number of bytes (see parse_bytes()) from `least` to `most`.
+// `take` gets the number, and must be callable as long as the command exists.
 void offer_size(CLI::App& command, const std::string& option,
                 std::function<void(std::uint64_t)> take, std::uint64_t least, std::uint64_t most,
                 const std::string& help);

@@ -158,7 +158,8 @@ void PackCommand::offer_storage(CLI::App& app) {
       app, "--align", [this](std::uint64_t size) { options_.writer.alignment = size; }, 4096,
       1 << 30,
       "stripe size of the file, for example 1M; a power of 2 from 4096 to 1G. Values of at least "
-      "this size begin at a multiple of the stripe size, and the metadata of each stripe is written "
+      "this size begin at a multiple of the stripe size, and the metadata of each stripe is "
+      "written "
       "by one rank (default: depends on the file system)");
   offer_choice<Io>(app, "--io", &options_.writer.io, "HOW",
                    {{"posix", Io::kPosix}, {"mpiio", Io::kMpiIo}},

@@ -101,8 +101,8 @@ class Converter {
     const std::string& to = record_.of.to;
     const auto usage = [&](const std::string& options, const char* needed) {
       return Status(Code::kUsage, file_->name(), kNoOffset, "",
-                    options + needed + "; the kind of this input is " + std::string(kind_name(kind)) +
-                        (to.empty() ? "" : " with --to " + to));
+                    options + needed + "; the kind of the input is " +
+                        std::string(kind_name(kind)) + (to.empty() ? "" : ", that of the output is " + to));
     };
     if (options_.repack && (kind != FileKind::kNmb || to != "nmb"))
       return usage("--repack", " needs an NMB input and an NMB output");
@@ -384,7 +384,8 @@ class Converter {
       if (view.losses.empty()) return {};
       found = "no variables and attributes, but links, named datatypes or comments";
     }
-    losses->push_back({"group \"/" + group.name + "\"", "found " + found + "; classic files have no groups"});
+    losses->push_back(
+        {"group \"/" + group.name + "\"", "found " + found + "; classic files have no groups"});
     return {};
   }
 

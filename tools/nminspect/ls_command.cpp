@@ -87,7 +87,9 @@ LsCommand::LsCommand(Tool& tool)
   command_.add_flag("-l", long_, "also show counts, shapes and bytes");
   offer_word(command_, "--what", &what_, "WHAT", {"blocks", "objects"}, "blocks or objects");
   offer_word(command_, "--sort", &sort_, "KEY", {"name", "size"}, "sort by name or size");
-  command_.add_option("--limit", limit_, "show at most N rows")->type_name("N")->check(whole_number());
+  command_.add_option("--limit", limit_, "show at most N rows")
+      ->type_name("N")
+      ->check(whole_number());
   tool.offer_json(command_);
   tool.offer_jsonl(command_);
   tool.offer_bytes(command_);

@@ -89,15 +89,18 @@ class Hdf5Verifier {
   }
   void missed(const Status& status) {
     if (summary_.incomplete.ok()) summary_.incomplete = status.in_file(source_->name());
-    damaged_ = true;
+    missed_ = true;
   }
 
   void check_group(hdf5::GroupBlock group) {
     ++summary_.recorded_blocks;
-    damaged_ = false;
+    damaged_ = missed_ = false;
     const std::string name = group.name;
     if (at_least(VerifyLevel::kBlocks)) check_block(std::move(group));
-    ++(damaged_ ? summary_.damaged_blocks : summary_.sound_blocks);
+    if (damaged_)
+      ++summary_.damaged_blocks;
+    else if (!missed_)
+      ++summary_.sound_blocks;
     if (damaged_ && options_.on_damaged_block) options_.on_damaged_block(name);
   }
 
@@ -204,6 +207,7 @@ class Hdf5Verifier {
   VerifySummary summary_;
   SpaceMap space_;                        // bytes of the values found so far
   bool damaged_ = false;                  // whether the current group is damaged
+  bool missed_ = false;                   // whether a part of the current group was not checked
   std::vector<hdf5::RunInFile> in_file_;  // file positions of the current group's values
   NotDecoded not_decoded_;
   std::uint64_t chunks_left_out_ = 0;

@@ -51,13 +51,13 @@ class ConflictList {
   void add_block_name(Occurrence at, const std::string& name, std::size_t first) {
     if (first == at.input)
       return add_at(at, ConflictKind::kBlockName, name, first, kNone,
-                    "two blocks have this name in one input", "one block is allowed");
-    add_at(at, ConflictKind::kBlockName, name, first, at.input, "two inputs have a block of this name",
-           "use --block-name with {path} or {index}");
+                    "two blocks have this name in one input", "");
+    add_at(at, ConflictKind::kBlockName, name, first, at.input,
+           "two inputs have a block of this name; use --block-name with {path} or {index}", "");
   }
   void add_group(Occurrence at, const std::string& group, std::size_t first) {
-    add_at(at, ConflictKind::kGroup, group, first, at.input, "two inputs have this group",
-           "--unique allows it in one input");
+    add_at(at, ConflictKind::kGroup, group, first, at.input,
+           "two inputs have this group, and --unique is given", "");
   }
 
   std::size_t size() const { return found_.size(); }

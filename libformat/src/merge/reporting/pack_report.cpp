@@ -104,10 +104,9 @@ std::string PackConflict::text() const {
     case ConflictKind::kCoordinate:
       out += ": " + found;
       break;
-    // `expected` is advice.
     case ConflictKind::kBlockName:
     case ConflictKind::kGroup:
-      out += ": " + found + "; " + expected;
+      out += expected.empty() ? ": " + found : ": found " + found + ", expected " + expected;
       break;
     default:
       out += ": found " + found;

@@ -40,9 +40,9 @@ class BlockCounter {
   // Returns whether some variables are stored in chunks. add() does not count their values.
   bool has_chunks() const { return !chunked_.empty(); }
   // Reads and counts the values in chunks. Must not be called concurrently with other functions.
-  // Leaves out a variable if its chunks would decode to far more bytes than are stored. Needs 32 MiB
-  // of memory, or the memory for one chunk if that is more. Errors: kDamaged if a chunk is damaged,
-  // kIo.
+  // Leaves out a variable if its chunks would decode to far more bytes than are stored. Needs 32
+  // MiB of memory, or the memory for one chunk if that is more. Errors: kDamaged if a chunk is
+  // damaged, kIo.
   Status count_chunks(const std::shared_ptr<const ByteSource>& extent, unsigned threads);
   // Returns the statistics. Call this after all bytes of the values were added. Errors: kDamaged if
   // some values were not added.

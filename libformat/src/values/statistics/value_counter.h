@@ -30,8 +30,8 @@ struct ValueForm {
 };
 
 // Determines how the values of a variable are stored, and sets *form to the result. Returns false
-// if the values are neither numbers nor text, or if missing_value has several values. properties: the properties in the block's hdf5
-// section.
+// if the values are neither numbers nor text, or if missing_value has several values. properties:
+// the properties in the block's hdf5 section.
 bool value_form(const Metadata& metadata, VarId variable,
                 std::span<const hdf5::Property> properties, ValueForm* form);
 // Returns the fill value that the properties set for the variable. The result is in stored form. If
