@@ -82,7 +82,7 @@ def test(tools):
         target.unlink()
     test_wide(tools)
     test_threads(tools)
-    for text, expected in (("0", "found 0"), ("1K", "expected more than"), ("much", "--mem")):
+    for text, expected in (("0", "expected at least 1 byte"), ("1K", "expected more than"), ("much", "--mem")):
         done = tools.run("nmcat", source, "-o", target, "--mem", text, exit_code=2)
         tools.check(expected in done.stderr.decode(), f"--mem {text}: found {done.stderr.decode()}")
 

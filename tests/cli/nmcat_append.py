@@ -83,7 +83,7 @@ def check_failures(tools):
     make(tools.work / "more.nc", 99)
     for inputs, options, code, says in (
         (["more.nc", "in1.nc"], [], 1, "block name in1: found a block that the output already has, expected a new block: in1.nc"),
-        (["more.nc", "more.nc"], [], 1, "block name more: found this block name in two inputs"),
+        (["more.nc", "more.nc"], [], 1, "block name more: two inputs have a block of this name"),
         (["more.nc", "text.nc"], [], 2, "text.nc"),
         (["more.nc", "nowhere.nc"], [], 2, "No such file"),
         (["out.nmb"], [], 2, "is also the input"),

@@ -614,10 +614,10 @@ def check_empty_groups(test):
         test.check(sorted(out) == ["evt_a", "evt_b", "evt_c", "run"], f"events.h5: found {sorted(out)}")
         test.check(sorted(out["run"]) == ["evt_a", "evt_b", "evt_c"], f"events.h5: found {sorted(out['run'])} in run")
     test.run("nmcat", "--block-name", "{group}", "--unique", "{group}", *files, "-o", "no.nmb", exit_code=1,
-             says="this group in two inputs")
+             says="two inputs have this group")
     with h5py.File(test.work / "events_b.h5", "a") as out:
         out["run"].attrs["number"] = 7
-    test.run("nmcat", "--block-name", "{group}", *files, "-o", "no.nmb", exit_code=1, says="block name run: found this block name in two inputs")
+    test.run("nmcat", "--block-name", "{group}", *files, "-o", "no.nmb", exit_code=1, says="block name run: two inputs have a block of this name")
 
 
 def check_outputs(test):
@@ -794,7 +794,7 @@ def sets(*counts):
 JOIN = "--mode join"
 TILES = "--mode tiles"
 ROWS = {
-    "missing variable": Row(JOIN, 1, "missing variable t: found none", second=rename("t", "u")),
+    "missing variable": Row(JOIN, 1, "missing variable t", second=rename("t", "u")),
     "missing variable, `--missing=fill`": Row(JOIN + " --missing=fill", 0, "", second=rename("flag", "u")),
     "extra variable": Row(JOIN, 1, "extra variable u", second=lambda out: out.createVariable("u", "f4", ("time",))),
     "extra variable, `--on-mismatch=skip`": Row(
@@ -839,18 +839,18 @@ ROWS = {
     "history only, `--atts=strict`": Row(JOIN + " --atts=strict", 1, "attribute @history",
                                          second=lambda out: out.setncattr("history", "made again")),
     "a coordinate with other values": Row(JOIN, 1, "values x: found 21.f at [2], expected 20.f", files=shifted),
-    "overlapping times": Row(JOIN, 0, "coordinate time: found values out of order at index 3: 2, then 2", files=overlapping),
+    "overlapping times": Row(JOIN, 0, "coordinate time: values are out of order at index 3: 2, then 2", files=overlapping),
     "overlapping times, `--monotonic`": Row(JOIN + " --monotonic", 1, "coordinate time", files=overlapping),
-    "a time that is not a number": Row(JOIN, 0, "coordinate time: found values out of order at index 4", files=no_numbers),
+    "a time that is not a number": Row(JOIN, 0, "coordinate time: values are out of order at index 4", files=no_numbers),
     "a time dimension of fixed length in one file": Row(JOIN, 0, "", files=lambda work: subprocess.run(
         ["ncks", "-O", "--fix_rec_dmn", "time", "b.nc", "b.nc"], cwd=work, check=True) if shutil.which("ncks") else None),
     "no dimension to join along": Row(JOIN + " --along nothing", 1, "dimension nothing: found no block with this dimension"),
-    "a group that one file lacks": Row(JOIN, 1, "missing block evt1: found none", files=two_groups),
+    "a group that one file lacks": Row(JOIN, 1, "missing block evt1", files=two_groups),
     "a compound type": Row(JOIN + " --along axis:0", 1, "one of CDF-5 (blocks are divided and united as classic netCDF): a.nc, and the same in 1 more of 2",
                            files=compounds),
     "a group below the root in which no variable has `domain_decomposition`": Row(
         TILES, 1, "decomposition g: found no attribute domain_decomposition", files=tiles_with_groups),
-    "a tile that no file has": Row(TILES, 1, "missing tile x 3 to 4: found no file with this tile",
+    "a tile that no file has": Row(TILES, 1, "missing tile x 3 to 4",
                                    files=tiles((1, 2, 0), (5, 6, 0))),
     "a tile that no file has, `--missing=fill`": Row(
         TILES + " --missing=fill", 0, "used fill values for 1 missing object: x 3 to 4",
@@ -868,9 +868,9 @@ ROWS = {
     "files with `NumFilesInSet` 2 and 3": Row(TILES, 1, "files in set /: found a set of 3 files, expected a set of 2 files",
                                              files=sets(2, 3)),
     "no tiles": Row(TILES, 1, "decomposition /: found no attribute domain_decomposition"),
-    "the same event twice": Row("--block-name {stem}/{group} --unique {group}", 1, "group evt2: found this group in two inputs",
+    "the same event twice": Row("--block-name {stem}/{group} --unique {group}", 1, "group evt2: two inputs have this group",
                                 files=two_groups),
-    "two inputs of one name": Row("--block-name all", 1, "block name all: found this block name in two inputs"),
+    "two inputs of one name": Row("--block-name all", 1, "block name all: two inputs have a block of this name"),
     "one variable, other values": Row("--mode union", 1, "values t: found 7.f at [1,2], expected 102.f", files=same_values),
     "one variable, other values, `--shared=first`": Row(
         "--mode union --shared=first", 0, "used the first file's values without comparing for ", files=same_values),

@@ -256,7 +256,7 @@ def check_empty_roots(test):
         test.check(list(file["1/c/v"][:]) == [1, 7], f"one.nc: {file}")
     with netCDF4.Dataset(test.work / "events1.nc", "a") as file:
         file.title = "other"
-    test.run("nmcat", *files, "-o", "no.nmb", "--block-name", "{group}", exit_code=1, says="this block name in two inputs")
+    test.run("nmcat", *files, "-o", "no.nmb", "--block-name", "{group}", exit_code=1, says="two inputs have a block of this name")
 
 
 def check_deflate(test):

@@ -164,10 +164,13 @@ std::vector<std::string> Tool::arguments(int argc, const char* const* argv) cons
 namespace {
 
 // Throws if an option has an empty value. A script that uses a variable without a value passes an
-// empty value, and does not mean that the option has no effect.
+// empty value, and does not mean that the option has no effect. Only the name of a block may be
+// empty, because the root block has an empty name.
 void refuse_empty_values(const CLI::App& app) {
   for (const CLI::Option* const option : app.get_options())
-    if (!option->get_positional() && std::ranges::any_of(option->results(), &std::string::empty))
+    if (!option->get_positional() && option->get_type_name() != "BLOCK" &&
+        option->get_type_name() != "GLOB" &&
+        std::ranges::any_of(option->results(), &std::string::empty))
       throw CLI::ValidationError(option->get_name(), "needs a value that is not empty");
   for (const CLI::App* const command : app.get_subcommands()) refuse_empty_values(*command);
 }

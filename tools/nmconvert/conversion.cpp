@@ -102,7 +102,8 @@ class Converter {
     const auto usage = [&](const std::string& options, const char* needed) {
       return Status(Code::kUsage, file_->name(), kNoOffset, "",
                     options + needed + "; the kind of the input is " +
-                        std::string(kind_name(kind)) + (to.empty() ? "" : ", that of the output is " + to));
+                        std::string(kind_name(kind)) +
+                        (to.empty() ? "" : ", that of the output is " + to));
     };
     if (options_.repack && (kind != FileKind::kNmb || to != "nmb"))
       return usage("--repack", " needs an NMB input and an NMB output");
