@@ -127,8 +127,8 @@ class [[nodiscard]] Result {
     std::move(temporary).value();                   \
   })
 // Assigns the value of a Result to `target`. If the Result has no value, returns its status from
-// the enclosing function. This is one statement, so it may follow `if (...)` without braces. It uses
-// statement expressions, an extension that g++ and clang have.
+// the enclosing function. This is one statement, so it may follow `if (...)` without braces. It
+// uses statement expressions, an extension that g++ and clang have.
 #define NMB_ASSIGN(target, expression) \
   NMB_ASSIGN_(NMB_CONCAT(nmb_result_, __COUNTER__), target, expression)
 
