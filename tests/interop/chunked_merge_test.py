@@ -26,6 +26,8 @@ class Field:
     def __init__(self, kind="f4", chunk=(2, 6, 10), **filters):
         self.kind, self.chunk, self.filters = numpy.dtype(kind), chunk, filters
         # netCDF4-python warns if the type and the option disagree.
+        if self.kind.itemsize == 1:
+            filters.pop("endian", None)
         self.stored = self.kind.newbyteorder(">" if filters.get("endian") == "big" else "<")
 
     def values(self, first, count):
@@ -208,6 +210,119 @@ def check_differing(test):
         expect_storage(test, f"join of {files}", test.work / "mixed.nc4", "v", test.work / "later.nc")
 
 
+def widened(variable, kind):
+    """The values of a variable as --on-mismatch=widen gives them; default fill values become those of the new type."""
+    values = variable[:]
+    if "_FillValue" in variable.ncattrs() or values.dtype.itemsize == 1 or values.dtype == kind:
+        return values.astype(kind)
+    return numpy.where(values == netCDF4.default_fillvals[values.dtype.str[1:]], netCDF4.default_fillvals[kind],
+                       values.astype(kind)).astype(kind)
+
+
+def check_widened(test):
+    """--on-mismatch=widen: the united variable has the chunks, the filters and the byte order of the first input."""
+    shuffled = {"zlib": True, "complevel": 3, "shuffle": True}
+    for number, (kinds, wide) in enumerate((
+        (("i2", "i4", "i2"), "i4"), (("i4", "i2", "i4"), "i4"), (("i2", "f4", "u1"), "f4"), (("i4", "f4", "f8"), "f8"),
+        (("u2", "i2", "i2"), "i4"), (("f8", "i1", "f4"), "f8"), (("i8", "u4", "i1"), "i8"),
+    )):
+        for endian, fill in itertools.product(("little", "big"), (False, True)):
+            files, first = [], 0
+            for i, (kind, count) in enumerate(zip(kinds, (4, 3, 5))):
+                files.append(f"w{i}.nc")
+                # The second file has other chunks than the first, the third has the same.
+                field = Field(kind, (2, 6, 10) if i % 2 == 0 else (3, 4, 20), endian=endian, **shuffled)
+                make(test.work / files[-1], {"v": field}, first, count, **({"fill_value": 7} if fill else {}))
+                with netCDF4.Dataset(test.work / files[-1], "a") as file:
+                    file["v"].set_auto_mask(False)
+                    if not fill:
+                        file["v"][1, 2:4] = netCDF4.default_fillvals[kind]
+                    # Some chunks of the last steps are never written.
+                    file["v"][count + 3, 0, 0] = 1
+                first += count + 4
+            expected = []
+            for name in files:
+                with netCDF4.Dataset(test.work / name) as file:
+                    file["v"].set_auto_mask(False)
+                    expected.append(widened(file["v"], wide))
+            expected = numpy.concatenate(expected)
+            for kind in ("nmb", "nc4"):
+                what = f"widened {kinds}, {endian}, {kind}"
+                output = f"w{number}.{kind}"
+                test.run("nmcat", "--mode", "join", *files, "-o", output, "-f", "--on-mismatch", "widen")
+                path = out_of(test, output)
+                expect_values(test, what, path, "v", expected)
+                order = ">" if endian == "big" else "<"
+                filler = numpy.array(7 if fill else netCDF4.default_fillvals[wide], wide)
+                if kinds[0] in ("i1", "u1") and not fill:
+                    filler = numpy.array(netCDF4.default_fillvals[kinds[0]], wide)
+                stored_as = numpy.dtype(wide).newbyteorder(order)
+                found = storage(path, "v")
+                wanted = ((2, 6, 10), [2, 1], stored_as.str, filler.tobytes(), True)
+                test.check(found == wanted, f"{what}: found storage {found}, expected {wanted}")
+                with h5py.File(path) as file:
+                    plist = file["v"].id.get_create_plist()
+                    found = [plist.get_filter(i)[2] for i in range(2)]
+                    test.check(found == [(stored_as.itemsize,), (3,)], f"{what}: found parameters {found}")
+                if kinds[0] == wide and kind == "nc4":
+                    test.check(
+                        stored(path, "v")[2, 6, 10] == stored(test.work / files[0], "v")[2, 6, 10],
+                        f"{what}: a chunk of the united type has other bytes",
+                    )
+
+
+def check_sums(test):
+    """A copied chunk with a wrong checksum is an error, wherever the checksum is among the filters."""
+    for name, filters in {
+        "sum": {"fletcher32": True},
+        "sum_inside": {"fletcher32": True, "compression": "gzip", "netcdf": True},
+        "sum_outside": {"fletcher32": True, "compression": "gzip", "shuffle": True},
+    }.items():
+        for i in range(2):
+            path = test.work / f"{name}{i}.nc"
+            if filters.get("netcdf"):
+                make(path, {"v": Field(zlib=True, complevel=1, shuffle=True, fletcher32=True)}, 4 * i, 4)
+                continue
+            with h5py.File(path, "w") as out:
+                out.create_dataset("v", data=ZLIB.values(4 * i, 4), chunks=(2, 6, 10), maxshape=(None, NY, NX), **filters)
+        files = [f"{name}0.nc", f"{name}1.nc"]
+        with h5py.File(test.work / files[1]) as file:
+            order = storage(test.work / files[1], "v")[1]
+            chunk = file["v"].id.get_chunk_info(3)
+        test.check(3 in order, f"{name}: found filters {order}")
+        for kind in OUTPUTS:
+            test.run("nmcat", "--mode", "join", "--along", "axis:0", *files, "-o", f"sound.{kind}", "-f")
+            expect_values(test, name, out_of(test, f"sound.{kind}"), "v", ZLIB.values(0, 8))
+        # The last byte of the values, or a byte of the checksum in the chunk.
+        for at in (chunk.size - 5, chunk.size - 1):
+            whole = (test.work / files[1]).read_bytes()
+            place = chunk.byte_offset + at
+            (test.work / files[1]).write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+            for kind in OUTPUTS:
+                test.run("nmcat", "--mode", "join", "--along", "axis:0", *files, "-o", f"damaged.{kind}", exit_code=1,
+                         says=f"nmcat: {files[1]}: variable v: chunk at index 4, 6, 10 of the result: found a chunk ")
+                test.check(not (test.work / f"damaged.{kind}").exists(), f"{name}: damage was copied to {kind}")
+            (test.work / files[1]).write_bytes(whole)
+
+
+def check_impossible_filters(test):
+    """Filters whose parameters no encoder can use. The chunks skip their filter."""
+    for i, level in enumerate(((), (4000000000,))):
+        with h5py.File(test.work / f"level{i}.h5", "w") as out:
+            plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            plist.set_chunk((3,))
+            plist.set_filter(h5py.h5z.FILTER_DEFLATE, h5py.h5z.FLAG_OPTIONAL, level)
+            space = h5py.h5s.create_simple((4,), (h5py.h5s.UNLIMITED,))
+            data = h5py.h5d.create(out.id, b"v", h5py.h5t.STD_I32LE, space, plist)
+            for first in (0, 3):
+                data.write_direct_chunk((first,), numpy.arange(first, first + 3, dtype="<i4").tobytes(), 1)
+    for files, level in ((("level0.h5", "level1.h5"), 1), (("level1.h5", "level0.h5"), 9)):
+        test.run("nmcat", "--mode", "join", "--along", "axis:0", *files, "-o", "level.h5", "-f")
+        with h5py.File(test.work / "level.h5") as file:
+            test.check(file["v"][:].tolist() == [0, 1, 2, 3] * 2, f"{files}: found {file['v'][:]}")
+            test.check(file["v"].compression_opts == level, f"{files}: found level {file['v'].compression_opts}")
+
+
 def check_unwritten(test):
     """Chunks that were never written stay so, and read as the fill value."""
     for i in range(2):
@@ -387,6 +502,9 @@ def check(test):
     check_small(test)
     check_like_ncrcat(test)
     check_differing(test)
+    check_widened(test)
+    check_sums(test)
+    check_impossible_filters(test)
     check_unwritten(test)
     check_options(test)
     check_tiles(test)

@@ -499,21 +499,21 @@ Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t*
   parts.is_record = place.is_record;
   parts.type = place.type;
   parts.to = found.type;
-  parts.maps_fill = place.type != found.type && maps_fill(variable, place);
+  parts.maps_fill = maps_fill(all_.metadata, variable, place);
   return std::make_shared<MemberArray>(std::move(parts));
 }
 
 // Returns whether a variable's default fill values in one dataset mean missing values, although no
-// attribute says so.
-bool DatasetUnion::maps_fill(VarId variable, const Place& place) const {
-  if (!members_[place.member].has_default_fill.value_or(false) ||
-      all_.metadata.find_attribute(variable, "_FillValue"))
+// attribute says so, and whether the union widens these values.
+bool DatasetUnion::maps_fill(const Metadata& all, VarId variable, const Place& place) const {
+  const Type type = all.variable(variable).type;
+  if (place.type == type || !members_[place.member].has_default_fill.value_or(false) ||
+      all.find_attribute(variable, "_FillValue"))
     return false;
-  const Type type = all_.metadata.variable(variable).type;
   const std::vector<std::byte> fill =
       widened_values(default_fill_value(place.type), place.type, type);
   for (const char* name : {"missing_value", "flag_values"}) {
-    const auto told = all_.metadata.find_attribute(variable, name);
+    const auto told = all.find_attribute(variable, name);
     if (!told || told->type != type) continue;
     for (std::size_t at = 0; at < told->values.size(); at += fill.size())
       if (std::ranges::equal(told->values.subspan(at, fill.size()), fill)) return false;
@@ -798,27 +798,35 @@ std::vector<DatasetUnion::Box> DatasetUnion::boxes(const Dataset& all, VarId var
   std::vector<Box> found;
   if (columns_.contains(variable)) return found;
   const std::span<const DimId> ids = all.metadata.variable(variable).dimensions;
-  Box whole{placed.places.front().member, std::vector<std::uint64_t>(ids.size()), {}};
+  Box whole;
+  whole.first.resize(ids.size());
   for (const DimId id : ids) {
     const Dimension dimension = all.metadata.dimension(id);
     whole.count.push_back(dimension.is_record() ? all.records : dimension.length);
   }
+  const auto add = [&](const Place& place) -> Box& {
+    Box& box = found.emplace_back(whole);
+    box.member = place.member;
+    box.type = place.type;
+    box.maps_fill = maps_fill(all.metadata, variable, place);
+    return box;
+  };
   if (placed.axes.empty()) {
-    found.push_back(std::move(whole));
+    add(placed.places.front());
   } else if (is_tiled()) {
     const TileBoxes& boxes = *tilings_.at({ids.begin(), ids.end()}).boxes;
-    for (const Place& place : placed.places)
-      found.push_back({place.member,
-                       {boxes.firsts(place.box), boxes.firsts(place.box) + ids.size()},
-                       {boxes.counts(place.box), boxes.counts(place.box) + ids.size()}});
+    for (const Place& place : placed.places) {
+      Box& box = add(place);
+      box.first.assign(boxes.firsts(place.box), boxes.firsts(place.box) + ids.size());
+      box.count.assign(boxes.counts(place.box), boxes.counts(place.box) + ids.size());
+    }
   } else {
     const std::uint32_t axis = placed.axes.front();
     std::uint64_t end = 0;
     for_each_part(joined_[ids[axis]], placed,
                   [&](std::uint64_t count, std::optional<std::uint32_t>, const Place* place) {
                     if (place && count > 0) {
-                      Box& box = found.emplace_back(whole);
-                      box.member = place->member;
+                      Box& box = add(*place);
                       box.first[axis] = end;
                       box.count[axis] = count;
                     }

@@ -165,7 +165,9 @@ class DatasetUnion {
   // The box of the united array that has the values of one dataset.
   struct Box {
     std::uint32_t member;
-    std::vector<std::uint64_t> first, count;  // by dimension, slowest first
+    std::vector<std::uint64_t> first{}, count{};  // by dimension, slowest first
+    Type type{};                                  // type of the dataset's values
+    bool maps_fill = false;                       // see widening()
   };
   // Returns the boxes of a variable, in the order of the datasets. Where boxes overlap, the values
   // of the first box are used. Returns no boxes for a variable from add_column(). all: the result
@@ -251,7 +253,7 @@ class DatasetUnion {
   Status compare_values(const Member& member, VarId local, VarId known, const Place& first);
   bool is_known_same(const Member& member, VarId local, VarId known) const;
   bool can_widen(const Member& member, VarId local, VarId known) const;
-  bool maps_fill(VarId variable, const Place& place) const;
+  bool maps_fill(const Metadata& all, VarId variable, const Place& place) const;
   Status widen(VarId known, const Variable& found);
   Status add_attribute(VarId known, Type of_variable, const Attribute& attribute);
   bool is_same(const Attribute& found, const Attribute& expected) const;
