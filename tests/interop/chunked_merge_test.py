@@ -9,6 +9,7 @@ Skipped (exit code 77) without h5py or netCDF4-python.
 """
 
 import itertools
+import json
 import shutil
 import subprocess
 import sys
@@ -26,8 +27,8 @@ class Field:
     def __init__(self, kind="f4", chunk=(2, 6, 10), **filters):
         self.kind, self.chunk, self.filters = numpy.dtype(kind), chunk, filters
         # netCDF4-python warns if the type and the option disagree.
-        if self.kind.itemsize == 1:
-            filters.pop("endian", None)
+        if self.kind.itemsize == 1 and "endian" in filters:
+            filters["endian"] = "little"
         self.stored = self.kind.newbyteorder(">" if filters.get("endian") == "big" else "<")
 
     def values(self, first, count):
@@ -286,12 +287,13 @@ def check_sums(test):
             with h5py.File(path, "w") as out:
                 out.create_dataset("v", data=ZLIB.values(4 * i, 4), chunks=(2, 6, 10), maxshape=(None, NY, NX), **filters)
         files = [f"{name}0.nc", f"{name}1.nc"]
+        join = ["--mode", "join", *([] if filters.get("netcdf") else ["--along", "axis:0"])]
         with h5py.File(test.work / files[1]) as file:
             order = storage(test.work / files[1], "v")[1]
             chunk = file["v"].id.get_chunk_info(3)
         test.check(3 in order, f"{name}: found filters {order}")
         for kind in OUTPUTS:
-            test.run("nmcat", "--mode", "join", "--along", "axis:0", *files, "-o", f"sound.{kind}", "-f")
+            test.run("nmcat", *join, *files, "-o", f"sound.{kind}", "-f")
             expect_values(test, name, out_of(test, f"sound.{kind}"), "v", ZLIB.values(0, 8))
         # The last byte of the values, or a byte of the checksum in the chunk.
         for at in (chunk.size - 5, chunk.size - 1):
@@ -299,7 +301,7 @@ def check_sums(test):
             place = chunk.byte_offset + at
             (test.work / files[1]).write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
             for kind in OUTPUTS:
-                test.run("nmcat", "--mode", "join", "--along", "axis:0", *files, "-o", f"damaged.{kind}", exit_code=1,
+                test.run("nmcat", *join, *files, "-o", f"damaged.{kind}", exit_code=1,
                          says=f"nmcat: {files[1]}: variable v: chunk at index 4, 6, 10 of the result: found a chunk ")
                 test.check(not (test.work / f"damaged.{kind}").exists(), f"{name}: damage was copied to {kind}")
             (test.work / files[1]).write_bytes(whole)
@@ -463,6 +465,103 @@ def check_again(test):
     expect_values(test, "as .nc", test.work / "plain.nc", "v", ZLIB.values(0, 8))
 
 
+def check_dry_runs(test):
+    """--dry-run writes nothing, and reports what the run then does, for each kind of output and with --append."""
+    for i in range(2):
+        make(test.work / f"fit{i}.nc", {"v": ZLIB}, 4 * i, 4)
+        make(test.work / f"odd{i}.nc", {"v": ZLIB}, 3 * i, 3)
+        subprocess.run(["nccopy", "-k", "cdf5", f"fit{i}.nc", f"plain{i}.nc"], cwd=test.work, check=True)
+    make(test.work / "other1.nc", {"v": ZLIB}, 4, 4, title="other")
+    make(test.work / "bad1.nc", {"v": Field("f8", zlib=True)}, 4, 4)
+    calls = [(f"{name}0.nc", f"{name}1.nc") for name in ("fit", "odd", "plain")]
+    calls += [("fit0.nc", "other1.nc"), ("fit0.nc", "bad1.nc"), ("fit0.nc", "fit0.nc", "--mode", "pack", "--block-name", "x{index}")]
+    for call, kind in itertools.product(calls, ("nmb", "nc4", "h5", "nc")):
+        if "pack" in call and kind == "nc":
+            continue
+        output = test.work / f"dry.{kind}"
+        mode = () if "pack" in call else ("--mode", "join")
+        words = ("nmcat", *mode, *call, "-o", output.name, "--json", "--no-originals" if "pack" in call and kind == "nmb" else "-q")
+        before = {path.name: path.stat().st_mtime_ns for path in test.work.iterdir()}
+        planned = json.loads(test.run(*words, "--dry-run", exit_code=None))
+        code = test.exit_code
+        after = {path.name: path.stat().st_mtime_ns for path in test.work.iterdir()}
+        what = f"dry run of {call} to {kind}"
+        test.check(after == before, f"{what}: found files {sorted(set(after) ^ set(before))}")
+        made = json.loads(test.run(*words, exit_code=code))
+        plan = planned.pop("plan", None)
+        test.check((plan is not None) == (code == 0), f"{what}: exit code {code}, found plan {plan}")
+        if plan and plan["is_estimate"]:
+            test.check(kind in ("nc4", "h5"), f"{what}: found an estimate")
+            near = abs(planned["bytes_out"] - made["bytes_out"]) < 40000
+            test.check(near, f"{what}: found {planned['bytes_out']} bytes, expected about {made['bytes_out']}")
+            planned.pop("bytes_out"), made.pop("bytes_out")
+        for key in ("done", "view_note"):
+            planned.pop(key), made.pop(key)
+        test.check(planned == made, f"{what}: found {planned}, expected {made}")
+        if code == 0:
+            output.unlink()
+    # Adding to a file.
+    test.run("nmcat", "fit0.nc", "-o", "grown.nmb", "--no-originals", "--hdf5-view", "off")
+    for call in (("fit1.nc",), ("plain1.nc", "odd0.nc"), ("fit0.nc",), ("fit0.nc", "--replace")):
+        words = ("nmcat", *call, "-o", "grown.nmb", "--append", "--json", "--no-originals", "--hdf5-view", "off")
+        before = (test.work / "grown.nmb").read_bytes()
+        planned = json.loads(test.run(*words, "--dry-run", exit_code=None))
+        code, what = test.exit_code, f"dry run of --append {call}"
+        test.check((test.work / "grown.nmb").read_bytes() == before, f"{what}: the file has changed")
+        made = json.loads(test.run(*words, exit_code=code))
+        test.check(code == (1 if call == ("fit0.nc",) else 0), f"{what}: exit code {code}")
+        plan = planned.pop("plan", None)
+        planned.pop("done"), made.pop("done")
+        test.check(planned == made, f"{what}: found {planned}, expected {made}")
+        if plan:
+            test.check(plan["bytes_before"] == len(before), f"{what}: found {plan['bytes_before']} bytes before")
+
+
+def check_unlimited(test):
+    """Several unlimited dimensions, and an unlimited dimension that is not the slowest."""
+    def make_growing(path, first, count, second=None):
+        with netCDF4.Dataset(path, "w") as out:
+            for name, length in (("x", 6), ("time", None), ("station", second)):
+                out.createDimension(name, length)
+            out.createVariable("time", "i4", ("time",))[:] = numpy.arange(first, first + count)
+            made = out.createVariable("late", "f4", ("x", "time"), zlib=True, chunksizes=(3, 2))
+            made[:] = numpy.arange(first, first + count) + numpy.arange(6)[:, None] * 100
+            made = out.createVariable("both", "i2", ("time", "station"), chunksizes=(2, 2), fill_value=-9)
+            made[:, :] = numpy.arange(first, first + count)[:, None] * 10 + numpy.arange(5)
+    for second in (None, 5):
+        for i, (first, count) in enumerate(((0, 4), (4, 3), (7, 2))):
+            make_growing(test.work / f"g{i}.nc", first, count, second)
+        files = [f"g{i}.nc" for i in range(3)]
+        for kind in OUTPUTS:
+            what = f"unlimited dimensions, {second}, {kind}"
+            test.run("nmcat", "--mode", "join", *files, "-o", f"g.{kind}", "-f")
+            path = out_of(test, f"g.{kind}")
+            expect_values(test, what, path, "late", (numpy.arange(9) + numpy.arange(6)[:, None] * 100).astype("f4"))
+            expect_values(test, what, path, "both", (numpy.arange(9)[:, None] * 10 + numpy.arange(5)).astype("i2"))
+            for name in ("late", "both"):
+                expect_storage(test, what, path, name, test.work / "g0.nc")
+            with netCDF4.Dataset(path) as file:
+                grow = [file.dimensions[name].isunlimited() for name in ("x", "time", "station")]
+                test.check(grow == [False, True, second is None], f"{what}: found growing dimensions {grow}")
+            with h5py.File(path) as file, h5py.File(test.work / "g0.nc") as first:
+                for name in ("late", "both"):
+                    test.check(file[name].maxshape == first[name].maxshape, f"{what}: {name}: {file[name].maxshape}")
+        test.check(stored(test.work / "g.nc4", "late")[0, 4] == stored(test.work / "g1.nc", "late")[0, 0],
+                   "unlimited dimensions: a chunk that fits has other bytes")
+        # A joined file is joined again; a classic file cannot hold it.
+        test.run("nmcat", "--mode", "join", "g.nmb", "g.nmb", "-o", "twice.nc4", "-f")
+        with netCDF4.Dataset(test.work / "twice.nc4") as file:
+            test.check(file["late"].shape == (6, 18), f"joined twice: found shape {file['late'].shape}")
+        test.run("nmcat", "--mode", "join", *files, "-o", "g.cdf", exit_code=1, says="found an unlimited dimension that is not")
+        test.run("nmcat", "--mode", "join", *files, "-o", "v.nmb", "--hdf5-view", "on", exit_code=1, says="unlimited dimension")
+        # The second dimension, joined by its name.
+        if second is None:
+            make_growing(test.work / "s1.nc", 0, 4, None)
+            test.run("nmcat", "--mode", "join", "--along", "station", "g0.nc", "s1.nc", "-o", "s.nc4")
+            with netCDF4.Dataset(test.work / "s.nc4") as file:
+                test.check(file["both"].shape == (4, 10), f"along station: found shape {file['both'].shape}")
+
+
 def make_small(path, time, station):
     """Small variables: a coordinate in chunks, a matrix in chunks, a matrix without chunks, and a short series."""
     with netCDF4.Dataset(path, "w") as out:
@@ -510,6 +609,8 @@ def check(test):
     check_tiles(test)
     check_tables(test)
     check_again(test)
+    check_dry_runs(test)
+    check_unlimited(test)
 
 
 if __name__ == "__main__":

@@ -212,8 +212,7 @@ bool has_sum(const std::vector<Filter>& filters, std::uint32_t mask) {
 }
 
 Status check_sums(const std::vector<Filter>& filters, std::uint32_t mask,
-                  std::vector<std::byte> stored, std::uint64_t length,
-                  std::uint64_t element_size) {
+                  std::vector<std::byte> stored, std::uint64_t length, std::uint64_t element_size) {
   return undo_filters(filters, first_sum(filters, mask), mask, std::move(stored), length,
                       element_size)
       .status();

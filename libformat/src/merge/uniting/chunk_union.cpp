@@ -153,7 +153,8 @@ class ChunkUniter {
   ChunkUniter(const DatasetUnion& united, const Dataset& all,
               const std::vector<std::uint32_t>& levels, const ChunkUnionOptions& options,
               const std::shared_ptr<SpoolFile>& spool)
-      : all_(all),
+      : united_(united),
+        all_(all),
         from_(all.metadata),
         levels_(levels),
         options_(options),
@@ -175,7 +176,8 @@ class ChunkUniter {
       return std::optional<UnitedChunks>();
     if (options_.compression) out_.wanted.uses.resize(options_.compression->chunk.size());
     for (VarId v = 0; v < variables_.size(); ++v) choose(v);
-    if (std::ranges::none_of(variables_, [](const UnitedVariable& v) { return !!v.chunking; }))
+    if (!united_.has_growing() &&
+        std::ranges::none_of(variables_, [](const UnitedVariable& v) { return !!v.chunking; }))
       return std::optional<UnitedChunks>();
     NMB_TRY(define());
     NMB_ASSIGN(out_.body, encode_extended_body(to_, 0));
@@ -275,17 +277,19 @@ class ChunkUniter {
     const bool is_asked_for = std::ranges::any_of(asked, [](const auto& a) { return !!a; });
     std::uint64_t bytes = type_size(v.type);
     for (const std::uint64_t n : lengths) bytes *= n;
-    const bool grows = from_.is_record_variable(variable);
+    const bool is_growing =
+        std::ranges::any_of(v.dimensions, [&](DimId dimension) { return grows(dimension); });
     // A small coordinate keeps its filters. A small array that has no chunks is not divided into
     // chunks.
-    const bool is_left_alone = bytes <= kSmallArray && !grows && (lengths.size() == 1 || !chunking);
+    const bool is_left_alone =
+        bytes <= kSmallArray && !is_growing && (lengths.size() == 1 || !chunking);
     const bool is_coded = options_.compression && (is_asked_for || !is_left_alone);
     std::vector<Filter> filters;
     if (chunking) filters = filters_for(chunking->filters, type_size(v.type));
     if (is_coded) filters = wanted_filters(*options_.compression, filters, type_size(v.type));
     if (!chunking) {
       // If a variable may grow, HDF5 can store it only in chunks.
-      if (!grows && (!is_coded || (!is_asked_for && filters.empty()))) return;
+      if (!is_growing && (!is_coded || (!is_asked_for && filters.empty()))) return;
       chunking.emplace();
       chunking->form.type = v.type;
       chunking->chunk = usual_chunk(lengths, type_size(v.type));
@@ -297,7 +301,7 @@ class ChunkUniter {
       std::uint64_t& chunk = chunking->chunk[i];
       if (asked[i]) chunk = options_.compression->chunk[*asked[i]].length;
       // If a dimension cannot grow, HDF5 does not allow chunks that are longer than the dimension.
-      const bool is_unlimited = i == 0 && grows;
+      const bool is_unlimited = grows(v.dimensions[i]);
       const std::uint64_t most = is_unlimited ? chunk : std::max<std::uint64_t>(lengths[i], 1);
       if (asked[i]) {
         ChunkUse& use = out_.wanted.uses[*asked[i]];
@@ -310,6 +314,10 @@ class ChunkUniter {
       part.is_alike = part.own && are_alike(*part.own, *chunking) &&
                       (!keeps_level || part.own->filters == chunking->filters);
     if (is_coded && options_.compression->codec == PieceCodec::kZstd) out_.wanted.has_zstd = true;
+  }
+
+  bool grows(DimId dimension) const {
+    return from_.record_dimension() == dimension || united_.grows(dimension);
   }
 
   // Returns for each dimension of a variable the index of the chunk length that the options
@@ -353,8 +361,8 @@ class ChunkUniter {
   // Defines the block, and stores the values of its variables in the order of definition.
   Status define() {
     auto extension = std::make_shared<Extension>();
-    if (const auto grows = from_.record_dimension())
-      extension->unlimited.push_back({*grows, false});
+    for (DimId d = 0; d < from_.dimension_count(); ++d)
+      if (grows(d)) extension->unlimited.push_back({d, false});
     hdf5::append_property(dimensions_above(levels_), &extension->hdf5);
     std::vector<Type> types;
     std::vector<std::uint64_t> begins;
@@ -631,6 +639,7 @@ class ChunkUniter {
                        part.region_begin + row.offset, row.stored_length};
   }
 
+  const DatasetUnion& united_;
   const Dataset& all_;
   const Metadata& from_;
   const std::vector<std::uint32_t>& levels_;

@@ -133,7 +133,8 @@ std::uint32_t DatasetUnion::first_of(VarId known, std::string_view attribute) co
 // --- dimensions ---
 
 // Returns for each dimension of the dataset whether values are joined along it.
-std::vector<bool> DatasetUnion::along_of(const Metadata& metadata) const {
+std::vector<bool> DatasetUnion::along_of(const Member& member) const {
+  const Metadata& metadata = member.metadata;
   std::vector<bool> along(metadata.dimension_count());
   if (is_tiled()) {
     for (DimId id = 0; id < metadata.dimension_count(); ++id)
@@ -149,7 +150,17 @@ std::vector<bool> DatasetUnion::along_of(const Metadata& metadata) const {
     is_known = true;
     add(metadata.find_dimension(all_.metadata.dimension(id).name));
   }
-  if (rules_.along == Along::kRecords && !is_known) add(metadata.record_dimension());
+  if (rules_.along == Along::kRecords && !is_known) {
+    const auto used = std::ranges::find_if(member.growing, [&](DimId id) {
+      for (VarId v = 0; v < metadata.variable_count(); ++v)
+        if (std::ranges::count(metadata.variable(v).dimensions, id) > 0) return true;
+      return false;
+    });
+    if (metadata.record_dimension())
+      add(metadata.record_dimension());
+    else if (used != member.growing.end())
+      add(*used);
+  }
   if (rules_.along == Along::kDimension && !is_known)
     add(metadata.find_dimension(rules_.dimension));
   if (rules_.along == Along::kFirstAxis)
@@ -178,7 +189,7 @@ std::uint64_t DatasetUnion::length_of(DimId id) const {
 }
 
 Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
-  const std::vector<bool> along = along_of(member.metadata);
+  const std::vector<bool> along = along_of(member);
   for (Joined& joined : joined_) {
     if (!joined.is) continue;
     joined.counts.push_back(0);
@@ -199,7 +210,8 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
       conflict(ConflictKind::kDimensionName, found.name, "this record dimension",
                in_quotes(all_.metadata.dimension(*record).name), dimension_members_[*record]);
     } else {
-      NMB_ASSIGN(id, add_dimension(found, *part, along[local]));
+      NMB_ASSIGN(id, add_dimension(found, *part, along[local],
+                                   std::ranges::count(member.growing, local) > 0));
       if (found.is_record()) is_record_used_ = !member.is_record_unused;
     }
     ids->push_back(id);
@@ -209,7 +221,7 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
 
 // Adds a new dimension. Returns nullopt if its name is illegal.
 Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found, const Part& part,
-                                                         bool is_joined) {
+                                                         bool is_joined, bool grows) {
   const Result<DimId> added =
       all_.metadata.def_dim(found.name, found.is_record() ? found.length : part.whole);
   if (!added.ok()) {
@@ -217,6 +229,7 @@ Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found,
     return std::optional<DimId>();
   }
   dimension_members_.push_back(here());
+  grows_.push_back(grows);
   Joined& joined = joined_.emplace_back();
   joined.is = is_joined;
   if (is_joined) {
