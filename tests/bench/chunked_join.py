@@ -166,15 +166,12 @@ def main():
         programs = {f"nmcat, {name}": ([nmcat, *common, "-o", path], None, limit, path) for name, path in outputs.items()}
         copy = options.work / "cat.bin"
         programs = {"cat": (["cat", *files.paths], copy, None, copy)} | programs
-        if kind in ("fit", "misfit") and shutil.which("ncrcat"):
+        if kind == "misfit" and shutil.which("ncrcat"):
             theirs = options.work / "theirs.nc"
             programs["ncrcat"] = (["ncrcat", "-h", "-O", "-4", "-L", LEVEL, *files.paths, "-o", theirs], None, None, theirs)
         times, sizes = {name: [] for name in programs}, {}
         for turn in range(options.rounds):
             for name, (command, into, bound, output) in programs.items():
-                # The bytes of ncrcat take minutes. Three of its times are enough.
-                if name == "ncrcat" and turn >= 3:
-                    continue
                 # Bytes that other runs wrote must not slow this run down.
                 output.unlink(missing_ok=True)
                 os.sync()

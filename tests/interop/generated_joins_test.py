@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Random sets of netCDF-4 files, joined by nmcat to .nmb, .nc4 and .nc (classic). The outputs have the values that
+"""Random sets of netCDF-4 files, joined (or, as tiles, put together) by nmcat to .nmb, .nc4 and .nc (classic). The outputs have the values that
 numpy makes of the inputs and that ncrcat writes, the types, dimensions and attributes of the first input, and the
 chunks and filters of the first input that has chunks.
 
@@ -59,6 +59,8 @@ class Set:
             self.variables.append(Variable(rng, v, shape))
         if not any(self.along in v.shape for v in self.variables):
             self.variables.append(Variable(rng, 9, [self.along]))
+        if not any(self.second in v.shape for v in self.variables):
+            self.second = None
         chunk = int(rng.integers(1, 4))
         # In half of the sets, each file has whole chunks.
         factor = chunk if rng.random() < 0.5 else 1
@@ -101,8 +103,8 @@ class Set:
                 out.createDimension(name, None if name == self.second else length)
             for v in self.variables:
                 options = dict(self.storage[v.name])
-                if options.get("chunksizes") and number > 0 and rng.random() < 0.2:
-                    options = self.draw(v, options["chunksizes"][0])
+                if number > 0 and rng.random() < 0.2:
+                    options = self.draw(v, int(rng.integers(1, 4)))
                 elif "complevel" in options and number > 0:
                     options["complevel"] = int(rng.integers(1, 10))
                 stored = numpy.dtype(v.kind).newbyteorder(">" if v.big else "<")
@@ -155,6 +157,9 @@ def compare(test, what, path, files, is_classic=False):
         test.check(attributes_of(found) == attributes_of(first), f"{what}: attributes {attributes_of(found)}")
         test.check(list(found.variables) == list(first.variables), f"{what}: variables {list(found.variables)}")
         for name, dimension in first.dimensions.items():
+            # ncrcat drops dimensions that no variable uses.
+            if name not in found.dimensions and not any(name in v.shape for v in files.variables):
+                continue
             length = sum(files.counts) if name == files.along else len(dimension)
             test.check(name in found.dimensions and len(found.dimensions[name]) == length, f"{what}: dimension {name}")
             if not is_classic and name in found.dimensions:
@@ -180,7 +185,16 @@ def compare(test, what, path, files, is_classic=False):
             )
 
 
-def compare_storage(test, what, path, files, level):
+def expected_chunks(files, v, chunks, length):
+    """Chunks that --chunk DIM:LEN changes. length: DIM and LEN, or None."""
+    if not length or length[0] not in v.shape:
+        return chunks
+    grows = (files.is_unlimited and length[0] == files.along) or length[0] == files.second
+    most = length[1] if grows else files.expected[v.name].shape[v.shape.index(length[0])]
+    return tuple(min(length[1], most) if d == length[0] else n for d, n in zip(v.shape, chunks))
+
+
+def compare_storage(test, what, path, files, level, length):
     for v in files.variables:
         # A constant variable is stored as in the first file.
         names = files.files if files.along in v.shape else files.files[:1]
@@ -188,10 +202,15 @@ def compare_storage(test, what, path, files, level):
         found = storage_of(path, v.name)
         with_chunks = [one for one in options if one[0]]
         size = files.expected[v.name].nbytes
+        if not with_chunks and length and length[0] in v.shape:
+            expected = expected_chunks(files, v, found[0] or (), length)
+            test.check(found[0] and found[0] == expected, f"{what}: {v.name}: found chunks {found}, asked {length}")
+            continue
         if not with_chunks:
             test.check(found[0] is None, f"{what}: {v.name}: found chunks {found}")
             continue
         chunks, filters, kind, _ = with_chunks[0]
+        chunks = expected_chunks(files, v, chunks, length)
         grows = (files.is_unlimited and files.along in v.shape) or files.second in v.shape
         if level and (grows or size > SMALL or len(v.shape) > 1):
             sums = {SUM: filters[SUM]} if SUM in filters else {}
@@ -209,7 +228,11 @@ def check_set(tools, number, work):
         files = Set(number, test.work)
     level = int(files.rng.integers(1, 10)) if files.rng.random() < 0.25 else None
     call = ["--mode", "join", *files.files, *([] if files.is_unlimited and files.second is None else ["--along", files.along])]
-    more = ["--compress", f"deflate:{level}"] if level else []
+    more, length = ["--compress", f"deflate:{level}"] if level else [], None
+    if not level and files.rng.random() < 0.25:
+        shape = files.variables[0].shape
+        length = (shape[0], int(files.rng.integers(1, 6))) if shape else None
+        more = ["--chunk", f"{length[0]}:{length[1]}"] if length else []
     what = f"set {number}"
     for output in ("out.nmb", "out.nc4"):
         test.run("nmcat", *call, *more, "-o", output)
@@ -221,7 +244,7 @@ def check_set(tools, number, work):
             seen = test.work / "seen.nc4"
             test.run("nmconvert", output, seen)
         compare(test, f"{what}, {output}", seen, files)
-        compare_storage(test, f"{what}, {output}", seen, files, level)
+        compare_storage(test, f"{what}, {output}", seen, files, level, length)
     # Classic files have one unlimited dimension, which is the slowest.
     lists = [v.shape for v in files.variables]
     growing = [d for d, is_one in ((files.along, files.is_unlimited), (files.second, files.second)) if is_one]
@@ -231,8 +254,58 @@ def check_set(tools, number, work):
         compare(test, f"{what}, out.nc", test.work / "out.nc", files, is_classic=True)
     # ncrcat joins along the first unlimited dimension, if it is the slowest.
     if shutil.which("ncrcat") and files.is_unlimited and fits:
-        subprocess.run(["ncrcat", "-h", "-O", *files.files, "theirs.nc"], cwd=work, check=True, capture_output=True)
+        subprocess.run(["ncrcat", "-h", "--no_cll_mth", "-O", *files.files, "theirs.nc"], cwd=work, check=True, capture_output=True)
         compare(test, f"{what}, ncrcat", test.work / "theirs.nc", files)
+    return test.problems
+
+
+def check_tiles(tools, number, work):
+    """A field that is cut into tiles at random places; in half of the sets, the places fit the chunks."""
+    test = Test(tools, work)
+    rng = numpy.random.default_rng(number)
+    chunks = [int(n) for n in rng.integers(1, 4, 3)]
+    cuts = []
+    for chunk in chunks[1:]:
+        step = chunk if number % 2 else 1
+        cuts.append([0, *numpy.cumsum(rng.integers(1, 4, rng.integers(1, 4)) * step).tolist()])
+    shape = [int(rng.integers(1, 5)), cuts[0][-1], cuts[1][-1]]
+    field = rng.integers(0, 99, shape).astype(KINDS[rng.integers(10)])
+    filters = {"zlib": bool(rng.random() < 0.7), "shuffle": bool(rng.random() < 0.5), "fletcher32": bool(rng.random() < 0.3)}
+    names = []
+    for y0, y1 in zip(cuts[0], cuts[0][1:]):
+        for x0, x1 in zip(cuts[1], cuts[1][1:]):
+            names.append(f"t{len(names)}.nc")
+            with netCDF4.Dataset(test.work / names[-1], "w") as out:
+                out.createDimension("time", None)
+                for name, begin, end, length in (("y", y0, y1, shape[1]), ("x", x0, x1, shape[2])):
+                    out.createDimension(name, end - begin)
+                    one = out.createVariable(name, "f8", (name,))
+                    one.domain_decomposition = numpy.array([1, length, begin + 1, end], "i4")
+                    one[:] = numpy.arange(begin, end)
+                limits = [99, y1 - y0, x1 - x0]
+                made = out.createVariable(
+                    "v", field.dtype, ("time", "y", "x"), complevel=int(rng.integers(1, 10)),
+                    chunksizes=[min(n, most) for n, most in zip(chunks, limits)], **filters
+                )
+                made[:] = field[:, y0:y1, x0:x1]
+    rng.shuffle(names)
+    for output in ("tiles.nmb", "tiles.nc4", "tiles.nc"):
+        what = f"tiles {number}, {output}"
+        test.run("nmcat", "--mode", "tiles", *names, "-o", output)
+        seen = test.work / output
+        if output == "tiles.nmb":
+            test.run("nmverify", output)
+            seen = test.work / "seen.nc4"
+            test.run("nmconvert", output, seen)
+        with netCDF4.Dataset(seen) as file:
+            file["v"].set_auto_maskandscale(False)
+            found = file["v"][:]
+            test.check(found.shape == field.shape and (found == field).all(), f"{what}: other values")
+            test.check((file["x"][:] == numpy.arange(shape[2])).all(), f"{what}: another coordinate")
+        if output != "tiles.nc":
+            found, first = storage_of(seen, "v"), storage_of(test.work / names[0], "v")
+            found[1].pop(DEFLATE, None), first[1].pop(DEFLATE, None)
+            test.check(found[:3] == first[:3], f"{what}: found storage {found}, expected {first}")
     return test.problems
 
 
@@ -246,6 +319,9 @@ def main():
     for number in range(options.first, options.first + options.sets):
         with tempfile.TemporaryDirectory() as work:
             problems += check_set(options.tools.resolve(), number, work)
+        if number % 2 == 0:
+            with tempfile.TemporaryDirectory() as work:
+                problems += check_tiles(options.tools.resolve(), number // 2, work)
     for problem in problems:
         print(problem)
     return 1 if problems else 0

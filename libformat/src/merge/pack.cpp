@@ -60,16 +60,18 @@ Status check_stamps(const std::vector<std::string>& paths,
                 "", "the file changed while it was read");
 }
 
+void remove_if_exists(const std::string& path) {
+  std::error_code none;
+  std::filesystem::remove(path, none);
+}
+
 // Removes the file, if it exists, when this object is destroyed.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    std::error_code none;
-    std::filesystem::remove(path_, none);
-  }
+  ~TemporaryFile() { remove_if_exists(path_); }
 
  private:
   const std::string path_;
@@ -79,6 +81,7 @@ ConvertOptions extract_options(const PackOptions& options) {
   ConvertOptions extract;
   extract.overwrite = options.writer.overwrite;
   extract.sync = options.writer.sync;
+  extract.threads = options.writer.threads;
   extract.cancel = options.writer.cancel;
   extract.layer = options.writer.layer;
   extract.plain = options.hdf5->plain;
@@ -193,7 +196,10 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
     // It is not an error if another process has already removed the output.
     if (const auto result = FileSource::open(options.output); result.ok())
       report->bytes_out = (*result)->size();
-    if (resumes) removed.emplace(between);
+    // A run that was killed may have left a journal beside the complete file.
+    if (resumes)
+      for (const std::string& path : {between, resumable_name(between), journal_name(between)})
+        remove_if_exists(path);
     return {};
   });
 }

@@ -286,7 +286,9 @@ class ChunkUniter {
     const bool is_coded = options_.compression && (is_asked_for || !is_left_alone);
     std::vector<Filter> filters;
     if (chunking) filters = filters_for(chunking->filters, type_size(v.type));
-    if (is_coded) filters = wanted_filters(*options_.compression, filters, type_size(v.type));
+    // Chunk lengths alone do not change filters.
+    if (is_coded && (options_.compression->codec || options_.compression->shuffle))
+      filters = wanted_filters(*options_.compression, filters, type_size(v.type));
     if (!chunking) {
       // If a variable may grow, HDF5 can store it only in chunks.
       if (!is_growing && (!is_coded || (!is_asked_for && filters.empty()))) return;
