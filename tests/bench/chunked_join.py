@@ -15,8 +15,8 @@ BUILD is a build with the tools, as of the preset bench. The sets:
 - many: 5,126 small tiles, with at most 64 open files. No goal
 
 The programs take turns; the table has the medians. No program waits for the device (nmcat runs with --no-sync). The
-values of the outputs are compared with those of numpy, and of ncrcat. --keep writes the table to
-docs/benchmarks_joins.md. Measure on an idle machine.
+values of the outputs are compared with those of numpy, except with --times. --keep writes the table to
+docs/benchmarks_joins.md; sets that are not measured keep their rows. Measure on an idle machine.
 """
 
 import argparse
@@ -152,6 +152,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sets", nargs="+", default=SETS, choices=SETS)
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--times", action="store_true", help="do not compare values")
     options = parser.parse_args()
     nmcat = options.build / "tools" / "nmcat"
     nmconvert = options.build / "tools" / "nmconvert"
@@ -160,7 +161,7 @@ def main():
         files = JoinedSet(kind, options.work / kind, options.files, options.megabytes)
         outputs = {name: options.work / f"out.{name}" for name in KINDS}
         along = ["--along", "axis:0"] if kind == "sums" else []
-        common = ["--mode", files.mode, *along, "--no-sync", "--no-progress", "--files-from", options.work / "list"]
+        common = ["--mode", files.mode, *along, "--no-sync", "-q", "--files-from", options.work / "list"]
         (options.work / "list").write_text("".join(f"{path}\n" for path in files.paths))
         limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))) if kind == "many" else None
         programs = {f"nmcat, {name}": ([nmcat, *common, "-o", path], None, limit, path) for name, path in outputs.items()}
@@ -177,7 +178,7 @@ def main():
                 os.sync()
                 times[name].append(run(command, into, bound))
                 sizes[name] = output.stat().st_size
-                if turn == 0 and name != "cat":
+                if turn == 0 and name != "cat" and not options.times:
                     seen = output
                     if output.suffix == ".nmb":
                         seen = options.work / "seen.nc4"
@@ -203,6 +204,11 @@ def main():
                 if faster < LEAST_NCRCAT:
                     problems.append(f"{kind}: {name}: is {faster:.2f} times as fast as ncrcat, expected {LEAST_NCRCAT}")
     if options.keep:
+        # Sets that were not measured keep their rows.
+        old = DOCS.read_text().splitlines() if DOCS.exists() else []
+        others = [kind for kind in SETS if kind not in options.sets]
+        rows += [row for row in old if row.startswith("| ") and row.split()[1] in others]
+        rows.sort(key=lambda row: SETS.index(row.split()[1]))
         DOCS.write_text(
             "# Joins and tiles of compressed files\n\n"
             "This page compares `nmcat` with `cat` and `ncrcat`. `tests/bench/chunked_join.py` measured all times and wrote "

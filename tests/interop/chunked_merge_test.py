@@ -10,6 +10,7 @@ Skipped (exit code 77) without h5py or netCDF4-python.
 
 import itertools
 import json
+import resource
 import shutil
 import subprocess
 import sys
@@ -468,6 +469,35 @@ def check_again(test):
     expect_values(test, "as .nc", test.work / "plain.nc", "v", ZLIB.values(0, 8))
 
 
+def check_large(test):
+    """Chunks of many bytes are copied on several threads; the file does not depend on their number."""
+    rng = numpy.random.default_rng(3)
+    whole = rng.integers(0, 1 << 30, (24, 256, 256)).astype("i4")
+    for i in range(3):
+        with netCDF4.Dataset(test.work / f"large{i}.nc", "w") as out:
+            for name, length in (("time", None), ("y", 256), ("x", 256)):
+                out.createDimension(name, length)
+            variable = out.createVariable("v", "i4", ("time", "y", "x"), zlib=True, complevel=1, chunksizes=(2, 128, 256))
+            variable[:] = whole[8 * i : 8 * i + 8]
+    files = [f"large{i}.nc" for i in range(3)]
+    for threads in ("1", "3"):
+        test.run("nmcat", "--mode", "join", *files, "-o", f"large{threads}.nc4", "-j", threads)
+        expect_values(test, f"large, {threads} threads", test.work / f"large{threads}.nc4", "v", whole)
+    expect_storage(test, "large", test.work / "large1.nc4", "v", test.work / files[0])
+    test.check((test.work / "large1.nc4").read_bytes() == (test.work / "large3.nc4").read_bytes(), "large: other bytes")
+    found = stored(test.work / "large1.nc4", "v")
+    for (t, *rest), chunk in stored(test.work / files[2], "v").items():
+        test.check(found.get((16 + t, *rest)) == chunk, f"large: chunk {t, *rest} has other bytes")
+    # A file that may not become large enough.
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20,) * 2)
+    done = subprocess.run(
+        [test.tools / "nmcat", "--mode", "join", *files, "-o", "limited.nc4"], cwd=test.work, preexec_fn=limit,
+        capture_output=True, text=True,
+    )
+    left = [path.name for path in test.work.iterdir() if "limited" in path.name]
+    test.check(done.returncode == 2 and not left, f"limited: exit code {done.returncode}, left {left}: {done.stderr}")
+
+
 def check_dry_runs(test):
     """--dry-run writes nothing, and reports what the run then does, for each kind of output and with --append."""
     for i in range(2):
@@ -612,6 +642,7 @@ def check(test):
     check_tiles(test)
     check_tables(test)
     check_again(test)
+    check_large(test)
     check_dry_runs(test)
     check_unlimited(test)
 
