@@ -11,6 +11,7 @@
 #include "hdf5_error.h"
 #include "links_out.h"
 #include "model/paths.h"
+#include "netcdf/shared_dimensions.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
@@ -122,7 +123,7 @@ Status DimensionScales::make_scales() {
 
 Status DimensionScales::make_scale(DimId dimension) {
   const Dimension d = source_.metadata().dimension(dimension);
-  const bool grows = growing_dimension(source_.metadata()) == dimension;
+  const bool grows = may_grow(source_.metadata(), dimension);
   const hsize_t now = length(dimension), most = grows ? H5S_UNLIMITED : now;
   const std::string what = object_text("dimension", d.name);
   NMB_ASSIGN(const Handle space, check_handle(H5Screate_simple(1, &now, &most), what));

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <functional>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "attributes_out.h"
+#include "chunk_copier.h"
 #include "dimension_scales.h"
 #include "hdf5/client/hdf5_form.h"
 #include "hdf5_error.h"
@@ -316,7 +318,12 @@ Status write_user_block(const std::string& path, std::span<const std::byte> byte
 }
 
 Status write_file(const NamedBlocks& blocks, const Hdf5Form& form, hid_t file, WriteStyle style) {
+  ChunkCopier* const copier = style.copier;
   Status status = Hdf5Export(blocks, form, file, std::move(style)).write();
+  if (copier) {
+    const Status copied = copier->finish();
+    if (status.ok()) status = copied;
+  }
   if (status.ok()) status = check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush");
   return status;
 }
@@ -384,6 +391,19 @@ Result<std::uint64_t> metadata_bytes(const std::string& path, const NamedBlocks&
   return static_cast<std::uint64_t>(about.st_size);
 }
 
+// Returns whether chunks make up so much of the blocks that they should be copied on several
+// threads. HDF5 writes metadata in smaller parts then.
+Result<bool> has_many_chunks(const NamedBlocks& blocks) {
+  constexpr std::uint64_t kLeastBytes = 4 << 20, kLeastOfVariable = 256 << 10;
+  std::uint64_t bytes = 0, variables = 0;
+  NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    variables += entry.variables;
+    if (entry.kind == static_cast<std::uint16_t>(Kind::kExtended)) bytes += entry.extent_length;
+    return true;
+  }));
+  return bytes >= kLeastBytes && bytes / kLeastOfVariable >= variables;
+}
+
 // Makes the file `path`. Fails with kExists if the file exists already. After any other failure,
 // the file does not exist.
 Status export_to(const std::string& path, const NamedBlocks& blocks, WriteStyle style) {
@@ -394,6 +414,14 @@ Status export_to(const std::string& path, const NamedBlocks& blocks, WriteStyle 
     NMB_ASSIGN(metadata_room, metadata_bytes(path, blocks, style));
   }
   NMB_ASSIGN(const Handle fapl, access_properties(metadata_room));
+  std::unique_ptr<ChunkCopier> copier;
+  if (!style.relayout && !style.like) {
+    NMB_ASSIGN(const bool has_many, has_many_chunks(blocks));
+    if (has_many) {
+      NMB_ASSIGN(copier, ChunkCopier::make(fapl.get(), std::max(style.threads, 1u)));
+    }
+  }
+  style.copier = copier.get();
   // Create the file here first, because HDF5 does not report why it cannot create a file.
   const int taken = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (taken < 0)

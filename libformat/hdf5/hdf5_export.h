@@ -18,7 +18,7 @@ namespace nmb::hdf5 {
 int export_file(const std::string& input, const std::string& output, WriteStyle style,
                 std::string_view chunk, bool links_inputs = false);
 
-// Runs the command `nmb-hdf5 export-like INPUT OUTPUT ... LIKE THREADS`. It works like
+// Runs the command `nmb-hdf5 export-like INPUT OUTPUT ... THREADS LIKE`. It works like
 // export_file() for a classic INPUT, and uses the chunks and filters of the file LIKE.
 int export_like(const std::string& input, const std::string& output, WriteStyle style,
                 std::string_view chunk, const std::string& like);

@@ -17,6 +17,13 @@ namespace {
 
 int number(const char* text) { return static_cast<int>(std::strtol(text, nullptr, 10)); }
 
+// Returns the style that the arguments of the commands `export...` describe.
+nmb::hdf5::WriteStyle style_of(char** a) {
+  nmb::hdf5::WriteStyle style{number(a[2]), number(a[3]) != 0, number(a[4]) != 0};
+  style.threads = static_cast<unsigned>(number(a[6]));
+  return style;
+}
+
 struct Command {
   std::string_view name;
   int arguments;
@@ -24,23 +31,12 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"export", 6,
-     [](char** a) {
-       return nmb::hdf5::export_file(a[0], a[1],
-                                     {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5]);
-     }},
+    {"export", 7, [](char** a) { return nmb::hdf5::export_file(a[0], a[1], style_of(a), a[5]); }},
     // Works like `export`, but INPUT is a temporary NMB file whose values are in other files.
-    {"export-linked", 6,
-     [](char** a) {
-       return nmb::hdf5::export_file(
-           a[0], a[1], {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5], true);
-     }},
+    {"export-linked", 7,
+     [](char** a) { return nmb::hdf5::export_file(a[0], a[1], style_of(a), a[5], true); }},
     {"export-like", 8,
-     [](char** a) {
-       nmb::hdf5::WriteStyle style{number(a[2]), number(a[3]) != 0, number(a[4]) != 0};
-       style.threads = static_cast<unsigned>(number(a[7]));
-       return nmb::hdf5::export_like(a[0], a[1], std::move(style), a[5], a[6]);
-     }},
+     [](char** a) { return nmb::hdf5::export_like(a[0], a[1], style_of(a), a[5], a[7]); }},
     {"relayout", 3,
      [](char** a) {
        return nmb::hdf5::relayout_file(a[0], a[1], static_cast<unsigned>(number(a[2])));

@@ -26,7 +26,9 @@ struct Relayout {
   bool is_rehearsal = false;
 };
 
-// How blocks are written. All members except `relayout` apply to classic blocks only.
+class ChunkCopier;
+
+// How blocks are written. All members except `relayout` and `copier` apply to classic blocks only.
 struct WriteStyle {
   int deflate = 0;  // deflate level for values, 1 to 9; 0 for no compression
   bool shuffle = false;
@@ -39,6 +41,7 @@ struct WriteStyle {
   // group. The chunks are coded on `threads` threads.
   std::shared_ptr<const Block> like{};
   unsigned threads = 1;
+  ChunkCopier* copier = nullptr;  // copies stored chunks, if it is set
 
   bool is_rehearsal() const { return relayout && relayout->is_rehearsal; }
 };

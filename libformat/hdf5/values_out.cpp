@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 
+#include "chunk_copier.h"
 #include "data_set_out.h"
 #include "filters_out.h"
 #include "hdf5_error.h"
@@ -350,6 +351,11 @@ class ValuesOut {
     if (is_raw && row.stored_length != chunk_bytes)
       return damaged("found an unfiltered chunk of ", row.stored_length, " bytes, expected ",
                      chunk_bytes);
+    if (ChunkCopier* const copier = source_.style().copier;
+        copier && creation_.allocation == Allocation::kIncremental &&
+        ChunkCopier::fits(row.stored_length))
+      return copier->copy(data_set_, row.filter_mask, start.data(), source_.block().extent,
+                          begin_ + row.offset, row.stored_length);
     bytes->resize(row.stored_length);
     NMB_TRY(source_.block().extent->read_at(begin_ + row.offset, *bytes));
     if (filters > 0 && creation_.allocation != Allocation::kIncremental)

@@ -1,94 +1,146 @@
 #!/usr/bin/python3
-"""Time of joining compressed netCDF-4 files, beside cat and ncrcat. Prints a table in Markdown.
+"""Times of joins and tiles of compressed netCDF-4 files, beside cat and ncrcat. Prints a table in Markdown, and ends with 1
+if a goal is missed or a value is wrong.
 
-    chunked_join.py BUILD --work FOLDER [--files 64] [--megabytes 25] [--repeat 3]
+    chunked_join.py BUILD --work FOLDER [--files 64] [--megabytes 25] [--rounds 5] [--sets fit misfit ...] [--keep]
 
-BUILD is a build with the tools, as of the preset bench. Three sets of files are joined:
+BUILD is a build with the tools, as of the preset bench. The sets:
 
-- fit: each file has a multiple of the chunk length of time steps; chunks keep their stored bytes
-- misfit: each file has one time step more, so that most chunks are encoded again
-- tiles: each file is a tile of the grid whose chunks fit
+- fit: each file has a multiple of the chunk length of time steps; chunks keep their stored bytes. Goal: at most 1.3
+  times as long as cat of the inputs, and an output of at most 1.05 times their bytes
+- misfit: each file has one time step more, so that most chunks are encoded again. Goal: at least 3 times as fast as
+  ncrcat with the same compression
+- sums: as fit, and each chunk has a checksum after its compression (fletcher32), which nmcat checks. No goal
+- tiles: each file is a tile of the grid whose chunks fit. Goals as for fit
+- many: 5,126 small tiles, with at most 64 open files. No goal
 
-Goals: fit takes at most 1.3 times as long as cat, and the output has at most 1.05 times the bytes of the inputs; misfit
-is at least 3 times as fast as ncrcat with the same compression. Measure on an idle machine.
+The programs take turns; the table has the medians. No program waits for the device (nmcat runs with --no-sync). The
+values of the outputs are compared with those of numpy, except with --times. --keep writes the table to
+docs/benchmarks_joins.md; sets that are not measured keep their rows. Measure on an idle machine.
 """
 
 import argparse
 import contextlib
 import os
+import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import h5py
 import netCDF4
 import numpy
 
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "benchmarks_joins.md"
 CHUNK = 4  # time steps
 LEVEL = 1
+SIDE = 720
+MANY = 5126
+SETS = ("fit", "misfit", "sums", "tiles", "many")
+KINDS = ("nmb", "nc4")
+MOST_CAT, MOST_BYTES, LEAST_NCRCAT = 1.3, 1.05, 3
 
 
-def write(path, first, steps, rows, columns, shape, level=LEVEL):
-    """A file with the time steps from `first` on and with a tile of the grid."""
-    generator = numpy.random.default_rng(first * 1000 + rows.start + columns.start)
+def field(first, steps, rows, columns):
+    """The values of a box of the whole array. They do not depend on the file that has them."""
+    generator = numpy.random.default_rng((first, rows.start, columns.start))
+    lengths = rows.stop - rows.start, columns.stop - columns.start
+    waves = numpy.cumsum(generator.integers(-4, 5, lengths), axis=1).astype("f4") / 8
+    return waves + generator.integers(0, 64, (steps, *lengths)).astype("f4") / 64
+
+
+def write_coordinates(out, first, steps, parts, whole):
+    out.createDimension("time", None)
+    for name, part, length in zip(("y", "x"), parts, whole):
+        out.createDimension(name, part.stop - part.start)
+        variable = out.createVariable(name, "f8", (name,))
+        if part.stop - part.start < length:
+            variable.domain_decomposition = numpy.array([1, length, part.start + 1, part.stop], "i4")
+        variable[:] = numpy.arange(part.start, part.stop)
+    out.createVariable("time", "f8", ("time",))[:] = numpy.arange(first, first + steps)
+
+
+def write(path, first, steps, parts, whole):
+    """A file with the time steps from `first` on and with a part of the grid."""
     with netCDF4.Dataset(path, "w") as out:
-        out.createDimension("time", None)
-        for name, part, whole in (("y", rows, shape[0]), ("x", columns, shape[1])):
-            out.createDimension(name, part.stop - part.start)
-            variable = out.createVariable(name, "f8", (name,))
-            if part.stop - part.start < whole:
-                variable.domain_decomposition = numpy.array([1, whole, part.start + 1, part.stop], "i4")
-            variable[:] = numpy.arange(part.start, part.stop)
-        out.createVariable("time", "f8", ("time",))[:] = numpy.arange(first, first + steps)
-        lengths = rows.stop - rows.start, columns.stop - columns.start
-        chunks = CHUNK, max(lengths[0] // 2, 1), max(lengths[1] // 2, 1)
+        write_coordinates(out, first, steps, parts, whole)
+        lengths = [part.stop - part.start for part in parts]
+        chunks = CHUNK, *(max(length // 2, 1) for length in lengths)
         variable = out.createVariable(
-            "temperature", "f4", ("time", "y", "x"), zlib=True, complevel=level, shuffle=True, chunksizes=chunks
+            "temperature", "f4", ("time", "y", "x"), zlib=True, complevel=LEVEL, shuffle=True, chunksizes=chunks
         )
-        field = numpy.cumsum(generator.integers(-4, 5, lengths), axis=1).astype("f4") / 8
-        for step in range(steps):
-            noise = generator.integers(0, 64, lengths).astype("f4") / 64
-            variable[step] = field + noise + step
-    return path.stat().st_size
+        variable[:] = field(first, steps, *parts)
 
 
-def make(folder, files, megabytes, kind):
-    """Makes the files of a set. Returns their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{kind}{i:04d}.nc" for i in range(files)]
-    if all(path.exists() for path in paths):
-        return paths
-    # A value takes about 1.4 bytes.
-    side = 720
-    steps = max(CHUNK, int(megabytes * 1e6 / 1.4 / side / side) // CHUNK * CHUNK)
-    if kind == "misfit":
-        steps += 1
-    for i, path in enumerate(paths):
-        whole = slice(0, side)
-        if kind == "tiles":
-            columns = slice(i * side, (i + 1) * side)
-            write(path, 0, steps, whole, columns, (side, files * side))
+def write_with_sums(path, like):
+    """The file `like` as HDF5 alone writes it, with the checksum of each chunk after its compression."""
+    with h5py.File(like) as old, h5py.File(path, "w") as out:
+        for name in old:
+            is_field = name == "temperature"
+            more = {"chunks": old[name].chunks, "compression": LEVEL, "shuffle": True, "fletcher32": True}
+            out.create_dataset(name, data=old[name][:], maxshape=old[name].maxshape,
+                               **(more if is_field else {"chunks": old[name].chunks}))
+
+
+class JoinedSet:
+    """A set of files, and the boxes of the whole array that they have."""
+
+    def __init__(self, kind, folder, files, megabytes):
+        self.kind, self.boxes = kind, []
+        folder.mkdir(parents=True, exist_ok=True)
+        whole = slice(0, SIDE)
+        # A value takes about 1.4 bytes.
+        steps = max(CHUNK, int(megabytes * 1e6 / 1.4 / SIDE / SIDE) // CHUNK * CHUNK) + (kind == "misfit")
+        if kind == "many":
+            across, side = 11, 6
+            down = -(-MANY // across)
+            self.shape = (2, down * side, across * side)
+            for i in range(MANY):
+                rows = slice(i // across * side, (i // across + 1) * side)
+                last = across - MANY % across if i == MANY - 1 and MANY % across else 0
+                self.boxes.append((0, 2, (rows, slice(i % across * side, (i % across + 1 + last) * side))))
+        elif kind == "tiles":
+            self.shape = (steps, SIDE, files * SIDE)
+            self.boxes = [(0, steps, (whole, slice(i * SIDE, (i + 1) * SIDE))) for i in range(files)]
         else:
-            write(path, i * steps, steps, whole, whole, (side, side))
-    return paths
+            self.shape = (files * steps, SIDE, SIDE)
+            self.boxes = [(i * steps, steps, (whole, whole)) for i in range(files)]
+        self.paths = [folder / f"{kind}{i:04d}.nc" for i in range(len(self.boxes))]
+        for path, (first, count, parts) in zip(self.paths, self.boxes):
+            if not path.exists():
+                write(path, first, count, parts, self.shape[1:])
+                if kind == "sums":
+                    plain = path.rename(path.with_suffix(".plain"))
+                    write_with_sums(path, plain)
+                    plain.unlink()
+        self.bytes = sum(path.stat().st_size for path in self.paths)
+        self.mode = "tiles" if kind in ("tiles", "many") else "join"
+
+    def problems(self, what, path):
+        """Compares an output with numpy. Small tiles are read at once."""
+        with netCDF4.Dataset(path) as file:
+            variable = file["temperature"]
+            variable.set_auto_maskandscale(False)
+            if variable.shape != self.shape:
+                return [f"{what}: found shape {variable.shape}, expected {self.shape}"]
+            all_values = variable[:] if self.kind == "many" else variable
+            for first, count, parts in self.boxes:
+                found = all_values[first : first + count, parts[0], parts[1]]
+                if not numpy.array_equal(found, field(first, count, *parts)):
+                    return [f"{what}: found other values from {first}, {parts}"]
+        return []
 
 
-def timed(command, outputs, repeat, into=None):
-    """Returns the shortest time of a command in seconds. into: a new file for what the command prints."""
-    best = None
-    for _ in range(repeat):
-        for output in outputs:
-            output.unlink(missing_ok=True)
-        # Bytes that other runs wrote must not slow this run down.
-        os.sync()
-        with contextlib.ExitStack() as stack:
-            out = stack.enter_context(open(into, "wb")) if into else None
-            begin = time.perf_counter()
-            subprocess.run([str(word) for word in command], check=True, stdout=out)
-            seconds = time.perf_counter() - begin
-        best = seconds if best is None else min(best, seconds)
-    return best
+def run(command, into=None, limit=None):
+    """Seconds that a command takes. into: a new file for what the command prints."""
+    with contextlib.ExitStack() as stack:
+        out = stack.enter_context(open(into, "wb")) if into else None
+        begin = time.perf_counter()
+        subprocess.run([str(word) for word in command], check=True, stdout=out, preexec_fn=limit)
+        return time.perf_counter() - begin
 
 
 def main():
@@ -97,35 +149,79 @@ def main():
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--files", type=int, default=64)
     parser.add_argument("--megabytes", type=float, default=25)
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--sets", nargs="+", default=["fit", "misfit", "tiles"], choices=["fit", "misfit", "tiles"])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--sets", nargs="+", default=SETS, choices=SETS)
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--times", action="store_true", help="do not compare values")
     options = parser.parse_args()
     nmcat = options.build / "tools" / "nmcat"
-    print("| set | bytes of the inputs | program | s | times cat | bytes of the output / inputs |")
-    print("|---|---|---|---|---|---|")
+    nmconvert = options.build / "tools" / "nmconvert"
+    rows, problems = [], []
     for kind in options.sets:
-        paths = make(options.work / kind, options.files, options.megabytes, kind)
-        size = sum(path.stat().st_size for path in paths)
-        mode = "tiles" if kind == "tiles" else "join"
-        output = options.work / "cat.bin"
-        base = timed(["cat", *paths], [output], options.repeat, into=output)
-
-        def tell(program, seconds, output, base=base, kind=kind, size=size):
-            ratio = output.stat().st_size / size
-            print(f"| {kind} | {size} | {program} | {seconds:.2f} | {seconds / base:.2f} | {ratio:.3f} |", flush=True)
-
-        print(f"| {kind} | {size} | cat | {base:.2f} | 1.00 | |", flush=True)
-        output.unlink()
-        for ending in ("nmb", "nc4"):
-            output = options.work / f"out.{ending}"
-            command = [nmcat, "--mode", mode, *paths, "-o", output, "--no-sync", "--no-progress"]
-            tell(f"nmcat, {ending}", timed(command, [output], options.repeat), output)
-            output.unlink()
-        if mode == "join" and shutil.which("ncrcat"):
-            output = options.work / "theirs.nc"
-            command = ["ncrcat", "-h", "-O", "-4", "-L", LEVEL, *paths, "-o", output]
-            tell("ncrcat", timed(command, [output], 1), output)
-            output.unlink()
+        files = JoinedSet(kind, options.work / kind, options.files, options.megabytes)
+        outputs = {name: options.work / f"out.{name}" for name in KINDS}
+        along = ["--along", "axis:0"] if kind == "sums" else []
+        common = ["--mode", files.mode, *along, "--no-sync", "-q", "--files-from", options.work / "list"]
+        (options.work / "list").write_text("".join(f"{path}\n" for path in files.paths))
+        limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))) if kind == "many" else None
+        programs = {f"nmcat, {name}": ([nmcat, *common, "-o", path], None, limit, path) for name, path in outputs.items()}
+        copy = options.work / "cat.bin"
+        programs = {"cat": (["cat", *files.paths], copy, None, copy)} | programs
+        if kind == "misfit" and shutil.which("ncrcat"):
+            theirs = options.work / "theirs.nc"
+            programs["ncrcat"] = (["ncrcat", "-h", "-O", "-4", "-L", LEVEL, *files.paths, "-o", theirs], None, None, theirs)
+        times, sizes = {name: [] for name in programs}, {}
+        for turn in range(options.rounds):
+            for name, (command, into, bound, output) in programs.items():
+                # Bytes that other runs wrote must not slow this run down.
+                output.unlink(missing_ok=True)
+                os.sync()
+                times[name].append(run(command, into, bound))
+                sizes[name] = output.stat().st_size
+                if turn == 0 and name != "cat" and not options.times:
+                    seen = output
+                    if output.suffix == ".nmb":
+                        seen = options.work / "seen.nc4"
+                        run([nmconvert, output, seen, "--no-sync", "--no-progress", "--no-check"])
+                    problems += files.problems(f"{kind}: {name}", seen)
+                    if seen != output:
+                        seen.unlink()
+                output.unlink()
+        medians = {name: statistics.median(all_times) for name, all_times in times.items()}
+        for name, seconds in medians.items():
+            of_cat, of_bytes = seconds / medians["cat"], sizes[name] / files.bytes
+            rows.append(
+                f"| {kind} | {len(files.paths)} | {files.bytes / 1e6:.0f} | {name} | {seconds:.2f} | {of_cat:.2f} | {of_bytes:.3f} |"
+            )
+            print(rows[-1], flush=True)
+            if kind in ("fit", "tiles") and name.startswith("nmcat"):
+                if of_cat > MOST_CAT:
+                    problems.append(f"{kind}: {name}: takes {of_cat:.2f} times as long as cat, expected at most {MOST_CAT}")
+                if of_bytes > MOST_BYTES:
+                    problems.append(f"{kind}: {name}: has {of_bytes:.3f} times the bytes, expected at most {MOST_BYTES}")
+            if kind == "misfit" and name.startswith("nmcat") and "ncrcat" in medians:
+                faster = medians["ncrcat"] / seconds
+                if faster < LEAST_NCRCAT:
+                    problems.append(f"{kind}: {name}: is {faster:.2f} times as fast as ncrcat, expected {LEAST_NCRCAT}")
+    if options.keep:
+        # Sets that were not measured keep their rows.
+        old = DOCS.read_text().splitlines() if DOCS.exists() else []
+        others = [kind for kind in SETS if kind not in options.sets]
+        rows += [row for row in old if row.startswith("| ") and row.split()[1] in others]
+        rows.sort(key=lambda row: SETS.index(row.split()[1]))
+        DOCS.write_text(
+            "# Joins and tiles of compressed files\n\n"
+            "This page compares `nmcat` with `cat` and `ncrcat`. `tests/bench/chunked_join.py` measured all times and wrote "
+            "this page; its help describes the sets. Each time is the median of several runs that took turns. No program "
+            "waited until its output was on the device. The values of all outputs were compared with those of numpy. "
+            f"Goals: `fit` and `tiles` take at most {MOST_CAT} times as long as `cat`, and their outputs have at most "
+            f"{MOST_BYTES} times the bytes of the inputs; `misfit` is at least {LEAST_NCRCAT} times as fast as `ncrcat`.\n\n"
+            "| set | files | MB | program | s | times cat | bytes of the output / inputs |\n|---|---|---|---|---|---|---|\n"
+            + "\n".join(rows) + "\n"
+        )
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

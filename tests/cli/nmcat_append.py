@@ -90,7 +90,6 @@ def check_failures(tools):
         (["more.nc"], ["--mode", "join"], 2, "--append needs --mode pack"),
         (["more.nc"], ["-f"], 2, "--append and -f exclude each other"),
         (["more.nc"], ["--resume"], 2, "--append and --resume exclude each other"),
-        (["more.nc"], ["--dry-run"], 2, "--append and --dry-run exclude each other"),
         (["more.nc"], ["--to", "nc4"], 2, "--append needs an output of kind nmb; OUT is nc4"),
     ):
         expect(tools, nmcat(tools, [], *inputs, "-o", "out.nmb", "--append", *options), code, says, f"{inputs} {options}")

@@ -34,16 +34,17 @@ def make(path, seed):
 
 
 class Resumed:
-    def __init__(self, tools):
-        self.tools = tools
+    def __init__(self, tools, output="out.nmb", options=()):
+        self.tools, self.output, self.options = tools, output, options
         self.inputs = [f"in{i}.nc" for i in range(FILES)]
         for i, name in enumerate(self.inputs):
             make(tools.work / name, i)
-        tools.run("nmcat", *self.inputs, "-o", "want.nmb")
+        self.want = output.replace("out", "want")
+        tools.run("nmcat", *self.inputs, "-o", self.want, *options)
 
     def start(self, *options, launcher=(), **more):
         return subprocess.Popen(
-            [*launcher, self.tools.folder / "nmcat", *self.inputs, "-o", "out.nmb", "--resume", *options],
+            [*launcher, self.tools.folder / "nmcat", *self.inputs, "-o", self.output, "--resume", *self.options, *options],
             cwd=self.tools.work, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **more,
         )
 
@@ -54,10 +55,11 @@ class Resumed:
         process = self.start(*options, launcher=launcher)
         said = process.communicate(timeout=120)[1]
         self.tools.check(process.returncode == 0, f"{what}: exit code {process.returncode}: {said}")
-        self.tools.check(self.left() == ["out.nmb"], f"{what}: found files {self.left()}")
-        if (self.tools.work / "out.nmb").exists():
-            self.tools.check_equal_bytes(self.tools.work / "out.nmb", self.tools.work / "want.nmb", what)
-            (self.tools.work / "out.nmb").unlink()
+        self.tools.check(self.left() == [self.output], f"{what}: found files {self.left()}")
+        if (self.tools.work / self.output).exists():
+            self.tools.check_equal_bytes(self.tools.work / self.output, self.tools.work / self.want, what)
+            (self.tools.work / self.output).unlink()
+        return said
 
     def stop(self, number, most, *options, **more):
         """A run that gets a signal once it has written so many bytes; False if it had ended before."""
@@ -67,7 +69,7 @@ class Resumed:
         process.send_signal(number)
         said = process.communicate(timeout=120)[1]
         if process.returncode == 0:
-            (self.tools.work / "out.nmb").unlink()
+            (self.tools.work / self.output).unlink()
             return False, said
         return True, said
 
@@ -160,7 +162,7 @@ def check_failures(resumed):
     process = resumed.start(preexec_fn=limit)
     said = process.communicate(timeout=60)[1]
     resumed.tools.check(process.returncode == 2 and resumed.left() == [], f"limit: exit code {process.returncode}, left {resumed.left()}: {said}")
-    for options in (["--dry-run"], ["--io", "mpiio"], ["--to", "nc4"]):
+    for options in (["--dry-run"], ["--io", "mpiio"]):
         process = resumed.start(*options)
         said = process.communicate(timeout=60)[1]
         resumed.tools.check(process.returncode == 2, f"{options}: exit code {process.returncode}: {said}")
@@ -274,7 +276,54 @@ def check_jobs(resumed):
     check_numbers_of_ranks(resumed, "join", "--mode", "join", "--along", "x")
 
 
+def check_classic(tools):
+    """A classic output goes on from what was written, on any number of processes."""
+    resumed = Resumed(tools, "out.nc", ("--mode", "join", "--along", "x"))
+    for jobs in ("-j1", "-j2"):
+        was_stopped, _ = resumed.stop(signal.SIGKILL, FILES * VALUES // 2, jobs)
+        if was_stopped:
+            left = [".out.nc.journal", ".out.nc.part"]
+            tools.check(resumed.left() == left, f"classic: found files {resumed.left()}, expected {left}")
+        resumed.finish(f"classic, {jobs}", jobs)
+    was_stopped, said = resumed.stop(signal.SIGINT, 8 << 20, "-j1")
+    if was_stopped:
+        tools.check("finished work is kept in ./.out.nc.part and its journal" in said, f"classic: said {said!r}")
+    resumed.finish("classic, interrupted")
+    for launcher in launchers(tools)[1:]:
+        resumed.stop(signal.SIGKILL, FILES * VALUES // 3, "-j1")
+        resumed.finish(f"classic, {launcher[0]}", launcher=launcher)
+
+
+def check_hdf5(tools):
+    """A netCDF-4 output: the merge goes on from what was written, and the second step begins again."""
+    resumed = Resumed(tools, "out.nc4", ("--mode", "join", "--along", "x"))
+    between = tools.work / ".out.nc4.nmb"
+    resumed.stop(signal.SIGKILL, FILES * VALUES // 2, "-j1")
+    tools.check(set(resumed.left()) <= {"..out.nc4.nmb.journal", "..out.nc4.nmb.part", between.name},
+                f"HDF5: found files {resumed.left()}")
+    resumed.finish("HDF5, killed while it merged")
+    # The merge is done; the second step is not.
+    process = resumed.start("-j1")
+    while process.poll() is None and not between.exists():
+        time.sleep(0.0005)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=120)
+    if not between.exists():
+        (tools.work / resumed.output).unlink()
+        return
+    other = resumed.start("--no-history")
+    said = other.communicate(timeout=60)[1]
+    tools.check(other.returncode == 2 and ".out.nc4.nmb belongs to a run with different inputs or options" in said,
+                f"HDF5, other options: exit code {other.returncode}: {said!r}")
+    made = between.stat()
+    said = resumed.finish("HDF5, killed while it was written")
+    tools.check("an earlier run has merged the inputs" in said, f"HDF5, merged before: said {said!r}")
+    tools.check(made.st_size > 0, "HDF5: found an empty file between the steps")
+
+
 def test(tools):
+    check_classic(tools)
+    check_hdf5(tools)
     resumed = Resumed(tools)
     check_kills(resumed, 12 if ALL else 4)
     check_reads(resumed)

@@ -9,9 +9,12 @@ Skipped (exit code 77) without h5py or netCDF4-python.
 """
 
 import itertools
+import json
+import resource
 import shutil
 import subprocess
 import sys
+import warnings
 
 sys.dont_write_bytecode = True
 from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
@@ -37,6 +40,10 @@ PLAIN = Field()
 ZLIB = Field(zlib=True, complevel=4, shuffle=True)
 SUMS = Field("i2", zlib=True, complevel=1, shuffle=False, fletcher32=True)
 BIG = Field("f8", zlib=True, complevel=2, shuffle=True, endian="big")
+
+
+# netCDF4-python says that the byte order of numbers of one byte does not match.
+warnings.filterwarnings("ignore", "endian-ness")
 
 
 def make(path, fields, first, count, title="run", records=None, **more):
@@ -208,6 +215,120 @@ def check_differing(test):
         expect_storage(test, f"join of {files}", test.work / "mixed.nc4", "v", test.work / "later.nc")
 
 
+def widened(variable, kind):
+    """The values of a variable as --on-mismatch=widen gives them; default fill values become those of the new type."""
+    values = variable[:]
+    if "_FillValue" in variable.ncattrs() or values.dtype.itemsize == 1 or values.dtype == kind:
+        return values.astype(kind)
+    return numpy.where(values == netCDF4.default_fillvals[values.dtype.str[1:]], netCDF4.default_fillvals[kind],
+                       values.astype(kind)).astype(kind)
+
+
+def check_widened(test):
+    """--on-mismatch=widen: the united variable has the chunks, the filters and the byte order of the first input."""
+    shuffled = {"zlib": True, "complevel": 3, "shuffle": True}
+    for number, (kinds, wide) in enumerate((
+        (("i2", "i4", "i2"), "i4"), (("i4", "i2", "i4"), "i4"), (("i2", "f4", "u1"), "f4"), (("i4", "f4", "f8"), "f8"),
+        (("u2", "i2", "i2"), "i4"), (("f8", "i1", "f4"), "f8"), (("i8", "u4", "i1"), "i8"),
+    )):
+        for endian, fill in itertools.product(("little", "big"), (False, True)):
+            files, first = [], 0
+            for i, (kind, count) in enumerate(zip(kinds, (4, 3, 5))):
+                files.append(f"w{i}.nc")
+                # The second file has other chunks than the first, the third has the same.
+                field = Field(kind, (2, 6, 10) if i % 2 == 0 else (3, 4, 20), endian=endian, **shuffled)
+                make(test.work / files[-1], {"v": field}, first, count, **({"fill_value": 7} if fill else {}))
+                with netCDF4.Dataset(test.work / files[-1], "a") as file:
+                    file["v"].set_auto_mask(False)
+                    if not fill:
+                        file["v"][1, 2:4] = netCDF4.default_fillvals[kind]
+                    # Some chunks of the last steps are never written.
+                    file["v"][count + 3, 0, 0] = 1
+                first += count + 4
+            expected = []
+            for name in files:
+                with netCDF4.Dataset(test.work / name) as file:
+                    file["v"].set_auto_mask(False)
+                    expected.append(widened(file["v"], wide))
+            expected = numpy.concatenate(expected)
+            for kind in ("nmb", "nc4"):
+                what = f"widened {kinds}, {endian}, {kind}"
+                output = f"w{number}.{kind}"
+                test.run("nmcat", "--mode", "join", *files, "-o", output, "-f", "--on-mismatch", "widen")
+                path = out_of(test, output)
+                expect_values(test, what, path, "v", expected)
+                order = ">" if endian == "big" else "<"
+                filler = numpy.array(7 if fill else netCDF4.default_fillvals[wide], wide)
+                if kinds[0] in ("i1", "u1") and not fill:
+                    filler = numpy.array(netCDF4.default_fillvals[kinds[0]], wide)
+                stored_as = numpy.dtype(wide).newbyteorder(order)
+                found = storage(path, "v")
+                wanted = ((2, 6, 10), [2, 1], stored_as.str, filler.tobytes(), True)
+                test.check(found == wanted, f"{what}: found storage {found}, expected {wanted}")
+                with h5py.File(path) as file:
+                    plist = file["v"].id.get_create_plist()
+                    found = [plist.get_filter(i)[2] for i in range(2)]
+                    test.check(found == [(stored_as.itemsize,), (3,)], f"{what}: found parameters {found}")
+                if kinds[0] == wide and kind == "nc4":
+                    test.check(
+                        stored(path, "v")[2, 6, 10] == stored(test.work / files[0], "v")[2, 6, 10],
+                        f"{what}: a chunk of the united type has other bytes",
+                    )
+
+
+def check_sums(test):
+    """A copied chunk with a wrong checksum is an error, wherever the checksum is among the filters."""
+    for name, filters in {
+        "sum": {"fletcher32": True},
+        "sum_inside": {"fletcher32": True, "compression": "gzip", "netcdf": True},
+        "sum_outside": {"fletcher32": True, "compression": "gzip", "shuffle": True},
+    }.items():
+        for i in range(2):
+            path = test.work / f"{name}{i}.nc"
+            if filters.get("netcdf"):
+                make(path, {"v": Field(zlib=True, complevel=1, shuffle=True, fletcher32=True)}, 4 * i, 4)
+                continue
+            with h5py.File(path, "w") as out:
+                out.create_dataset("v", data=ZLIB.values(4 * i, 4), chunks=(2, 6, 10), maxshape=(None, NY, NX), **filters)
+        files = [f"{name}0.nc", f"{name}1.nc"]
+        join = ["--mode", "join", *([] if filters.get("netcdf") else ["--along", "axis:0"])]
+        with h5py.File(test.work / files[1]) as file:
+            order = storage(test.work / files[1], "v")[1]
+            chunk = file["v"].id.get_chunk_info(3)
+        test.check(3 in order, f"{name}: found filters {order}")
+        for kind in OUTPUTS:
+            test.run("nmcat", *join, *files, "-o", f"sound.{kind}", "-f")
+            expect_values(test, name, out_of(test, f"sound.{kind}"), "v", ZLIB.values(0, 8))
+        # The last byte of the values, or a byte of the checksum in the chunk.
+        for at in (chunk.size - 5, chunk.size - 1):
+            whole = (test.work / files[1]).read_bytes()
+            place = chunk.byte_offset + at
+            (test.work / files[1]).write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+            for kind in OUTPUTS:
+                test.run("nmcat", *join, *files, "-o", f"damaged.{kind}", exit_code=1,
+                         says=f"nmcat: {files[1]}: variable v: chunk at index 4, 6, 10 of the result: found a chunk ")
+                test.check(not (test.work / f"damaged.{kind}").exists(), f"{name}: damage was copied to {kind}")
+            (test.work / files[1]).write_bytes(whole)
+
+
+def check_impossible_filters(test):
+    """Filters whose parameters no encoder can use. The chunks skip their filter."""
+    for i, level in enumerate(((), (4000000000,))):
+        with h5py.File(test.work / f"level{i}.h5", "w") as out:
+            plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            plist.set_chunk((3,))
+            plist.set_filter(h5py.h5z.FILTER_DEFLATE, h5py.h5z.FLAG_OPTIONAL, level)
+            space = h5py.h5s.create_simple((4,), (h5py.h5s.UNLIMITED,))
+            data = h5py.h5d.create(out.id, b"v", h5py.h5t.STD_I32LE, space, plist)
+            for first in (0, 3):
+                data.write_direct_chunk((first,), numpy.arange(first, first + 3, dtype="<i4").tobytes(), 1)
+    for files, level in ((("level0.h5", "level1.h5"), 1), (("level1.h5", "level0.h5"), 9)):
+        test.run("nmcat", "--mode", "join", "--along", "axis:0", *files, "-o", "level.h5", "-f")
+        with h5py.File(test.work / "level.h5") as file:
+            test.check(file["v"][:].tolist() == [0, 1, 2, 3] * 2, f"{files}: found {file['v'][:]}")
+            test.check(file["v"].compression_opts == level, f"{files}: found level {file['v'].compression_opts}")
+
+
 def check_unwritten(test):
     """Chunks that were never written stay so, and read as the fill value."""
     for i in range(2):
@@ -348,6 +469,132 @@ def check_again(test):
     expect_values(test, "as .nc", test.work / "plain.nc", "v", ZLIB.values(0, 8))
 
 
+def check_large(test):
+    """Chunks of many bytes are copied on several threads; the file does not depend on their number."""
+    rng = numpy.random.default_rng(3)
+    whole = rng.integers(0, 1 << 30, (24, 256, 256)).astype("i4")
+    for i in range(3):
+        with netCDF4.Dataset(test.work / f"large{i}.nc", "w") as out:
+            for name, length in (("time", None), ("y", 256), ("x", 256)):
+                out.createDimension(name, length)
+            variable = out.createVariable("v", "i4", ("time", "y", "x"), zlib=True, complevel=1, chunksizes=(2, 128, 256))
+            variable[:] = whole[8 * i : 8 * i + 8]
+    files = [f"large{i}.nc" for i in range(3)]
+    for threads in ("1", "3"):
+        test.run("nmcat", "--mode", "join", *files, "-o", f"large{threads}.nc4", "-j", threads)
+        expect_values(test, f"large, {threads} threads", test.work / f"large{threads}.nc4", "v", whole)
+    expect_storage(test, "large", test.work / "large1.nc4", "v", test.work / files[0])
+    test.check((test.work / "large1.nc4").read_bytes() == (test.work / "large3.nc4").read_bytes(), "large: other bytes")
+    found = stored(test.work / "large1.nc4", "v")
+    for (t, *rest), chunk in stored(test.work / files[2], "v").items():
+        test.check(found.get((16 + t, *rest)) == chunk, f"large: chunk {t, *rest} has other bytes")
+    # A file that may not become large enough.
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20,) * 2)
+    done = subprocess.run(
+        [test.tools / "nmcat", "--mode", "join", *files, "-o", "limited.nc4"], cwd=test.work, preexec_fn=limit,
+        capture_output=True, text=True,
+    )
+    left = [path.name for path in test.work.iterdir() if "limited" in path.name]
+    test.check(done.returncode == 2 and not left, f"limited: exit code {done.returncode}, left {left}: {done.stderr}")
+
+
+def check_dry_runs(test):
+    """--dry-run writes nothing, and reports what the run then does, for each kind of output and with --append."""
+    for i in range(2):
+        make(test.work / f"fit{i}.nc", {"v": ZLIB}, 4 * i, 4)
+        make(test.work / f"odd{i}.nc", {"v": ZLIB}, 3 * i, 3)
+        subprocess.run(["nccopy", "-k", "cdf5", f"fit{i}.nc", f"plain{i}.nc"], cwd=test.work, check=True)
+    make(test.work / "other1.nc", {"v": ZLIB}, 4, 4, title="other")
+    make(test.work / "bad1.nc", {"v": Field("f8", zlib=True)}, 4, 4)
+    calls = [(f"{name}0.nc", f"{name}1.nc") for name in ("fit", "odd", "plain")]
+    calls += [("fit0.nc", "other1.nc"), ("fit0.nc", "bad1.nc"), ("fit0.nc", "fit0.nc", "--mode", "pack", "--block-name", "x{index}")]
+    for call, kind in itertools.product(calls, ("nmb", "nc4", "h5", "nc")):
+        if "pack" in call and kind == "nc":
+            continue
+        output = test.work / f"dry.{kind}"
+        mode = () if "pack" in call else ("--mode", "join")
+        words = ("nmcat", *mode, *call, "-o", output.name, "--json", "--no-originals" if "pack" in call and kind == "nmb" else "-q")
+        before = {path.name: path.stat().st_mtime_ns for path in test.work.iterdir()}
+        planned = json.loads(test.run(*words, "--dry-run", exit_code=None))
+        code = test.exit_code
+        after = {path.name: path.stat().st_mtime_ns for path in test.work.iterdir()}
+        what = f"dry run of {call} to {kind}"
+        test.check(after == before, f"{what}: found files {sorted(set(after) ^ set(before))}")
+        made = json.loads(test.run(*words, exit_code=code))
+        plan = planned.pop("plan", None)
+        test.check((plan is not None) == (code == 0), f"{what}: exit code {code}, found plan {plan}")
+        if plan and plan["is_estimate"]:
+            test.check(kind in ("nc4", "h5"), f"{what}: found an estimate")
+            near = abs(planned["bytes_out"] - made["bytes_out"]) < 40000
+            test.check(near, f"{what}: found {planned['bytes_out']} bytes, expected about {made['bytes_out']}")
+            planned.pop("bytes_out"), made.pop("bytes_out")
+        for key in ("done", "view_note"):
+            planned.pop(key), made.pop(key)
+        test.check(planned == made, f"{what}: found {planned}, expected {made}")
+        if code == 0:
+            output.unlink()
+    # Adding to a file.
+    test.run("nmcat", "fit0.nc", "-o", "grown.nmb", "--no-originals", "--hdf5-view", "off")
+    for call in (("fit1.nc",), ("plain1.nc", "odd0.nc"), ("fit0.nc",), ("fit0.nc", "--replace")):
+        words = ("nmcat", *call, "-o", "grown.nmb", "--append", "--json", "--no-originals", "--hdf5-view", "off")
+        before = (test.work / "grown.nmb").read_bytes()
+        planned = json.loads(test.run(*words, "--dry-run", exit_code=None))
+        code, what = test.exit_code, f"dry run of --append {call}"
+        test.check((test.work / "grown.nmb").read_bytes() == before, f"{what}: the file has changed")
+        made = json.loads(test.run(*words, exit_code=code))
+        test.check(code == (1 if call == ("fit0.nc",) else 0), f"{what}: exit code {code}")
+        plan = planned.pop("plan", None)
+        planned.pop("done"), made.pop("done")
+        test.check(planned == made, f"{what}: found {planned}, expected {made}")
+        if plan:
+            test.check(plan["bytes_before"] == len(before), f"{what}: found {plan['bytes_before']} bytes before")
+
+
+def check_unlimited(test):
+    """Several unlimited dimensions, and an unlimited dimension that is not the slowest."""
+    def make_growing(path, first, count, second=None):
+        with netCDF4.Dataset(path, "w") as out:
+            for name, length in (("x", 6), ("time", None), ("station", second)):
+                out.createDimension(name, length)
+            out.createVariable("time", "i4", ("time",))[:] = numpy.arange(first, first + count)
+            made = out.createVariable("late", "f4", ("x", "time"), zlib=True, chunksizes=(3, 2))
+            made[:] = numpy.arange(first, first + count) + numpy.arange(6)[:, None] * 100
+            made = out.createVariable("both", "i2", ("time", "station"), chunksizes=(2, 2), fill_value=-9)
+            made[:, :] = numpy.arange(first, first + count)[:, None] * 10 + numpy.arange(5)
+    for second in (None, 5):
+        for i, (first, count) in enumerate(((0, 4), (4, 3), (7, 2))):
+            make_growing(test.work / f"g{i}.nc", first, count, second)
+        files = [f"g{i}.nc" for i in range(3)]
+        for kind in OUTPUTS:
+            what = f"unlimited dimensions, {second}, {kind}"
+            test.run("nmcat", "--mode", "join", *files, "-o", f"g.{kind}", "-f")
+            path = out_of(test, f"g.{kind}")
+            expect_values(test, what, path, "late", (numpy.arange(9) + numpy.arange(6)[:, None] * 100).astype("f4"))
+            expect_values(test, what, path, "both", (numpy.arange(9)[:, None] * 10 + numpy.arange(5)).astype("i2"))
+            for name in ("late", "both"):
+                expect_storage(test, what, path, name, test.work / "g0.nc")
+            with netCDF4.Dataset(path) as file:
+                grow = [file.dimensions[name].isunlimited() for name in ("x", "time", "station")]
+                test.check(grow == [False, True, second is None], f"{what}: found growing dimensions {grow}")
+            with h5py.File(path) as file, h5py.File(test.work / "g0.nc") as first:
+                for name in ("late", "both"):
+                    test.check(file[name].maxshape == first[name].maxshape, f"{what}: {name}: {file[name].maxshape}")
+        test.check(stored(test.work / "g.nc4", "late")[0, 4] == stored(test.work / "g1.nc", "late")[0, 0],
+                   "unlimited dimensions: a chunk that fits has other bytes")
+        # A joined file is joined again; a classic file cannot hold it.
+        test.run("nmcat", "--mode", "join", "g.nmb", "g.nmb", "-o", "twice.nc4", "-f")
+        with netCDF4.Dataset(test.work / "twice.nc4") as file:
+            test.check(file["late"].shape == (6, 18), f"joined twice: found shape {file['late'].shape}")
+        test.run("nmcat", "--mode", "join", *files, "-o", "g.cdf", exit_code=1, says="found an unlimited dimension that is not")
+        test.run("nmcat", "--mode", "join", *files, "-o", "v.nmb", "--hdf5-view", "on", exit_code=1, says="unlimited dimension")
+        # The second dimension, joined by its name.
+        if second is None:
+            make_growing(test.work / "s1.nc", 0, 4, None)
+            test.run("nmcat", "--mode", "join", "--along", "station", "g0.nc", "s1.nc", "-o", "s.nc4")
+            with netCDF4.Dataset(test.work / "s.nc4") as file:
+                test.check(file["both"].shape == (4, 10), f"along station: found shape {file['both'].shape}")
+
+
 def make_small(path, time, station):
     """Small variables: a coordinate in chunks, a matrix in chunks, a matrix without chunks, and a short series."""
     with netCDF4.Dataset(path, "w") as out:
@@ -387,11 +634,17 @@ def check(test):
     check_small(test)
     check_like_ncrcat(test)
     check_differing(test)
+    check_widened(test)
+    check_sums(test)
+    check_impossible_filters(test)
     check_unwritten(test)
     check_options(test)
     check_tiles(test)
     check_tables(test)
     check_again(test)
+    check_large(test)
+    check_dry_runs(test)
+    check_unlimited(test)
 
 
 if __name__ == "__main__":

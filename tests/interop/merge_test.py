@@ -660,7 +660,6 @@ def check_outputs(test):
         out.create_dataset("v", data=numpy.arange(3, dtype="u8"), maxshape=(None,))
     test.run("nmcat", "--mode", "join", "wide.h5", "wide.h5", "-o", "wide.nc", "--to", "cdf2", exit_code=1, says="uint64")
     test.run("nmcat", *files, "-o", "no.nc", "--to", "cdf5", exit_code=2, says="--mode pack")
-    test.run("nmcat", "--mode", "join", *files, "-o", "no.nc", "--dry-run", exit_code=2, says="needs an output of kind nmb")
     test.run("nmcat", "--mode", "join", *files, "-o", "no.nc", "--compress", "zstd", exit_code=2, says="--compress")
     test.run("nmcat", "--mode", "join", "missing.nc", *files, "-o", "no.nc", exit_code=2, says="missing.nc")
     test.run("nmcat", "--mode", "join", *files, "-o", "nowhere/no.nc", exit_code=2, says="nowhere")

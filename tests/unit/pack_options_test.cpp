@@ -25,8 +25,22 @@ TEST(PackOptions, DoNotGoTogether) {
       refused([](PackOptions& o) { o.classic = Kind::kCdf2; }),
       "mode pack needs an output of kind nc4, hdf5 or nmb, which can hold groups; the output is "
       "cdf2");
-  EXPECT_EQ(refused([](PackOptions& o) { o.hdf5.emplace(), o.writer.dry_run = true; }),
-            "dry_run needs an output of kind nmb; the output is nc4");
+  const auto compresses = [](const char* text) {
+    return refused([text](PackOptions& o) {
+      o.mode = MergeMode::kJoin, o.classic = Kind::kCdf5, o.compression.emplace();
+      const std::string_view asked = text;
+      const Status set = asked == "deflate"  ? o.compression->set_codec(asked)
+                         : asked == "time:4" ? o.compression->set_chunk(asked)
+                                             : Status();
+      EXPECT_TRUE(set.ok());
+    });
+  };
+  const std::string needs =
+      " needs an output of kind nc4, hdf5 or nmb, which can hold chunks; the output is cdf5; the "
+      "ending .nc4 means nc4";
+  EXPECT_EQ(compresses("deflate"), "compression" + needs);
+  EXPECT_EQ(compresses("time:4"), "chunk" + needs);
+  EXPECT_EQ(compresses("s"), "shuffle" + needs);
   EXPECT_EQ(refused([](PackOptions& o) {
               o.hdf5.emplace(), o.writer.statistics = StatisticsLevel::kBasic;
             }),

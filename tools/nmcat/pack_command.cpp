@@ -417,11 +417,16 @@ std::string PackCommand::provenance(const std::vector<PackSource>& sources) cons
 
 // Reports the files that remain from a run that ended early.
 void PackCommand::tell_what_stays() {
-  const std::string hidden = resumable_name(options_.output);
+  if (!resume_) return;
   std::error_code none;
-  if (resume_ && std::filesystem::exists(hidden, none))
+  const std::string between = between_name(options_.output);
+  const std::string hidden = resumable_name(options_.hdf5 ? between : options_.output);
+  const char* const then = "; the same call continues from there";
+  if (options_.hdf5 && std::filesystem::exists(between, none))
+    tool_.diagnostics().note(options_.output + ": the merged values are kept in " + between + then);
+  else if (std::filesystem::exists(hidden, none))
     tool_.diagnostics().note(options_.output + ": finished work is kept in " + hidden +
-                             " and its journal; the same call continues from there");
+                             " and its journal" + then);
 }
 
 // Called after all other options are known.
@@ -439,6 +444,8 @@ Status PackCommand::gather_inputs() {
                                   .mode = "--mode",
                                   .key = "--key",
                                   .compression = "--compress",
+                                  .shuffle = "--shuffle",
+                                  .chunk = "--chunk",
                                   .dry_run = "--dry-run",
                                   .statistics = "--stats",
                                   .resume = "--resume",
@@ -470,7 +477,7 @@ Status PackCommand::gather_inputs_of_first(Communicator& ranks) {
 Status PackCommand::add_outputs() {
   const auto outputs = std::make_shared<OutputSet>();
   options_.outputs = outputs;
-  NMB_TRY(outputs->add_output(options_.output, resume_));
+  NMB_TRY(nmb::add_outputs(options_, outputs.get()));
   return report_path_.empty() ? Status() : outputs->add(report_path_, "report");
 }
 
@@ -526,7 +533,8 @@ Status PackCommand::take_io() {
 Result<Hdf5View> PackCommand::view_to_make() const {
   if (hdf5_view_) return *hdf5_view_;
   if (to_ != "nmb" || options_.link) return Hdf5View::kOff;
-  if (!options_.append) return Hdf5View::kSmall;
+  // A view is made from the written file.
+  if (!options_.append || options_.writer.dry_run) return Hdf5View::kSmall;
   const Result<std::unique_ptr<Reader>> reader =
       Reader::open(options_.output, {.external = ExternalPaths::kNone});
   // If the file cannot be opened, the merge reports this later.
@@ -567,7 +575,8 @@ Status PackCommand::take_run() {
         return Status(Code::kUsage, fmt::format("--append and {} exclude each other", option));
   if (no_lock_ && !options_.append) return Status(Code::kUsage, "--no-lock needs --append");
   if (no_lock_) options_.writer.locking = Locking::kIfPossible;
-  if (resume_) options_.resume = "nmcat " NMB_VERSION " " + decisive_options().dump(-1, ' ', true);
+  if (resume_)
+    options_.resume = "nmcat " NMB_VERSION " " + to_ + " " + decisive_options().dump(-1, ' ', true);
   if (!no_provenance_ && to_ == "nmb")
     options_.provenance = [this](const std::vector<PackSource>& sources) {
       return std::vector<std::string>{provenance(sources)};

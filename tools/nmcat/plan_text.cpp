@@ -26,8 +26,8 @@ std::string blocks_text(const PackReport& report) {
 Status write_plan(Output& out, const PackOptions& options, const PackReport& report) {
   const PackPlan& plan = *report.plan;
   const Totals& totals = report.totals;
-  const std::uint64_t other =
-      report.bytes_out - report.value_bytes - plan.metadata_bytes - plan.index_bytes;
+  const std::uint64_t other = report.bytes_out - plan.bytes_before - report.value_bytes -
+                              plan.metadata_bytes - plan.index_bytes;
   std::vector<std::pair<const char*, std::string>> rows{
       {"dry run", options.output + " is not written"},
       {"inputs", fmt::format("{} ({})", report.inputs, human_bytes(report.bytes_in))},
@@ -37,17 +37,21 @@ Status write_plan(Output& out, const PackOptions& options, const PackReport& rep
       {"attributes", std::to_string(totals.attributes)},
       {"records", std::to_string(totals.records)},
       {"samples", std::to_string(totals.samples)},
-      {"size", fmt::format("{} ({} bytes)", human_bytes(report.bytes_out), report.bytes_out)},
+      {"size", plan.is_estimate
+                   ? "about " + human_bytes(report.bytes_out)
+                   : fmt::format("{} ({} bytes)", human_bytes(report.bytes_out), report.bytes_out)},
       {"values", human_bytes(report.value_bytes)}};
   if (options.link)
     rows.emplace_back("values linked",
                       fmt::format("{} in {} files", human_bytes(report.linked_bytes),
                                   report.external_files.size()));
+  if (plan.bytes_before > 0) rows.emplace_back("bytes before", human_bytes(plan.bytes_before));
+  if (!plan.is_estimate)
+    rows.insert(rows.end(), {{"metadata", human_bytes(plan.metadata_bytes)},
+                             {"index", human_bytes(plan.index_bytes)},
+                             {"fixed parts and gaps", human_bytes(other)}});
   rows.insert(rows.end(),
-              {{"metadata", human_bytes(plan.metadata_bytes)},
-               {"index", human_bytes(plan.index_bytes)},
-               {"fixed parts and gaps", human_bytes(other)},
-               {"ranks", std::to_string(plan.ranks)},
+              {{"ranks", std::to_string(plan.ranks)},
                {"memory", human_bytes(plan.peak_memory) + " per process at most"},
                {"on Lustre",
                 plan.lustre_command +
@@ -61,7 +65,9 @@ Status write_plan(Output& out, const PackOptions& options, const PackReport& rep
 
 Json plan_json(const PackOptions& options, const PackReport& report) {
   const PackPlan& plan = *report.plan;
-  Json json{{"metadata_bytes", plan.metadata_bytes},
+  Json json{{"is_estimate", plan.is_estimate},
+            {"bytes_before", plan.bytes_before},
+            {"metadata_bytes", plan.metadata_bytes},
             {"index_bytes", plan.index_bytes},
             {"ranks", plan.ranks},
             {"peak_memory", plan.peak_memory},

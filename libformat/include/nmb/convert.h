@@ -104,7 +104,7 @@ struct Hdf5Losses {
 // Writes an NMB file as HDF5, and publishes the HDF5 file as `path`. A failure does not change an
 // existing file at `path`. Collective: rank 0 does the work, and all ranks get the outcome. `input`
 // is the path of the file that `reader` has open. The HDF5 library runs in a separate process,
-// which opens `input`. Ignores options.kind and options.threads. If options.check is set, compares
+// which opens `input`. Ignores options.kind. If options.check is set, compares
 // the groups and values of the result with `input`. Also compares the dimensions that netCDF finds
 // in the result with the dimensions of the sources. Errors: kConflict if there are losses and
 // options.on_losses is not set; kDamaged and kUnsupported if the separate process fails with them;

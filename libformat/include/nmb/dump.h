@@ -43,8 +43,6 @@ NMB_EXPORT Result<std::optional<std::string>> attribute_text(const Metadata& met
 // can be read back. Special values are "NaN", "Infinity" and "-Infinity". `type` is any classic
 // type except kChar.
 NMB_EXPORT std::string number_text(Type type, const std::byte* external);
-// Returns whether a dimension's length can grow.
-NMB_EXPORT bool may_grow(const Metadata& metadata, DimId dimension);
 
 // Writes CDL as `ncdump -h` prints it. Numbers have enough digits to read back the same value (NaN
 // loses its payload). In names, a backslash precedes special characters of CDL. Control characters

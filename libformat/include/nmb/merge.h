@@ -253,7 +253,9 @@ struct PackOptions {
   // If not empty, a run that ends early, for any reason, leaves a hidden file and a journal
   // (CreateOptions::resume_key). A later run continues from these two files if it has the same text
   // and the same inputs (by name, size and time of change). The text must name all options that
-  // affect the bytes of the output.
+  // affect the bytes of the output. For an HDF5 output, the hidden files belong to the temporary
+  // NMB file between_name(). If this file is complete, a later run does not merge the inputs again,
+  // and only writes the output.
   std::string resume{};
 
   // --- callbacks ---
@@ -274,12 +276,19 @@ struct PackOptions {
 // Names of options in messages.
 struct PackOptionNames {
   std::string inputs = "at least one", output = "the output";
-  std::string mode = "mode", key = "key", compression = "compression";
+  std::string mode = "mode", key = "key", compression = "compression", shuffle = "shuffle",
+              chunk = "chunk";
   std::string dry_run = "dry_run", statistics = "statistics", resume = "resume";
   std::string append = "append", replace = "replace", link = "link", block_by = "block_by",
               hdf5_view = "hdf5_view";
   std::string external = "external";
 };
+
+// Returns the name of the temporary NMB file of an HDF5 output, if the run may be resumed:
+// ".NAME.nmb" in the folder of `path`.
+NMB_EXPORT std::string between_name(const std::string& path);
+// Adds the files that pack() writes to *outputs. Errors: kUsage.
+NMB_EXPORT Status add_outputs(const PackOptions& options, OutputSet* outputs);
 
 // Checks options as pack() does. Errors: kUsage if options exclude each other.
 NMB_EXPORT Status check_options(const PackOptions& options, const PackOptionNames& names = {});
@@ -370,6 +379,10 @@ struct PackConflict {
 
 // Additional results of a dry run.
 struct PackPlan {
+  // For an HDF5 output, the HDF5 library determines the length of the metadata. The planned length
+  // of the file is then that of an NMB file with the same blocks.
+  bool is_estimate = false;
+  std::uint64_t bytes_before = 0;    // with PackOptions::append: length of the file before the run
   std::uint64_t metadata_bytes = 0;  // bytes of headers and bodies of blocks
   std::uint64_t index_bytes = 0;     // bytes of the index and of data maps
   // Expected peak resident memory, in bytes, of the process that needs most memory. A dry run does

@@ -183,6 +183,12 @@ struct ClassicView {
   // The losses of links, variables, dimensions and attributes. If the list is empty,
   // write_classic() makes a file with the same content.
   std::vector<Loss> losses;
+  // A dimension that may grow in the block, but has a fixed length in the classic dataset.
+  struct FixedDimension {
+    DimId dimension = 0;   // in the classic dataset
+    std::size_t loss = 0;  // index in `losses`
+  };
+  std::vector<FixedDimension> fixed_dimensions;
   // Variables of the block that netCDF shows but the classic dataset lacks.
   std::vector<VarId> left_out;
   // Names of variables of the classic dataset that lose a fill value. The data set of such a

@@ -16,26 +16,20 @@ void ChunkRuns::add(const SplicedSource::Run& run) {
     runs_.push_back(run);
 }
 
-Result<std::uint64_t> store_chunks(ChunksToCode chunks, const FindStored& stored,
+Result<std::uint64_t> store_chunks(const ChunksToCode& chunks, const FindStored& stored,
                                    const CodingRules& rules, SpoolFile& spool, std::uint64_t begin,
                                    ChunkRuns* runs) {
   const std::uint64_t table = spool.size();
   const std::uint64_t table_bytes = chunks.grid.count() * ChunkRow::kLength;
   if (table_bytes == 0) return std::uint64_t{0};
   runs->add({begin, table_bytes, table, runs->spool()});
-  const auto find = [&](std::uint64_t number) {
-    return stored ? stored(number) : std::optional<StoredChunk>();
-  };
-  chunks.load = [find, load = std::move(chunks.load)](std::uint64_t number) {
-    return find(number) ? Result(std::vector<std::byte>()) : load(number);
-  };
   std::uint64_t spooled = table + table_bytes, end = table_bytes;
   std::vector<std::byte> rows, bytes;
   const auto take = [&](std::uint64_t first, std::span<const CodedChunk> coded) -> Status {
     rows.assign(coded.size() * ChunkRow::kLength, std::byte{0});
     bytes.clear();
     for (std::size_t i = 0; i < coded.size(); ++i) {
-      const std::optional<StoredChunk> kept = find(first + i);
+      const auto kept = stored ? stored(first + i) : std::optional<StoredChunk>();
       const std::uint64_t length = kept ? kept->stored_length : coded[i].bytes.size();
       // A chunk of length 0 was never written in the source, so it is not written here.
       if (length == 0) continue;

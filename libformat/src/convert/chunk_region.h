@@ -24,7 +24,6 @@ struct StoredChunk {
 };
 
 // Returns chunk `number` if its stored bytes can be copied, or nullopt if it must be encoded.
-// Thread-safe.
 using FindStored = std::function<std::optional<StoredChunk>(std::uint64_t number)>;
 
 // Collects the parts of an extent. These parts become the runs of a SplicedSource. They must be
@@ -47,10 +46,10 @@ class ChunkRuns {
 
 // Encodes chunks on all threads and appends the chunk table and the encoded chunks to `spool`. The
 // table and the chunks become a region that begins at offset `begin` of the extent. Returns the
-// length of the region. Calls chunks.load() only for chunks that stored() does not find. If
-// `stored` is not set, all chunks are encoded. Memory: see code_chunks(). Errors: those of
-// code_chunks(); kNoSpace, kIo.
-Result<std::uint64_t> store_chunks(ChunksToCode chunks, const FindStored& stored,
+// length of the region. For a chunk that stored() finds, chunks.load() must return no values; it
+// may check the stored bytes. If `stored` is not set, all chunks are encoded. Memory: see
+// code_chunks(). Errors: those of code_chunks(); kNoSpace, kIo.
+Result<std::uint64_t> store_chunks(const ChunksToCode& chunks, const FindStored& stored,
                                    const CodingRules& rules, SpoolFile& spool, std::uint64_t begin,
                                    ChunkRuns* runs);
 

@@ -82,11 +82,14 @@ Status ClassicFile::write(std::span<const std::byte> header, std::uint64_t heade
   const CreateOptions of_new{.overwrite = options_.overwrite,
                              .sync = options_.sync,
                              .named = !ranks_.shares_memory(),
+                             .resume_key = resume_key_,
                              .cancel = options_.cancel};
-  NMB_ASSIGN(file_,
-             share_output(
-                 ranks_, path_, [&] { return create_output(path_, of_new); }, hidden_name(path_),
-                 [path = path_](const std::string& at) { return attach_output(at, path); }));
+  NMB_ASSIGN(file_, share_output(
+                        ranks_, path_, [&] { return create_output(path_, of_new); },
+                        resume_key_.empty() ? hidden_name(path_) : resumable_name(path_),
+                        [path = path_, key = resume_key_](const std::string& at) {
+                          return attach_output(at, path, key);
+                        }));
   if (options_.layer) file_ = options_.layer(std::move(file_));
   if (options_.check) file_ = std::make_unique<ReadBackOutput>(std::move(file_));
   NMB_TRY(agree(ranks_.rank() == 0 ? write_header(header, length, may_be_sparse) : Status()));

@@ -46,6 +46,8 @@ class ClassicFile {
   // Sets an additional check for this rank. The check is called after all values are written and
   // before the file gets its final name.
   void set_check(std::function<Status()> check) { check_ = std::move(check); }
+  // See CreateOptions::resume_key. The key must be the same on all ranks.
+  void set_resume_key(std::string key) { resume_key_ = std::move(key); }
 
   struct Values {
     std::shared_ptr<const ByteSource> source;  // contains at least the bytes of `share`
@@ -69,6 +71,7 @@ class ClassicFile {
   std::unique_ptr<OutputFile> file_;
   WriterOptions mover_;
   std::function<Status()> check_;
+  std::string resume_key_;
 };
 
 }  // namespace nmb

@@ -50,7 +50,8 @@ std::vector<std::string> export_arguments(const ConvertOptions& options) {
   std::string chunk;
   for (const Compression::ChunkLength& asked : options.chunk)
     chunk += (chunk.empty() ? "" : ",") + asked.text();
-  return {std::to_string(options.deflate), flag(options.shuffle), flag(options.plain), chunk};
+  return {std::to_string(options.deflate), flag(options.shuffle), flag(options.plain), chunk,
+          std::to_string(options.threads)};
 }
 
 // Runs an nmb-hdf5 command, which writes the file `output`. `path` is the final name of `output`.
@@ -639,7 +640,6 @@ Status like_alone(const std::string& input, const std::string& path, const std::
   ResultCheck check(blocks, form, options, ResultCheck::Layout::kNew);
   std::vector<std::string> arguments = export_arguments(options);
   arguments.push_back(like);
-  arguments.push_back(std::to_string(options.threads));
   return make_output(path, options, check, [&](const std::string& hidden) {
     return run_worker("export-like", input, hidden, path, arguments, options);
   });

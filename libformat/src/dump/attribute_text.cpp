@@ -44,12 +44,4 @@ std::string type_text(const Metadata& metadata, Type type) {
                                       : std::string(type_name(type));
 }
 
-bool may_grow(const Metadata& metadata, DimId dimension) {
-  if (metadata.dimension(dimension).is_record()) return true;
-  if (!metadata.extension()) return false;
-  for (const Unlimited& u : metadata.extension()->unlimited)
-    if (u.dimension == dimension) return true;
-  return false;
-}
-
 }  // namespace nmb

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "netcdf/shared_dimensions.h"
 #include "nmb/dump.h"
 
 namespace nmb {

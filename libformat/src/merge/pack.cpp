@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -17,6 +19,8 @@
 #include "nmb/files.h"
 #include "nmb/merge.h"
 #include "nmb/reader.h"
+#include "wire/hash.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -56,16 +60,18 @@ Status check_stamps(const std::vector<std::string>& paths,
                 "", "the file changed while it was read");
 }
 
+void remove_if_exists(const std::string& path) {
+  std::error_code none;
+  std::filesystem::remove(path, none);
+}
+
 // Removes the file, if it exists, when this object is destroyed.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    std::error_code none;
-    std::filesystem::remove(path_, none);
-  }
+  ~TemporaryFile() { remove_if_exists(path_); }
 
  private:
   const std::string path_;
@@ -75,6 +81,7 @@ ConvertOptions extract_options(const PackOptions& options) {
   ConvertOptions extract;
   extract.overwrite = options.writer.overwrite;
   extract.sync = options.writer.sync;
+  extract.threads = options.writer.threads;
   extract.cancel = options.writer.cancel;
   extract.layer = options.writer.layer;
   extract.plain = options.hdf5->plain;
@@ -88,15 +95,55 @@ ConvertOptions extract_options(const PackOptions& options) {
   return extract;
 }
 
+// Returns a JSON object that identifies a run.
+std::string key_text(const std::string& resume_key) {
+  return joined_text("{\"resume_key\":\"", sum_of(std::as_bytes(std::span(resume_key))), "\"}");
+}
+
+// Describes the temporary NMB file that an earlier run finished.
+Status describe_finished(const PackOptions& options, const Reader& between, PackReport* report) {
+  report->totals = between.totals();
+  report->inputs = options.inputs.size();
+  for (const std::string& path : options.inputs) {
+    NMB_ASSIGN(const FileStamp stamp, FileSource::stamp_of(path));
+    report->bytes_in += stamp.size;
+  }
+  report->warnings.push_back(options.output +
+                             ": an earlier run has merged the inputs; its warnings are not "
+                             "repeated");
+  return between.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    report->value_bytes += entry.extent_length;
+    return true;
+  });
+}
+
+// Opens the temporary NMB file that an earlier run of the same call left. Returns nullptr if there
+// is no such file. Errors: kExists if the file belongs to another call.
+Result<std::unique_ptr<Reader>> finished_merge(const std::string& between,
+                                               const std::string& output, const std::string& key,
+                                               const ReadOptions& reading) {
+  std::error_code none;
+  if (!std::filesystem::exists(between, none)) return std::unique_ptr<Reader>();
+  NMB_ASSIGN(std::unique_ptr<Reader> reader, Reader::open(between, reading));
+  NMB_ASSIGN(const std::vector<std::string> recorded, reader->provenance());
+  if (recorded == std::vector<std::string>{key}) return reader;
+  return Status(Code::kExists, output, kNoOffset, "",
+                between +
+                    " belongs to a run with different inputs or options; remove it to start "
+                    "again");
+}
+
 // Merges into a temporary NMB file next to the output, and then writes the HDF5 output from that
 // file.
 Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicator& ranks) {
   NMB_TRY(ranks.first(
       [&] { return check_new_output(options.output, {.overwrite = options.writer.overwrite}); }));
+  const bool resumes = !options.resume.empty(), is_dry = options.writer.dry_run;
   NMB_ASSIGN(const std::string between,
-             ranks.broadcast_value(0, hidden_name(options.output) + ".nmb"));
+             ranks.broadcast_value(
+                 0, resumes ? between_name(options.output) : hidden_name(options.output) + ".nmb"));
   std::optional<TemporaryFile> removed;
-  if (ranks.rank() == 0) removed.emplace(between);
+  if (ranks.rank() == 0 && !resumes) removed.emplace(between);
   // Messages name the output, because the user does not know the temporary file.
   const auto naming = [&](const std::string& file, const Status& status) {
     if (status.ok() || status.file() != between) return status;
@@ -107,24 +154,37 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   first.keep_statistics = false;
   first.originals = Originals::kNone;
   first.writer.hdf5_view = Hdf5View::kOff;
-  first.link_united = ranks.size() == 1;
+  first.link_united = ranks.size() == 1 && !is_dry;
+  // The provenance of the temporary file is the key of the run, if the run may be resumed.
+  const std::string key = resumes ? key_text(options.writer.resume_key) : std::string();
   first.provenance = nullptr;
-  first.writer.sync = false;
+  if (resumes) first.provenance = [&](const std::vector<PackSource>&) { return std::vector{key}; };
+  first.writer.sync = resumes;
   first.writer.sum_links = !first.link_united;
   first.writer.layer = nullptr;
   // The temporary file has no checksums of linked values. Therefore the stamps of the inputs are
   // compared to find inputs that change.
   const std::vector<std::optional<FileStamp>> stamps = stamps_of(options.inputs);
-  const Status merged = merge_inputs(first, report, ranks);
+  ReadOptions reading;
+  if (first.link_united) reading.external = ExternalPaths::kAny;
+  reading.check_external = !first.link_united;
+  bool is_finished = false;
+  if (resumes) {
+    Result<std::unique_ptr<Reader>> known = std::unique_ptr<Reader>();
+    if (ranks.rank() == 0) known = finished_merge(between, options.output, key, reading);
+    NMB_TRY(ranks.first([&] { return known.status(); }));
+    NMB_ASSIGN(is_finished, ranks.broadcast_value(0, *known != nullptr));
+    if (is_finished)
+      NMB_TRY(ranks.first([&] { return describe_finished(options, **known, report); }));
+  }
+  const Status merged = is_finished ? Status() : merge_inputs(first, report, ranks);
   for (std::string& text : report->warnings)
     if (text.starts_with(between + ": ")) text.replace(0, between.size(), options.output);
   NMB_TRY(naming(options.output, merged));
+  if (is_dry) return {};
   // Values that are linked in the temporary file are copied into the output.
   report->value_bytes += std::exchange(report->linked_bytes, 0);
   return ranks.first([&]() -> Status {
-    ReadOptions reading;
-    if (first.link_united) reading.external = ExternalPaths::kAny;
-    reading.check_external = !first.link_united;
     NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between, reading));
     Communicator alone;
     const std::string& source = options.hdf5->source;
@@ -136,18 +196,36 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
     // It is not an error if another process has already removed the output.
     if (const auto result = FileSource::open(options.output); result.ok())
       report->bytes_out = (*result)->size();
+    // A run that was killed may have left a journal beside the complete file.
+    if (resumes)
+      for (const std::string& path : {between, resumable_name(between), journal_name(between)})
+        remove_if_exists(path);
     return {};
   });
 }
 
 }  // namespace
 
+std::string between_name(const std::string& path) {
+  constexpr std::string_view kEnding = "part";
+  std::string name = resumable_name(path);
+  name.resize(name.size() - kEnding.size());
+  return name + "nmb";
+}
+
+Status add_outputs(const PackOptions& options, OutputSet* outputs) {
+  const bool resumes = !options.resume.empty();
+  NMB_TRY(outputs->add_output(options.output, resumes && !options.hdf5));
+  return resumes && options.hdf5 ? outputs->add_output(between_name(options.output), true)
+                                 : Status();
+}
+
 Status pack(const PackOptions& options, PackReport* report, Communicator& ranks) {
   NMB_TRY(check_options(options));
   PackOptions settled = options;
   if (!settled.outputs) {
     const auto own = std::make_shared<OutputSet>();
-    NMB_TRY(ranks.agree(own->add_output(options.output, !options.resume.empty())));
+    NMB_TRY(ranks.agree(add_outputs(options, own.get())));
     settled.outputs = own;
   }
   settled.writer.progress = options.progress;

@@ -60,11 +60,13 @@ class Packer {
     if (options_.append) NMB_TRY(ranks_.first([&] { return inputs_.look_at_all(); }));
     NMB_TRY(open_output());
     NMB_TRY(plan());
+    const bool is_dry = options_.writer.dry_run;
+    if (classic_ && is_dry) return describe_classic_plan();
     if (classic_)
       return classic_->write(
           ranks_, inputs_.from(), [this] { return inputs_.check_unchanged(); }, &report_);
     NMB_TRY(write());
-    if (options_.writer.dry_run) return describe_plan();
+    if (is_dry) return describe_plan();
     return ranks_.first([&] { return describe_result(); });
   }
 
@@ -76,6 +78,10 @@ class Packer {
         return check_new_output(options_.output, {.overwrite = options_.writer.overwrite,
                                                   .sync = options_.writer.sync});
       });
+    }
+    if (options_.append && options_.writer.dry_run) {
+      NMB_ASSIGN(const std::unique_ptr<FileSource> before, FileSource::open(options_.output));
+      bytes_before_ = before->size();
     }
     NMB_ASSIGN(writer_, options_.append
                             ? Writer::open(options_.output, writer_options(), ranks_)
@@ -279,6 +285,17 @@ class Packer {
     return {};
   }
 
+  // Collective.
+  Status describe_classic_plan() {
+    NMB_TRY(ranks_.agree(inputs_.check_unchanged()));
+    PackPlan plan;
+    NMB_TRY(ranks_.first([&] { return classic_->describe_plan(&plan, &report_); }));
+    NMB_ASSIGN(const std::uint64_t bytes, ranks_.broadcast_value(0, report_.bytes_out));
+    NMB_TRY(plan_ranks(ranks_, options_, bytes, inputs_.largest_load(), &plan));
+    report_.plan = std::move(plan);
+    return {};
+  }
+
   Status describe_plan() {
     NMB_ASSIGN(const FilePlan file, writer_->planned());
     report_.totals = file.totals;
@@ -290,8 +307,10 @@ class Packer {
     plan.first_blocks = blocks_->take_first_names();
     plan.blocks_of_input.resize(share_.end - share_.begin);
     for (const std::uint32_t input : blocks_->inputs())
-      ++plan.blocks_of_input[input - share_.begin];
+      if (input != WrittenBlocks::kOfOutput) ++plan.blocks_of_input[input - share_.begin];
     NMB_TRY(gather_blocks(ranks_, &plan));
+    plan.is_estimate = options_.hdf5.has_value();
+    plan.bytes_before = bytes_before_;
     report_.plan = std::move(plan);
     return {};
   }
@@ -401,6 +420,7 @@ class Packer {
   std::optional<ClassicOutput> classic_;
   std::unique_ptr<Writer> writer_;
   std::optional<WrittenBlocks> blocks_;
+  std::uint64_t bytes_before_ = 0;  // see PackPlan
 };
 
 }  // namespace

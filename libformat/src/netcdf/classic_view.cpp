@@ -273,7 +273,8 @@ class ClassicMaker {
            joined_text("found the length 0 of a dimension that is not the record dimension",
                        dimension.may_grow ? ", although it is unlimited" : "", "; left out"));
     } else {
-      if (dimension.may_grow && record_ != d)
+      const bool is_fixed_now = dimension.may_grow && record_ != d;
+      if (is_fixed_now)
         lose(object,
              joined_text(
                  is_slowest ? "found a second unlimited dimension"
@@ -282,7 +283,9 @@ class ClassicMaker {
       // def_dim() cannot fail here, because the name is distinct and the length is less than 2^63.
       const Result<DimId> id =
           to_.def_dim(dimension.name, record_ == d ? kUnlimited : dimension.length);
-      if (id.ok()) ids_[d] = *id;
+      if (!id.ok()) return;
+      ids_[d] = *id;
+      if (is_fixed_now) out_.fixed_dimensions.push_back({*id, out_.losses.size() - 1});
     }
   }
 
@@ -454,6 +457,8 @@ Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind t
   const std::vector<VarId> origins = maker.origins();
   for (VarId& id : view.left_out) id = origins[id];
   view.left_out.insert(view.left_out.begin(), all.left_out.begin(), all.left_out.end());
+  // The indexes in fixed_dimensions stay valid, because the losses of `all` become the first ones.
+  view.fixed_dimensions = std::move(all.fixed_dimensions);
   view.losses.insert(view.losses.begin(), std::make_move_iterator(all.losses.begin()),
                      std::make_move_iterator(all.losses.end()));
   view.lost_fill_values = std::move(all.lost_fill_values);

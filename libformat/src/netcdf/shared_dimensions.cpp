@@ -38,8 +38,7 @@ bool has_classic_types(const TypeTable& types) {
 
 std::vector<std::uint32_t> levels_above(const Metadata& metadata) {
   const Extension* const extension = metadata.extension().get();
-  if (!extension || !begins_with_mark(extension->hdf5) || extension->unlimited.size() > 1 ||
-      !has_classic_types(extension->types) ||
+  if (!extension || !begins_with_mark(extension->hdf5) || !has_classic_types(extension->types) ||
       std::ranges::any_of(extension->storage, [](const Storage& storage) {
         return storage.kind != StorageKind::kChunked;
       }))
@@ -70,7 +69,15 @@ bool has_classic_values(const Metadata& metadata) {
          !levels_above(metadata).empty();
 }
 
-std::optional<DimId> growing_dimension(const Metadata& metadata) {
+bool may_grow(const Metadata& metadata, DimId dimension) {
+  if (metadata.dimension(dimension).is_record()) return true;
+  if (!metadata.extension()) return false;
+  for (const Unlimited& u : metadata.extension()->unlimited)
+    if (u.dimension == dimension) return true;
+  return false;
+}
+
+std::optional<DimId> first_growing(const Metadata& metadata) {
   if (const auto record = metadata.record_dimension()) return record;
   if (!metadata.extension() || metadata.extension()->unlimited.empty()) return std::nullopt;
   return metadata.extension()->unlimited.front().dimension;

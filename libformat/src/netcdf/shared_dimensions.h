@@ -29,8 +29,11 @@ NMB_EXPORT bool is_classic_dataset(const Metadata& metadata);
 // Returns whether a classic dataset stores its values like a classic file: big-endian, without
 // chunks. Returns false for all other datasets.
 NMB_EXPORT bool has_classic_values(const Metadata& metadata);
-// Returns that dimension of a classic dataset which may grow.
-std::optional<DimId> growing_dimension(const Metadata& metadata);
+// Returns whether the length of a dimension can grow.
+NMB_EXPORT bool may_grow(const Metadata& metadata, DimId dimension);
+// Returns the first dimension that may grow (see may_grow()). The number of records of a block is
+// its length.
+std::optional<DimId> first_growing(const Metadata& metadata);
 
 // Returns the path of a dimension, without the first '/'. The dimension is defined in the group
 // that is `levels` levels above a block. Returns nullopt if the block has fewer than `levels`

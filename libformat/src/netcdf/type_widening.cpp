@@ -78,7 +78,7 @@ std::vector<std::byte> widened_values(std::span<const std::byte> values, Type fr
   return out;
 }
 
-Source widened_array(Source source, Type from, Type to, bool maps_fill) {
+ValueConversion widening(Type from, Type to, bool maps_fill) {
   ValueConversion conversion;
   conversion.from_bytes = type_size(from);
   conversion.to_bytes = type_size(to);
@@ -93,7 +93,11 @@ Source widened_array(Source source, Type from, Type to, bool maps_fill) {
       if (std::memcmp(value, fill.data(), fill.size()) == 0)
         std::memcpy(at, wide.data(), wide.size());
   };
-  return converted_array(std::move(source), std::move(conversion));
+  return conversion;
+}
+
+Source widened_array(Source source, Type from, Type to, bool maps_fill) {
+  return converted_array(std::move(source), widening(from, to, maps_fill));
 }
 
 }  // namespace nmb

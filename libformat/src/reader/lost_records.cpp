@@ -34,7 +34,7 @@ Result<LostRecords> lost_records(const Reader& reader) {
     if (entry.records == 0) return true;
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader.block(entry));
     const Metadata& metadata = block->metadata;
-    const std::optional<DimId> dimension = growing_dimension(metadata);
+    const std::optional<DimId> dimension = first_growing(metadata);
     if (!dimension || !is_classic_dataset(metadata)) return true;
     bool is_used = false;
     for (VarId v = 0; v < metadata.variable_count() && !is_used; ++v)

@@ -2,6 +2,7 @@
 #include "values/chunk_filters.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
 #include "wire/compressors.h"
@@ -158,12 +159,28 @@ Status check_filters(const std::vector<Filter>& filters) {
                                         ", expected deflate, shuffle, fletcher32 or zstd");
 }
 
-Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, std::uint32_t mask,
-                                            std::vector<std::byte> stored, std::uint64_t length,
-                                            std::uint64_t element_size) {
+std::vector<Filter> filters_for(std::vector<Filter> filters, std::uint64_t value_size) {
+  for (Filter& filter : filters) {
+    std::vector<std::uint32_t>& parameters = filter.parameters;
+    if (filter.id == kFletcher32) parameters.clear();
+    if (filter.id == kShuffle) parameters = {static_cast<std::uint32_t>(value_size)};
+    const auto codec = std::ranges::find(kPieceCodecs, filter.id, &PieceCodecWord::hdf5_filter);
+    if (codec == std::end(kPieceCodecs)) continue;
+    const std::uint32_t level = parameters.empty() ? 1 : parameters.front();
+    parameters = {std::min(level, static_cast<std::uint32_t>(codec->highest_level))};
+  }
+  return filters;
+}
+
+namespace {
+
+// Undoes the filters from number `first` on.
+Result<std::vector<std::byte>> undo_filters(const std::vector<Filter>& filters, std::size_t first,
+                                            std::uint32_t mask, std::vector<std::byte> stored,
+                                            std::uint64_t length, std::uint64_t element_size) {
   // If a checksum was added before compression, decompression returns the chunk and its checksum.
   const std::uint64_t limit = length + kSum * filters.size();
-  for (std::size_t i = filters.size(); i-- > 0;) {
+  for (std::size_t i = filters.size(); i-- > first;) {
     if (mask >> i & 1) continue;
     const Filter& filter = filters[i];
     if (filter.id == kFletcher32) {
@@ -178,6 +195,33 @@ Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, 
       stored = shuffled<Shuffle::kUndo>(std::move(stored), size);
     }
   }
+  return stored;
+}
+
+// Returns the number of the first checksum filter that was not skipped, or the number of filters.
+std::size_t first_sum(const std::vector<Filter>& filters, std::uint32_t mask) {
+  std::size_t i = 0;
+  while (i < filters.size() && (filters[i].id != kFletcher32 || (mask >> i & 1))) ++i;
+  return i;
+}
+
+}  // namespace
+
+bool has_sum(const std::vector<Filter>& filters, std::uint32_t mask) {
+  return first_sum(filters, mask) < filters.size();
+}
+
+Status check_sums(const std::vector<Filter>& filters, std::uint32_t mask,
+                  std::vector<std::byte> stored, std::uint64_t length, std::uint64_t element_size) {
+  return undo_filters(filters, first_sum(filters, mask), mask, std::move(stored), length,
+                      element_size)
+      .status();
+}
+
+Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, std::uint32_t mask,
+                                            std::vector<std::byte> stored, std::uint64_t length,
+                                            std::uint64_t element_size) {
+  NMB_ASSIGN(stored, undo_filters(filters, 0, mask, std::move(stored), length, element_size));
   if (stored.size() != length)
     return damaged(joined_text("found a chunk of ", stored.size(), " bytes, expected ", length));
   return stored;

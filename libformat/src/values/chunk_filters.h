@@ -24,6 +24,11 @@ std::string filter_text(const Filter& filter);
 // that NMB does not decode.
 Status check_filters(const std::vector<Filter>& filters);
 
+// Returns the filters with parameters that encode_chunk() allows, for values of `value_size` bytes.
+// All filters must have passed check_filters(). The parameters in a file may have any values, and
+// shuffle depends on the size of a value.
+std::vector<Filter> filters_for(std::vector<Filter> filters, std::uint64_t value_size);
+
 // Decodes `stored` to a chunk of `length` bytes. The filters must have passed check_filters().
 // mask: if bit i is set, filters[i] was skipped when the chunk was encoded. Errors: kDamaged
 // (R-XC-1) if the bytes do not decode to `length` bytes.
@@ -31,9 +36,17 @@ Result<std::vector<std::byte>> decode_chunk(const std::vector<Filter>& filters, 
                                             std::vector<std::byte> stored, std::uint64_t length,
                                             std::uint64_t element_size);
 
-// Encodes a chunk of whole elements. Each filter must be one of FilterId. The first parameter of a
-// compressor is its level. Skips a compressor if it would not make the chunk shorter. If filters[i]
-// was skipped, bit i of *mask is set.
+// Returns whether a stored chunk has a checksum (fletcher32). mask: as for decode_chunk().
+bool has_sum(const std::vector<Filter>& filters, std::uint32_t mask);
+// Checks the checksums of a stored chunk. Decodes the chunk only as far as necessary: a checksum
+// that was added after compression needs no decompression. Arguments and errors: as for
+// decode_chunk().
+Status check_sums(const std::vector<Filter>& filters, std::uint32_t mask,
+                  std::vector<std::byte> stored, std::uint64_t length, std::uint64_t element_size);
+
+// Encodes a chunk of whole elements. `filters` is a result of filters_for(), or equals one. Skips a
+// compressor if it would not make the chunk shorter. If filters[i] was skipped, bit i of *mask is
+// set.
 std::vector<std::byte> encode_chunk(const std::vector<Filter>& filters,
                                     std::vector<std::byte> chunk, std::uint64_t element_size,
                                     std::uint32_t* mask);

@@ -55,7 +55,11 @@ void fill_values(std::span<const std::byte> fill, std::span<std::byte> values) {
 }
 
 Result<ChunkCache::Chunk> chunk_of(const BoxInChunks& box, std::uint64_t number) {
-  const auto load = [&] { return box.table->load(number); };
+  const auto load = [&]() -> Result<std::vector<std::byte>> {
+    NMB_ASSIGN(std::vector<std::byte> values, box.table->load(number));
+    if (values.empty() || !box.convert) return values;
+    return box.convert(std::move(values));
+  };
   if (box.cache) return box.cache->get(box.array, number, load);
   NMB_ASSIGN(std::vector<std::byte> values, load());
   return ChunkCache::Chunk(std::make_shared<const std::vector<std::byte>>(std::move(values)));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -18,12 +19,16 @@
 namespace nmb {
 
 // An array that is stored in chunks and fills a box of a larger array. The box may be the whole
-// larger array. Both arrays have the same type and byte order.
+// larger array.
 struct BoxInChunks {
-  ChunkGrid::Lengths first{};     // index of the first value of the box in the larger array
-  ChunkGrid grid{};               // the chunks of the box
-  std::vector<std::byte> fill{};  // value of chunks that were never written
+  ChunkGrid::Lengths first{};  // index of the first value of the box in the larger array
+  ChunkGrid grid{};            // the chunks of the box
+  // Value of chunks that were never written, in the form of the larger array.
+  std::vector<std::byte> fill{};
   std::shared_ptr<const ChunkTable> table{};
+  // Converts the values of a decoded chunk to the type and byte order of the larger array. Not set
+  // if both arrays have the same type and byte order.
+  std::function<std::vector<std::byte>(std::vector<std::byte>)> convert{};
   // Cache of the stored chunks that several gathered chunks need. nullptr if there are no such
   // chunks.
   std::shared_ptr<ChunkCache> cache{};

@@ -1,24 +1,32 @@
-// DryOutput: an output file for dry runs, which keeps only the length of the file.
+// DryOutput: an output file for dry runs, which keeps only the length of the file. The file may
+// exist; then its old bytes can be read.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <string>
 #include <utility>
 
+#include "nmb/bytes.h"
 #include "nmb/files.h"
 
 namespace nmb {
 
-// Reads return zeros. Writes do not change the length, because writers set the final length first.
-// name: name of the file in messages.
+// Reads return the old bytes, and zeros after their end. Writes do not change the length, because
+// writers set the final length first.
 class DryOutput final : public OutputFile {
  public:
-  explicit DryOutput(std::string name) : name_(std::move(name)) {}
+  // name: name of the file in messages. old: the existing file, or nullptr.
+  explicit DryOutput(std::string name, std::unique_ptr<const ByteSource> old = nullptr)
+      : name_(std::move(name)), old_(std::move(old)), length_(old_ ? old_->size() : 0) {}
   Status write_at(std::uint64_t, std::span<const std::byte>) override { return {}; }
-  Status read_at(std::uint64_t, std::span<std::byte> out) const override {
-    std::ranges::fill(out, std::byte{0});
-    return {};
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    const std::uint64_t size = old_ ? old_->size() : 0;
+    const auto old = static_cast<std::size_t>(
+        std::min<std::uint64_t>(out.size(), size - std::min(size, offset)));
+    std::ranges::fill(out.subspan(old), std::byte{0});
+    return old > 0 ? old_->read_at(offset, out.first(old)) : Status();
   }
   Status truncate(std::uint64_t length) override {
     length_ = length;
@@ -32,7 +40,8 @@ class DryOutput final : public OutputFile {
 
  private:
   const std::string name_;
-  std::atomic<std::uint64_t> length_ = 0;
+  const std::unique_ptr<const ByteSource> old_;
+  std::atomic<std::uint64_t> length_;
 };
 
 }  // namespace nmb

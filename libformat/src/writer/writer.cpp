@@ -58,7 +58,6 @@ Status check_options(const WriterOptions& options, bool create, const MpiIo* mpi
                                             ", expected 0 or a power of 2 from 4096 to 2^30"));
   if (options.statistics != StatisticsLevel::kNone && options.dry_run)
     return Status(Code::kUsage, "a dry run cannot have statistics: their length depends on values");
-  if (!create && options.dry_run) return Status(Code::kUsage, "a dry run needs a new file");
   if (options.dry_run && options.hdf5_view != Hdf5View::kOff)
     return Status(Code::kUsage,
                   "a dry run cannot have an HDF5 view: it is made from the written file");
@@ -146,6 +145,11 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
                        .resume_key = options.resume_key,
                        .locking = options.locking,
                        .cancel = options.cancel};
+  if (options.dry_run && !create) {
+    Result<std::unique_ptr<FileSource>> old = FileSource::open(path);
+    NMB_TRY(ranks.agree(old.status()));
+    return std::unique_ptr<OutputFile>(std::make_unique<DryOutput>(path, *std::move(old)));
+  }
   if (options.dry_run) {
     NMB_TRY(ranks.first([&] { return check_new_output(path, of_new); }));
     return std::unique_ptr<OutputFile>(std::make_unique<DryOutput>(path));

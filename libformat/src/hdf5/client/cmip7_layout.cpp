@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "netcdf/shared_dimensions.h"
 #include "nmb/dump.h"
 #include "values/chunk_filters.h"
 #include "values/chunk_grid.h"

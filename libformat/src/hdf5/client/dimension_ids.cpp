@@ -170,7 +170,7 @@ Result<std::vector<std::optional<DimensionIds::Dimension>>> DimensionIds::dimens
     const std::optional<std::string> path = path_above(block.name, levels[d], own.name);
     if (!path) continue;
     NMB_ASSIGN(const std::optional<Dimension> found, by_path(*path));
-    if (found && found->is_classic && found->may_grow == (growing_dimension(block.metadata) == d) &&
+    if (found && found->is_classic && found->may_grow == may_grow(block.metadata, d) &&
         found->length == (own.is_record() ? block.records : own.length))
       out[d] = found;
   }
@@ -365,7 +365,7 @@ Result<std::optional<DimensionIds::Dimension>> DimensionIds::by_path(std::string
   const nmb::Dimension dimension = classic_->metadata.dimension(*id);
   return std::optional(
       Dimension{std::string(path), dimension.is_record() ? classic_->records : dimension.length,
-                known->second.first + *id, true, growing_dimension(classic_->metadata) == *id});
+                known->second.first + *id, true, may_grow(classic_->metadata, *id)});
 }
 
 // Finds a dimension by its name in the classic blocks above `block`. Some numbers belong to no

@@ -37,6 +37,11 @@ Status check_options(const PackOptions& options, const PackOptionNames& names) {
   const auto exclude = [](const std::string& option, const std::string& other) {
     return option + " and " + other + " exclude each other";
   };
+  // Returns the name of the option that sets the compression.
+  const auto compression = [&] {
+    const Compression& wanted = *options.compression;
+    return wanted.codec ? names.compression : !wanted.chunk.empty() ? names.chunk : names.shuffle;
+  };
   const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
   if (options.inputs.empty()) return usage("no inputs; name " + names.inputs);
   if (options.samples.variables == 0)
@@ -46,27 +51,25 @@ Status check_options(const PackOptions& options, const PackOptionNames& names) {
   if (options.classic && packs)
     return needs_kind(names.mode + " " + mode, "nc4, hdf5 or nmb, which can hold groups");
   if (options.classic && options.compression)
-    return needs_kind(names.compression, "nmb, nc4 or hdf5");
-  if (dry_run && !is_nmb) return needs_kind(names.dry_run, "nmb");
+    return usage(needs_kind(compression(), "nc4, hdf5 or nmb, which can hold chunks").message() +
+                 "; the ending .nc4 means nc4");
   if (dry_run && counts)
     return usage(exclude(names.dry_run, names.statistics) +
                  ": the length of the statistics depends on the values");
   if (counts && !is_nmb) return needs_kind(names.statistics, "nmb");
   if (has_view && !is_nmb) return needs_kind(names.hdf5_view + " on", "nmb");
-  if (resumes && !is_nmb) return needs_kind(names.resume, "nmb");
   if (resumes && dry_run) return usage(exclude(names.resume, names.dry_run));
   if (options.replace && !options.append) return usage(names.replace + " needs " + names.append);
   if (options.append) {
     if (!is_nmb) return needs_kind(names.append, "nmb");
     if (!packs) return needs_pack(names.append);
-    if (dry_run) return usage(exclude(names.append, names.dry_run));
     if (resumes) return usage(exclude(names.append, names.resume));
   }
   if (options.link) {
     if (!is_nmb) return needs_kind(names.link, "nmb");
     if (!packs) return needs_pack(names.link);
     if (divides) return usage(exclude(names.link, names.block_by));
-    if (options.compression) return usage(exclude(names.link, names.compression));
+    if (options.compression) return usage(exclude(names.link, compression()));
     if (has_view)
       return usage(exclude(names.link, names.hdf5_view + " on") +
                    ": a view cannot show values in other files");

@@ -20,13 +20,15 @@ Source or_empty(Source values, const ByteSource& file) {
 
 }  // namespace
 
-bool ClassicOutput::is_first() {
+bool ClassicOutput::is_first(const BlockName& name) {
   only_.reset();
+  name_ = name;
+  input_ = conflicts_.here().input;
   return ++blocks_ == 1;
 }
 
-Status ClassicOutput::take_whole(const BlockName&, InputBlock& block) {
-  if (!is_first()) return {};
+Status ClassicOutput::take_whole(const BlockName& name, InputBlock& block) {
+  if (!is_first(name)) return {};
   NMB_ASSIGN(const ClassicForm form, classic_form(block, views_));
   tell_losses(block, form, conflicts_);
   auto only = std::make_shared<Dataset>(form.dataset);
@@ -35,8 +37,8 @@ Status ClassicOutput::take_whole(const BlockName&, InputBlock& block) {
   return {};
 }
 
-Status ClassicOutput::take_part(const BlockName&, BlockPart part) {
-  if (!is_first()) return {};
+Status ClassicOutput::take_part(const BlockName& name, BlockPart part) {
+  if (!is_first(name)) return {};
   auto only = std::make_shared<Dataset>();
   only->metadata = part.metadata;
   NMB_ASSIGN(only->layout, layout_classic(only->metadata, Kind::kCdf5));
@@ -120,17 +122,35 @@ Status ClassicOutput::write(Communicator& ranks, const ReceivedFrom& from,
   const bool may_be_sparse = ranks.rank() == 0 && content->values->may_be_sparse();
   ClassicFile file(options_.output, extract, ranks);
   file.set_check(check_inputs);
+  file.set_resume_key(options_.writer.resume_key);
   NMB_TRY(file.write(content->header, lengths.header, lengths.values, may_be_sparse, own));
   return ranks.first([&] { return describe(report); });
 }
 
-// Adds the totals of the finished file to the report.
-Status ClassicOutput::describe(PackReport* report) const {
+Status ClassicOutput::describe_plan(PackPlan* plan, PackReport* report) const {
+  NMB_ASSIGN(const ClassicContent content, classic_content(*only_, *options_.classic));
+  count(report);
+  plan->metadata_bytes = content.header.size();
+  report->value_bytes = content.values->size();
+  report->bytes_out = plan->metadata_bytes + report->value_bytes;
+  plan->blocks_of_input.resize(options_.inputs.size());
+  plan->blocks_of_input[input_] = 1;
+  plan->first_blocks = {name_.name};
+  return {};
+}
+
+// Adds the totals of the only block to the report.
+void ClassicOutput::count(PackReport* report) const {
   const Metadata& metadata = only_->metadata;
   Totals& totals = report->totals;
   totals.blocks = 1;
   metadata.count(&totals);
   totals.records = only_->records;
+}
+
+// Describes the finished file in the report.
+Status ClassicOutput::describe(PackReport* report) const {
+  count(report);
   report->value_bytes = only_->extent->size();
   NMB_ASSIGN(const std::unique_ptr<FileSource> result, FileSource::open(options_.output));
   report->bytes_out = result->size();

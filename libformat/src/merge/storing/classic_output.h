@@ -33,11 +33,15 @@ class ClassicOutput final : public BlockSink {
   // open inputs and values.
   Status write(Communicator& ranks, const ReceivedFrom& from,
                const std::function<Status()>& check_inputs, PackReport* report) const;
+  // Describes the file that write() would write. Called only by rank 0. Errors: kConflict if the
+  // kind of the output cannot hold the block.
+  Status describe_plan(PackPlan* plan, PackReport* report) const;
 
  private:
-  bool is_first();
+  bool is_first(const BlockName& name);
   Result<std::vector<ClassicFile::Values>> deal(Communicator& ranks, const ReceivedFrom& from,
                                                 Source values, std::uint64_t length) const;
+  void count(PackReport* report) const;
   Status describe(PackReport* report) const;
 
   const PackOptions& options_;
@@ -45,6 +49,8 @@ class ClassicOutput final : public BlockSink {
   const std::shared_ptr<SourcePool> views_;
   Source file_;
   std::uint64_t blocks_ = 0;
+  BlockName name_;         // of the only block
+  std::size_t input_ = 0;  // the first input that has the block
   std::shared_ptr<const Dataset> only_;
 };
 

@@ -627,7 +627,7 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
     const auto known = entry.levels.find(all.metadata.dimension(d).name);
     levels.push_back(known == entry.levels.end() ? 0 : known->second);
   }
-  if (keeps_chunks()) {
+  if (keeps_chunks(options_)) {
     if (!chunks_) {
       NMB_ASSIGN(chunks_, SpoolFile::create());
     }
@@ -635,7 +635,7 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
                unite_chunks(*entry.united, all, levels,
                             {{options_.writer.threads, options_.writer.cancel},
                              options_.compression ? &*options_.compression : nullptr,
-                             needs_chunks(options_)},
+                             needs_chunks(options_) || entry.united->has_growing()},
                             chunks_));
     if (chunks) {
       hdf5::GroupBlock group{
@@ -656,17 +656,9 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
   return sink.take_part(entry.name, std::move(part));
 }
 
-// Returns whether united values stay in chunks. Classic files have no chunks, and HDF5 views show
-// united blocks only if their values have no chunks. If the user does not request a view, values
-// stay in chunks even if this prevents a view.
-bool BlockUnions::keeps_chunks() const {
-  const Hdf5View view = options_.writer.hdf5_view;
-  return !options_.classic && (view == Hdf5View::kOff || view == Hdf5View::kSmall);
-}
-
 // Counts variables that are compressed in the first input, but not in the output.
 Status BlockUnions::count_decompressed(const Entry& entry, const Dataset& all) {
-  if (keeps_chunks()) return {};
+  if (keeps_chunks(options_)) return {};
   NMB_ASSIGN(const std::size_t compressed, count_compressed(*entry.united, all));
   report_.decompressed += compressed;
   return {};

@@ -93,7 +93,6 @@ class BlockUnions final : public BlockSink {
   Status check_coordinates(const Entry& entry, const std::vector<JoinedCoordinate>& coordinates);
   void warn_of_notes();
   Status finish(Entry& entry, BlockSink& sink);
-  bool keeps_chunks() const;
   Status count_decompressed(const Entry& entry, const Dataset& all);
   Status take_group(const Entry& entry, const Dataset& group, std::vector<std::byte> body,
                     std::optional<WantedChunks> wanted, BlockSink& sink);

@@ -11,6 +11,7 @@
 #include "merge/reading/held_values.h"
 #include "merge/reading/reopened_source.h"
 #include "netcdf/shared_dimensions.h"
+#include "netcdf/type_widening.h"
 #include "nmb/classic.h"
 #include "nmb/netcdf_view.h"
 #include "values/array_source.h"
@@ -60,13 +61,58 @@ Result<std::shared_ptr<const Block>> block_of(const Source& values) {
   return hdf5::decode_group(std::move(group), view->name());
 }
 
+// The form of the values of an array: their type, and whether they are little-endian.
+struct ValueForm {
+  Type type{};  // the type that CDF-5 has
+  bool is_swapped = false;
+  bool operator==(const ValueForm&) const = default;
+
+  std::uint64_t size() const { return type_size(type); }
+  // Converts values from this form to the form of CDF-5, or from CDF-5 to this form.
+  void swap(std::vector<std::byte>* values) const {
+    if (is_swapped) swap_values(values->data(), values->data(), values->size() / size(), size());
+  }
+};
+
+// Returns values of one form in another form. maps_fill: see widening().
+std::vector<std::byte> converted(std::vector<std::byte> values, const ValueForm& from,
+                                 const ValueForm& to, bool maps_fill) {
+  from.swap(&values);
+  if (from.type != to.type) {
+    const std::vector<std::byte> before = std::move(values);
+    values.resize(before.size() / from.size() * to.size());
+    widening(from.type, to.type, maps_fill).convert(before, values);
+  }
+  to.swap(&values);
+  return values;
+}
+
+// Returns a type with little-endian values. type: a type of numbers that CDF-5 has.
+ExtendedType little_endian(Type type) {
+  ExtendedType out;
+  out.size = type_size(type);
+  out.precision = static_cast<std::uint32_t>(out.size * 8);
+  out.is_signed =
+      type == Type::kByte || type == Type::kShort || type == Type::kInt || type == Type::kInt64;
+  if (type != Type::kFloat && type != Type::kDouble) return out;
+  const bool is_double = type == Type::kDouble;
+  out.type_class = TypeClass::kFloat;
+  out.normalization = Normalization::kImplied;
+  out.sign_position = out.precision - 1;
+  out.exponent_size = is_double ? 11 : 8;
+  out.mantissa_size = out.exponent_position = is_double ? 52 : 23;
+  out.exponent_bias = is_double ? 1023 : 127;
+  return out;
+}
+
 // Describes how a variable is stored in chunks.
 struct Chunking {
+  ValueForm form;
   ExtendedType type;                 // used if `is_extended` is true
-  bool is_extended = false;          // whether the byte order of the values differs from CDF-5
+  bool is_extended = false;          // whether the type is not one of CDF-5
   std::vector<std::uint64_t> chunk;  // lengths of a chunk
   std::vector<Filter> filters;
-  std::vector<std::byte> fill;  // the value of chunks that were never written
+  std::vector<std::byte> fill;  // the value of chunks that were never written, in this form
   hdf5::Allocation allocation = hdf5::Allocation::kIncremental;
   hdf5::FillTime fill_time = hdf5::FillTime::kIfSet;
 
@@ -81,13 +127,9 @@ bool are_alike(const std::vector<Filter>& a, const std::vector<Filter>& b) {
   });
 }
 
-bool has_same_type(const Chunking& a, const Chunking& b) {
-  return a.is_extended == b.is_extended && (!a.is_extended || a.type == b.type);
-}
-
 // Returns whether stored chunks of one variable can be copied unchanged to the other variable.
 bool are_alike(const Chunking& a, const Chunking& b) {
-  return has_same_type(a, b) && a.chunk == b.chunk && a.fill == b.fill &&
+  return a.form == b.form && a.chunk == b.chunk && a.fill == b.fill &&
          are_alike(a.filters, b.filters);
 }
 
@@ -111,7 +153,8 @@ class ChunkUniter {
   ChunkUniter(const DatasetUnion& united, const Dataset& all,
               const std::vector<std::uint32_t>& levels, const ChunkUnionOptions& options,
               const std::shared_ptr<SpoolFile>& spool)
-      : all_(all),
+      : united_(united),
+        all_(all),
         from_(all.metadata),
         levels_(levels),
         options_(options),
@@ -133,7 +176,8 @@ class ChunkUniter {
       return std::optional<UnitedChunks>();
     if (options_.compression) out_.wanted.uses.resize(options_.compression->chunk.size());
     for (VarId v = 0; v < variables_.size(); ++v) choose(v);
-    if (std::ranges::none_of(variables_, [](const UnitedVariable& v) { return !!v.chunking; }))
+    if (!united_.has_growing() &&
+        std::ranges::none_of(variables_, [](const UnitedVariable& v) { return !!v.chunking; }))
       return std::optional<UnitedChunks>();
     NMB_TRY(define());
     NMB_ASSIGN(out_.body, encode_extended_body(to_, 0));
@@ -172,9 +216,11 @@ class ChunkUniter {
     if (!storage || storage->kind != StorageKind::kChunked) return;
     const Variable there = metadata.variable(*found);
     const TypeTable& types = metadata.extension()->types;
-    if (types.classic(there.type) != own.type || storage->chunk.size() != own.dimensions.size())
+    if (types.classic(there.type) != part->box.type ||
+        storage->chunk.size() != own.dimensions.size())
       return;
     Chunking chunking = chunking_of(*storage, types, there.type, properties);
+    chunking.form = {part->box.type, types.is_swapped(there.type)};
     // If a variable is shorter than its dimensions, its last chunks lack values.
     bool is_whole = true;
     for (std::size_t i = 0; i < there.dimensions.size(); ++i)
@@ -182,12 +228,23 @@ class ChunkUniter {
     part->region_begin = metadata.begin(*found);
     part->region_length = storage->region_length;
     if (!check_filters(chunking.filters).ok()) return;
-    if (!united.chunking) united.chunking = chunking;
-    if (!is_whole || !has_same_type(chunking, *united.chunking)) return;
+    if (!united.chunking) united.chunking = widened(chunking, own.type, part->box.maps_fill);
+    if (!is_whole) return;
     // Datasets that are divided into chunks in the same way share one object.
     if (!united.last || !(*united.last == chunking))
       united.last = std::make_shared<const Chunking>(std::move(chunking));
     part->own = united.last;
+  }
+
+  // Returns the chunking of a variable whose values get another type. type: the new type.
+  static Chunking widened(Chunking chunking, Type type, bool maps_fill) {
+    const ValueForm before = chunking.form;
+    if (before.type == type) return chunking;
+    chunking.form.type = type;
+    chunking.is_extended = chunking.form.is_swapped = before.is_swapped;
+    if (chunking.is_extended) chunking.type = little_endian(type);
+    chunking.fill = converted(std::move(chunking.fill), before, chunking.form, maps_fill);
+    return chunking;
   }
 
   static Chunking chunking_of(const Storage& storage, const TypeTable& types, Type type,
@@ -220,18 +277,23 @@ class ChunkUniter {
     const bool is_asked_for = std::ranges::any_of(asked, [](const auto& a) { return !!a; });
     std::uint64_t bytes = type_size(v.type);
     for (const std::uint64_t n : lengths) bytes *= n;
-    const bool grows = from_.is_record_variable(variable);
+    const bool is_growing =
+        std::ranges::any_of(v.dimensions, [&](DimId dimension) { return grows(dimension); });
     // A small coordinate keeps its filters. A small array that has no chunks is not divided into
     // chunks.
-    const bool is_left_alone = bytes <= kSmallArray && !grows && (lengths.size() == 1 || !chunking);
+    const bool is_left_alone =
+        bytes <= kSmallArray && !is_growing && (lengths.size() == 1 || !chunking);
     const bool is_coded = options_.compression && (is_asked_for || !is_left_alone);
     std::vector<Filter> filters;
-    if (chunking) filters = chunking->filters;
-    if (is_coded) filters = wanted_filters(*options_.compression, filters, type_size(v.type));
+    if (chunking) filters = filters_for(chunking->filters, type_size(v.type));
+    // Chunk lengths alone do not change filters.
+    if (is_coded && (options_.compression->codec || options_.compression->shuffle))
+      filters = wanted_filters(*options_.compression, filters, type_size(v.type));
     if (!chunking) {
       // If a variable may grow, HDF5 can store it only in chunks.
-      if (!grows && (!is_coded || (!is_asked_for && filters.empty()))) return;
+      if (!is_growing && (!is_coded || (!is_asked_for && filters.empty()))) return;
       chunking.emplace();
+      chunking->form.type = v.type;
       chunking->chunk = usual_chunk(lengths, type_size(v.type));
       for (std::uint64_t& n : chunking->chunk) n = std::max<std::uint64_t>(n, 1);
       chunking->fill = fill_value(from_, variable);
@@ -241,7 +303,7 @@ class ChunkUniter {
       std::uint64_t& chunk = chunking->chunk[i];
       if (asked[i]) chunk = options_.compression->chunk[*asked[i]].length;
       // If a dimension cannot grow, HDF5 does not allow chunks that are longer than the dimension.
-      const bool is_unlimited = i == 0 && grows;
+      const bool is_unlimited = grows(v.dimensions[i]);
       const std::uint64_t most = is_unlimited ? chunk : std::max<std::uint64_t>(lengths[i], 1);
       if (asked[i]) {
         ChunkUse& use = out_.wanted.uses[*asked[i]];
@@ -254,6 +316,10 @@ class ChunkUniter {
       part.is_alike = part.own && are_alike(*part.own, *chunking) &&
                       (!keeps_level || part.own->filters == chunking->filters);
     if (is_coded && options_.compression->codec == PieceCodec::kZstd) out_.wanted.has_zstd = true;
+  }
+
+  bool grows(DimId dimension) const {
+    return from_.record_dimension() == dimension || united_.grows(dimension);
   }
 
   // Returns for each dimension of a variable the index of the chunk length that the options
@@ -297,8 +363,8 @@ class ChunkUniter {
   // Defines the block, and stores the values of its variables in the order of definition.
   Status define() {
     auto extension = std::make_shared<Extension>();
-    if (const auto grows = from_.record_dimension())
-      extension->unlimited.push_back({*grows, false});
+    for (DimId d = 0; d < from_.dimension_count(); ++d)
+      if (grows(d)) extension->unlimited.push_back({d, false});
     hdf5::append_property(dimensions_above(levels_), &extension->hdf5);
     std::vector<Type> types;
     std::vector<std::uint64_t> begins;
@@ -312,8 +378,7 @@ class ChunkUniter {
         storage.kind = StorageKind::kChunked;
         storage.chunk = chunking->chunk;
         storage.filters = chunking->filters;
-        const Result<std::uint64_t> length =
-            store(v, *chunking, extension->types.is_swapped(types.back()), begin);
+        const Result<std::uint64_t> length = store(v, *chunking, begin);
         if (!length.ok()) return of_variable(v, length.status());
         storage.region_length = *length;
         begins.push_back(begin);
@@ -374,26 +439,29 @@ class ChunkUniter {
   // --- values ---
 
   // Stores the values of a variable. Returns the length of the region.
-  Result<std::uint64_t> store(VarId variable, const Chunking& chunking, bool is_swapped,
-                              std::uint64_t begin) {
-    const std::uint64_t size = type_size(from_.variable(variable).type);
-    NMB_ASSIGN(const ChunkGrid grid, ChunkGrid::make(lengths_of(variable), chunking.chunk, size));
+  Result<std::uint64_t> store(VarId variable, const Chunking& chunking, std::uint64_t begin) {
+    NMB_ASSIGN(const ChunkGrid grid,
+               ChunkGrid::make(lengths_of(variable), chunking.chunk, chunking.form.size()));
     if (grid.chunk_bytes() > kMostChunk)
       return Status(Code::kLimit, "the united values have chunks of 4 GiB or more");
     if (grid.count() == 0) return std::uint64_t{0};
-    NMB_ASSIGN(const std::vector<StoredChunk> stored, moved_chunks(variable, chunking, grid));
-    NMB_ASSIGN(const Gathering gathering, gathering_of(variable, stored, grid));
+    NMB_ASSIGN(const std::vector<StoredChunk> stored, moved_chunks(variable, grid));
+    NMB_ASSIGN(const Gathering gathering, gathering_of(variable, chunking, stored, grid));
     NMB_ASSIGN(const Source plain, contiguous_array(all_, variable, {}, nullptr));
     std::vector<std::byte> fill = chunking.fill;
-    if (is_swapped) swap_values(fill.data(), fill.data(), 1, size);
+    chunking.form.swap(&fill);
     const auto load = [&](std::uint64_t number) -> Result<std::vector<std::byte>> {
+      if (stored[number].source != kNobody) {
+        NMB_TRY(check_sum(stored[number], chunking, grid, number));
+        return std::vector<std::byte>();
+      }
       NMB_ASSIGN(std::optional<std::vector<std::byte>> gathered,
                  gathering.gather(number, grid, chunking.fill));
       if (gathered) return *std::move(gathered);
       GatheredChunk chunk(grid, number, fill);
       NMB_TRY(chunk.add(*plain));
       std::vector<std::byte> values = chunk.take();
-      if (is_swapped) swap_values(values.data(), values.data(), values.size() / size, size);
+      chunking.form.swap(&values);
       return values;
     };
     const auto find_stored = [&](std::uint64_t number) -> std::optional<StoredChunk> {
@@ -402,6 +470,24 @@ class ChunkUniter {
     };
     return store_chunks({grid, chunking.filters, load}, find_stored, options_.coding, *spool_,
                         begin, &runs_);
+  }
+
+  // Checks the checksum of a stored chunk that is copied. Does nothing if the chunk has no
+  // checksum. number: the number of the chunk in the united variable.
+  Status check_sum(const StoredChunk& chunk, const Chunking& chunking, const ChunkGrid& grid,
+                   std::uint64_t number) const {
+    if (chunk.stored_length == 0 || !has_sum(chunking.filters, chunk.filter_mask)) return {};
+    const ByteSource& source = *sources_[chunk.source];
+    std::vector<std::byte> bytes(chunk.stored_length);
+    NMB_TRY(source.read_at(chunk.offset, bytes));
+    const Status checked = check_sums(chunking.filters, chunk.filter_mask, std::move(bytes),
+                                      grid.chunk_bytes(), grid.value_size());
+    if (checked.code() != Code::kDamaged) return checked;
+    std::string at;
+    for (const std::uint64_t index : grid.first_of(number))
+      at += (at.empty() ? "" : ", ") + std::to_string(index);
+    return Status(Code::kDamaged, source.name(), kNoOffset, checked.rule(),
+                  "chunk at index " + at + " of the result: " + checked.message());
   }
 
   // The parts that supply values for chunks that must be encoded again.
@@ -443,8 +529,8 @@ class ChunkUniter {
     }
   };
 
-  Result<Gathering> gathering_of(VarId variable, const std::vector<StoredChunk>& stored,
-                                 const ChunkGrid& grid) {
+  Result<Gathering> gathering_of(VarId variable, const Chunking& chunking,
+                                 const std::vector<StoredChunk>& stored, const ChunkGrid& grid) {
     Gathering out;
     if (std::ranges::none_of(stored, [](const StoredChunk& c) { return c.source == kNobody; }))
       return out;
@@ -458,10 +544,15 @@ class ChunkUniter {
                  ChunkGrid::make(part.box.count, part.own ? part.own->chunk : grid.chunk(),
                                  grid.value_size()));
       if (part.own) {
-        box.fill = part.own->fill;
+        const auto convert = [from = part.own->form, to = chunking.form,
+                              maps_fill = part.box.maps_fill](std::vector<std::byte> values) {
+          return converted(std::move(values), from, to, maps_fill);
+        };
+        box.fill = convert(part.own->fill);
+        if (part.own->form != chunking.form) box.convert = convert;
         box.cache = cache;
         box.array = cache->add_array();
-        box.table = std::make_shared<const ChunkTable>(table_of(part, *part.own, grid));
+        box.table = std::make_shared<const ChunkTable>(table_of(part, *part.own));
       }
       NMB_TRY(for_each_chunk(part, grid, [&](std::uint64_t number, const auto&) -> Status {
         if (stored[number].source == kNobody) out.uses.emplace_back(number, p);
@@ -472,14 +563,14 @@ class ChunkUniter {
     return out;
   }
 
-  ChunkTable table_of(const ChunkedPart& part, const Chunking& chunking,
-                      const ChunkGrid& grid) const {
+  // chunking: how the part's chunks are stored.
+  ChunkTable table_of(const ChunkedPart& part, const Chunking& chunking) const {
     Storage storage;
     storage.chunk = chunking.chunk;
     storage.filters = chunking.filters;
     return {std::make_shared<RangeSource>(sources_[kFirstMember + part.box.member],
                                           part.region_begin, part.region_length),
-            storage, grid.value_size()};
+            storage, chunking.form.size()};
   }
 
   // Calls visit(number, at) for each chunk of the united variable that has values of the part. at:
@@ -500,18 +591,17 @@ class ChunkUniter {
 
   // Returns for each chunk of the united variable the stored chunk with the same values. If there
   // is no such stored chunk, `source` is kNobody.
-  Result<std::vector<StoredChunk>> moved_chunks(VarId variable, const Chunking& chunking,
-                                                const ChunkGrid& grid) {
+  Result<std::vector<StoredChunk>> moved_chunks(VarId variable, const ChunkGrid& grid) {
     std::vector<StoredChunk> stored(grid.count(), StoredChunk{kNobody});
     std::vector<bool> is_taken(grid.count());  // whether an earlier part has values of the chunk
     for (const ChunkedPart& part : variables_[variable].parts)
-      NMB_TRY(move_chunks(part, chunking, grid, &is_taken, &stored));
+      NMB_TRY(move_chunks(part, grid, &is_taken, &stored));
     return stored;
   }
 
   // Finds the stored chunks of one part that can be copied unchanged.
-  Status move_chunks(const ChunkedPart& part, const Chunking& chunking, const ChunkGrid& grid,
-                     std::vector<bool>* is_taken, std::vector<StoredChunk>* stored) const {
+  Status move_chunks(const ChunkedPart& part, const ChunkGrid& grid, std::vector<bool>* is_taken,
+                     std::vector<StoredChunk>* stored) const {
     const std::vector<std::uint64_t>&first = part.box.first, &count = part.box.count;
     bool is_aligned = part.is_alike;
     std::uint64_t own = 1;  // number of chunks in the part
@@ -523,7 +613,7 @@ class ChunkUniter {
     std::vector<ChunkRow> rows;
     std::uint64_t first_row = 0, row = 0;
     std::optional<ChunkTable> table;
-    if (is_aligned) table.emplace(table_of(part, chunking, grid));
+    if (is_aligned) table.emplace(table_of(part, *part.own));
     return for_each_chunk(
         part, grid, [&](std::uint64_t number, const std::vector<std::uint64_t>& at) -> Status {
           const std::uint64_t place = row++;
@@ -551,6 +641,7 @@ class ChunkUniter {
                        part.region_begin + row.offset, row.stored_length};
   }
 
+  const DatasetUnion& united_;
   const Dataset& all_;
   const Metadata& from_;
   const std::vector<std::uint32_t>& levels_;

@@ -133,7 +133,8 @@ std::uint32_t DatasetUnion::first_of(VarId known, std::string_view attribute) co
 // --- dimensions ---
 
 // Returns for each dimension of the dataset whether values are joined along it.
-std::vector<bool> DatasetUnion::along_of(const Metadata& metadata) const {
+std::vector<bool> DatasetUnion::along_of(const Member& member) const {
+  const Metadata& metadata = member.metadata;
   std::vector<bool> along(metadata.dimension_count());
   if (is_tiled()) {
     for (DimId id = 0; id < metadata.dimension_count(); ++id)
@@ -149,7 +150,17 @@ std::vector<bool> DatasetUnion::along_of(const Metadata& metadata) const {
     is_known = true;
     add(metadata.find_dimension(all_.metadata.dimension(id).name));
   }
-  if (rules_.along == Along::kRecords && !is_known) add(metadata.record_dimension());
+  if (rules_.along == Along::kRecords && !is_known) {
+    const auto used = std::ranges::find_if(member.growing, [&](DimId id) {
+      for (VarId v = 0; v < metadata.variable_count(); ++v)
+        if (std::ranges::count(metadata.variable(v).dimensions, id) > 0) return true;
+      return false;
+    });
+    if (metadata.record_dimension())
+      add(metadata.record_dimension());
+    else if (used != member.growing.end())
+      add(*used);
+  }
   if (rules_.along == Along::kDimension && !is_known)
     add(metadata.find_dimension(rules_.dimension));
   if (rules_.along == Along::kFirstAxis)
@@ -178,7 +189,7 @@ std::uint64_t DatasetUnion::length_of(DimId id) const {
 }
 
 Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
-  const std::vector<bool> along = along_of(member.metadata);
+  const std::vector<bool> along = along_of(member);
   for (Joined& joined : joined_) {
     if (!joined.is) continue;
     joined.counts.push_back(0);
@@ -199,7 +210,8 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
       conflict(ConflictKind::kDimensionName, found.name, "this record dimension",
                in_quotes(all_.metadata.dimension(*record).name), dimension_members_[*record]);
     } else {
-      NMB_ASSIGN(id, add_dimension(found, *part, along[local]));
+      NMB_ASSIGN(id, add_dimension(found, *part, along[local],
+                                   std::ranges::count(member.growing, local) > 0));
       if (found.is_record()) is_record_used_ = !member.is_record_unused;
     }
     ids->push_back(id);
@@ -209,7 +221,7 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
 
 // Adds a new dimension. Returns nullopt if its name is illegal.
 Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found, const Part& part,
-                                                         bool is_joined) {
+                                                         bool is_joined, bool grows) {
   const Result<DimId> added =
       all_.metadata.def_dim(found.name, found.is_record() ? found.length : part.whole);
   if (!added.ok()) {
@@ -217,6 +229,7 @@ Result<std::optional<DimId>> DatasetUnion::add_dimension(const Dimension& found,
     return std::optional<DimId>();
   }
   dimension_members_.push_back(here());
+  grows_.push_back(grows);
   Joined& joined = joined_.emplace_back();
   joined.is = is_joined;
   if (is_joined) {
@@ -499,21 +512,21 @@ Source DatasetUnion::array_of(VarId variable, const Place& place, std::uint64_t*
   parts.is_record = place.is_record;
   parts.type = place.type;
   parts.to = found.type;
-  parts.maps_fill = place.type != found.type && maps_fill(variable, place);
+  parts.maps_fill = maps_fill(all_.metadata, variable, place);
   return std::make_shared<MemberArray>(std::move(parts));
 }
 
 // Returns whether a variable's default fill values in one dataset mean missing values, although no
-// attribute says so.
-bool DatasetUnion::maps_fill(VarId variable, const Place& place) const {
-  if (!members_[place.member].has_default_fill.value_or(false) ||
-      all_.metadata.find_attribute(variable, "_FillValue"))
+// attribute says so, and whether the union widens these values.
+bool DatasetUnion::maps_fill(const Metadata& all, VarId variable, const Place& place) const {
+  const Type type = all.variable(variable).type;
+  if (place.type == type || !members_[place.member].has_default_fill.value_or(false) ||
+      all.find_attribute(variable, "_FillValue"))
     return false;
-  const Type type = all_.metadata.variable(variable).type;
   const std::vector<std::byte> fill =
       widened_values(default_fill_value(place.type), place.type, type);
   for (const char* name : {"missing_value", "flag_values"}) {
-    const auto told = all_.metadata.find_attribute(variable, name);
+    const auto told = all.find_attribute(variable, name);
     if (!told || told->type != type) continue;
     for (std::size_t at = 0; at < told->values.size(); at += fill.size())
       if (std::ranges::equal(told->values.subspan(at, fill.size()), fill)) return false;
@@ -798,27 +811,35 @@ std::vector<DatasetUnion::Box> DatasetUnion::boxes(const Dataset& all, VarId var
   std::vector<Box> found;
   if (columns_.contains(variable)) return found;
   const std::span<const DimId> ids = all.metadata.variable(variable).dimensions;
-  Box whole{placed.places.front().member, std::vector<std::uint64_t>(ids.size()), {}};
+  Box whole;
+  whole.first.resize(ids.size());
   for (const DimId id : ids) {
     const Dimension dimension = all.metadata.dimension(id);
     whole.count.push_back(dimension.is_record() ? all.records : dimension.length);
   }
+  const auto add = [&](const Place& place) -> Box& {
+    Box& box = found.emplace_back(whole);
+    box.member = place.member;
+    box.type = place.type;
+    box.maps_fill = maps_fill(all.metadata, variable, place);
+    return box;
+  };
   if (placed.axes.empty()) {
-    found.push_back(std::move(whole));
+    add(placed.places.front());
   } else if (is_tiled()) {
     const TileBoxes& boxes = *tilings_.at({ids.begin(), ids.end()}).boxes;
-    for (const Place& place : placed.places)
-      found.push_back({place.member,
-                       {boxes.firsts(place.box), boxes.firsts(place.box) + ids.size()},
-                       {boxes.counts(place.box), boxes.counts(place.box) + ids.size()}});
+    for (const Place& place : placed.places) {
+      Box& box = add(place);
+      box.first.assign(boxes.firsts(place.box), boxes.firsts(place.box) + ids.size());
+      box.count.assign(boxes.counts(place.box), boxes.counts(place.box) + ids.size());
+    }
   } else {
     const std::uint32_t axis = placed.axes.front();
     std::uint64_t end = 0;
     for_each_part(joined_[ids[axis]], placed,
                   [&](std::uint64_t count, std::optional<std::uint32_t>, const Place* place) {
                     if (place && count > 0) {
-                      Box& box = found.emplace_back(whole);
-                      box.member = place->member;
+                      Box& box = add(*place);
                       box.first[axis] = end;
                       box.count[axis] = count;
                     }

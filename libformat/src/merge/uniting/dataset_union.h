@@ -31,7 +31,9 @@ namespace nmb {
 struct UnionRules {
   enum class Along : std::uint8_t { kNothing, kRecords, kDimension, kFirstAxis, kTiles };
   // The dimension along which values are joined.
-  // - kRecords: the record dimension of the first dataset that has one.
+  // - kRecords: the record dimension of the first dataset that has one. If no dataset before has
+  // one,
+  //   the first dimension of Member::growing that a variable uses.
   // - kDimension: the dimension `dimension`.
   // - kFirstAxis: every dimension that is the first dimension of a variable.
   // - kTiles: each dataset has a part of every dimension that has a decomposition
@@ -107,6 +109,9 @@ class DatasetUnion {
     // Whether no variable in the file uses the record dimension. An unused record dimension may
     // have any number of records.
     bool is_record_unused = false;
+    // Dimensions that have a fixed length in the classic dataset, but may grow in the input. If the
+    // first dataset that has a dimension lists it here, it may grow in the united dataset, too.
+    std::vector<DimId> growing{};
     // For each variable: an earlier dataset that is known to have the same values, type and shape.
     // kNobody if no such dataset is known. The list is empty if no values were compared before. The
     // list must be empty for tiles and if types are widened.
@@ -121,6 +126,10 @@ class DatasetUnion {
   Status add(const Member& member);
   bool has_any() const { return !members_.empty(); }
   // Returns whether values are joined along a dimension.
+  // Returns whether dimensions other than the record dimension may grow.
+  bool has_growing() const { return std::ranges::count(grows_, true) > 0; }
+  // Returns whether a dimension may grow, although it is not the record dimension.
+  bool grows(DimId dimension) const { return grows_[dimension]; }
   bool is_joined() const { return std::ranges::any_of(joined_, &Joined::is); }
   // For tiles: reports values that no tile has. If with_values is set, also reports values that
   // differ where tiles overlap. Call this after all datasets were added. Errors: kLimit; kIo and
@@ -165,7 +174,9 @@ class DatasetUnion {
   // The box of the united array that has the values of one dataset.
   struct Box {
     std::uint32_t member;
-    std::vector<std::uint64_t> first, count;  // by dimension, slowest first
+    std::vector<std::uint64_t> first{}, count{};  // by dimension, slowest first
+    Type type{};                                  // type of the dataset's values
+    bool maps_fill = false;                       // see widening()
   };
   // Returns the boxes of a variable, in the order of the datasets. Where boxes overlap, the values
   // of the first box are used. Returns no boxes for a variable from add_column(). all: the result
@@ -228,7 +239,7 @@ class DatasetUnion {
   using DimIds = std::vector<std::optional<DimId>>;
 
   Status add_dimensions(const Member& member, DimIds* ids);
-  std::vector<bool> along_of(const Metadata& metadata) const;
+  std::vector<bool> along_of(const Member& member) const;
   // The part of a dimension that one dataset has.
   struct Part {
     std::uint64_t first, count;
@@ -238,7 +249,7 @@ class DatasetUnion {
   void compare_dimensions(const Member& member, const Dimension& found, DimId known);
   void compare_records(const Member& member, const Dimension& found, DimId known);
   Result<std::optional<DimId>> add_dimension(const Dimension& found, const Part& part,
-                                             bool is_joined);
+                                             bool is_joined, bool grows);
   bool is_alike(const Dimension& found, std::uint64_t whole, DimId known);
   std::uint64_t length_of(DimId id) const;
   Status add_variables(const Member& member, const DimIds& ids);
@@ -251,7 +262,7 @@ class DatasetUnion {
   Status compare_values(const Member& member, VarId local, VarId known, const Place& first);
   bool is_known_same(const Member& member, VarId local, VarId known) const;
   bool can_widen(const Member& member, VarId local, VarId known) const;
-  bool maps_fill(VarId variable, const Place& place) const;
+  bool maps_fill(const Metadata& all, VarId variable, const Place& place) const;
   Status widen(VarId known, const Variable& found);
   Status add_attribute(VarId known, Type of_variable, const Attribute& attribute);
   bool is_same(const Attribute& found, const Attribute& expected) const;
@@ -312,6 +323,7 @@ class DatasetUnion {
   bool is_record_used_ = false;  // whether one of the datasets so far uses the record dimension
   std::vector<Added> members_;
   std::vector<Joined> joined_;                    // for each dimension
+  std::vector<bool> grows_;                       // for each dimension; see grows()
   std::vector<Placed> placed_;                    // for each variable
   std::map<VarId, std::vector<Source>> columns_;  // variables from add_column(), with the values in
                                                   // each dataset

@@ -23,6 +23,7 @@ class DescribedBlock {
     Source values{};
     std::optional<bool> has_default_fill{};
     bool is_record_unused = false;
+    std::vector<DimId> growing{};          // see DatasetUnion::Member
     std::vector<std::uint64_t> same_as{};  // result of FirstValues: indexes of inputs
     std::vector<std::uint32_t> levels{};   // see UnionBlock
     std::vector<Loss> losses{};
@@ -48,7 +49,8 @@ class DescribedBlock {
                       parts_.values,
                       {},
                       parts_.has_default_fill,
-                      parts_.is_record_unused}};
+                      parts_.is_record_unused,
+                      parts_.growing}};
     block.levels = parts_.levels;
     block.losses = parts_.losses;
     block.lost_fill_values = parts_.lost_fill_values;

@@ -21,7 +21,7 @@ struct MemberValues {
   std::uint64_t records = 0, record_size = 0;
   bool is_record = false;  // records are not contiguous
   Type type{}, to{};
-  bool maps_fill = false;  // see widened_array()
+  bool maps_fill = false;  // see widening()
 };
 
 class MemberArray final : public ByteSourceLayer {

@@ -11,6 +11,11 @@
 
 namespace nmb {
 
+bool keeps_chunks(const PackOptions& options) {
+  const Hdf5View view = options.writer.hdf5_view;
+  return !options.classic && (view == Hdf5View::kOff || view == Hdf5View::kSmall);
+}
+
 BlockFacts facts_of(const InputBlock& block, const PackOptions& options) {
   const Metadata& metadata = block.dataset.metadata;
   BlockFacts facts;
@@ -28,7 +33,7 @@ BlockFacts facts_of(const InputBlock& block, const PackOptions& options) {
 Status visit_union_block(const InputBlock& block, const PackOptions& options,
                          std::shared_ptr<SourcePool> views, std::uint64_t* room,
                          const std::function<Status(const UnionBlock&)>& visit) {
-  NMB_ASSIGN(const ClassicForm form, classic_form(block, std::move(views)));
+  NMB_ASSIGN(ClassicForm form, classic_form(block, std::move(views)));
   NMB_ASSIGN(Source values, hold_small(form.dataset, form.values, room));
   UnionBlock united{DatasetUnion::member_of(form.dataset, std::move(values))};
   if (options.widen_types)
@@ -36,6 +41,13 @@ Status visit_union_block(const InputBlock& block, const PackOptions& options,
         is_classic_dataset(block.dataset.metadata) || netcdf_view(block.dataset).is_netcdf;
   united.member.is_record_unused = form.is_record_unused;
   united.levels = form.levels;
+  // A block with chunks may have several dimensions that grow, at any position.
+  if (keeps_chunks(options))
+    for (std::size_t i = form.fixed_dimensions.size(); i-- > 0;) {
+      const ClassicView::FixedDimension& fixed = form.fixed_dimensions[i];
+      united.member.growing.insert(united.member.growing.begin(), fixed.dimension);
+      form.losses.erase(form.losses.begin() + static_cast<std::ptrdiff_t>(fixed.loss));
+    }
   united.losses = losses_of(block, form);
   united.lost_fill_values = form.lost_fill_values;
   return visit(united);
