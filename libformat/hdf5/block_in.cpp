@@ -7,7 +7,7 @@
 
 #include "alike_data_sets.h"
 #include "attributes_out.h"
-#include "chunk_tree_in.h"
+#include "chunk_index_in.h"
 #include "creation_in.h"
 #include "hdf5_error.h"
 #include "nmb/classic.h"
@@ -67,16 +67,17 @@ bool costs_less_to_copy(hid_t data_set, std::uint64_t present) {
   return present > kFew && H5Dget_storage_size(data_set) / present / kBytesAStep < present;
 }
 
-// Reads the positions of the chunks from the data set's B-tree. Returns nullopt if the file stores
-// the positions in another form.
+// Reads the places of the chunks from the bytes of the file. Returns nullopt if the file stores the
+// places in an unknown form.
 std::optional<std::vector<ChunkPlace>> chunk_places(const FileIn& file, hid_t data_set,
-                                                    ChunkShape shape, std::uint64_t present) {
-  if (!file.alike) return std::nullopt;  // lengths and addresses may not have 8 bytes
+                                                    const ChunkShape& shape,
+                                                    std::uint64_t present) {
+  if (!file.bytes) return std::nullopt;
   H5O_info_t info;
   if (H5Oget_info2(data_set, &info, H5O_INFO_BASIC) < 0) return std::nullopt;
-  const auto tree = ObjectHeaderIn(file.descriptor, file.size).chunk_tree(info.addr);
-  if (!tree) return std::nullopt;
-  return read_chunk_tree(file.descriptor, file.size, *tree, shape, present);
+  const auto layout = ObjectHeaderIn(*file.bytes).chunk_layout(info.addr);
+  if (!layout) return std::nullopt;
+  return read_chunk_index(*file.bytes, *layout, shape, present);
 }
 
 // Sets the layout of a data set whose values are copied. If a data set may grow, HDF5 requires
@@ -562,18 +563,21 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
   if (chunks > 0) {
     NMB_ASSIGN(present, chunks_present(data_set, object));
   }
-  const bool misplaced = has_misplaced_chunks(space);
-  const bool costly = !misplaced && costs_less_to_copy(data_set, present);
   std::uint64_t found = 0;
   std::optional<std::vector<ChunkPlace>> places;
-  if (costly) places = chunk_places(file_, data_set, {space.lengths, storage.chunk}, present);
+  if (present > 0)
+    places = chunk_places(file_, data_set,
+                          {space.lengths, space.maximum, storage.chunk, !storage.filters.empty()},
+                          present);
   for (const ChunkPlace& place : places.value_or(std::vector<ChunkPlace>())) {
     put_row(place.number, end, place.length, place.mask);
     add_run({begin + end, place.length, place.offset, RunSource::kFile});
     end += place.length;
     ++found;
   }
-  const bool copied = misplaced || (costly && !places);
+  // Only if chunk_places() found no places, the HDF5 library finds the chunks.
+  const bool misplaced = has_misplaced_chunks(space);
+  const bool copied = misplaced || costs_less_to_copy(data_set, present);
   for (std::uint64_t n = 0; n < chunks && found < present; ++n) {
     unsigned mask = 0;
     NMB_ASSIGN(Run run, find_chunk(object, data_set, at.data(), copied, &mask));
