@@ -36,9 +36,9 @@ struct DataSetIn {
 
 class AlikeDataSets {
  public:
-  // Addresses in the HDF5 file must be offsets from its first byte.
-  explicit AlikeDataSets(const FileIn& file)
-      : file_(file), header_(file.descriptor, file.size), heap_(file.descriptor, file.size) {}
+  // `bytes` are the bytes of `file`.
+  AlikeDataSets(const FileIn& file, const FileBytes& bytes)
+      : file_(file), header_(bytes), heap_(bytes) {}
 
   // Begins another block. Type codes are valid only within one block.
   void begin_block() { ++block_; }

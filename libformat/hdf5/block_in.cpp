@@ -7,7 +7,7 @@
 
 #include "alike_data_sets.h"
 #include "attributes_out.h"
-#include "chunk_tree_in.h"
+#include "chunk_index_in.h"
 #include "creation_in.h"
 #include "hdf5_error.h"
 #include "nmb/classic.h"
@@ -67,16 +67,37 @@ bool costs_less_to_copy(hid_t data_set, std::uint64_t present) {
   return present > kFew && H5Dget_storage_size(data_set) / present / kBytesAStep < present;
 }
 
-// Reads the positions of the chunks from the data set's B-tree. Returns nullopt if the file stores
-// the positions in another form.
+// Reads the places of the chunks from the bytes of the file. Returns nullopt if the file stores the
+// places in an unknown form.
 std::optional<std::vector<ChunkPlace>> chunk_places(const FileIn& file, hid_t data_set,
-                                                    ChunkShape shape, std::uint64_t present) {
-  if (!file.alike) return std::nullopt;  // lengths and addresses may not have 8 bytes
+                                                    const ChunkShape& shape,
+                                                    std::uint64_t present) {
+  if (!file.bytes) return std::nullopt;
   H5O_info_t info;
   if (H5Oget_info2(data_set, &info, H5O_INFO_BASIC) < 0) return std::nullopt;
-  const auto tree = ObjectHeaderIn(file.descriptor, file.size).chunk_tree(info.addr);
-  if (!tree) return std::nullopt;
-  return read_chunk_tree(file.descriptor, file.size, *tree, shape, present);
+  const auto layout = ObjectHeaderIn(*file.bytes).chunk_layout(info.addr);
+  if (!layout) return std::nullopt;
+  return read_chunk_index(*file.bytes, *layout, shape, present);
+}
+
+// Returns the filters that HDF5 does not apply to partial chunks, as a filter mask. A partial chunk
+// reaches beyond the end of the data set. The masks that HDF5 stores for chunks lack these filters.
+Result<std::uint32_t> partial_mask(hid_t plist, std::size_t filters, const std::string& object) {
+  unsigned options = 0;
+  NMB_TRY(check_read(H5Pget_chunk_opts(plist, &options), object));
+  const bool is_filtered = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) == 0;
+  return is_filtered ? 0 : static_cast<std::uint32_t>((std::uint64_t{1} << filters) - 1);
+}
+
+// Returns whether a chunk reaches beyond the end of the data set.
+bool is_partial(const Space& space, const std::vector<std::uint64_t>& chunk, std::uint64_t number) {
+  for (std::size_t i = chunk.size(); i-- > 0;) {
+    const std::uint64_t rest = space.lengths[i] % chunk[i];
+    const std::uint64_t count = space.lengths[i] / chunk[i] + (rest != 0);
+    if (rest != 0 && number % count == count - 1) return true;
+    number /= count;
+  }
+  return false;
 }
 
 // Sets the layout of a data set whose values are copied. If a data set may grow, HDF5 requires
@@ -245,7 +266,7 @@ Result<bool> BlockIn::add_alike(const std::string& name, std::uint64_t address) 
   NMB_ASSIGN(const std::uint64_t bytes, length_of(*found, object));
   std::uint64_t begin = extent_end_;
   if (bytes > 0) {
-    NMB_ASSIGN(begin, add_contiguous(variable, object, found->offset, bytes));
+    NMB_ASSIGN(begin, add_contiguous(variable, object, found->type, found->offset, bytes));
   }
   NMB_TRY(complete(variable, begin, std::move(*found)));
   return true;
@@ -335,21 +356,25 @@ std::uint64_t BlockIn::add_nothing(VarId variable) {
   return extent_end_;
 }
 
-std::uint64_t BlockIn::append_run(std::uint64_t length, std::uint64_t source, RunSource from) {
-  const std::uint64_t begin = next_begin();
+std::uint64_t BlockIn::append_run(Type type, std::uint64_t length, std::uint64_t source,
+                                  RunSource from) {
+  // Values begin at a multiple of the power of 2 that divides their size, and at most of 8. With
+  // more padding, the data map would have two pieces for each small data set: values and padding.
+  const std::uint64_t size = types_.table().value_size(type);
+  const std::uint64_t begin = next_begin(std::clamp<std::uint64_t>(size & (~size + 1), 1, 8));
   runs_.push_back({begin, length, source, from});
   extent_end_ = begin + length;
   return begin;
 }
 
 // Adds values that the file stores as one run of `bytes` bytes at offset `at`.
-Result<std::uint64_t> BlockIn::add_contiguous(VarId variable, const std::string& object,
+Result<std::uint64_t> BlockIn::add_contiguous(VarId variable, const std::string& object, Type type,
                                               std::uint64_t at, std::uint64_t bytes) {
   if (at == HADDR_UNDEF) return add_nothing(variable);
   if (at > file_.size || bytes > file_.size - at)
     return damaged(object, ": found ", bytes, " bytes of values at ", at,
                    ", which exceed the file's length of ", file_.size);
-  return append_run(bytes, at, RunSource::kFile);
+  return append_run(type, bytes, at, RunSource::kFile);
 }
 
 Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& object, hid_t data_set,
@@ -384,12 +409,13 @@ Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& obj
   }
   if (chunked) return add_chunks(variable, object, data_set, plist, space);
   if (count == 0) return extent_end_;
-  if (layout != H5D_COMPACT) return add_contiguous(variable, object, found->offset, bytes);
+  if (layout != H5D_COMPACT)
+    return add_contiguous(variable, object, found->type, found->offset, bytes);
   std::vector<std::byte> values(bytes);
   NMB_TRY(
       check_read(H5Dread(data_set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), object));
   NMB_ASSIGN(const std::uint64_t at, file_.spool->append(values, object));
-  return append_run(bytes, at, RunSource::kSpool);
+  return append_run(code, bytes, at, RunSource::kSpool);
 }
 
 // Returns the run that has the stored bytes of the chunk at `at`. If the chunk is not stored, the
@@ -550,8 +576,11 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
              file_.spool->reserve(chunks * ChunkRow::kLength, object));
   std::vector<std::byte> table(chunks * ChunkRow::kLength);
   std::uint64_t end = table.size();
+  NMB_ASSIGN(const std::uint32_t mask_if_partial,
+             partial_mask(plist, storage.filters.size(), object));
   const auto put_row = [&](std::uint64_t number, std::uint64_t offset, std::uint64_t length,
                            std::uint32_t mask) {
+    if (mask_if_partial != 0 && is_partial(space, storage.chunk, number)) mask |= mask_if_partial;
     std::byte* row = table.data() + number * ChunkRow::kLength;
     store_le(row, offset);
     store_le(row + 8, length);
@@ -562,18 +591,21 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
   if (chunks > 0) {
     NMB_ASSIGN(present, chunks_present(data_set, object));
   }
-  const bool misplaced = has_misplaced_chunks(space);
-  const bool costly = !misplaced && costs_less_to_copy(data_set, present);
   std::uint64_t found = 0;
   std::optional<std::vector<ChunkPlace>> places;
-  if (costly) places = chunk_places(file_, data_set, {space.lengths, storage.chunk}, present);
+  if (present > 0)
+    places = chunk_places(file_, data_set,
+                          {space.lengths, space.maximum, storage.chunk, !storage.filters.empty()},
+                          present);
   for (const ChunkPlace& place : places.value_or(std::vector<ChunkPlace>())) {
     put_row(place.number, end, place.length, place.mask);
     add_run({begin + end, place.length, place.offset, RunSource::kFile});
     end += place.length;
     ++found;
   }
-  const bool copied = misplaced || (costly && !places);
+  // Only if chunk_places() found no places, the HDF5 library finds the chunks.
+  const bool misplaced = has_misplaced_chunks(space);
+  const bool copied = misplaced || costs_less_to_copy(data_set, present);
   for (std::uint64_t n = 0; n < chunks && found < present; ++n) {
     unsigned mask = 0;
     NMB_ASSIGN(Run run, find_chunk(object, data_set, at.data(), copied, &mask));

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "file_bytes.h"
 #include "nmb/status.h"
 #include "values_in.h"
 
@@ -41,9 +43,10 @@ class AlikeDataSets;
 // The file that is being read, shared by all its blocks.
 struct FileIn {
   hid_t file = -1;
-  int descriptor = -1;  // the same file, for direct reads
   std::string path;
   std::uint64_t size = 0;
+  // The bytes of the file. nullopt if only the HDF5 library can read the file's metadata.
+  std::optional<FileBytes> bytes;
   std::uint64_t chunk_base = 0;  // number to add to the chunk positions that HDF5 returns
   Spool* spool = nullptr;
   bool materialise = false;  // whether values in other files are read
@@ -60,8 +63,7 @@ struct FileIn {
   // number that was read.
   std::map<std::int64_t, std::string> scales;
   std::int64_t next_scale = 0;
-  // Reads data sets that are similar to earlier ones. If `alike` is nullptr, the HDF5 library reads
-  // every data set.
+  // Reads data sets that are similar to earlier ones. nullptr if there are no `bytes`.
   AlikeDataSets* alike = nullptr;
 };
 

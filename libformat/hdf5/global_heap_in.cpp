@@ -1,8 +1,6 @@
 // Reads the global heap (see global_heap_in.h).
 #include "global_heap_in.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -20,18 +18,16 @@ constexpr std::size_t kUsualCollection = 4096, kMostCollection = 64 << 10;
 bool GlobalHeapIn::read(std::uint64_t address) {
   address_.reset();
   objects_.clear();
-  if (address >= size_) return false;
+  if (address >= file_.size()) return false;
   const auto read_from = [&](std::size_t begin) {
-    return pread(descriptor_, bytes_.data() + begin, bytes_.size() - begin,
-                 static_cast<off_t>(address + begin)) ==
-           static_cast<ssize_t>(bytes_.size() - begin);
+    return file_.read(address + begin, std::span(bytes_).subspan(begin));
   };
-  bytes_.resize(std::min<std::uint64_t>(kUsualCollection, size_ - address));
+  bytes_.resize(std::min<std::uint64_t>(kUsualCollection, file_.size() - address));
   if (bytes_.size() < kCollectionHead || !read_from(0) ||
       std::memcmp(bytes_.data(), "GCOL\1", 5) != 0)
     return false;
   const auto length = load_le<std::uint64_t>(bytes_.data() + 8);
-  if (length < kCollectionHead || length > kMostCollection || length > size_ - address)
+  if (length < kCollectionHead || length > kMostCollection || !file_.has(address, length))
     return false;
   const std::size_t read_so_far = bytes_.size();
   bytes_.resize(length);

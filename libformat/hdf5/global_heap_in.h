@@ -8,12 +8,13 @@
 #include <span>
 #include <vector>
 
+#include "file_bytes.h"
+
 namespace nmb::hdf5 {
 
 class GlobalHeapIn {
  public:
-  // The parameters are the same as in the constructor of ObjectHeaderIn.
-  GlobalHeapIn(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
+  explicit GlobalHeapIn(const FileBytes& file) : file_(file) {}
 
   // Returns the bytes of an object in the collection at `address`. The bytes are valid until the
   // next call. Returns nullopt if the object does not exist or the collection is too large.
@@ -26,8 +27,7 @@ class GlobalHeapIn {
   };
   bool read(std::uint64_t address);
 
-  const int descriptor_;
-  const std::uint64_t size_;
+  const FileBytes file_;
   std::optional<std::uint64_t> address_;  // address of the collection that was read last
   std::vector<std::byte> bytes_;
   std::vector<Object> objects_;  // by index

@@ -91,8 +91,8 @@ class Importer {
     if (stat(in_.path.c_str(), &about) != 0) return Status(Code::kIo, std::strerror(errno));
     NMB_ASSIGN(file_, open_file(in_.path));
     in_.file = file_.get();
-    NMB_ASSIGN(in_.descriptor, descriptor_of(in_.file));
-    if (fstat(in_.descriptor, &about) != 0) return Status(Code::kIo, std::strerror(errno));
+    NMB_ASSIGN(descriptor_, descriptor_of(in_.file));
+    if (fstat(descriptor_, &about) != 0) return Status(Code::kIo, std::strerror(errno));
     in_.size = static_cast<std::uint64_t>(about.st_size);
     // If values in other files are read, the size of this file is no limit for the spool.
     spool_.set_most(in_.materialise ? ~std::uint64_t{0} : kMostSpool + kMostSpoolFactor * in_.size);
@@ -111,9 +111,10 @@ class Importer {
     NMB_ASSIGN(const Handle root, read_handle(H5Gopen2(in_.file, "/", H5P_DEFAULT), "/"));
     NMB_ASSIGN(const haddr_t address, address_of(root.get(), "/"));
     first_paths_.emplace(address, "/");
-    if (user_block_ == 0) {
-      NMB_ASSIGN(const bool usual, has_usual_sizes(plist.get()));
-      if (usual) in_.alike = &alike_.emplace(in_);
+    NMB_ASSIGN(const bool readable, has_readable_metadata(plist.get()));
+    if (readable) {
+      in_.bytes.emplace(descriptor_, in_.size, user_block_);
+      in_.alike = &alike_.emplace(in_, *in_.bytes);
     }
     return import_group(root.get(), "/", 0);
   }
@@ -332,7 +333,7 @@ class Importer {
     std::size_t done = 0;
     while (done < bytes.size()) {
       const ssize_t n =
-          pread(in_.descriptor, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+          pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) return failure(Code::kIo, "reading: ", std::strerror(errno));
       done += static_cast<std::size_t>(n);
@@ -350,14 +351,20 @@ class Importer {
     return {};
   }
 
-  // Returns whether the file stores each address and each length in 8 bytes.
-  static Result<bool> has_usual_sizes(hid_t plist) {
+  // Returns whether metadata can be read without the HDF5 library. The file must store each address
+  // and each length in 8 bytes. It must have no image of HDF5's cache, because the image may have
+  // newer metadata than the places where the metadata belong.
+  Result<bool> has_readable_metadata(hid_t plist) const {
     std::size_t address = 0, length = 0;
     NMB_TRY(check_read(H5Pget_sizes(plist, &address, &length), "file"));
-    return address == 8 && length == 8;
+    haddr_t image = HADDR_UNDEF;
+    hsize_t image_length = 0;
+    NMB_TRY(check_read(H5Fget_mdc_image_info(in_.file, &image, &image_length), "file"));
+    return address == 8 && length == 8 && image == HADDR_UNDEF;
   }
 
   Handle file_;
+  int descriptor_ = -1;  // the same file, for direct reads
   FileIn in_;
   std::optional<AlikeDataSets> alike_;
   Spool spool_;

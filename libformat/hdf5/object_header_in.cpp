@@ -1,8 +1,6 @@
 // Reads object headers of data sets (see object_header_in.h).
 #include "object_header_in.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -14,10 +12,10 @@ namespace nmb::hdf5 {
 namespace {
 
 constexpr std::size_t kMostHeader = 64 << 10;  // maximum size of a header in bytes
-constexpr std::size_t kMostRank = 32;
+constexpr std::size_t kMostChunks = 16;        // maximum number of chunks after the first chunk
+// The same if only the layout is read. Attributes may make the header long.
+constexpr std::size_t kMostHeaderOfLayout = 16 << 20, kMostChunksOfLayout = 4096;
 constexpr std::size_t kFirstRead = 512;  // most headers are shorter
-constexpr std::size_t kSum = 4;
-constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
 // Returns a set of messages, as bits, that has one message.
 constexpr unsigned message_bit(HeaderMessage message) {
@@ -41,12 +39,11 @@ ObjectHeaderIn::Attribute ObjectHeaderIn::attribute(std::size_t number) const {
 
 // Reads `length` bytes at `offset`, and appends them to bytes_.
 bool ObjectHeaderIn::read_chunk(std::uint64_t offset, std::uint64_t length) {
-  if (offset > size_ || length > size_ - offset || length > kMostHeader - bytes_.size())
-    return false;
+  const std::size_t most = finds_layout_ ? kMostHeaderOfLayout : kMostHeader;
+  if (!file_.has(offset, length) || length > most - bytes_.size()) return false;
   const std::size_t begin = bytes_.size();
   bytes_.resize(begin + length);
-  return pread(descriptor_, bytes_.data() + begin, length, static_cast<off_t>(offset)) ==
-         static_cast<ssize_t>(length);
+  return file_.read(offset, std::span(bytes_).subspan(begin));
 }
 
 void ObjectHeaderIn::clear() {
@@ -59,8 +56,8 @@ void ObjectHeaderIn::clear() {
 }
 
 bool ObjectHeaderIn::read_messages(std::uint64_t address) {
-  if (address >= size_ ||
-      !read_chunk(address, std::min<std::uint64_t>(kFirstRead, size_ - address)) ||
+  if (address >= file_.size() ||
+      !read_chunk(address, std::min<std::uint64_t>(kFirstRead, file_.size() - address)) ||
       bytes_.size() < 16)
     return false;
   const bool is_version_2 = std::memcmp(bytes_.data(), "OHDR\2", 5) == 0;
@@ -69,7 +66,7 @@ bool ObjectHeaderIn::read_messages(std::uint64_t address) {
 
 bool ObjectHeaderIn::read(std::uint64_t address) {
   clear();
-  finds_tree_ = false;
+  finds_layout_ = false;
   if (!read_messages(address)) return false;
   constexpr unsigned kNeeded = message_bit(HeaderMessage::kDataspace) |
                                message_bit(HeaderMessage::kDatatype) |
@@ -77,19 +74,17 @@ bool ObjectHeaderIn::read(std::uint64_t address) {
   return (seen_ & kNeeded) == kNeeded;
 }
 
-std::optional<std::uint64_t> ObjectHeaderIn::chunk_tree(std::uint64_t address) {
+std::optional<LayoutMessage> ObjectHeaderIn::chunk_layout(std::uint64_t address) {
   clear();
-  finds_tree_ = true;
-  tree_.reset();
-  return read_messages(address) ? tree_ : std::nullopt;
+  finds_layout_ = true;
+  layout_.reset();
+  return read_messages(address) ? layout_ : std::nullopt;
 }
 
-bool ObjectHeaderIn::find_tree(Part content) {
-  constexpr std::byte kVersion{3}, kChunked{2};
-  const std::byte* const from = at(content.begin);
-  if (tree_ || content.length < 11 || from[0] != kVersion || from[1] != kChunked) return false;
-  tree_ = load_le<std::uint64_t>(from + 3);
-  return true;
+bool ObjectHeaderIn::take_chunk_layout(Part content) {
+  if (layout_) return false;  // there may be only one layout
+  layout_ = decode_layout_message({at(content.begin), content.length});
+  return layout_.has_value();
 }
 
 bool ObjectHeaderIn::read_version_1(std::uint64_t address) {
@@ -126,14 +121,12 @@ bool ObjectHeaderIn::read_version_2(std::uint64_t address) {
   begin += phase_change.length;
   const std::size_t width = std::size_t{1} << (flags & kSizeOfLength);
   if (begin + width > bytes_.size()) return false;
-  std::uint64_t length = 0;
-  for (std::size_t i = width; i-- > 0;)
-    length = length << 8 | std::to_integer<std::uint64_t>(bytes_[begin + i]);
+  const std::uint64_t length = load_le_bytes({at(begin), width});
   begin += width;
   pattern_.push_back(2);
   pattern_.push_back(static_cast<char>(flags));
   add_to_pattern(phase_change);
-  if (length > kMostHeader) return false;
+  if (length > kMostHeaderOfLayout) return false;
   const std::size_t end = begin + length + kSum;
   if (end > bytes_.size()) {
     if (!read_chunk(address + bytes_.size(), end - bytes_.size())) return false;
@@ -174,7 +167,7 @@ bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags)
       message_flags = std::to_integer<unsigned>(from[3]);
     }
     if (length > end - position - head) return false;
-    if ((message_flags & kSharedMessage) != 0 && !finds_tree_) return false;
+    if ((message_flags & kSharedMessage) != 0 && !finds_layout_) return false;
     message.content = {position + head, length};
     ++messages_;
     if (message.type != HeaderMessage::kNil && message.type != HeaderMessage::kContinuation) {
@@ -191,15 +184,17 @@ bool ObjectHeaderIn::take_messages(Part chunk, std::size_t head, unsigned flags)
 
 bool ObjectHeaderIn::take(const Message& message) {
   const Part content = message.content;
-  if (finds_tree_ && message.type != HeaderMessage::kContinuation)
-    return message.type != HeaderMessage::kLayout || find_tree(content);
+  if (finds_layout_ && message.type != HeaderMessage::kContinuation)
+    return message.type != HeaderMessage::kLayout || take_chunk_layout(content);
   switch (message.type) {
     case HeaderMessage::kNil:
     case HeaderMessage::kOldTime:
     case HeaderMessage::kTime:
       return true;
     case HeaderMessage::kContinuation:
-      if (content.length < 16 || next_.size() == 16) return false;
+      if (content.length < 16 ||
+          next_.size() == (finds_layout_ ? kMostChunksOfLayout : kMostChunks))
+        return false;
       next_.push_back({load_le<std::uint64_t>(at(content.begin)),
                        load_le<std::uint64_t>(at(content.begin + 8))});
       return true;
@@ -224,7 +219,8 @@ bool ObjectHeaderIn::take(const Message& message) {
     // tracked), and the address of densely stored attributes.
     if (content.length < 2) return false;
     const std::size_t heap = (bytes_[content.begin + 1] & std::byte{1}) != std::byte{0} ? 4 : 2;
-    if (content.length < heap + 8 || load_le<std::uint64_t>(at(content.begin + heap)) != kNowhere)
+    if (content.length < heap + 8 ||
+        load_le<std::uint64_t>(at(content.begin + heap)) != kUndefinedAddress)
       return false;
   }
   add_to_pattern(content);
@@ -264,7 +260,7 @@ bool ObjectHeaderIn::take_layout(Part content) {
   const std::byte* const from = at(content.begin);
   if ((from[0] != std::byte{3} && from[0] != std::byte{4}) || from[1] != kContiguous) return false;
   add_to_pattern({content.begin, 2});
-  values_offset_ = load_le<std::uint64_t>(from + 2);
+  values_offset_ = file_.offset_of(load_le<std::uint64_t>(from + 2));
   values_length_ = load_le<std::uint64_t>(from + 10);
   return true;
 }

@@ -12,8 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "file_bytes.h"
 #include "hdf5/bytes/object_header.h"
 #include "hdf5/model/hdf5_section.h"
+#include "layout_message_in.h"
 
 namespace nmb::hdf5 {
 
@@ -24,25 +26,23 @@ class ObjectHeaderIn {
     std::span<const std::byte> values;  // values with padding
   };
 
-  // `descriptor` is an open file of `size` bytes. The file must have no user block, and its
-  // addresses and lengths must have 8 bytes. The caller keeps the file open and closes it.
-  ObjectHeaderIn(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
+  explicit ObjectHeaderIn(const FileBytes& file) : file_(file) {}
 
   // Reads the header at `address`. Returns true if this class understands the header. The functions
   // below then describe this header until the next call.
   bool read(std::uint64_t address);
 
-  // Returns the address of the B-tree (version 1) that has the places of the chunks. `address` is
-  // the address of any object header. Returns nullopt if the header has no such B-tree, or if this
-  // class does not know the form of the header.
-  std::optional<std::uint64_t> chunk_tree(std::uint64_t address);
+  // Returns the layout of a data set in chunks. `address` is the address of any object header.
+  // Returns nullopt if the header has no such layout, or if this class does not know the form of
+  // the header.
+  std::optional<LayoutMessage> chunk_layout(std::uint64_t address);
 
   // Returns the header without the parts in which similar data sets differ. These parts are the
   // lengths, the position of the values, the values of attributes, and the times.
   const std::string& pattern() const { return pattern_; }
   const Space& space() const { return space_; }
-  // Return the offset of the values (~0 if the data set has no values), and the number of bytes of
-  // the values.
+  // Return the offset of the values in the file (kUndefinedAddress if the data set has no values),
+  // and the number of bytes of the values.
   std::uint64_t values_offset() const { return values_offset_; }
   std::uint64_t values_length() const { return values_length_; }
   std::size_t attribute_count() const { return attributes_.size(); }
@@ -66,7 +66,7 @@ class ObjectHeaderIn {
   // Reads the messages of a chunk; adds continuation chunks to next_.
   bool take_messages(Part chunk, std::size_t head, unsigned flags);
   bool take(const Message& message);
-  bool find_tree(Part content);
+  bool take_chunk_layout(Part content);
   bool take_space(Part content);
   bool take_layout(Part content);
   bool take_attribute(Part content);
@@ -80,8 +80,7 @@ class ObjectHeaderIn {
     Part name, values;
   };
 
-  const int descriptor_;
-  const std::uint64_t size_;
+  const FileBytes file_;
   std::vector<std::byte> bytes_;  // bytes of all chunks of the header
   std::vector<Place> next_;       // chunks that have not been read yet
   std::size_t messages_ = 0;
@@ -90,8 +89,8 @@ class ObjectHeaderIn {
   std::string pattern_;
   Space space_;
   std::uint64_t values_offset_ = 0, values_length_ = 0;
-  bool finds_tree_ = false;  // whether only the layout is read, as in chunk_tree()
-  std::optional<std::uint64_t> tree_;
+  bool finds_layout_ = false;  // whether only the layout is read, as in chunk_layout()
+  std::optional<LayoutMessage> layout_;
   std::vector<AttributeParts> attributes_;
 };
 

@@ -14,6 +14,8 @@ Making the file of 5,684,800 blocks takes 7 GB of memory.
 
 import argparse
 import concurrent.futures
+import csv
+import hashlib
 import json
 import math
 import os
@@ -25,8 +27,11 @@ from pathlib import Path
 
 import numpy
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
+
 SPLIT = ["--split-names", r"^_grp_(r[0-9]+_sr[0-9]+_evt[0-9]+)_", "--block-name", "{group}"]
-GROUPS = ("pack", "pack_hdf5", "split", "join", "tiles", "convert", "create", "ranks", "arrays", "steps", "lookup", "count")
+GROUPS = ("pack", "pack_hdf5", "originals", "split", "join", "tiles", "convert", "create", "ranks", "arrays", "steps", "lookup", "count")
 
 
 # Limits in seconds are for a machine on which these take so long; on another the ratio to them tells.
@@ -43,6 +48,7 @@ class Bench:
         self.build, self.work, self.runs = options.build, options.work, options.runs
         self.peer_runs, self.scale, self.mpiexec = options.peer_runs, options.scale, options.mpiexec
         self.ph5_concat, self.mppnccombine = options.ph5_concat, options.mppnccombine
+        self.megabytes = options.megabytes
         self.rows = []
         # Open MPI refuses to run as root unless told twice, and more ranks than cores unless told once.
         self.env = dict(os.environ, LC_ALL="C", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
@@ -456,8 +462,8 @@ def bench_convert(b):
 
 
 def bench_pack_hdf5(b):
-    """Packs 64 HDF5 files with 32,000 data sets and 1.6 GB into one file. No program waits until its output is on the
-    device."""
+    """Packs 64 HDF5 files with 32,000 data sets and 1.6 GB into one file. With sync, both programs wait until their
+    output is on the device."""
     inputs = made(b.work / "samples_h5", make_sample_files, 64, b.scaled(100))
     out, copy = b.work / "samples.nmb", b.work / "samples.cat"
 
@@ -465,15 +471,93 @@ def bench_pack_hdf5(b):
         out.unlink(missing_ok=True)
         copy.unlink(missing_ok=True)
 
-    def nmcat(threads):
-        return lambda: b.cost([b.program("nmcat"), *inputs, "-o", str(out), "--no-sync", "--no-progress", "-j", threads])
+    def nmcat(threads, *options):
+        return lambda: b.cost([b.program("nmcat"), *inputs, "-o", str(out), "--no-progress", "-j", threads, *options])
 
-    copied, two, one = in_turn(b.runs, clean, cat(b, inputs, copy), nmcat("2"), nmcat("1"))
+    copied, two, one = in_turn(b.runs, clean, cat(b, inputs, copy), nmcat("2", "--no-sync"), nmcat("1", "--no-sync"))
+    synced_copy, synced = in_turn(b.runs, clean, cat(b, inputs, copy, ' && sync "$out"'), nmcat("2"))
     clean()
     b.add("pack 64 HDF5 files, compared with `cat`", two["wall"], copied["wall"], target=1.3)
+    b.add("pack 64 HDF5 files with sync, compared with `cat` and `sync FILE`", synced["wall"], synced_copy["wall"],
+          target=1.3)
     b.add("pack 64 HDF5 files: CPU, compared with `cat`", two["cpu"], copied["cpu"])
     b.add("pack 64 HDF5 files: two threads, compared with one thread", two["wall"], one["wall"], target=1.05)
     b.add("pack 64 HDF5 files: peak memory of nmcat", two["rss_mb"], unit="MB", limit=100)
+
+
+def sha256(path):
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+class Originals:
+    """Packs files, and writes each original to a file again."""
+
+    def __init__(self, b):
+        self.b, self.out, self.back = b, b.work / "originals.nmb", b.work / "original.back"
+        self.other = 0  # files that did not come back with the same SHA-256
+
+    def pack(self, inputs, *options):
+        """Packs the inputs into one file, and returns its size; None: nmcat refuses the inputs."""
+        done = subprocess.run([self.b.program("nmcat"), "-f", "--no-sync", "-q", *options, *map(str, inputs), "-o",
+                               str(self.out)], env=self.b.env, capture_output=True, text=True)
+        if done.returncode != 0:
+            return None
+        for number, path in enumerate(inputs):
+            block = f"{number}" if "{index}/{group}" in options else path.stem
+            subprocess.run([self.b.program("nmconvert"), "-f", "--no-sync", str(self.out), "--original", block, "-o",
+                            str(self.back)], env=self.b.env, capture_output=True)
+            self.other += not self.back.exists() or sha256(self.back) != sha256(path)
+            self.back.unlink(missing_ok=True)
+        return self.out.stat().st_size
+
+
+def bench_originals(b):
+    """Packs HDF5 files one by one and all together, with the default options, and writes each original to a file again.
+    Compares the sizes of output and source, and the SHA-256 of each original and its source."""
+    import original_files
+
+    originals = Originals(b)
+    folder = b.work / f"originals_{b.megabytes}"
+    folder.mkdir(exist_ok=True)
+    paths = []
+    for kind in original_files.KINDS:
+        path = folder / f"{kind}.h5"
+        if not path.exists():
+            print("making", path.name, flush=True)
+            original_files.make(kind, path.with_suffix(".part"), b.megabytes * 1_000_000)
+            path.with_suffix(".part").rename(path)
+        paths.append(path)
+        source, size = path.stat().st_size, originals.pack([path])
+        # The values of strings of variable length are stored once more.
+        b.add(f"{kind.replace('_', ' ')}: size, compared with the source", size / 1e6, source / 1e6, unit="MB",
+              target=2 if kind == "strings" else 1.01)
+    together = originals.pack(paths)
+    rest = [path for path in paths if path.stem != "strings"]
+    without_strings = originals.pack(rest)
+    for what, size, files in (("all six", together, paths), ("all without strings", without_strings, rest)):
+        b.add(f"{what} in one file: size, compared with the sources", size / 1e6,
+              sum(path.stat().st_size for path in files) / 1e6, unit="MB", target=None if files is paths else 1.01)
+    b.add("originals that came back with another SHA-256", originals.other, unit="", limit=0)
+    if corpus := os.environ.get("NMB_CORPUS"):
+        bench_corpus(b, Path(corpus))
+    originals.out.unlink(missing_ok=True)
+
+
+def bench_corpus(b, corpus):
+    """The same for the HDF5 files of a collection."""
+    originals = Originals(b)
+    with open(corpus / "INDEX.tsv", encoding="utf-8") as index:
+        rows = [row for row in csv.DictReader(index, delimiter="\t") if not row["kind"].startswith("CDF")]
+    paths = [path for row in rows if (path := corpus / row["path"]).exists()]
+    packed = [path for path in paths if originals.pack([path]) is not None]
+    if originals.pack(packed, "--block-name", "{index}/{group}") is None:
+        raise RuntimeError("the files of the collection cannot be packed together")
+    b.add("originals of a collection of real files that came back with another SHA-256", originals.other, unit="", limit=0,
+          note=f"{len(packed)} files, each alone and all together; nmcat refuses {len(paths) - len(packed)} damaged files")
 
 
 def bench_create(b):
@@ -758,6 +842,7 @@ def main():
     parser.add_argument("--ph5-concat", help="the program of NU-CUCIS/ph5concat (default: none)")
     parser.add_argument("--mppnccombine", default=shutil.which("mppnccombine"),
                         help="the program of NOAA-GFDL/FRE-NCtools (default: that in the PATH)")
+    parser.add_argument("--megabytes", type=int, default=100, help="size of each file of the group originals (default 100)")
     parser.add_argument("--only", action="append", choices=GROUPS, help="may be given more than once")
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md")
     options = parser.parse_args()

@@ -19,7 +19,7 @@ from tool_runs import main  # noqa: E402
 FILES = 40
 KEYS = ["schema", "input", "output", "to", "extract", "block_by", "statistics", "options", "status", "exit", "code",
         "message", "warnings", "losses", "conflicts", "without_statistics", "originals", "without_original",
-        "view_note", "bytes_in", "modified_in", "bytes_out", "modified_out", "seconds", "sha256_in", "sha256_out"]
+        "original_bytes", "stored_twice", "view_note", "bytes_in", "modified_in", "bytes_out", "modified_out", "seconds", "sha256_in", "sha256_out"]
 
 
 def classic(values):

@@ -1,5 +1,4 @@
-// Reads HDF5 object headers, collections of a global heap, and B-trees of chunks from any bytes.
-// Each place that is found must lie within the file.
+// Reads HDF5 object headers and collections of a global heap from any bytes.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,7 +10,6 @@
 
 #include "fuzz/fuzz_target.h"
 #include "hdf5/bytes/lookup3.h"
-#include "hdf5/chunk_tree_in.h"
 #include "hdf5/global_heap_in.h"
 #include "hdf5/object_header_in.h"
 #include "wire/items.h"
@@ -32,7 +30,7 @@ static unsigned sum_of(std::span<const std::byte> bytes) {
 }
 
 static void check_header(int file, std::uint64_t size) {
-  hdf5::ObjectHeaderIn header(file, size);
+  hdf5::ObjectHeaderIn header({file, size});
   if (!header.read(0)) return;
   unsigned sum = sum_of(std::as_bytes(std::span(header.pattern())));
   require(header.space().lengths.size() == header.space().maximum.size(), "a rank of two kinds");
@@ -45,38 +43,18 @@ static void check_header(int file, std::uint64_t size) {
 }
 
 static void check_heap(int file, std::uint64_t size) {
-  hdf5::GlobalHeapIn heap(file, size);
+  hdf5::GlobalHeapIn heap({file, size});
   unsigned sum = 0;
   for (const std::uint32_t index : {0u, 1u, 2u, 300u, 70000u})
     if (const auto object = heap.object(0, index)) sum += sum_of(*object);
   require(sum != 1u << 31 && !heap.object(size, 1), "an object behind the file");
 }
 
-// Checks the places of chunks of data sets with one and two dimensions.
-static void check_tree(int file, std::uint64_t size, std::uint64_t tree) {
-  constexpr std::uint64_t kLengths[] = {10, 3}, kChunk[] = {4, 2}, kMostChunks = 6;
-  for (const std::size_t rank : {1u, 2u}) {
-    const hdf5::ChunkShape shape{std::span(kLengths).first(rank), std::span(kChunk).first(rank)};
-    for (std::uint64_t count = 1; count <= kMostChunks; ++count) {
-      const auto places = hdf5::read_chunk_tree(file, size, tree, shape, count);
-      if (!places) continue;
-      require(places->size() == count, "another number of chunks");
-      std::uint64_t least = 0;
-      for (const hdf5::ChunkPlace& place : *places) {
-        require(place.offset <= size && place.length <= size - place.offset, "a chunk outside");
-        require(place.number >= least && place.number < kMostChunks, "a chunk of another shape");
-        least = place.number + 1;
-      }
-    }
-  }
-}
-
-static void check_trees(int file, std::uint64_t size) {
-  hdf5::ObjectHeaderIn header(file, size);
-  const auto tree = header.chunk_tree(0);
-  require(header.chunk_tree(0) == tree, "another B-tree the second time");
-  if (tree) check_tree(file, size, *tree);
-  check_tree(file, size, 0);
+static void check_layout(int file, std::uint64_t size) {
+  hdf5::ObjectHeaderIn header({file, size});
+  const auto layout = header.chunk_layout(0);
+  require(header.chunk_layout(0) == layout, "another layout the second time");
+  require(!layout || !layout->chunk.empty(), "chunks without dimensions");
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -85,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           "cannot write the file");
   check_header(file, size);
   check_heap(file, size);
-  check_trees(file, size);
+  check_layout(file, size);
   return 0;
 }
 
@@ -146,44 +124,6 @@ std::vector<HeaderMessage> messages(std::uint64_t tree = 0) {
           {0x08, tree != 0 ? chunked_layout(tree) : layout()},
           {0x0c, attribute()},
           {0x00, {}}};
-}
-
-struct Child {
-  std::uint64_t row, column;
-  std::uint64_t address;
-};
-
-// A node of a B-tree of chunks with two dimensions.
-std::vector<std::byte> node(unsigned level, const std::vector<Child>& children) {
-  std::vector<std::byte> out = bytes_of({'T', 'R', 'E', 'E', 1, level});
-  ItemsOut items(&out);
-  items.put(static_cast<std::uint16_t>(children.size()));
-  for (int i = 0; i < 2; ++i) items.put(~std::uint64_t{0});  // there are no siblings
-  const auto key = [&](std::uint64_t row, std::uint64_t column) {
-    items.put(std::uint32_t{16});  // length
-    items.put(std::uint32_t{0});   // filter mask
-    for (const std::uint64_t index : {row, column, std::uint64_t{0}}) items.put(index);
-  };
-  for (const Child& child : children) {
-    key(child.row, child.column);
-    items.put(child.address);
-  }
-  key(12, 4);
-  return out;
-}
-
-// All chunks of 10 times 3 values, in chunks of 4 times 2, in one node or in two leaves. The first
-// node begins at `begin`. The chunks lie at the begin of the file.
-std::vector<std::byte> chunk_tree(std::uint64_t begin, bool has_leaves) {
-  std::vector<Child> chunks;
-  for (std::uint64_t i = 0; i < 6; ++i) chunks.push_back({i / 2 * 4, i % 2 * 2, i});
-  if (!has_leaves) return node(0, chunks);
-  const std::size_t root = node(1, {2, Child{}}).size();
-  const auto first = node(0, {chunks.begin(), chunks.begin() + 4});
-  const auto second = node(0, {chunks.begin() + 4, chunks.end()});
-  std::vector<std::byte> out = node(1, {{0, 0, begin + root}, {8, 0, begin + root + first.size()}});
-  for (const auto& leaf : {first, second}) out.insert(out.end(), leaf.begin(), leaf.end());
-  return out;
 }
 
 std::vector<std::byte> version_1(bool in_two_chunks, std::uint64_t tree = 0) {
@@ -249,25 +189,9 @@ std::vector<std::byte> collection() {
   return out;
 }
 
-// Appends the B-tree to a header of a data set in chunks.
-std::vector<std::byte> with_tree(const std::vector<std::byte>& header, bool has_leaves) {
-  std::vector<std::byte> out = header;
-  const std::vector<std::byte> nodes = chunk_tree(header.size(), has_leaves);
-  out.insert(out.end(), nodes.begin(), nodes.end());
-  return out;
-}
-
 }  // namespace
 
 std::vector<std::vector<std::byte>> nmb::test::fuzz_seeds() {
-  // The length of a header does not depend on the address of the B-tree.
-  const std::size_t first = version_1(false, 1).size(), second = version_2(1).size();
-  return {version_1(false),
-          version_1(true),
-          version_2(),
-          collection(),
-          with_tree(version_1(false, first), true),
-          with_tree(version_2(second), false),
-          chunk_tree(0, true),
-          chunk_tree(0, false)};
+  return {version_1(false), version_1(true),       version_2(),
+          collection(),     version_1(false, 512), version_2(512)};
 }

@@ -25,8 +25,11 @@ def load():
 LIBRARY = load()
 
 
+PLAIN_EDGES = 2  # a chunk option: chunks at the edge are not filtered
+
+
 def chunk_options(plist):
-    """H5Pget_chunk_opts: 2, chunks at the edge are not filtered."""
+    """H5Pget_chunk_opts: 0 or PLAIN_EDGES."""
     out = ctypes.c_uint()
     if LIBRARY.H5Pget_chunk_opts(ctypes.c_int64(plist.id), ctypes.byref(out)) < 0:
         raise RuntimeError("no chunk options")

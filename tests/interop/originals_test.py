@@ -9,7 +9,9 @@ netCDF-4 files in that folder; with NMB_ALL, all of them.
 """
 
 import csv
+import ctypes
 import hashlib
+import json
 import os
 import sys
 from pathlib import Path
@@ -18,10 +20,13 @@ sys.dont_write_bytecode = True
 import tool_runs  # noqa: E402
 
 import h5py  # noqa: E402
+import hdf5_library  # noqa: E402
 import netCDF4  # noqa: E402
 import numpy as np  # noqa: E402
+import original_files  # noqa: E402
 
 USER_BLOCK = 65536  # length of a user block, in bytes
+UNLIMITED = h5py.h5s.UNLIMITED
 CLASSIC = ("CDF-1", "CDF-2", "CDF-5")
 
 
@@ -161,13 +166,21 @@ def check_size(test):
 
 
 def check_many_chunks(test):
-    """Packs so many chunks that their places are read from the B-tree. The chunks have gaps and any order in the file."""
+    """Packs many small chunks, with each kind of index. The chunks have gaps and any order in the file."""
     rng = np.random.default_rng(3)
-    for name, options, most in (("tree", {}, 1.15), ("latest", {"libver": "latest"}, 2.1)):
+    latest = {"libver": "latest"}
+    for name, options, maxshape in (
+        ("tree", {}, (None, 70, 41)),
+        ("user_block", {"userblock_size": 4096}, (None, 70, 41)),
+        ("fixed", latest, (400, 70, 41)),
+        ("extensible", latest, (None, 70, 41)),
+        ("inner", latest | {"userblock_size": 512}, (333, None, 41)),
+        ("tree_2", latest | {"fs_strategy": "page", "fs_page_size": 4096}, (None, None, 41)),
+    ):
         path = test.work / f"{name}.h5"
         with h5py.File(path, "w", **options) as file:
             v = file.create_dataset("v", (333, 70, 41), "i2", chunks=(10, 7, 10), compression="gzip", shuffle=True,
-                                    maxshape=(None, 70, 41), fillvalue=7)
+                                    maxshape=maxshape, fillvalue=7)
             places = [(z, y) for z in range(0, 333, 10) for y in range(0, 70, 7)]
             rng.shuffle(places)
             for z, y in places[: len(places) * 9 // 10]:
@@ -176,11 +189,62 @@ def check_many_chunks(test):
             wanted = v[:]
             file.create_dataset("w", data=rng.integers(0, 256, 4000000).astype("u1"), chunks=(1024,))
         size = check_one(test, path)
-        test.check(size <= most * path.stat().st_size, f"{name}.h5 became {size} bytes")
+        test.check(size <= 1.15 * path.stat().st_size, f"{name}.h5 became {size} bytes")
         test.run("nmconvert", "-f", "one.nmb", "made.h5")
         with h5py.File(test.work / "made.h5") as made, h5py.File(path) as file:
             test.check((made[f"{name}/v"][:] == wanted).all(), f"{name}.h5: other values of v")
             test.check((made[f"{name}/w"][:] == file["w"][:]).all(), f"{name}.h5: other values of w")
+
+
+def check_partial_chunks(test):
+    """Packs chunks at the edge of a data set to which HDF5 does not apply the filters."""
+    values = np.random.default_rng(4).integers(0, 1000, (25, 33))
+    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    plist.set_chunk((10, 10))
+    plist.set_shuffle()
+    if hdf5_library.LIBRARY.H5Pset_chunk_opts(ctypes.c_int64(plist.id), hdf5_library.PLAIN_EDGES) < 0:
+        raise RuntimeError("no chunk options")
+    with h5py.File(test.work / "edges.h5", "w", libver="latest") as file:
+        for name, most in (("fixed", (25, 33)), ("rows", (UNLIMITED, 33)), ("both", (UNLIMITED, UNLIMITED))):
+            space = h5py.h5s.create_simple((25, 33), most)
+            h5py.h5d.create(file.id, name.encode(), h5py.h5t.STD_I64LE, space, plist)
+            file[name][:] = values
+    check_one(test, test.work / "edges.h5")
+    for arguments in (("one.nmb", "made.h5", "--to", "hdf5"), ("edges.h5", "made.h5", "--compress", "deflate")):
+        test.run("nmconvert", "-f", *arguments)
+        with h5py.File(test.work / "made.h5") as made:
+            group = made["edges"] if "edges" in made else made
+            for name in ("fixed", "rows", "both"):
+                test.check((group[name][:] == values).all(), f"edges.h5: other values of {name} {arguments}")
+
+
+def check_stored_twice(test):
+    """A note says how many bytes of values are stored twice. There is no note if they are few."""
+    path = test.work / "few.h5"
+    with h5py.File(path, "w") as file:
+        file["v"] = np.arange(100000)
+        file["text"] = np.array(["x" * 99] * 9, dtype=object)
+    note = "bytes of values twice"
+    for name, noted in (("texts", True), ("contiguous", False), ("few", False)):
+        for command in (("nmcat", f"{name}.h5", "-o", "noted.nmb"), ("nmconvert", f"{name}.h5", "noted.nmb")):
+            test.run(*command, "-f", "--no-sync")
+            test.check((note in test.said) == noted, f"{name}: {command[0]} said {test.said!r}")
+    report = json.loads(test.run("nmcat", "-f", "--no-sync", "--json", "few.h5", "-o", "noted.nmb"))
+    # 9 strings of 99 bytes, and 16 bytes that refer to each of them.
+    test.check(900 <= report["stored_twice"] <= 1200, f"few: {report['stored_twice']} bytes are stored twice")
+    test.run("nmcat", "-f", "--no-sync", "--no-originals", "texts.h5", "-o", "noted.nmb")
+    test.check(note not in test.said, f"no originals: said {test.said!r}")
+
+
+def check_sizes(test):
+    """Packs a file of each form of HDF5 together. tests/bench/run_benchmarks.py does the same with large files."""
+    for kind in original_files.KINDS:
+        if kind != "data_sets":  # has too many objects for a small file
+            original_files.make(kind, test.work / f"{kind}.h5", 4_000_000)
+    paths = [test.work / f"{kind}.h5" for kind in original_files.KINDS if kind not in ("data_sets", "strings")]
+    for path in paths:
+        size = check_one(test, path)
+        test.check(size <= 1.01 * path.stat().st_size + 65536, f"{path.name} became {size} bytes")
 
 
 def check_corpus(test, corpus):
@@ -200,6 +264,9 @@ def check(test):
     check_groups_without_file_names(test)
     check_size(test)
     check_many_chunks(test)
+    check_partial_chunks(test)
+    check_stored_twice(test)
+    check_sizes(test)
     if corpus := os.environ.get("NMB_CORPUS"):
         check_corpus(test, corpus)
 

@@ -103,6 +103,17 @@ std::string without_original_text(const std::string& output, std::uint64_t count
       count == 1 ? "this file" : "these files");
 }
 
+std::optional<std::string> stored_twice_text(const std::string& output, std::uint64_t stored_twice,
+                                             std::uint64_t original_bytes) {
+  if (stored_twice <= original_bytes / 100) return std::nullopt;
+  return fmt::format(
+      "{}: stores {} bytes of values twice, in originals and in blocks, because blocks cannot "
+      "refer "
+      "to these values in the originals (for example strings of variable length); --no-originals "
+      "stores no originals",
+      output, stored_twice);
+}
+
 Json original_json(const OriginalFile& original) {
   Json json{{"file", json_text(original.file.path)},
             {"bytes", original.file.size},

@@ -732,6 +732,9 @@ void PackCommand::tell(const PackReport& report) {
                                            : !compression_.codec.empty() ? "--compress"
                                            : !compression_.chunk.empty() ? "--chunk"
                                                                          : "--shuffle"));
+  if (const auto text =
+          stored_twice_text(options_.output, report.stored_twice, report.original_bytes))
+    diagnostics.note(*text);
   if (report.decompressed > 0)
     diagnostics.note(fmt::format(
         "{}: the values of {} are compressed in the inputs, but not in OUT, because {}",
@@ -784,7 +787,8 @@ Result<Json> PackCommand::report_json(const PackReport& report, const Status& st
                {"records", totals.records},
                {"samples", totals.samples},
                {"without_statistics", report.without_statistics},
-               {"decompressed", report.decompressed}});
+               {"decompressed", report.decompressed},
+               {"stored_twice", report.stored_twice}});
   if (options_.replace) json["replaced"] = report.replaced;
   json["view_note"] = report.view_note.empty() ? Json() : Json(json_text(report.view_note));
   if (report.plan) json["plan"] = plan_json(options_, report);

@@ -51,6 +51,8 @@ void ConversionNotes::take_report(PackReport* report) {
   record_.without_statistics = report->without_statistics;
   record_.originals = report->originals;
   record_.without_original = report->without_original;
+  record_.original_bytes = report->original_bytes;
+  record_.stored_twice = report->stored_twice;
   record_.view_note = report->view_note;
   for (const PackConflict& conflict : std::exchange(report->conflicts, {}))
     record_.conflicts.push_back(conflict.text());

@@ -80,6 +80,8 @@ template <class Record, class Visit>
 void visit_results(Record& record, const Visit& visit) {
   visit("without_statistics", record.without_statistics);
   visit("without_original", record.without_original);
+  visit("original_bytes", record.original_bytes);
+  visit("stored_twice", record.stored_twice);
   visit("view_note", record.view_note);
   visit("warnings", record.warnings);
   visit("conflicts", record.conflicts);
@@ -109,6 +111,8 @@ Json record_json(const ConversionRecord& record) {
   json["without_statistics"] = record.without_statistics;
   json["originals"] = record.originals;
   json["without_original"] = record.without_original;
+  json["original_bytes"] = record.original_bytes;
+  json["stored_twice"] = record.stored_twice;
   json["view_note"] = text_or_null(json_text(record.view_note));
   json["bytes_in"] = as_json(record.bytes_in);
   json["modified_in"] = as_json(record.modified_in);

@@ -76,6 +76,9 @@ void ConversionReport::diagnose(const ConversionRecord& record, bool failure) {
         record.of.output, record.without_original,
         record.of.block_by.empty() || record.of.block_by == "group" ? "--compress or --chunk"
                                                                     : "--block-by or --regroup"));
+  if (const auto text =
+          stored_twice_text(record.of.output, record.stored_twice, record.original_bytes))
+    tool_.diagnostics().note(*text);
   // One note is enough for many files.
   if (!record.view_note.empty() && !std::exchange(noted_view_, true))
     tool_.diagnostics().note(record.of.output + ": " + record.view_note);

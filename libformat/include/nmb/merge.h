@@ -443,6 +443,10 @@ struct PackReport {
   // Number of whole files that are not stored although `originals` requests it, because blocks are
   // divided or values are compressed. HDF5 inputs and originals of NMB inputs are counted.
   std::uint64_t without_original = 0;
+  std::uint64_t original_bytes = 0;  // size of the files that are stored whole
+  // Bytes of values that are stored twice: in a file that is stored whole, and again in a block.
+  // HDF5 stores these values in a form to which a block cannot refer, or at unknown places.
+  std::uint64_t stored_twice = 0;
   // With Hdf5View::kSmall: why the output has no view, or how many objects its view leaves out.
   std::string view_note;
   // Number of variables without statistics although WriterOptions::statistics requests statistics.

@@ -8,6 +8,7 @@
 
 #include "model/name_rules.h"
 #include "reader/extent_pieces.h"
+#include "values/chunk_grid.h"
 #include "wire/pooled_file.h"
 #include "wire/spliced_source.h"
 
@@ -86,6 +87,24 @@ std::optional<LinkedValues> linked_to_original(ValuesInOriginal places, Source v
   copy_to(values->size());
   out.source = std::move(values);
   return out;
+}
+
+std::uint64_t copied_values(const std::optional<LinkedValues>& links, std::uint64_t extent_length,
+                            const Metadata& metadata) {
+  std::uint64_t copied = links ? 0 : extent_length;
+  if (links)
+    for (const LinkedPiece& piece : links->pieces)
+      if (piece.file == LinkedPiece::kCopied) copied += piece.stored_length;
+  if (!metadata.extension()) return copied;
+  for (const Storage& storage : metadata.extension()->storage) {
+    if (storage.kind != StorageKind::kChunked) continue;
+    std::uint64_t table = ChunkRow::kLength;
+    const std::span<const DimId> dimensions = metadata.variable(storage.variable).dimensions;
+    for (std::size_t i = 0; i < dimensions.size(); ++i)
+      table *= chunks_along(metadata.dimension(dimensions[i]).length, storage.chunk[i]);
+    copied -= std::min(copied, table);
+  }
+  return copied;
 }
 
 Result<std::optional<ValuesInOriginal>> values_in_original(

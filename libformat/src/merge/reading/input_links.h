@@ -49,6 +49,10 @@ struct ValuesInOriginal {
 // values takes less space.
 std::optional<LinkedValues> linked_to_original(ValuesInOriginal places, Source values,
                                                std::uint32_t piece_size);
+// Returns how many bytes of a block's values are copied, without the tables of chunks. `links` are
+// the values that are not copied.
+std::uint64_t copied_values(const std::optional<LinkedValues>& links, std::uint64_t extent_length,
+                            const Metadata& metadata);
 // Returns which values of an NMB input's block lie in an original. originals: the file numbers of
 // the originals. Returns nullopt if no values lie in an original, if a piece is coded, or if values
 // lie in several files. Errors: kDamaged.

@@ -455,7 +455,11 @@ Status InputReader::add_stored_values(const NmbInput& in, const BlockEntry& entr
                values_in_original(*in.reader, entry, placed_));
     if (places)
       block->links = linked_to_original(*std::move(places), block->values, options_.piece_size);
-    if (block->links) return {};
+    if (block->links) {
+      block->stored_twice =
+          copied_values(block->links, block->values->size(), block->dataset.metadata);
+      return {};
+    }
   }
   if (options_.coded_pieces) {
     NMB_ASSIGN(block->coded, coded_pieces(*in.reader, entry));
@@ -626,8 +630,10 @@ Result<bool> InputReader::read_group(const Source& source, hdf5::GroupBlock grou
   block.packed.extent = block.values = group.extent;
   if (std::exchange(becomes_original_, false))
     block.originals.push_back({0, original_path(file), source});
-  if (options_.originals && group.extent)
+  if (options_.originals && group.extent) {
     block.links = linked_to_original({0, source, group.in_file}, group.extent, options_.piece_size);
+    block.stored_twice = copied_values(block.links, group.extent->size(), dataset.metadata);
+  }
   if (options_.links && group.extent) {
     NMB_ASSIGN(block.links, options_.links->in_runs(source, group.in_file, group.extent));
   }

@@ -74,8 +74,9 @@ struct KeptBlock {
   CodedFiles coded_in;                // the files in which the coded pieces are stored
   std::optional<LinkedValues> links;  // locations of the block's values if they are linked or lie
                                       // in an original
-  std::uint64_t load = 0;             // bytes of memory that the block takes while its values are
-                                      // moved
+  std::uint64_t stored_twice = 0;  // bytes of values that also lie in an original, but are copied
+  std::uint64_t load = 0;          // bytes of memory that the block takes while its values are
+                                   // moved
   // The lengths of the file's dimensions, if `shared_dimensions` is set; nullptr if blocks share no
   // dimensions.
   std::shared_ptr<const DimensionLengths> lengths{};

@@ -180,6 +180,7 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
     kept.counted += rows->count(PageUse::kStatistics, order) > 0;
   }
   NMB_TRY(place_originals(*id));
+  stored_twice_ += block.stored_twice;
   if (block.links && block.links->original) return link_to_original(*id, *std::move(block.links));
   if (block.links) return link_values(writer_, *id, std::move(*block.links));
   if (!block.wanted_chunks) storage_.note(*id, std::move(values));
@@ -190,6 +191,7 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
 // that has content.
 Status WrittenBlocks::place_originals(BlockId id) {
   for (InputOriginal& original : std::exchange(unplaced_, {})) {
+    original_bytes_ += original.file->size();
     NewOriginal added{.path = std::move(original.path),
                       .block = id,
                       .file = std::move(original.file),

@@ -45,6 +45,9 @@ class WrittenBlocks final : public BlockSink {
   Status finish_inputs() { return finish_input(); }
   // Returns how many originals are stored.
   std::uint64_t originals() const { return originals_; }
+  // Return PackReport::original_bytes and PackReport::stored_twice.
+  std::uint64_t original_bytes() const { return original_bytes_; }
+  std::uint64_t stored_twice() const { return stored_twice_; }
   // Encodes values; call this before end_define().
   Status code_values() { return storage_.code_all(writer_, parts_, sources_); }
   // Passes the values of all parts to the writer. Call this after end_define().
@@ -115,7 +118,7 @@ class WrittenBlocks final : public BlockSink {
   std::vector<Source> sent_;  // sources, by the number in their origin
   // --- originals ---
   const bool records_sha256_;
-  std::uint64_t originals_ = 0;
+  std::uint64_t originals_ = 0, original_bytes_ = 0, stored_twice_ = 0;
   Status failed_;  // failure of finish_input()
   // State of the current input. unplaced_: originals that have no block yet. numbers_: the writer's
   // number of each original, by InputOriginal::number. unlinked_: values in originals that have no
