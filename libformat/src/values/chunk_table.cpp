@@ -1,7 +1,9 @@
 // Reads chunks with the help of a chunk table (see chunk_table.h).
 #include "values/chunk_table.h"
 
+#include <mutex>
 #include <new>
+#include <shared_mutex>
 #include <utility>
 
 #include "values/chunk_filters.h"
@@ -62,13 +64,25 @@ Result<std::vector<std::byte>> ChunkTable::load(std::uint64_t number, const Chun
   if (chunk_bytes_ > kMostExpanded && chunk_bytes_ / kMostTimes > row.stored_length)
     return damaged(number, joined_text("found ", row.stored_length, " bytes that would decode to ",
                                        chunk_bytes_));
-  try {
+  const auto decode = [&]() -> Result<std::vector<std::byte>> {
     NMB_ASSIGN(std::vector<std::byte> bytes, stored(number, row));
     Result<std::vector<std::byte>> chunk =
         decode_chunk(filters_, row.filter_mask, std::move(bytes), chunk_bytes_, value_size_);
     if (!chunk.ok() && chunk.status().code() == Code::kDamaged)
       return damaged(number, chunk.status().message());
     return chunk;
+  };
+  // Threads decode at the same time as long as there is memory for it. A thread that gets no memory
+  // waits until the others have finished, and then decodes alone.
+  static std::shared_mutex alone;
+  try {
+    const std::shared_lock lock(alone);
+    return decode();
+  } catch (const std::bad_alloc&) {
+  }
+  try {
+    const std::scoped_lock lock(alone);
+    return decode();
   } catch (const std::bad_alloc&) {
     return Status(Code::kLimit, name(), kNoOffset, "",
                   joined_text("chunk ", number, ": its ", chunk_bytes_,
