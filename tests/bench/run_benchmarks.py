@@ -521,30 +521,29 @@ def bench_originals(b):
     import original_files
 
     originals = Originals(b)
-    folder = b.work / f"originals_{b.megabytes}"
-    folder.mkdir(exist_ok=True)
-    paths = []
-    for kind in original_files.KINDS:
-        path = folder / f"{kind}.h5"
-        if not path.exists():
-            print("making", path.name, flush=True)
-            original_files.make(kind, path.with_suffix(".part"), b.megabytes * 1_000_000)
-            path.with_suffix(".part").rename(path)
-        paths.append(path)
-        source, size = path.stat().st_size, originals.pack([path])
-        # The values of strings of variable length are stored once more.
-        b.add(f"{kind.replace('_', ' ')}: size, compared with the source", size / 1e6, source / 1e6, unit="MB",
-              target=2 if kind == "strings" else 1.01)
-    together = originals.pack(paths)
-    rest = [path for path in paths if path.stem != "strings"]
-    without_strings = originals.pack(rest)
-    for what, size, files in (("all six", together, paths), ("all without strings", without_strings, rest)):
-        b.add(f"{what} in one file: size, compared with the sources", size / 1e6,
-              sum(path.stat().st_size for path in files) / 1e6, unit="MB", target=None if files is paths else 1.01)
+    for megabytes in b.megabytes:
+        folder = b.work / f"originals_{megabytes}"
+        folder.mkdir(exist_ok=True)
+        paths = []
+        for kind in original_files.KINDS:
+            path = folder / f"{kind}.h5"
+            if not path.exists():
+                print("making", path.name, flush=True)
+                original_files.make(kind, path.with_suffix(".part"), megabytes * 1_000_000)
+                path.with_suffix(".part").rename(path)
+            paths.append(path)
+            source, size = path.stat().st_size, originals.pack([path])
+            # The values of strings of variable length are stored once more.
+            b.add(f"{kind.replace('_', ' ')}, {megabytes} MB: size, compared with the source", size / 1e6, source / 1e6,
+                  unit="MB", target=2 if kind == "strings" else 1.01)
+        rest = [path for path in paths if path.stem != "strings"]
+        for what, files in (("all six", paths), ("all without strings", rest)):
+            b.add(f"{what} in one file: size, compared with the sources", originals.pack(files) / 1e6,
+                  sum(path.stat().st_size for path in files) / 1e6, unit="MB", target=None if files is paths else 1.01)
     b.add("originals that came back with another SHA-256", originals.other, unit="", limit=0)
+    originals.out.unlink(missing_ok=True)
     if corpus := os.environ.get("NMB_CORPUS"):
         bench_corpus(b, Path(corpus))
-    originals.out.unlink(missing_ok=True)
 
 
 def bench_corpus(b, corpus):
@@ -556,6 +555,7 @@ def bench_corpus(b, corpus):
     packed = [path for path in paths if originals.pack([path]) is not None]
     if originals.pack(packed, "--block-name", "{index}/{group}") is None:
         raise RuntimeError("the files of the collection cannot be packed together")
+    originals.out.unlink(missing_ok=True)
     b.add("originals of a collection of real files that came back with another SHA-256", originals.other, unit="", limit=0,
           note=f"{len(packed)} files, each alone and all together; nmcat refuses {len(paths) - len(packed)} damaged files")
 
@@ -842,7 +842,8 @@ def main():
     parser.add_argument("--ph5-concat", help="the program of NU-CUCIS/ph5concat (default: none)")
     parser.add_argument("--mppnccombine", default=shutil.which("mppnccombine"),
                         help="the program of NOAA-GFDL/FRE-NCtools (default: that in the PATH)")
-    parser.add_argument("--megabytes", type=int, default=100, help="size of each file of the group originals (default 100)")
+    parser.add_argument("--megabytes", type=int, nargs="+", default=[100],
+                        help="sizes of the files of the group originals (default 100)")
     parser.add_argument("--only", action="append", choices=GROUPS, help="may be given more than once")
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md")
     options = parser.parse_args()
