@@ -37,8 +37,8 @@ std::string hexadecimal(const Digest& digest);
 std::string without_original_text(const std::string& output, std::uint64_t count,
                                   const std::string& option);
 
-// Returns the text of a note about values that are stored twice. The numbers are those of PackReport.
-// Returns nullopt if these values take at most 1 % of the originals.
+// Returns the text of a note about values that are stored twice. The numbers are those of
+// PackReport. Returns nullopt if these values take at most 1 % of the originals.
 std::optional<std::string> stored_twice_text(const std::string& output, std::uint64_t stored_twice,
                                              std::uint64_t original_bytes);
 

@@ -263,8 +263,7 @@ class Packer {
     NMB_ASSIGN(report_.value_bytes, ranks_.all_reduce(writer_->pending_bytes(), std::plus<>()));
     NMB_ASSIGN(report_.linked_bytes, ranks_.all_reduce(writer_->linked_bytes(), std::plus<>()));
     NMB_ASSIGN(report_.originals, ranks_.all_reduce(blocks_->originals(), std::plus<>()));
-    NMB_ASSIGN(report_.original_bytes,
-               ranks_.all_reduce(blocks_->original_bytes(), std::plus<>()));
+    NMB_ASSIGN(report_.original_bytes, ranks_.all_reduce(blocks_->original_bytes(), std::plus<>()));
     NMB_ASSIGN(report_.stored_twice, ranks_.all_reduce(blocks_->stored_twice(), std::plus<>()));
     NMB_ASSIGN(report_.replaced, ranks_.all_reduce(blocks_->replaced(), std::plus<>()));
     NMB_TRY(writer_->close());
