@@ -28,9 +28,9 @@ class Known:
     """Facts that a pass has collected about objects that are written later."""
 
     def __init__(self):
-        self.addresses, self.targets, self.used, self.linked = {}, {}, set(), set()
+        self.addresses, self.targets, self.uses, self.linked = {}, {}, {}, {}
         self.sources, self.trees, self.heap = [], [], 0
-        self.links, self.absent, self.unlinked, self.chunk_rank = {}, set(), set(), 2
+        self.references, self.absent, self.unlinked, self.chunk_rank = {}, set(), set(), 2
         self.heap_begin, self.heap_objects = None, 0  # of the newest heap
 
     def add_source(self, order):
@@ -45,14 +45,17 @@ class Known:
         self.heap = heap
         for target, count in self.targets.items():
             if target in self.addresses:
-                self.links[target] = count + 1
+                self.references[target] = count + 1
             else:
                 self.absent.add(target)
-        self.unlinked = self.used - self.linked
+        for type_ in self.uses.keys() | self.linked.keys():
+            links = sum(1 + self.targets.get(path, 0) for path in self.linked.get(type_, ()))
+            self.references[type_] = self.uses.get(type_, 0) + links
+        self.unlinked = self.uses.keys() - self.linked.keys()
         self.chunk_rank = min(RANKS, key=lambda k: sum(tree_bytes(n, rank, k) for n, rank in self.trees))
 
     def sizes(self):
-        return self.links, self.absent, self.unlinked, self.chunk_rank
+        return self.references, self.absent, self.unlinked, self.chunk_rank
 
 
 def tree_bytes(chunks, rank, k):
@@ -139,14 +142,14 @@ class Block:
 
         return [message(0x0D, text + b"\0", order=order)] if text is not None and len(text) < MOST_MESSAGE else []
 
-    def link_count(self, path, order):
+    def reference_count(self, key, order):
         from view_reference import message
 
-        links = self.view.before.links.get(path, 1)
-        return [message(0x16, struct.pack("<BI", 0, links), order=order)] if links > 1 else []
+        count = self.view.before.references.get(key, 1)
+        return [message(0x16, struct.pack("<BI", 0, count), order=order)] if count > 1 else []
 
     def shared_messages(self, owner, path, order):
-        return self.comment(self.get(extended.COMMENT, owner), order) + self.link_count(path, order)
+        return self.comment(self.get(extended.COMMENT, owner), order) + self.reference_count(path, order)
 
     # --- 8.2 Groups --------------------------------------------------------------------------------
 
@@ -187,7 +190,7 @@ class Block:
         except LeftOut:
             self.gone.add(link.name)
             return
-        self.view.now.linked.add(key)
+        self.view.now.linked.setdefault(key, []).append(self.path(link.name))
         address = self.view.now.addresses.get(key)
         if address is None:
             attributes = [p[3][1] for p in self.properties if p[0] == extended.TYPE_ATTRIBUTES and p[3][0] == link.number]
@@ -205,7 +208,7 @@ class Block:
         for p in self.properties:
             if p[0] == extended.TYPE_COMMENT and p[3][0] == type_:
                 messages += self.comment(p[3][1], None)
-        messages += self.link_count(key[0].lstrip(b"/"), None)
+        messages += self.reference_count(key, None)
         if attributes is not None:
             header = TypeAttributes(attributes, self.types).decode(values_follow=False)
             messages += self.attributes(header.attributes, extended.NO_OWNER, 0, False)
@@ -304,7 +307,7 @@ class Block:
             message(0x03, TYPES[5], 1),
             message(0x05, bytes([3, 11 if grows else 10])),
             message(0x08, layout),
-            *self.link_count(self.path(v.name), None),
+            *self.reference_count(self.path(v.name), None),
             message(0x15, struct.pack("<2B2Q", 0, 0, NONE, NONE)),
             attribute(b"CLASS", string(16), SCALAR, b"DIMENSION_SCALE\0"),
             attribute(b"NAME", string(len(text) + 1), SCALAR, text + b"\0"),
@@ -357,6 +360,7 @@ class Block:
             messages.append(message(0x0B, self.filters(creation.filters), order=order))
         messages += self.shared_messages(v.number, self.path(v.name), order)
         messages += self.attributes(v.attributes, v.number, flags, True)
+        self.count_use(named)
         return messages, flags
 
     def layout(self, v, space, storage, creation):
@@ -529,23 +533,27 @@ class Block:
                 numbers = [self.number_in_view(n, a.name != b"_Netcdf4Dimid") for n in found[0]]
                 raw = struct.pack(f"{found[1]}{a.count}I", *(n % 2**32 for n in numbers))
         values = Converter(self, raw).all(a.type, a.count)
-        head = struct.pack("<2B3HB", 3, int(named), len(a.name) + 1, len(type_), len(space), characters)
+        head = struct.pack("<2B3HB", 3, int(named is not None), len(a.name) + 1, len(type_), len(space), characters)
         data = head + a.name + b"\0" + type_ + space + values
         if len(data) > MOST_MESSAGE:
             raise LeftOut
+        self.count_use(named)
         return data
 
     # --- 8.7 Datatypes -----------------------------------------------------------------------------
 
+    def count_use(self, named):
+        if named:
+            self.view.now.uses[named] = self.view.now.uses.get(named, 0) + 1
+
     def stored_type(self, type_):
-        """(bytes, whether they refer to a named datatype)."""
+        """(bytes, key of the named datatype to which they refer, or None)."""
         if type_ < extended.FIRST_TYPE or not self.types[type_ - extended.FIRST_TYPE].name:
-            return self.datatype(type_), False
+            return self.datatype(type_), None
         key, view = self.type_key(type_), self.view
-        view.now.used.add(key)
         if key in view.before.unlinked and key not in view.now.addresses:
             self.write_type(type_, key, None)
-        return struct.pack("<2BQ", 3, 2, view.before.addresses.get(key, 0)), True
+        return struct.pack("<2BQ", 3, 2, view.before.addresses.get(key, 0)), key
 
     def size_in_file(self, type_):
         """References to objects have 8 bytes, to regions 12."""

@@ -81,14 +81,15 @@ Status ExtendedEncoder::encode_types(LinkList* links) {
       continue;
     }
     const Digest key = KnownObjects::key_of_type(types_.at(type).name, message.bytes());
-    shared_.now.link_type(key);
+    const Digest path = KnownObjects::key_of_path(messages_.path_of(link.name));
+    shared_.now.link_type(key, path);
     const Property* attributes = nullptr;
     for (const Property& property : properties_.all())
       if (property.number == Number::kTypeAttributes && property.type == type)
         attributes = &property;
     std::uint64_t address = shared_.now.address(key);
     if (address == 0) NMB_TRY(messages_.encode_type(type, attributes, &address));
-    shared_.now.place(KnownObjects::key_of_path(messages_.path_of(link.name)), address);
+    shared_.now.place(path, address);
     links->add(link.name, address, link.character_set);
   }
   return {};
@@ -137,16 +138,16 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
   const Creation creation = creation_of(id);
   // This call may write a named datatype, so it comes before the header of the variable.
   Hdf5Bytes type;
-  const Result<bool> is_named = messages_.put_named_or_plain(variable.type, type);
-  if (!is_named.ok()) {
-    if (is_named.status().code() != Code::kUnsupported) return is_named.status();
-    return left_out(LeftOutReason::kType, is_named.status().message());
+  const Result<std::optional<Digest>> named = messages_.put_named_or_plain(variable.type, type);
+  if (!named.ok()) {
+    if (named.status().code() != Code::kUnsupported) return named.status();
+    return left_out(LeftOutReason::kType, named.status().message());
   }
   header_.start(properties_.order(id).attributes);
   header_.begin(HeaderMessage::kDataspace);
   put_space(space, header_.bytes());
   (void)header_.end();
-  header_.begin(HeaderMessage::kDatatype, kConstantMessage | (*is_named ? kSharedMessage : 0));
+  header_.begin(HeaderMessage::kDatatype, kConstantMessage | (*named ? kSharedMessage : 0));
   header_.bytes().put(type.bytes());
   (void)header_.end();
   Refused refused = storage_.add_fill_value(creation);
@@ -162,6 +163,7 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
                                    header_));
   NMB_ASSIGN(const std::uint64_t address, shared_.out.append(header_.finish()));
   shared_.now.place(key, address);
+  if (*named) shared_.now.count_type_use(**named);
   links->add(variable.name, address);
   is_shown_[id] = true;
   return {};
@@ -181,7 +183,7 @@ Status ExtendedEncoder::encode_dimension(VarId id, const Space& space, LinkList*
   const Digest key = KnownObjects::key_of_path(messages_.path_of(name));
   header_.start();
   add_dimension_messages(header_, space.lengths[0], space.maximum[0] == hdf5::kUnlimitedLength);
-  messages_.add_link_count(key, header_);
+  messages_.add_reference_count(key, header_);
   (void)add_scale_attributes(header_, text, text.size() + 1, shown);
   NMB_ASSIGN(const std::uint64_t address, shared_.out.append(header_.finish()));
   shared_.now.place(key, address);

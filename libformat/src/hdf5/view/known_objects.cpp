@@ -2,7 +2,6 @@
 #include "hdf5/view/known_objects.h"
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 #include <span>
 #include <string>
@@ -53,12 +52,19 @@ bool KnownObjects::settle(std::uint64_t heap_position) {
   heap_position_ = heap_position;
   for (const auto& [target, count] : hard_links_) {
     if (is_placed(target))
-      links_[target] = count + 1;
+      references_[target] = count + 1;
     else
       absent_.insert(target);
   }
-  std::ranges::set_difference(used_types_, linked_types_,
-                              std::inserter(unlinked_types_, unlinked_types_.end()));
+  for (const auto& [type, uses] : type_uses_) {
+    references_[type] = uses;
+    if (!type_links_.contains(type)) unlinked_types_.insert(type);
+  }
+  for (const auto& [type, paths] : type_links_)
+    for (const Digest& path : paths) {
+      const auto more = hard_links_.find(path);
+      references_[type] += 1 + (more == hard_links_.end() ? 0 : more->second);
+    }
   const auto least = std::ranges::min_element(tree_bytes_);
   node_rank_ = kNodeRanks[static_cast<std::size_t>(least - tree_bytes_.begin())];
   // Numbers the sources in the order of their creation. So the numbers stay the same when blocks

@@ -32,8 +32,10 @@ class KnownObjects {
   // --- a pass calls these functions to collect facts ---
   void place(const Digest& key, std::uint64_t address) { addresses_[key] = address; }
   void count_hard_link(const Digest& target) { ++hard_links_[target]; }
-  void use_type(const Digest& type) { used_types_.insert(type); }
-  void link_type(const Digest& type) { linked_types_.insert(type); }
+  // Counts a message that refers to a named datatype.
+  void count_type_use(const Digest& type) { ++type_uses_[type]; }
+  // Notes that a link of property 4 at `path` leads to a named datatype.
+  void link_type(const Digest& type, const Digest& path) { type_links_[type].push_back(path); }
   void count_tree(std::uint64_t chunks, std::size_t rank);
   // Adds a source and returns its index. Each source has its own range of dimension numbers.
   // `order` is the creation order of the source's first block.
@@ -58,7 +60,7 @@ class KnownObjects {
   // --- the next pass calls these functions ---
   // Returns whether the next pass writes objects of the same sizes as the pass that used `before`.
   bool same_sizes(const KnownObjects& before) const {
-    return node_rank_ == before.node_rank_ && links_ == before.links_ &&
+    return node_rank_ == before.node_rank_ && references_ == before.references_ &&
            absent_ == before.absent_ && unlinked_types_ == before.unlinked_types_;
   }
   // Returns the address of an object, or 0 if the view does not show the object.
@@ -69,10 +71,11 @@ class KnownObjects {
   bool is_placed(const Digest& key) const { return addresses_.contains(key); }
   // Returns whether a hard link leads to an object that the view does not show.
   bool is_absent(const Digest& target) const { return absent_.contains(target); }
-  // Returns the number of hard links to an object.
-  std::uint32_t links(const Digest& key) const {
-    const auto found = links_.find(key);
-    return found == links_.end() ? 1 : found->second;
+  // Returns the reference count of an object: the number of hard links to the object. For a named
+  // datatype, the messages that refer to the datatype count too.
+  std::uint32_t references(const Digest& key) const {
+    const auto found = references_.find(key);
+    return found == references_.end() ? 1 : found->second;
   }
   bool is_unlinked_type(const Digest& type) const { return unlinked_types_.contains(type); }
   unsigned node_rank() const { return node_rank_; }
@@ -96,13 +99,13 @@ class KnownObjects {
   static constexpr std::array<unsigned, 5> kNodeRanks{2, 4, 8, 16, 32};
 
   std::unordered_map<Digest, std::uint64_t, Hash> addresses_;
-  std::map<Digest, std::uint32_t> hard_links_;
-  std::set<Digest> used_types_, linked_types_;
+  std::map<Digest, std::uint32_t> hard_links_, type_uses_;
+  std::map<Digest, std::vector<Digest>> type_links_;  // paths of the links to a named datatype
   std::vector<Dimensions> dimensions_;
   std::array<std::uint64_t, kNodeRanks.size()> tree_bytes_{};
   // settle() sets the following members.
   unsigned node_rank_ = 2;
-  std::map<Digest, std::uint32_t> links_;
+  std::map<Digest, std::uint32_t> references_;
   std::set<Digest> absent_, unlinked_types_;
   std::vector<std::uint64_t> first_dimensions_;
   std::uint64_t heap_position_ = 0;

@@ -70,7 +70,7 @@ Status ObjectMessages::encode_type(Type type, const Property* attributes, std::u
       header.bytes().put8(0);
       if (!header.end()) header.drop();
     }
-  add_link_count(KnownObjects::key_of_path(types_.at(type).name), header);
+  add_reference_count(key, header);
   if (attributes) {
     NMB_ASSIGN(const ClassicHeader decoded,
                hdf5::decode_type_attributes(attributes->bytes, types_));
@@ -82,22 +82,21 @@ Status ObjectMessages::encode_type(Type type, const Property* attributes, std::u
   return {};
 }
 
-Result<bool> ObjectMessages::put_named_or_plain(Type type, Hdf5Bytes& out) {
+Result<std::optional<Digest>> ObjectMessages::put_named_or_plain(Type type, Hdf5Bytes& out) {
   if (!TypeTable::is_extended(type) || types_.at(type).name.empty()) {
     NMB_TRY(put_datatype(types_, type, out));
-    return false;
+    return std::optional<Digest>();
   }
   Hdf5Bytes message;
   NMB_TRY(put_datatype(types_, type, message));
   const Digest key = KnownObjects::key_of_type(types_.at(type).name, message.bytes());
-  shared_.now.use_type(key);
   // No link leads to this type, so the first object that uses the type writes it.
   if (shared_.before.is_unlinked_type(key) && !shared_.now.is_placed(key)) {
     std::uint64_t unused = 0;
     NMB_TRY(encode_type(type, nullptr, &unused));
   }
   put_named_type(shared_.before.address(key), out);
-  return true;
+  return std::optional(key);
 }
 
 Status ObjectMessages::add_shared_messages(VarId owner, const Digest& key, ObjectHeader& header) {
@@ -112,16 +111,16 @@ Status ObjectMessages::add_shared_messages(VarId owner, const Digest& key, Objec
           LeftOutReason::kTooLarge, joined_text("the comment has ", p->bytes.size(), " bytes")));
     }
   }
-  add_link_count(key, header);
+  add_reference_count(key, header);
   return {};
 }
 
-void ObjectMessages::add_link_count(const Digest& key, ObjectHeader& header) const {
-  const std::uint32_t links = shared_.before.links(key);
-  if (links == 1) return;
-  header.begin(HeaderMessage::kLinkCount);
+void ObjectMessages::add_reference_count(const Digest& key, ObjectHeader& header) const {
+  const std::uint32_t references = shared_.before.references(key);
+  if (references == 1) return;
+  header.begin(HeaderMessage::kReferenceCount);
   header.bytes().put8(0);
-  header.bytes().put32(links);
+  header.bytes().put32(references);
   (void)header.end();
 }
 
@@ -161,10 +160,10 @@ Status ObjectMessages::add_attribute(const Attribute& attribute, std::uint32_t n
     return left_out(LeftOutReason::kTooLarge,
                     joined_text("the attribute has ", attribute.values.size(), " bytes"));
   Hdf5Bytes type, extent, values;
-  const Result<bool> is_named = put_named_or_plain(attribute.type, type);
-  if (!is_named.ok()) {
-    if (is_named.status().code() != Code::kUnsupported) return is_named.status();
-    return left_out(LeftOutReason::kType, is_named.status().message());
+  const Result<std::optional<Digest>> named = put_named_or_plain(attribute.type, type);
+  if (!named.ok()) {
+    if (named.status().code() != Code::kUnsupported) return named.status();
+    return left_out(LeftOutReason::kType, named.status().message());
   }
   put_space(space, extent);
   // Check the length first, so that an attribute that is too long adds no objects to a heap.
@@ -180,11 +179,14 @@ Status ObjectMessages::add_attribute(const Attribute& attribute, std::uint32_t n
   header.begin(HeaderMessage::kAttribute, 0, number);
   Hdf5Bytes& out = header.bytes();
   put_attribute_prefix(out, attribute.name, type.size(), extent.size(),
-                       characters == CharacterSet::kUtf8, *is_named);
+                       characters == CharacterSet::kUtf8, named->has_value());
   out.put(type.bytes());
   out.put(extent.bytes());
   out.put(values.bytes());
-  if (header.end()) return {};
+  if (header.end()) {
+    if (*named) shared_.now.count_type_use(**named);
+    return {};
+  }
   header.drop();
   return left_out(LeftOutReason::kTooLarge,
                   joined_text("the attribute has ", values.size(), " bytes"));

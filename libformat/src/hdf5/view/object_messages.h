@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,13 +43,13 @@ class ObjectMessages {
   // Writes a named datatype. Sets *address to its address.
   Status encode_type(Type type, const hdf5::Property* attributes, std::uint64_t* address);
   // Appends a type to `out`: a reference if the type is a named datatype, otherwise its encoding.
-  // Returns whether it appended a reference. Errors: kUnsupported if HDF5 cannot describe the type;
-  // kDamaged.
-  Result<bool> put_named_or_plain(Type type, Hdf5Bytes& out);
-  // Adds the comment of an object. If several hard links lead to the object, also adds the number
-  // of these links.
+  // Returns the key of the named datatype, or nullopt. If the view shows the object that has the
+  // type, the caller must count the use (KnownObjects::count_type_use()). Errors: kUnsupported if
+  // HDF5 cannot describe the type; kDamaged.
+  Result<std::optional<Digest>> put_named_or_plain(Type type, Hdf5Bytes& out);
+  // Adds the comment of an object, and its reference count if this is not 1.
   Status add_shared_messages(VarId owner, const Digest& key, ObjectHeader& header);
-  void add_link_count(const Digest& key, ObjectHeader& header) const;
+  void add_reference_count(const Digest& key, ObjectHeader& header) const;
   // Adds the attributes of `owner` in `metadata`. `object` names the owner in error messages.
   // `has_properties` is true if the hdf5 section may have properties of the attributes.
   Status add_attributes(const Metadata& metadata, VarId owner, const std::string& object,
