@@ -17,6 +17,7 @@ namespace nmb {
 
 struct ViewEncoding {
   std::uint64_t position = 0;  // position at which the view begins, a multiple of 8
+  ViewOptions options{};
   // The maximum number of chunks in the view; a record of a variable is one chunk. If there are
   // more, encode_view() returns kUnsupported.
   std::uint64_t most_chunks = ~std::uint64_t{0};
