@@ -73,8 +73,9 @@ struct LeftOutList {
 using OnLeftOut = std::function<Status(const LeftOut&)>;
 
 // Visits the objects that a view of the newest generation leaves out. The file need not have a
-// view; if it has one, the options are those of this view. Encodes the view and discards its bytes. Errors: kUnsupported if no view of the file is
-// possible, with the reason; kDamaged; kIo; errors of `visit`.
+// view; if it has one, the options are those of this view. Encodes the view and discards its bytes.
+// Errors: kUnsupported if no view of the file is possible, with the reason; kDamaged; kIo; errors
+// of `visit`.
 NMB_EXPORT Status for_each_left_out(const ByteSource& file, const OnLeftOut& visit);
 
 }  // namespace nmb

@@ -62,9 +62,9 @@ struct ExtentPiece;  // internal to the library
 
 // What an HDF5 view shows (spec/hdf5_view.md).
 struct ViewOptions {
-  // Whether the data sets of classic blocks have dimension scales. Without scales, a view is smaller
-  // and netCDF programs show dimensions without names. Blocks from HDF5 and netCDF-4 keep their
-  // scales.
+  // Whether the data sets of classic blocks have dimension scales. Without scales, a view is
+  // smaller and netCDF programs show dimensions without names. Blocks from HDF5 and netCDF-4 keep
+  // their scales.
   bool dimensions = true;
   // Whether the view has copies of values of variable length and of references. Without copies, the
   // view leaves out variables with such values.

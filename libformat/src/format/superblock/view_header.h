@@ -20,8 +20,8 @@ struct ViewHeader {
   static constexpr std::size_t kSize = 64;
 
   Digest file_id;
-  std::uint64_t position = 0;    // position of this header
-  std::uint64_t generation = 0;  // generation that the view shows
+  std::uint64_t position = 0;              // position of this header
+  std::uint64_t generation = 0;            // generation that the view shows
   bool dimensions = true, copies = false;  // as in ViewOptions
 
   static constexpr std::uint32_t kNoDimensions = 1, kCopies = 2;  // flags

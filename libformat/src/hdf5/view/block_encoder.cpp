@@ -210,8 +210,8 @@ std::uint64_t BlockEncoder::piece_length(VarId id) const {
   return 0;
 }
 
-// Checks the pieces of a variable in a block with coded pieces: coded pieces must be chunks, and other
-// values must be contiguous in the file. Errors: kUnsupported.
+// Checks the pieces of a variable in a block with coded pieces: coded pieces must be chunks, and
+// other values must be contiguous in the file. Errors: kUnsupported.
 Status BlockEncoder::check_pieces(VarId id) const {
   if (const std::uint64_t piece = piece_length(id); piece > 0)
     return piece_chunks(id, piece).status();
@@ -231,10 +231,9 @@ Status BlockEncoder::find_shown() {
     if (status.code() != Code::kUnsupported) return status;
     is_shown_[id] = false;
     if (shared_.on_left_out)
-      NMB_TRY(shared_.on_left_out(
-          {.path = joined_path(entry_.name, metadata_.variable(id).name),
-           .reason = LeftOutReason::kPieces,
-           .why = status.message()}));
+      NMB_TRY(shared_.on_left_out({.path = joined_path(entry_.name, metadata_.variable(id).name),
+                                   .reason = LeftOutReason::kPieces,
+                                   .why = status.message()}));
   }
   return {};
 }
@@ -266,9 +265,7 @@ Result<BlockEncoder::Chunks> BlockEncoder::piece_chunks(VarId id, std::uint64_t 
   };
   if (cut == rank || (has_records && cut == 0 && row != piece)) return refuse();
   for (std::size_t i = 0; i < rank; ++i) {
-    const std::uint64_t chunk = i < cut    ? 1
-                                : i == cut ? piece / row
-                                           : lengths[i];
+    const std::uint64_t chunk = i < cut ? 1 : i == cut ? piece / row : lengths[i];
     out.grid.chunk.push_back(chunk);
     out.grid.counts.push_back(lengths[i] / chunk);
   }

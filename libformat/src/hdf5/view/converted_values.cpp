@@ -53,8 +53,7 @@ Status ConvertedValues::convert(Type type, std::span<const std::byte> values, st
   return {};
 }
 
-Status ConvertedValues::convert_one(Type type, const std::byte* value,
-                                    std::span<std::byte> out) {
+Status ConvertedValues::convert_one(Type type, const std::byte* value, std::span<std::byte> out) {
   if (!types_.needs_heap(type)) {
     std::copy_n(value, types_.value_size(type), out.data());
     return {};
@@ -70,8 +69,8 @@ Status ConvertedValues::convert_one(Type type, const std::byte* value,
     case TypeClass::kCompound:
       for (const ExtendedType::Field& field : t.fields)
         NMB_TRY(convert_one(field.type, value + field.offset,
-                        out.subspan(hdf5::memory_offset(types_, t, field, hdf5::kStringInFile),
-                                    size_in_file(types_, field.type))));
+                            out.subspan(hdf5::memory_offset(types_, t, field, hdf5::kStringInFile),
+                                        size_in_file(types_, field.type))));
       return {};
     case TypeClass::kString: {
       if (HeapValue::load(value).is_null()) return {};
@@ -151,7 +150,8 @@ Status ConvertedValues::convert_list(const std::byte* value, Type base, std::spa
   if (types_.needs_heap(base)) {
     std::vector<std::byte> converted(count * to);
     for (std::uint64_t i = 0; i < count; ++i)
-      NMB_TRY(convert_one(base, elements.data() + i * from, std::span(converted).subspan(i * to, to)));
+      NMB_TRY(
+          convert_one(base, elements.data() + i * from, std::span(converted).subspan(i * to, to)));
     elements = std::move(converted);
   }
   store_le(out.data(), static_cast<std::uint32_t>(count));

@@ -27,8 +27,7 @@ class ConvertedValues {
   // Appends values in the form of an HDF5 file. Errors: kDamaged (R-XV-1); kUnsupported, with the
   // reason, if values refer to the same bytes too often, if a value is too long, or if a reference
   // to a region does not have the form that HDF5 writes; kIo.
-  Status convert(Type type, std::span<const std::byte> values, std::uint64_t count,
-                 Hdf5Bytes& out);
+  Status convert(Type type, std::span<const std::byte> values, std::uint64_t count, Hdf5Bytes& out);
   // Converts the values of an attribute, or a fill value.
   Status put(Type type, std::span<const std::byte> values, std::uint64_t count, Hdf5Bytes& out);
   // Returns the reason why convert() returned kUnsupported.

@@ -24,8 +24,7 @@ using Number = Property::Number;
 
 }  // namespace
 
-Status ExtendedEncoder::encode(std::vector<std::optional<std::int64_t>> numbers,
-                               ViewGroup* group) {
+Status ExtendedEncoder::encode(std::vector<std::optional<std::int64_t>> numbers, ViewGroup* group) {
   const std::string text = messages_.object("block", "");
   const auto of_block = [&](const Status& status) {
     return Status(status.code(), status.file(), kNoOffset, status.rule(),
@@ -74,9 +73,9 @@ void ExtendedEncoder::add_to_known(std::vector<std::optional<std::int64_t>> numb
                         std::move(groups));
 }
 
-// If the view has several sources, netCDF-C might choose the same number for two dimensions. A scale
-// without a number then gets the number that netCDF-C chose in the source. Returns this number, or
-// nullopt if the view adds no number.
+// If the view has several sources, netCDF-C might choose the same number for two dimensions. A
+// scale without a number then gets the number that netCDF-C chose in the source. Returns this
+// number, or nullopt if the view adds no number.
 std::optional<std::uint64_t> ExtendedEncoder::added_number(VarId id) const {
   if (!shared_.before.has_several_sources() || !is_dimension_scale(metadata_, id) ||
       metadata_.find_attribute(id, kDimensionId))
@@ -184,10 +183,9 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
   shared_.now.place(key, address);
   if (*named) shared_.now.count_type_use(**named);
   if (const std::uint64_t lost = storage_.lost_references(); lost > 0)
-    NMB_TRY(messages_.leave_out(
-        LeftOutKind::kVariable, variable.name, LeftOutReason::kReference,
-        joined_text(lost, lost == 1 ? " reference is" : " references are",
-                    " null, because the view does not show the object")));
+    NMB_TRY(messages_.leave_out(LeftOutKind::kVariable, variable.name, LeftOutReason::kReference,
+                                joined_text(lost, lost == 1 ? " reference is" : " references are",
+                                            " null, because the view does not show the object")));
   links->add(variable.name, address);
   is_shown_[id] = true;
   return {};

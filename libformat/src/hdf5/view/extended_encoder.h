@@ -37,8 +37,8 @@ class ExtendedEncoder {
         storage_(block, places, shared, header_) {}
   // Writes the objects of the block. `numbers` has the number of each dimension scale of the block
   // in order of definition, or nullopt for a scale without a number. `group` gets the messages of
-  // the group and links to the objects. Errors: kDamaged; kUnsupported if there are more chunks than
-  // allowed.
+  // the group and links to the objects. Errors: kDamaged; kUnsupported if there are more chunks
+  // than allowed.
   Status encode(std::vector<std::optional<std::int64_t>> numbers, ViewGroup* group);
 
  private:

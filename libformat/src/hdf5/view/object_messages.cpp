@@ -77,8 +77,7 @@ Status ObjectMessages::encode_type(Type type, const Property* attributes, std::u
   if (attributes) {
     NMB_ASSIGN(const ClassicHeader decoded,
                hdf5::decode_type_attributes(attributes->bytes, types_));
-    NMB_TRY(add_attributes(decoded.metadata, kGlobal,
-                           types_.at(type).name, false, header));
+    NMB_TRY(add_attributes(decoded.metadata, kGlobal, types_.at(type).name, false, header));
   }
   NMB_ASSIGN(*address, shared_.out.append(header.finish()));
   shared_.now.place(key, *address);
@@ -180,8 +179,7 @@ Status ObjectMessages::add_attribute(const Attribute& attribute, std::uint32_t n
   if (size * attribute.count > kMostMessage)
     return left_out(LeftOutReason::kTooLarge,
                     joined_text("the attribute has ", size * attribute.count, " bytes"));
-  const Status converted =
-      values_.put(attribute.type, attribute.values, attribute.count, values);
+  const Status converted = values_.put(attribute.type, attribute.values, attribute.count, values);
   if (!converted.ok()) {
     if (converted.code() != Code::kUnsupported) return converted;
     return left_out(values_.reason(), converted.message());

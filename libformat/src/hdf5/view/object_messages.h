@@ -34,8 +34,8 @@ class ObjectMessages {
         shared_(shared),
         values_(types_, shared.before, shared.heap) {}
 
-  // Reports an object that the view leaves out. `name` is the name of the object in the block; it is
-  // empty for the block itself.
+  // Reports an object that the view leaves out. `name` is the name of the object in the block; it
+  // is empty for the block itself.
   Status leave_out(LeftOutKind kind, std::string_view name, LeftOutReason reason, std::string why);
   // Returns the path of an object of the block.
   std::string path_of(std::string_view name) const;

@@ -81,8 +81,7 @@ Result<Refused> StorageEncoder::convert_values(VarId id, std::uint64_t count, bo
     NMB_TRY(region.read_at(first * size, stored));
     converted.clear();
     const Status status = values_.convert(type, stored, values, converted);
-    if (status.code() == Code::kUnsupported)
-      return Refused({values_.reason(), status.message()});
+    if (status.code() == Code::kUnsupported) return Refused({values_.reason(), status.message()});
     NMB_TRY(status);
     NMB_TRY(take(converted));
   }
@@ -101,9 +100,8 @@ Result<Refused> StorageEncoder::copy_values(VarId id, std::uint64_t count, bool 
     NMB_TRY(shared_.out.skip(count * size_in_file(id)));
     return Refused();
   }
-  return convert_values(id, count, true, [&](Hdf5Bytes& part) {
-    return shared_.out.append(part.bytes()).status();
-  });
+  return convert_values(id, count, true,
+                        [&](Hdf5Bytes& part) { return shared_.out.append(part.bytes()).status(); });
 }
 
 Result<Refused> StorageEncoder::add_layout(VarId id, const Space& space, const Creation& creation) {

@@ -22,9 +22,8 @@ Result<ValuePlaces> ValuePlaces::of(const ReaderCore& core, const BlockEntry& en
       NMB_ASSIGN(const std::shared_ptr<const FileTable> files, core.external().table());
       if (piece.file > files->rows() || !files->is_original(piece.file - 1))
         return Status(Code::kUnsupported, "a view cannot show values in other files");
-      NMB_ASSIGN(position,
-                 core.external().place_in_original(piece.file, piece.position,
-                                                   piece.stored_length()));
+      NMB_ASSIGN(position, core.external().place_in_original(piece.file, piece.position,
+                                                             piece.stored_length()));
       if (position == 0) return Status(Code::kUnsupported, "a view needs uncompressed values");
     }
     if (is_coded) {

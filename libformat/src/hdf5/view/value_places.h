@@ -30,8 +30,8 @@ class ValuePlaces {
     std::uint64_t length = 0;    // number of stored bytes
     bool is_coded = false;       // the bytes are one deflate stream
   };
-  // Returns where bytes [offset, offset + length) of the extent are stored. Errors: those of find();
-  // kUnsupported also if the bytes are coded, but are not exactly one piece with deflate.
+  // Returns where bytes [offset, offset + length) of the extent are stored. Errors: those of
+  // find(); kUnsupported also if the bytes are coded, but are not exactly one piece with deflate.
   Result<Stored> find_chunk(std::uint64_t offset, std::uint64_t length) const;
 
   // Returns the offset in the extent at which the run that contains `offset` ends.

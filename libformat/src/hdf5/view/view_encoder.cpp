@@ -75,17 +75,11 @@ class ViewPass {
     DimensionReferences references(head.position(), kinds_.dimensions);
     ViewOutput out(sink_, head.position() + DimensionReferences::bytes_for(kinds_.dimensions));
     GlobalHeap heap(sink_, before_.heap_position());
-    DataSetOutput shared{out, references, how_.options.dimensions, on_left_out(), rank, 0, 0, 0,
-                         how_.most_chunks};
-    ExtendedOutput extended{out,
-                            heap,
-                            before_,
-                            *now_,
-                            on_left_out(),
-                            how_.options.copies,
-                            writes_,
-                            shared.chunks,
-                            how_.most_chunks};
+    DataSetOutput shared{out, references, how_.options.dimensions, on_left_out(), rank, 0,
+                         0,   0,          how_.most_chunks};
+    ExtendedOutput extended{out,     heap,          before_,
+                            *now_,   on_left_out(), how_.options.copies,
+                            writes_, shared.chunks, how_.most_chunks};
     open_groups_.push_back({});
     open_groups_.back().is_root = true;
     NMB_TRY(core_.index().for_each({}, [&](const BlockEntry& entry) -> Result<bool> {
