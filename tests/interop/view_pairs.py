@@ -28,6 +28,7 @@ try:
 except ImportError:
     xarray = None
 
+MOST_DUMPED = 2 << 20  # bytes of files of which all values are printed
 SHOWN = ("reference",)  # reasons of objects that the view shows with a change
 
 
@@ -51,7 +52,7 @@ def follows(where, field, a, b, paths):
 def said(*command):
     """The exit code and the lines of a program, or (None, reason)."""
     try:
-        done = subprocess.run(command, capture_output=True, timeout=120)
+        done = subprocess.run(command, capture_output=True, timeout=15)
     except subprocess.TimeoutExpired:
         return None, ["takes too long"]
     return done.returncode, done.stdout.decode(errors="backslashreplace").splitlines()
@@ -96,12 +97,12 @@ class Pairs:
     def ncdump(self, name, source, view, is_partial):
         if not shutil.which("ncdump"):
             return
-        for option in (["-h"], []):
+        for option in (["-h"], [])[: 2 if source.stat().st_size <= MOST_DUMPED else 1]:
             a, b = ((code, lines[1:]) for code, lines in (said("ncdump", *option, path) for path in (source, view)))
             self.texts(name, " ".join(["ncdump", *option]), a, b, is_partial)
 
     def h5dump(self, name, source, view, is_partial):
-        if not shutil.which("h5dump"):
+        if not shutil.which("h5dump") or source.stat().st_size > MOST_DUMPED:
             return
         a, b = (said("h5dump", path) for path in (source, view))
         # Names of files, and addresses to which references lead. Empty lines: of a user block.
