@@ -83,7 +83,7 @@ Status take_values(const FileIn& file, const TypesIn& types, std::span<const std
 }
 
 Result<std::vector<AttributeIn>> attributes_in(const FileIn& file, TypesIn& types, hid_t object,
-                                               const std::string& path, bool tracked) {
+                                               const std::string& path) {
   const std::string text = "attributes of " + path;
   std::vector<AttributeIn> attributes;
   Hdf5Visitor<hid_t, const char*, const H5A_info_t*> visitor(
@@ -94,8 +94,8 @@ Result<std::vector<AttributeIn>> attributes_in(const FileIn& file, TypesIn& type
         return {};
       });
   hsize_t at = 0;
-  const herr_t visited = H5Aiterate2(object, tracked ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME,
-                                     H5_ITER_INC, &at, visitor.call, &visitor);
+  const herr_t visited =
+      H5Aiterate2(object, H5_INDEX_CRT_ORDER, H5_ITER_INC, &at, visitor.call, &visitor);
   NMB_TRY(visitor.status());
   NMB_TRY(check_read(visited, text));
   for (AttributeIn& attribute : attributes) {

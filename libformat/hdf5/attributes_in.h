@@ -34,9 +34,10 @@ struct AttributeIn {
 };
 
 // Returns the attributes of an object, in order of creation if this order is tracked, otherwise in
-// order of names. `path` is the path of the object, for messages.
+// the order of the object header. netCDF shows attributes in the same order. `path` is the path of
+// the object, for messages.
 Result<std::vector<AttributeIn>> attributes_in(const FileIn& file, TypesIn& types, hid_t object,
-                                               const std::string& path, bool tracked);
+                                               const std::string& path);
 
 // Converts values from HDF5's form in memory, and stores them in out->values. If `lists_objects` is
 // true, also sets out->scales. All other fields of *out must be set before.

@@ -27,8 +27,6 @@ namespace {
 constexpr std::uint64_t kMostSlab = 1 << 20;
 constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // maximum bytes of a chunk table
 
-bool is_tracked(unsigned order) { return (order & H5P_CRT_ORDER_TRACKED) != 0; }
-
 Result<std::string> comment_of(hid_t object, const std::string& text) {
   NMB_ASSIGN(const ssize_t length, read_value(H5Oget_comment(object, nullptr, 0), text));
   std::string comment(static_cast<std::size_t>(length), '\0');
@@ -153,8 +151,7 @@ Status BlockIn::add_group(hid_t group) {
   if ((links | attribute_order) != 0)
     add_property(Property::Number::kOrder, kGlobal).order = {links, attribute_order};
   NMB_TRY(add_comment(group, kGlobal, object));
-  NMB_ASSIGN(std::vector<AttributeIn> attributes,
-             attributes_in(file_, types_, group, "/" + name_, is_tracked(attribute_order)));
+  NMB_ASSIGN(std::vector<AttributeIn> attributes, attributes_in(file_, types_, group, "/" + name_));
   return add_attributes(std::move(attributes), kGlobal, &metadata_, true);
 }
 
@@ -177,12 +174,8 @@ Result<Type> BlockIn::add_named_type(hid_t type) {
     p.type = code;
     p.bytes = bytes_of(comment);
   }
-  NMB_ASSIGN(const Handle plist, read_handle(H5Tget_create_plist(type), object));
-  unsigned order = 0;
-  NMB_TRY(check_read(H5Pget_attr_creation_order(plist.get(), &order), object));
   NMB_ASSIGN(const std::string path, file_.path_of(type));
-  NMB_ASSIGN(std::vector<AttributeIn> found,
-             attributes_in(file_, types_, type, path, is_tracked(order)));
+  NMB_ASSIGN(std::vector<AttributeIn> found, attributes_in(file_, types_, type, path));
   if (found.empty()) return code;
   Metadata attributes{Metadata::Names::kAsFound};
   NMB_TRY(add_attributes(std::move(found), kGlobal, &attributes, false));
@@ -282,8 +275,7 @@ Status BlockIn::add_variable(const std::string& name, hid_t data_set) {
   NMB_ASSIGN(found.space, space_in(space.get(), object));
   NMB_ASSIGN(found.type, types_.code_of(type));
   NMB_TRY(check_read(H5Pget_attr_creation_order(plist, &found.attribute_order), object));
-  NMB_ASSIGN(found.attributes,
-             attributes_in(file_, types_, data_set, path, is_tracked(found.attribute_order)));
+  NMB_ASSIGN(found.attributes, attributes_in(file_, types_, data_set, path));
   NMB_ASSIGN(found.creation, creation_in(file_, types_.table(), plist, type, found.type, object));
   const bool in_one_run = found.creation.layout == Layout::kContiguous &&
                           !types_.table().needs_heap(found.type) &&

@@ -34,7 +34,7 @@ enum class HeaderMessage : std::uint16_t {
   kTime = 0x12,
   kTreeRanks = 0x13,
   kAttributeInfo = 0x15,
-  kLinkCount = 0x16,
+  kReferenceCount = 0x16,
   // A number that HDF5 does not define. HDF5 refuses to open a file for writing if the file has
   // this unknown message.
   kReadOnly = 0xE0,

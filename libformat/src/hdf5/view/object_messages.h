@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,7 +12,7 @@
 
 #include "hdf5/bytes/object_header.h"
 #include "hdf5/model/block_properties.h"
-#include "hdf5/view/attribute_values.h"
+#include "hdf5/view/converted_values.h"
 #include "hdf5/view/extended_output.h"
 #include "nmb/reader.h"
 
@@ -33,7 +34,9 @@ class ObjectMessages {
         shared_(shared),
         values_(types_, shared.before, shared.heap) {}
 
-  Status leave_out(std::string object, LeftOutReason reason, std::string why);
+  // Reports an object that the view leaves out. `name` is the name of the object in the block; it
+  // is empty for the block itself.
+  Status leave_out(LeftOutKind kind, std::string_view name, LeftOutReason reason, std::string why);
   // Returns the path of an object of the block.
   std::string path_of(std::string_view name) const;
   // Returns the kind and path of an object as text for error messages.
@@ -42,21 +45,23 @@ class ObjectMessages {
   // Writes a named datatype. Sets *address to its address.
   Status encode_type(Type type, const hdf5::Property* attributes, std::uint64_t* address);
   // Appends a type to `out`: a reference if the type is a named datatype, otherwise its encoding.
-  // Returns whether it appended a reference. Errors: kUnsupported if HDF5 cannot describe the type;
-  // kDamaged.
-  Result<bool> put_named_or_plain(Type type, Hdf5Bytes& out);
-  // Adds the comment of an object. If several hard links lead to the object, also adds the number
-  // of these links.
+  // Returns the key of the named datatype, or nullopt. If the view shows the object that has the
+  // type, the caller must count the use (KnownObjects::count_type_use()). Errors: kUnsupported if
+  // HDF5 cannot describe the type; kDamaged.
+  Result<std::optional<Digest>> put_named_or_plain(Type type, Hdf5Bytes& out);
+  // Adds the comment of an object, and its reference count if this is not 1.
   Status add_shared_messages(VarId owner, const Digest& key, ObjectHeader& header);
-  void add_link_count(const Digest& key, ObjectHeader& header) const;
-  // Adds the attributes of `owner` in `metadata`. `object` names the owner in error messages.
-  // `has_properties` is true if the hdf5 section may have properties of the attributes.
-  Status add_attributes(const Metadata& metadata, VarId owner, const std::string& object,
-                        bool has_properties, ObjectHeader& header);
+  void add_reference_count(const Digest& key, ObjectHeader& header) const;
+  // Adds the attributes of `owner` in `metadata`. `path` is the path of the owner.
+  // `has_properties` is true if the hdf5 section may have properties of the attributes. If
+  // `dimension` is set, adds the attribute _Netcdf4Dimid with this number.
+  Status add_attributes(const Metadata& metadata, VarId owner, const std::string& path,
+                        bool has_properties, ObjectHeader& header,
+                        std::optional<std::uint64_t> dimension = {});
 
  private:
   Status add_attribute(const Attribute& attribute, std::uint32_t number, const hdf5::Space& space,
-                       CharacterSet characters, const std::string& object, ObjectHeader& header);
+                       CharacterSet characters, const std::string& path, ObjectHeader& header);
   Attribute renumbered(VarId owner, const Attribute& attribute,
                        std::vector<std::byte>* bytes) const;
 
@@ -66,7 +71,7 @@ class ObjectMessages {
   const hdf5::BlockProperties& properties_;
   const std::span<const ScaleNumbers> scales_;
   ExtendedOutput& shared_;
-  AttributeValues values_;
+  ConvertedValues values_;
 };
 
 }  // namespace nmb
