@@ -30,16 +30,11 @@ constexpr Command kCommands[] = {
                                      {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5]);
      }},
     // Works like `export`, but INPUT is a temporary NMB file whose values are in other files.
-    {"export-linked", 6,
+    {"export-linked", 7,
      [](char** a) {
-       return nmb::hdf5::export_file(
-           a[0], a[1], {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5], true);
-     }},
-    {"export-like", 8,
-     [](char** a) {
-       nmb::hdf5::WriteStyle style{number(a[2]), number(a[3]) != 0, number(a[4]) != 0};
-       style.threads = static_cast<unsigned>(number(a[7]));
-       return nmb::hdf5::export_like(a[0], a[1], std::move(style), a[5], a[6]);
+       return nmb::hdf5::export_file(a[0], a[1],
+                                     {number(a[2]), number(a[3]) != 0, number(a[4]) != 0}, a[5],
+                                     nmb::hdf5::LinkedInput{a[6]});
      }},
     {"relayout", 3,
      [](char** a) {

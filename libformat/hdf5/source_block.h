@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "deferred_chunks.h"
 #include "hdf5/client/cmip7_layout.h"
 #include "hdf5/model/block_properties.h"
 #include "netcdf/shared_dimensions.h"
@@ -24,6 +25,8 @@ struct Relayout {
   // Whether only metadata are written, to measure their size. Each chunk is then one byte, and no
   // other values are written. The metadata take as many bytes as in the real file, or a few more.
   bool is_rehearsal = false;
+  // If set, chunks that stay unchanged are written with this object. Must outlive the open file.
+  DeferredChunks* deferred = nullptr;
 };
 
 // How blocks are written. All members except `relayout` apply to classic blocks only.
@@ -35,10 +38,6 @@ struct WriteStyle {
   // Chunk lengths along named dimensions.
   std::vector<Compression::ChunkLength> chunk{};
   std::optional<Relayout> relayout{};
-  // If set, each data set gets the chunks and filters of the data set of the same name in this
-  // group. The chunks are coded on `threads` threads.
-  std::shared_ptr<const Block> like{};
-  unsigned threads = 1;
 
   bool is_rehearsal() const { return relayout && relayout->is_rehearsal; }
 };
@@ -58,11 +57,7 @@ class SourceBlock {
   // Errors: kDamaged.
   Status set_style(WriteStyle style);
   const WriteStyle& style() const { return style_; }
-  // Returns true if WriteStyle::like has little-endian values for a variable. The values of the
-  // variable then become little-endian too.
-  bool becomes_little(VarId variable) const;
-  // Returns the chunks that WriteStyle::relayout or WriteStyle::like gives to a variable. Returns
-  // nullopt if neither option gives chunks.
+  // Returns the chunks that WriteStyle::relayout gives to a variable, or nullopt if it gives none.
   std::optional<ChunkLayout> new_chunks(VarId variable) const;
   TypesOut& types() { return types_; }
   const Storage* storage_of(VarId variable) const {
@@ -89,7 +84,6 @@ class SourceBlock {
       : block_(std::move(block)),
         is_classic_(is_classic_dataset(block_->metadata)),
         types_(types, file, named) {}
-  std::optional<ChunkLayout> chunks_like(VarId variable) const;
 
   const std::shared_ptr<const Block> block_;
   const bool is_classic_;

@@ -12,7 +12,6 @@
 #include "filters_out.h"
 #include "hdf5_error.h"
 #include "values/chunk_coding.h"
-#include "values/chunk_filters.h"
 #include "values/rechunked_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
@@ -100,9 +99,6 @@ class ValuesOut {
           has_chunks && storage->chunk == creation_.chunk && storage->filters == creation_.filters;
       if (!keeps_chunks && source_.new_chunks(id_)) return write_coded(relayout->threads);
     }
-    if (source_.style().like && creation_.layout == Layout::kChunked &&
-        !unknown_filter(creation_.filters))
-      return write_coded(source_.style().threads);
     if (has_chunks) return write_chunks(*storage);
     NMB_TRY(use_filters(creation_.filters, FilterUse::kRun, data_set_));
     return storage ? write_heap() : write_array();
@@ -207,10 +203,9 @@ class ValuesOut {
 
   // Writes the array in new chunks.
   Status write_coded(unsigned threads) {
-    NMB_ASSIGN(RechunkedArray array,
+    NMB_ASSIGN(const RechunkedArray array,
                RechunkedArray::open(source_.block(), id_, source_.properties(), creation_.chunk,
                                     kCodedAtOnce));
-    if (source_.becomes_little(id_)) array.swap_bytes();
     const auto load = [&](std::uint64_t number) { return array.chunk(number); };
     const auto take = [&](std::uint64_t first, std::span<const CodedChunk> coded) -> Status {
       for (const CodedChunk& chunk : coded) {
@@ -350,6 +345,10 @@ class ValuesOut {
     if (is_raw && row.stored_length != chunk_bytes)
       return damaged("found an unfiltered chunk of ", row.stored_length, " bytes, expected ",
                      chunk_bytes);
+    if (const auto& relayout = source_.style().relayout; relayout && relayout->deferred)
+      return relayout->deferred->write(data_set_, start.data(), row.filter_mask,
+                                       source_.block().extent, begin_ + row.offset,
+                                       row.stored_length);
     bytes->resize(row.stored_length);
     NMB_TRY(source_.block().extent->read_at(begin_ + row.offset, *bytes));
     if (filters > 0 && creation_.allocation != Allocation::kIncremental)
