@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "hdf5/client/hdf5_server.h"
 #include "hdf5_export.h"
 #include "hdf5_import.h"
 #include "resource_limits.h"
@@ -67,7 +68,9 @@ int run(std::span<char*> words) {
 
 int main(int argc, char** argv) {
   const std::span words(argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0));
-  if (words.size() == 1 && std::string_view(words[0]) == "serve")
+  if (words.size() == 1 && std::string_view(words[0]) == "serve") {
+    nmb::hdf5::Hdf5Server::start_by_fork([](int socket) { return nmb::hdf5::serve(socket, run); });
     return nmb::hdf5::serve(STDIN_FILENO, run);
+  }
   return run(words);
 }

@@ -93,7 +93,7 @@ class SeriesWriter {
       NMB_TRY(plan(*joined));
       NMB_TRY(write_all([&](std::size_t number, const std::string& path) -> Status {
         NMB_ASSIGN(const Dataset selected, selected_variables(*joined, variables_[number].all));
-        return write_classic(selected, *options_.classic, path, write_options());
+        return write_classic(selected, *options_.classic, path, write_options({}));
       }));
       NMB_TRY(check_inputs());
       return publish();
@@ -111,10 +111,7 @@ class SeriesWriter {
       NMB_ASSIGN(const std::shared_ptr<const Block> block, joined.block(""));
       NMB_ASSIGN(const ClassicView view, classic_view(block, Kind::kCdf5));
       NMB_TRY(plan(*view.dataset));
-      ConvertOptions write = write_options();
-      write.deflate = convert.deflate;
-      write.shuffle = convert.shuffle;
-      write.links_unchanged = convert.links_unchanged;
+      const ConvertOptions write = write_options(convert);
       NMB_TRY(write_all([&](std::size_t number, const std::string& output) -> Status {
         NMB_ASSIGN(const std::vector<VarId> ids,
                    numbers_in(*block, *view.dataset, variables_[number].all));
@@ -124,10 +121,13 @@ class SeriesWriter {
     };
   }
 
-  ConvertOptions write_options() const {
-    ConvertOptions write = options_.write;
-    write.threads = 1;
+  // Returns the options for one output. Several outputs are written at a time.
+  ConvertOptions write_options(ConvertOptions write) const {
     write.overwrite = false;
+    write.sync = options_.write.sync;
+    write.check = options_.write.check;
+    write.threads = 1;
+    write.cancel = options_.write.cancel;
     return write;
   }
 
@@ -139,7 +139,7 @@ class SeriesWriter {
       const std::string_view name = view.metadata.variable(v).name;
       const std::optional<VarId> found = block.metadata.find_variable(name);
       if (!found)
-        return Status(Code::kUnsupported, "variable " + std::string(name) + " has two names");
+        return Status(Code::kDamaged, "the joined file lacks variable " + std::string(name));
       out.push_back(*found);
     }
     std::ranges::sort(out);
@@ -233,12 +233,13 @@ class SeriesWriter {
         std::clamp<std::size_t>(options_.write.threads, 1, std::max<std::size_t>(files_.size(), 1));
     return share_work(threads, [&](const std::atomic<bool>& stop) -> Status {
       for (std::size_t i; !stop && (i = next++) < files_.size();)
-        NMB_TRY(made(i, make(i, staged(i))));
+        NMB_TRY(finish(i, make(i, staged(i))));
       return {};
     });
   }
 
-  Status made(std::size_t number, const Status& made) {
+  // Records the size of a file after make() has returned `made`.
+  Status finish(std::size_t number, const Status& made) {
     SeriesFile& file = files_[number];
     const std::string path = staged(number);
     // The message names the output, because users do not know the hidden names.

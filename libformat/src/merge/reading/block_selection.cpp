@@ -103,9 +103,15 @@ Status BlockSelection::note_groups_above(const BlockEntry& entry) {
   NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(entry));
   // A united group that is written alone has all its dimensions itself.
   if (is_classic_dataset(block->metadata)) return {};
-  std::set<std::string, std::less<>> used;  // groups whose dimensions the block uses
-  for (const NetcdfView::Dimension& dimension : netcdf_view(*block).dimensions)
-    if (!dimension.path.empty()) used.emplace(split_path(without_slash(dimension.path)).parent);
+  std::set<std::string, std::less<>> used;  // groups whose dimensions are used
+  const auto use_dimensions = [&](const Block& user, const std::vector<bool>* is_user) {
+    const NetcdfView view = netcdf_view(user);
+    for (const NetcdfView::Variable& variable : view.variables)
+      for (const std::uint32_t d : variable.dimensions)
+        if (!view.dimensions[d].path.empty() && (!is_user || (*is_user)[variable.id]))
+          used.emplace(split_path(without_slash(view.dimensions[d].path)).parent);
+  };
+  use_dimensions(*block, nullptr);
   for (std::string_view at = entry.name; !at.empty();) {
     at = split_path(at).parent;
     NMB_ASSIGN(const bool wanted, is_wanted(at));
@@ -113,7 +119,11 @@ Status BlockSelection::note_groups_above(const BlockEntry& entry) {
     NMB_ASSIGN(const std::optional<BlockEntry> found, reader_->find(at));
     if (!found || !is_from_hdf5(*found)) continue;
     NMB_ASSIGN(const std::shared_ptr<const Block> above, reader_->block(*found));
-    if (used.contains(at) || names_type_of(*above, *block)) above_.emplace(at);
+    if (!used.contains(at) && !names_type_of(*above, *block)) continue;
+    above_.emplace(at);
+    // A coordinate may have more dimensions, which may belong to groups further above.
+    const std::vector<bool> is_kept = kept(*above);
+    use_dimensions(*above, &is_kept);
   }
   return {};
 }
@@ -142,21 +152,15 @@ std::vector<bool> BlockSelection::kept(const Dataset& block) {
   return out;
 }
 
-// Returns whether an object or a group is packed.
+// Returns whether a block or a variable is packed.
 Result<bool> BlockSelection::is_packed(std::string_view path) const {
   if (scales_.contains(path) || above_.contains(path)) return true;
-  NMB_ASSIGN(bool packed, is_wanted(path));
-  if (packed) {
+  NMB_ASSIGN(const bool wanted, is_wanted(path));
+  if (wanted) {
     NMB_ASSIGN(const std::optional<BlockEntry> block, reader_->find(path));
     if (block) return true;
   }
-  NMB_ASSIGN(packed, is_wanted(split_path(path).parent));
-  const auto look = [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(packed, is_wanted(entry.name));
-    return !packed;
-  };
-  if (!packed) NMB_TRY(reader_->for_each_entry(std::string(path) + "/", look));
-  return packed;
+  return is_wanted(split_path(path).parent);
 }
 
 PathMap BlockSelection::map() const {
