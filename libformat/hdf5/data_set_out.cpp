@@ -90,14 +90,13 @@ void add_classic_filters(const SourceBlock& source, VarId variable, const Space&
       {H5Z_FILTER_DEFLATE, kOptional, "deflate", {static_cast<std::uint32_t>(wanted.deflate)}});
 }
 
-// Sets the chunks that WriteStyle::relayout or WriteStyle::like requests. With `relayout`, HDF5
-// allocates space when values are written, after all metadata.
+// Sets the chunks that WriteStyle::relayout requests. HDF5 allocates space when values are written,
+// after all metadata.
 void set_new_layout(const SourceBlock& source, VarId variable, Creation* creation) {
   if (std::optional<ChunkLayout> layout = source.new_chunks(variable)) {
     set_chunked(std::move(layout->chunk), creation);
-    if (source.style().deflate == 0) creation->filters = std::move(layout->filters);
+    creation->filters = std::move(layout->filters);
   }
-  if (!source.style().relayout) return;
   if (creation->layout == Layout::kContiguous) creation->allocation = Allocation::kLate;
   if (creation->layout != Layout::kChunked) return;
   creation->allocation = Allocation::kIncremental;
@@ -237,13 +236,8 @@ Result<Handle> make(SourceBlock& source, VarId variable, hid_t file,
       (source.find(Property::Number::kExternalFiles, variable) ||
        creation.layout == Layout::kVirtual))
     return damaged("found values in the block, although the data set's values are in other files");
-  NMB_ASSIGN(hid_t datatype, source.types().stored(source.metadata().variable(variable).type));
-  Handle little;
-  if (source.becomes_little(variable)) {
-    NMB_ASSIGN(little, check_handle(H5Tcopy(datatype), "type"));
-    NMB_TRY(check_hdf5(H5Tset_order(little.get(), H5T_ORDER_LE), "type"));
-    datatype = little.get();
-  }
+  NMB_ASSIGN(const hid_t datatype,
+             source.types().stored(source.metadata().variable(variable).type));
   NMB_ASSIGN(const Handle dataspace, make_space(space));
   NMB_ASSIGN(const Handle dcpl, new_object_properties(H5P_DATASET_CREATE, "properties"));
   NMB_TRY(set_layout(creation, space, dcpl.get()));
@@ -281,8 +275,9 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
     set_chunked(usual_chunk(space, value_size(source, variable)), &creation);
   }
   if (source.is_classic() && !has_chunks) {
+    if (creation.fill_state == FillState::kDefault)
+      creation.fill_value = fill_value(source.metadata(), variable);
     creation.fill_state = FillState::kUser;
-    creation.fill_value = fill_value(source.metadata(), variable);
     set_classic_chunk(source, variable, space, &creation);
     add_classic_filters(source, variable, space, &creation);
   }
@@ -290,7 +285,7 @@ Creation creation_of(const SourceBlock& source, VarId variable, const Space& spa
     creation.chunk = storage->chunk;
     creation.filters = storage->filters;
   }
-  if (source.style().relayout || source.style().like) set_new_layout(source, variable, &creation);
+  if (source.style().relayout) set_new_layout(source, variable, &creation);
   return creation;
 }
 

@@ -11,8 +11,10 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,7 @@
 #include "type_attributes.h"
 #include "values_out.h"
 #include "wire/joined_text.h"
+#include "wire/whole_number.h"
 
 namespace nmb::hdf5 {
 
@@ -186,7 +189,7 @@ class Hdf5Export {
       later->items.push_back({variable, kNoAttribute, info.addr});
       return {};
     }
-    if (source.style().like || !is_column(source, variable))
+    if (!is_column(source, variable))
       return write_values(source, variable, data_set, maker_.find_object());
     NMB_TRY(check_hdf5(H5Iinc_ref(data_set), "a data set"));
     columns_.emplace_back(variable, Handle(data_set));
@@ -414,12 +417,10 @@ Status export_to(const std::string& path, const NamedBlocks& blocks, WriteStyle 
     NMB_ASSIGN(metadata_room, metadata_bytes(path, blocks, style));
   }
   NMB_ASSIGN(const Handle fapl, access_properties(metadata_room));
+  NMB_ASSIGN(const bool has_many, has_many_chunks(blocks));
   std::unique_ptr<ChunkCopier> copier;
-  if (!style.relayout && !style.like) {
-    NMB_ASSIGN(const bool has_many, has_many_chunks(blocks));
-    if (has_many) {
-      NMB_ASSIGN(copier, ChunkCopier::make(fapl.get(), std::max(style.threads, 1u)));
-    }
+  if (has_many) {
+    NMB_ASSIGN(copier, ChunkCopier::make(fapl.get(), std::max(style.threads, 1u)));
   }
   style.copier = copier.get();
   // Create the file here first, because HDF5 does not report why it cannot create a file.
@@ -428,7 +429,7 @@ Status export_to(const std::string& path, const NamedBlocks& blocks, WriteStyle 
     return Status(errno == EEXIST ? Code::kExists : Code::kIo, path, kNoOffset, {},
                   std::strerror(errno));
   ::close(taken);
-  Status status = write_new(path, blocks, std::move(style), fapl.get(), nullptr);
+  const Status status = write_new(path, blocks, std::move(style), fapl.get(), nullptr);
   if (!status.ok()) ::unlink(path.c_str());
   return status;
 }
@@ -441,35 +442,42 @@ Status set_chunk(std::string_view chunk, WriteStyle* style) {
   return {};
 }
 
+// Parses numbers of variables: "0,3,4".
+Result<std::vector<VarId>> variables_of(std::string_view text) {
+  std::vector<VarId> out;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const std::optional<std::uint64_t> number = whole_number(word);
+    if (!number || *number > std::numeric_limits<VarId>::max())
+      return Status(Code::kUsage,
+                    joined_text("found \"", word, "\", expected a variable's number"));
+    out.push_back(static_cast<VarId>(*number));
+  }
+  return out;
+}
+
 Status convert_file(const std::string& input, const std::string& output, WriteStyle style,
-                    std::string_view chunk, bool links_inputs) {
+                    std::string_view chunk, const std::optional<LinkedInput>& linked) {
   NMB_TRY(set_chunk(chunk, &style));
   ReadOptions options;
-  if (links_inputs) options.external = ExternalPaths::kAny;
-  options.check_external = !links_inputs;
+  if (linked) options.external = ExternalPaths::kAny;
+  options.check_external = !linked;
   NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(input, options));
-  return export_to(output, *reader, std::move(style)).in_file(input);
-}
-
-// Opens a file. If it is an HDF5 file, another process of this program reads it.
-Result<NamedBlocks> open_blocks(const std::string& path) {
-  NMB_ASSIGN(std::shared_ptr<const FileSource> file, FileSource::open(path));
-  return NamedBlocks::open(std::move(file));
-}
-
-Status convert_like(const std::string& input, const std::string& output, WriteStyle style,
-                    std::string_view chunk, const std::string& like) {
-  NMB_TRY(set_chunk(chunk, &style));
-  NMB_ASSIGN(const NamedBlocks blocks, open_blocks(input));
-  NMB_ASSIGN(const NamedBlocks groups, open_blocks(like));
-  NMB_ASSIGN(style.like, groups.block(""));
+  if (!linked || linked->variables.empty())
+    return export_to(output, *reader, std::move(style)).in_file(input);
+  NMB_ASSIGN(const std::vector<VarId> variables, variables_of(linked->variables));
+  NMB_ASSIGN(const NamedBlocks blocks, NamedBlocks::of_variables(*reader, variables));
   return export_to(output, blocks, std::move(style)).in_file(input);
 }
 
 Status relay_file(const std::string& input, const std::string& output, unsigned threads) {
-  NMB_ASSIGN(const NamedBlocks blocks, open_blocks(input));
+  NMB_ASSIGN(std::shared_ptr<const FileSource> file, FileSource::open(input));
+  // If the file is an HDF5 file, another process of this program reads it.
+  NMB_ASSIGN(const NamedBlocks blocks, NamedBlocks::open(std::move(file)));
   WriteStyle style;
   style.relayout = Relayout{threads};
+  style.threads = threads;
   return export_to(output, blocks, std::move(style)).in_file(input);
 }
 
@@ -489,15 +497,9 @@ int send_outcome(const std::string& input, const Work& work) {
 }  // namespace
 
 int export_file(const std::string& input, const std::string& output, WriteStyle style,
-                std::string_view chunk, bool links_inputs) {
-  return send_outcome(
-      input, [&] { return convert_file(input, output, std::move(style), chunk, links_inputs); });
-}
-
-int export_like(const std::string& input, const std::string& output, WriteStyle style,
-                std::string_view chunk, const std::string& like) {
+                std::string_view chunk, const std::optional<LinkedInput>& linked) {
   return send_outcome(input,
-                      [&] { return convert_like(input, output, std::move(style), chunk, like); });
+                      [&] { return convert_file(input, output, std::move(style), chunk, linked); });
 }
 
 int relayout_file(const std::string& input, const std::string& output, unsigned threads) {

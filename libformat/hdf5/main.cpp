@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "hdf5/client/hdf5_server.h"
 #include "hdf5_export.h"
 #include "hdf5_import.h"
 #include "resource_limits.h"
@@ -33,10 +34,10 @@ struct Command {
 constexpr Command kCommands[] = {
     {"export", 7, [](char** a) { return nmb::hdf5::export_file(a[0], a[1], style_of(a), a[5]); }},
     // Works like `export`, but INPUT is a temporary NMB file whose values are in other files.
-    {"export-linked", 7,
-     [](char** a) { return nmb::hdf5::export_file(a[0], a[1], style_of(a), a[5], true); }},
-    {"export-like", 8,
-     [](char** a) { return nmb::hdf5::export_like(a[0], a[1], style_of(a), a[5], a[7]); }},
+    {"export-linked", 8,
+     [](char** a) {
+       return nmb::hdf5::export_file(a[0], a[1], style_of(a), a[5], nmb::hdf5::LinkedInput{a[7]});
+     }},
     {"relayout", 3,
      [](char** a) {
        return nmb::hdf5::relayout_file(a[0], a[1], static_cast<unsigned>(number(a[2])));
@@ -68,7 +69,9 @@ int run(std::span<char*> words) {
 
 int main(int argc, char** argv) {
   const std::span words(argv + 1, static_cast<std::size_t>(argc > 0 ? argc - 1 : 0));
-  if (words.size() == 1 && std::string_view(words[0]) == "serve")
+  if (words.size() == 1 && std::string_view(words[0]) == "serve") {
+    nmb::hdf5::Hdf5Server::start_by_fork([](int socket) { return nmb::hdf5::serve(socket, run); });
     return nmb::hdf5::serve(STDIN_FILENO, run);
+  }
   return run(words);
 }

@@ -3,8 +3,6 @@
 
 #include "hdf5_error.h"
 #include "model/paths.h"
-#include "values/chunk_filters.h"
-#include "wire/checked.h"
 #include "wire/joined_text.h"
 
 namespace nmb::hdf5 {
@@ -37,42 +35,7 @@ Status SourceBlock::set_style(WriteStyle style) {
   return {};
 }
 
-bool SourceBlock::becomes_little(VarId variable) const {
-  if (!style_.like || !style_.like->metadata.extension()) return false;
-  const Metadata& like = style_.like->metadata;
-  const Variable v = metadata().variable(variable);
-  const auto same = like.find_variable(v.name);
-  if (!same) return false;
-  const TypeTable& types = like.extension()->types;
-  const Type type = like.variable(*same).type;
-  return types.is_swapped(type) && types.classic(type) == v.type;
-}
-
-std::optional<ChunkLayout> SourceBlock::chunks_like(VarId variable) const {
-  const Metadata& like = style_.like->metadata;
-  const Variable v = metadata().variable(variable);
-  const auto same = like.find_variable(v.name);
-  const Storage* const storage =
-      same && like.extension() ? like.extension()->storage_of(*same) : nullptr;
-  if (!storage || storage->kind != StorageKind::kChunked ||
-      storage->chunk.size() != v.dimensions.size() || unknown_filter(storage->filters))
-    return std::nullopt;
-  ChunkLayout out{storage->chunk, storage->filters};
-  std::uint64_t bytes = metadata().value_size(v.type);
-  for (std::size_t i = 0; i < out.chunk.size(); ++i) {
-    const Dimension dimension = metadata().dimension(v.dimensions[i]);
-    if (!dimension.is_record()) out.chunk[i] = std::min(out.chunk[i], dimension.length);
-    if (out.chunk[i] == 0 || !checked_mul(bytes, out.chunk[i], &bytes)) return std::nullopt;
-  }
-  // The parameter of shuffle is the size of a value, which may differ in the file LIKE.
-  for (Filter& filter : out.filters)
-    if (filter.id == kShuffle)
-      filter.parameters = {static_cast<std::uint32_t>(metadata().value_size(v.type))};
-  return out;
-}
-
 std::optional<ChunkLayout> SourceBlock::new_chunks(VarId variable) const {
-  if (style_.like) return chunks_like(variable);
   std::string why;
   return layout_ ? layout_->chunks(*block_, variable, properties(), &why) : std::nullopt;
 }

@@ -37,9 +37,6 @@ struct WriteStyle {
   // Chunk lengths along named dimensions.
   std::vector<Compression::ChunkLength> chunk{};
   std::optional<Relayout> relayout{};
-  // If set, each data set gets the chunks and filters of the data set of the same name in this
-  // group. The chunks are coded on `threads` threads.
-  std::shared_ptr<const Block> like{};
   unsigned threads = 1;
   ChunkCopier* copier = nullptr;  // copies stored chunks, if it is set
 
@@ -61,11 +58,7 @@ class SourceBlock {
   // Errors: kDamaged.
   Status set_style(WriteStyle style);
   const WriteStyle& style() const { return style_; }
-  // Returns true if WriteStyle::like has little-endian values for a variable. The values of the
-  // variable then become little-endian too.
-  bool becomes_little(VarId variable) const;
-  // Returns the chunks that WriteStyle::relayout or WriteStyle::like gives to a variable. Returns
-  // nullopt if neither option gives chunks.
+  // Returns the chunks that WriteStyle::relayout gives to a variable, or nullopt if it gives none.
   std::optional<ChunkLayout> new_chunks(VarId variable) const;
   TypesOut& types() { return types_; }
   const Storage* storage_of(VarId variable) const {
@@ -92,7 +85,6 @@ class SourceBlock {
       : block_(std::move(block)),
         is_classic_(is_classic_dataset(block_->metadata)),
         types_(types, file, named) {}
-  std::optional<ChunkLayout> chunks_like(VarId variable) const;
 
   const std::shared_ptr<const Block> block_;
   const bool is_classic_;

@@ -13,7 +13,6 @@
 #include "filters_out.h"
 #include "hdf5_error.h"
 #include "values/chunk_coding.h"
-#include "values/chunk_filters.h"
 #include "values/rechunked_array.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
@@ -101,9 +100,6 @@ class ValuesOut {
           has_chunks && storage->chunk == creation_.chunk && storage->filters == creation_.filters;
       if (!keeps_chunks && source_.new_chunks(id_)) return write_coded(relayout->threads);
     }
-    if (source_.style().like && creation_.layout == Layout::kChunked &&
-        !unknown_filter(creation_.filters))
-      return write_coded(source_.style().threads);
     if (has_chunks) return write_chunks(*storage);
     NMB_TRY(use_filters(creation_.filters, FilterUse::kRun, data_set_));
     return storage ? write_heap() : write_array();
@@ -208,10 +204,9 @@ class ValuesOut {
 
   // Writes the array in new chunks.
   Status write_coded(unsigned threads) {
-    NMB_ASSIGN(RechunkedArray array,
+    NMB_ASSIGN(const RechunkedArray array,
                RechunkedArray::open(source_.block(), id_, source_.properties(), creation_.chunk,
                                     kCodedAtOnce));
-    if (source_.becomes_little(id_)) array.swap_bytes();
     const auto load = [&](std::uint64_t number) { return array.chunk(number); };
     const auto take = [&](std::uint64_t first, std::span<const CodedChunk> coded) -> Status {
       for (const CodedChunk& chunk : coded) {

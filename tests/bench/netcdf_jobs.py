@@ -1,12 +1,11 @@
 #!/usr/bin/python3
-"""Compares nmconvert in daily jobs on netCDF files with the tools that people use for them; one command each, which prints a table, keeps it in
-docs/netcdf_jobs.md and ends with 1 if a goal is not reached or a result is wrong.
+"""Compares nmconvert in daily jobs on netCDF files with the tools that people use for them. Prints a table and ends with 1
+if a goal is not reached or a result is wrong.
 
-    tests/bench/netcdf_jobs.py layout --tools build/release/tools --work FOLDER
-    tests/bench/netcdf_jobs.py right --tools build/release/tools --work FOLDER
-    tests/bench/netcdf_jobs.py series --tools build/release/tools --work FOLDER
-    tests/bench/netcdf_jobs.py extract --tools build/release/tools --work FOLDER
+    tests/bench/netcdf_jobs.py all --tools build/bench/tools --work FOLDER --keep
+    tests/bench/netcdf_jobs.py layout --tools build/bench/tools --work FOLDER
 
+all: all jobs, each without and with the options --sync and --check. --keep writes the results to docs/netcdf_jobs.md.
 layout: a file with one time step a chunk gets the layout of CMIP7, beside h5repack; goal: 3 times as fast.
 right: the same for a file that has that layout already, beside cat; goal: at most 1.5 times as long; all chunks are the same.
 series: history files become a file for each variable, beside ncrcat -v in a loop; goal: 5 times as fast. Classic files and
@@ -31,6 +30,10 @@ from pathlib import Path
 import h5py
 import netCDF4
 import numpy
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
+from cmip7_test import check_chunks, check_metadata_first  # noqa: E402
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "netcdf_jobs"
 MEGABYTES = {"layout": 1000, "right": 1000, "series": 600, "extract": 1000}
@@ -69,13 +72,16 @@ def make_steps(path, megabytes):
         f.createDimension("time", None)
         f.createDimension("lat", LAT)
         f.createDimension("lon", LON)
+        f.createDimension("bnds", 2)
         when = f.createVariable("time", "f8", ("time",), chunksizes=(1,))
-        when.units, when.calendar = "days since 1850-01-01", "noleap"
+        when.units, when.calendar, when.bounds = "days since 1850-01-01", "noleap", "time_bnds"
+        f.createVariable("time_bnds", "f8", ("time", "bnds"), chunksizes=(1, 2))
         tas = f.createVariable("tas", "f4", ("time", "lat", "lon"), chunksizes=(1, LAT, LON), zlib=True, complevel=1)
         for at in range(0, steps, 50):
             count = min(50, steps - at)
             tas[at:at + count] = field(rng, count)
         when[:] = numpy.arange(steps)
+        f["time_bnds"][:] = numpy.arange(steps)[:, None] + [0.0, 1.0]
     return steps
 
 
@@ -96,10 +102,22 @@ def same_values(a, b, name):
 class Jobs:
     def __init__(self, arguments):
         self.tools, self.work = arguments.tools.resolve(), arguments.work / "netcdf_jobs"
-        self.megabytes = arguments.megabytes or MEGABYTES[arguments.command]
-        self.rounds, self.rows, self.problems = arguments.rounds, [], []
-        self.sync, self.check = arguments.sync, arguments.check
-        self.options = ["-q"] + ([] if self.sync else ["--no-sync"]) + ([] if self.check else ["--no-check"])
+        self.chosen, self.rounds, self.rows, self.problems = arguments.megabytes, arguments.rounds, [], []
+
+    def run(self, command, sync, checked):
+        self.megabytes = self.chosen or MEGABYTES[command]
+        self.sync, self.checked = sync, checked
+        self.options = ["-q"] + ([] if sync else ["--no-sync"]) + ([] if checked else ["--no-check"])
+        self.work.mkdir(parents=True)
+        try:
+            getattr(self, command)()
+        finally:
+            shutil.rmtree(self.work)
+
+    # As the tests of interop call it.
+    def check(self, true, problem):
+        if not true:
+            self.problems.append(problem)
 
     def peer(self, *words, out=None):
         """Runs another program; out: its standard output goes there."""
@@ -120,7 +138,7 @@ class Jobs:
     def add(self, what, times, goal, **more):
         ours, peer = times["nmconvert"], next(v for k, v in times.items() if k != "nmconvert")
         peer_name = next(k for k in times if k != "nmconvert")
-        modes = [word for word, on in (("synced", self.sync), ("checked", self.check)) if on]
+        modes = [word for word, on in (("synced", self.sync), ("checked", self.checked)) if on]
         what = f"{what} ({', '.join(modes)})" if modes else what
         self.rows.append({
             "job": what, "megabytes": self.megabytes, "nmconvert": round(ours, 3), "peer": peer_name,
@@ -135,12 +153,15 @@ class Jobs:
         steps = make_steps(self.work / "in.nc", self.megabytes)
         chunk = -(-(4 << 20) // (LAT * LON * 4))
         peer = ["h5repack", "-M", "65536", "-f", "tas:SHUF", "-f", "tas:GZIP=4", "-f", "tas:FLET",
-                "-l", f"tas:CHUNK={min(chunk, steps)}x{LAT}x{LON}", "-l", f"time:CHUNK={steps}", "in.nc", "peer.nc"]
+                "-l", f"tas:CHUNK={min(chunk, steps)}x{LAT}x{LON}", "-l", f"time:CHUNK={steps}",
+                "-l", f"time_bnds:CHUNK={steps}x2", "in.nc", "peer.nc"]
         times = measure(self.rounds, {
             "nmconvert": lambda: self.relayout("in.nc"), "h5repack": lambda: self.peer(*peer)}, self.clean)
         self.relayout("in.nc")
         if not same_values(self.work / "in.nc", self.work / "out.nc", "tas"):
             self.problems.append("layout: other values")
+        check_chunks(self, self.work / "out.nc", "layout")
+        check_metadata_first(self, self.work / "out.nc", "layout")
         self.add("one time step a chunk", times, GOALS["layout"])
 
     def right(self):
@@ -226,10 +247,10 @@ class Jobs:
         self.add("one variable of a packed archive", times, GOALS["extract"], bytes=(self.work / "ua.nc").stat().st_size)
 
 
-def keep(rows):
-    """Adds the rows to docs/netcdf_jobs.json and writes the table again."""
+def keep(rows, is_all):
+    """Adds the rows to docs/netcdf_jobs.json, or replaces all rows, and writes the table again."""
     path = DOCS.with_suffix(".json")
-    known = json.loads(path.read_text()) if path.exists() else {}
+    known = json.loads(path.read_text()) if path.exists() and not is_all else {}
     known |= {row["job"]: row for row in rows}
     path.write_text(json.dumps(known, indent=1) + "\n")
     lines = [
@@ -247,7 +268,7 @@ def keep(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=sorted(MEGABYTES))
+    parser.add_argument("command", choices=["all", *sorted(MEGABYTES)])
     parser.add_argument("--tools", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--megabytes", type=int)
@@ -256,22 +277,22 @@ def main():
     parser.add_argument("--sync", action="store_true", help="wait until outputs are on the device, on both sides")
     parser.add_argument("--keep", action="store_true", help="write the results to docs/netcdf_jobs.md")
     arguments = parser.parse_args()
-    for peer in {"layout": ["h5repack"], "series": ["ncrcat"]}.get(arguments.command, []):
-        if not shutil.which(peer):
+    is_all = arguments.command == "all"
+    commands = sorted(MEGABYTES) if is_all else [arguments.command]
+    for command, peer in (("layout", "h5repack"), ("series", "ncrcat")):
+        if command in commands and not shutil.which(peer):
             print(f"skipped: found no {peer}")
             return SKIPPED
     jobs = Jobs(arguments)
-    jobs.work.mkdir(parents=True)
-    try:
-        getattr(jobs, arguments.command)()
-    finally:
-        shutil.rmtree(jobs.work)
+    for command in commands:
+        for sync, check in ((False, False), (True, True)) if is_all else ((arguments.sync, arguments.check),):
+            jobs.run(command, sync, check)
     for row in jobs.rows:
         print("\t".join(f"{key} {value}" for key, value in row.items()))
     for problem in jobs.problems:
         print(problem)
     if arguments.keep:
-        keep(jobs.rows)
+        keep(jobs.rows, is_all)
     return 1 if jobs.problems else 0
 
 

@@ -12,6 +12,7 @@ import time
 
 sys.dont_write_bytecode = True
 from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
+from users_view import netcdf_view  # noqa: E402
 
 KINDS = {"cdf1": "NETCDF3_CLASSIC", "cdf2": "NETCDF3_64BIT_OFFSET", "cdf5": "NETCDF3_64BIT_DATA", "nc4": "NETCDF4", "hdf5": "NETCDF4"}
 
@@ -141,6 +142,55 @@ def check_globs(test):
     test.run("nmconvert", "all.nmb", "no.nc", "--extract", "z*", exit_code=2, says='no block matches "z*"')
 
 
+def check_dimensions_above(test):
+    """A group below the root uses dimensions of the groups above; they come with their coordinates, and nothing else does."""
+    with netCDF4.Dataset(test.work / "deep.nc", "w") as file:
+        file.title = "deep"
+        pair = file.createCompoundType(numpy.dtype([("a", "i4"), ("b", "f8")]), "pair")
+        file.createDimension("time", None)
+        file.createDimension("x", 3)
+        file.createDimension("length", 4)
+        file.createVariable("x", "f4", ("x",))[:] = [1, 2, 3]
+        file.createVariable("length", "S1", ("length", "x"))[:] = b"a"
+        file.createVariable("large", "f8", ("time", "x"))[:] = numpy.ones((5, 3))
+        group = file.createGroup("run")
+        group.createDimension("y", 2)
+        group.createVariable("y", str, ("y",))[:] = numpy.array(["north", "south"], object)
+        group.createVariable("other", "i4", ("y",))[:] = 1
+        low = group.createGroup("low")
+        low.createVariable("v", "i4", ("time", "y", "x"), chunksizes=(2, 2, 3), zlib=True)[:] = numpy.arange(30).reshape(5, 2, 3)
+        low.createVariable("p", pair, ("length",))[:] = numpy.array([(i, i / 2) for i in range(4)], pair.dtype)
+        low.createGroup("lowest").createVariable("w", "i2", ("y",))[:] = [7, 8]
+        file.createGroup("beside").createVariable("u", "i4", ("x",))[:] = [3, 2, 1]
+    test.run("nmcat", "deep.nc", "a.nc", "-o", "deep.nmb")
+    test.run("nmconvert", "deep.nc", "alone.nmb")
+    for source, top in (("deep.nmb", "deep"), ("alone.nmb", "")):
+        for wanted in ("run/low", "run/l*", "run/low/lowest"):
+            name = f"{top}/{wanted}".lstrip("/")
+            test.run("nmconvert", source, "low.nc", "--extract", name, "--to", "nc4", "-f")
+            what, low = f"{source}, --extract {name}", f"{top}/{'run/low' if '*' in name else wanted}"
+            found, expected = netcdf_view(test.work / "low.nc", low), netcdf_view(test.work / "deep.nc", low.removeprefix(top))
+            for key in found.keys() | expected.keys():
+                if key[1] != "their groups":
+                    test.check(repr(found.get(key)) == repr(expected.get(key)), f"{what}: {key}: {found.get(key)}, expected {expected.get(key)}")
+            with netCDF4.Dataset(test.work / "low.nc") as file:
+                above = file[f"{top}/run"]
+                test.check(list(above.variables) == ["y"] and above["y"][:].tolist() == ["north", "south"], f"{what}: {above}")
+                at = file[top] if top else file
+                test.check("beside" not in at.groups and "large" not in at.variables, f"{what}: {at}")
+                if wanted != "run/low/lowest":
+                    test.check(at["x"][:].tolist() == [1, 2, 3] and at.title == "deep", f"{what}: {at}")
+    test.run("nmconvert", "deep.nmb", "glob.nc", "--extract", "d*", "--to", "nc4", "-f")
+    found, expected = netcdf_view(test.work / "glob.nc", "/deep"), netcdf_view(test.work / "deep.nc")
+    for key in found.keys() | expected.keys():
+        if key[1] not in ("their groups", "attribute _NCProperties"):
+            test.check(repr(found.get(key)) == repr(expected.get(key)), f"--extract d*: {key}: {found.get(key)}, expected {expected.get(key)}")
+    with h5py.File(test.work / "deep.nc", "a") as file:
+        file["run/low"].attrs["large"] = file["large"].ref
+    test.run("nmconvert", "deep.nc", "refers.nmb")
+    test.run("nmconvert", "refers.nmb", "no.nc", "--extract", "run/low", "--to", "nc4", exit_code=1, says="cannot be written alone")
+
+
 def check_replace(test):
     """A group may use dimensions of the group above, so a block from netCDF-4 is replaced with the blocks below it."""
     for name, length, groups in (("old", 300, ("sub",)), ("root", 30, ()), ("whole", 30, ("sub",))):
@@ -190,9 +240,9 @@ def check(test):
         test.check(file.data_model == "NETCDF4" and file.title == "b.nc", "many/all.nc: another kind or block")
     check_lengths(test)
     check_globs(test)
+    check_dimensions_above(test)
     check_replace(test)
     # Refused.
-    test.run("nmconvert", "all.nmb", "no.h5", "--extract", "four/below", exit_code=1, says='block "four/below" cannot be written alone')
     test.run("nmconvert", "all.nmb", "no.h5", "--extract", "c", exit_code=2, says='found no block "c"')
     test.run("nmconvert", "all.nmb", "no.h5", "--extract", "a", "--compress", "zstd", exit_code=2, says="classic dataset")
     test.run("nmconvert", "a.nc", "no.h5", "--extract", "a", exit_code=2, says="--extract")

@@ -6,7 +6,7 @@ import json
 import sys
 
 sys.dont_write_bytecode = True
-from tool_runs import main, netCDF4, numpy  # noqa: E402
+from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
 import cftime  # noqa: E402
 
 FILES, STEPS = 5, 3
@@ -18,7 +18,7 @@ def make_history(path, number, kind, units="days since 2000-01-01", calendar="no
     rng = numpy.random.default_rng(number)
     first = number * STEPS
     with netCDF4.Dataset(path, "w", format=kind) as f:
-        f.title = "history"
+        f.title, f.history, f.tracking_id = "history", "made by a model", f"hdl:{number}"
         f.createDimension("time", None)
         for name, length in (("lat", 6), ("lon", 8), ("lev", 2), ("bnds", 2)):
             f.createDimension(name, length)
@@ -68,7 +68,7 @@ def check_files(test, files, folder, names, kind):
     inputs = [raw(test.work / name) for name in files]
     for variable, name in names.items():
         with raw(test.work / folder / name) as out:
-            test.check(out.data_model == kind, f"{name}: {out.data_model}, expected {kind}")
+            test.check(out.data_model == kind.split()[-1], f"{name}: {out.data_model}, expected {kind}")
             if variable in WITH:
                 test.check(set(out.variables) == WITH[variable], f"{name}: has {sorted(out.variables)}")
             test.check(out.title == "history", f"{name}: other global attributes")
@@ -77,14 +77,26 @@ def check_files(test, files, folder, names, kind):
                 parts = [i[one.name][...] for i in inputs]
                 expected = numpy.concatenate(parts) if "time" in first.dimensions else parts[0]
                 test.check(numpy.array_equal(one[...], expected), f"{name}: values of {one.name} differ")
-                test.check(one.dtype == first.dtype and one.dimensions == first.dimensions, f"{name}: {one.name} differs")
+                test.check((one.dtype == first.dtype or " " in kind) and one.dimensions == first.dimensions, f"{name}: {one.name} differs")
                 test.check(repr(one.__dict__) == repr(first.__dict__), f"{name}: attributes of {one.name} differ")
                 if kind == "NETCDF4" and one.name in DATA[:3]:
+                    test.check(raw_chunks([test.work / folder / name], one.name) == raw_chunks([test.work / f for f in files], one.name),
+                               f"{name}: chunks of {one.name} were coded again")
                     test.check(one.chunking() == first.chunking(), f"{name}: chunks of {one.name}: {one.chunking()}")
                     test.check(one.filters() == first.filters(), f"{name}: filters of {one.name}: {one.filters()}")
             test.check(out.dimensions["time"].isunlimited() if "time" in out.dimensions else True, f"{name}: time is fixed")
     for one in inputs:
         one.close()
+
+
+# The stored chunks of a variable, file by file.
+def raw_chunks(paths, name):
+    chunks = []
+    for path in paths:
+        with h5py.File(path) as file:
+            data_set = file[name].id
+            chunks += [data_set.read_direct_chunk(data_set.get_chunk_info(i).chunk_offset) for i in range(data_set.get_num_chunks())]
+    return chunks
 
 
 def series(test, *options, **expected):
@@ -112,8 +124,14 @@ def check(test):
         check_files(test, files, "series", names, kind)
         test.check(
             sorted(p.name for p in (test.work / "series").iterdir()) == sorted(names.values()), f"{kind}: other files")
+        line = "nmconvert 1.0.0 --one-file-per-variable: 5 files: h0.nc to h4.nc\nmade by a model"
+        with raw(test.work / f"series/tas_{times}") as out:
+            test.check(out.history == line, f"{kind}: history {out.history!r}")
+            test.check("tracking_id" not in out.ncattrs(), f"{kind}: has a tracking_id")
     series(test, exit_code=2, says="-f")
     check_refusals(test, files)
+    check_single(test, files)
+    check_other_storage(test, files)
     check_calendars(test)
 
 
@@ -127,15 +145,34 @@ def check_refusals(test, files):
     (test.work / "list").write_text("\n".join([files[1], files[0]]) + "\n")
     series(test, "-f", exit_code=1, says="h0.nc")
     unchanged("time that decreases")
+    # A folder that the run has made goes with it, and each message is there once.
+    test.run("nmconvert", "--files-from", "list", "--one-file-per-variable", "--out-dir", "new/below", exit_code=1)
+    test.check(not (test.work / "new").exists(), "a failed run left its folder")
     (test.work / "list").write_text("\n".join([files[0], files[1], "bad.nc"]) + "\n")
     (test.work / "bad.nc").write_bytes((test.work / files[2]).read_bytes()[:-5000])
     series(test, "-f", exit_code=1, says="bad.nc")
+    test.check(test.said.count("bad.nc") == 1, f"a message is printed twice: {test.said}")
     unchanged("a cut file")
     (test.work / "list").write_text("\n".join(files) + "\n")
     series(test, "-f", "--name", "x.nc", exit_code=2, says="{variable}")
     series(test, "-f", "--name", "{variable}_{last.nc", exit_code=2, says="braces")
     series(test, "-f", "--name", "a/{variable}", exit_code=2, says="without /")
     series(test, "-f", "--to", "nmb", exit_code=2, says="netCDF files")
+    for ending in ("nmb", "h5"):
+        series(test, "-f", "--name", "{variable}." + ending, exit_code=2, says="netCDF files")
+    series(test, "-f", "--name", "{variable}.cdf", exit_code=2, says="--to")
+    test.run("nmconvert", files[0], "x.nmb", "--keep-tracking-id", exit_code=2, says="needs --one-file-per-variable")
+    with netCDF4.Dataset(test.work / "bare.nc", "w") as f:
+        f.createDimension("time", None)
+        f.createVariable("time", "f8", ("time",))[:] = [1]
+        f["time"].units = "days since 2000-01-01"
+    (test.work / "list").write_text("bare.nc\n")
+    series(test, "-f", exit_code=1, says="no variables except coordinates")
+    unchanged("no variables")
+    with netCDF4.Dataset(test.work / "bare.nc", "a") as f:
+        f.createGroup("g").createVariable("v", "i4", ("time",))[:] = [1]
+    series(test, "-f", exit_code=1, says="groups")
+    (test.work / "list").write_text("\n".join(files) + "\n")
     test.run("nmconvert", "--files-from", "list", "--one-file-per-variable", "--out-dir", ".", "-f", "--name",
              "{variable}_{first}.nc")
     for name in ("tas_20000101.nc",):
@@ -145,6 +182,35 @@ def check_refusals(test, files):
     test.run("nmconvert", "--files-from", "list", "--one-file-per-variable", "--out-dir", ".", "-f", "--name", "{variable}",
              exit_code=2, says="tas")
     unchanged("refused calls")
+
+
+def check_single(test, files):
+    """A list of one file follows the same rules."""
+    (test.work / "list").write_text(files[0] + "\n")
+    for options in ((), ("--no-history", "--keep-tracking-id"), ("--to", "cdf5")):
+        series(test, "-f", "--name", "{variable}.nc", *options)
+        with raw(test.work / "series/tas.nc") as out, raw(test.work / files[0]) as first:
+            test.check(numpy.array_equal(out["tas"][...], first["tas"][...]), f"one file, {options}: values differ")
+            kept = "--keep-tracking-id" in options
+            test.check(("tracking_id" in out.ncattrs()) == kept, f"one file, {options}: tracking_id")
+            test.check((out.history == first.history) == kept, f"one file, {options}: history {out.history!r}")
+    (test.work / "list").write_text("\n".join(files) + "\n")
+
+
+def check_other_storage(test, files):
+    """--compress and --chunk, and the kind by the ending."""
+    series(test, "-f", "--name", "{variable}.nc4", "--compress", "deflate:7", "--shuffle", "--chunk", "time:2")
+    with raw(test.work / "series/tas.nc4") as out:
+        filters = out["tas"].filters()
+        test.check(filters["complevel"] == 7 and filters["shuffle"] and out["tas"].chunking() == [2, 6, 8], f"filters: {filters}")
+    check_files(test, files, "series", {"date": "date.nc4"}, "NETCDF4")
+    series(test, "-f", "--name", "{variable}.nc3")
+    check_files(test, files, "series", {"ta": "ta.nc3"}, "NETCDF3_64BIT_OFFSET")
+    series(test, "-f", "--name", "{variable}.nc3", "--compress", "deflate", exit_code=2, says="--to nc4")
+    make_set(test, "NETCDF3_64BIT_OFFSET")
+    for name, options in (("plain", ()), ("packed", ("--compress", "deflate:3"))):
+        series(test, "-f", "--name", "{variable}_" + name + ".nc", "--to", "nc4", *options)
+        check_files(test, files, "series", {"ta": f"ta_{name}.nc", "pr": f"pr_{name}.nc"}, "classic to NETCDF4")
 
 
 # Units and calendars, with the length of a step.

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "common/file_list.h"
+#include "common/history_line.h"
 #include "common/interrupt.h"
 #include "common/json_document.h"
 #include "common/natural_order.h"
@@ -358,25 +359,6 @@ Json PackCommand::decisive_options() const {
   return json;
 }
 
-// Returns the line that a join adds to the attribute `history`. The line does not depend on the
-// folder, the time or the number of processes, so that the same call always writes the same bytes.
-std::string PackCommand::history() const {
-  std::string line = "nmcat " NMB_VERSION;
-  const Json options = decisive_options();
-  for (const auto& [name, value] : options.items()) {
-    line += " --" + name;
-    if (value.is_string()) line += " " + value.get<std::string>();
-  }
-  const auto name_of = [](const std::string& path) {
-    return printable(std::filesystem::path(path).filename().string());
-  };
-  const std::size_t count = options_.inputs.size();
-  line += ": " + std::to_string(count) + (count == 1 ? " file: " : " files: ") +
-          name_of(options_.inputs.front());
-  if (count > 1) line += (count == 2 ? " and " : " to ") + name_of(options_.inputs.back());
-  return line;
-}
-
 // Returns the provenance of OUT. The provenance does not depend on the folder, the time or the
 // number of processes. If the provenance would be too long, it is shortened: the inputs' own
 // provenance is left out first, and then, if necessary, the list of inputs.
@@ -621,7 +603,8 @@ Status PackCommand::merge(PackReport* report, bool* tells) {
         NMB_TRY(ranks.first([&] { return check_files(); }));
         PackOptions options = options_;
         options.writer.threads = threads;
-        if (options.mode == MergeMode::kJoin && !no_history_) options.history = history();
+        if (options.mode == MergeMode::kJoin && !no_history_)
+          options.history = history_line("nmcat", decisive_options(), options_.inputs);
         if (ranks.rank() == 0) {
           options.progress = progress.callback();
           return pack(options, report, ranks);

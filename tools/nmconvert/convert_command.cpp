@@ -123,9 +123,15 @@ void ConvertCommand::offer_list(CLI::App& app) {
                "with its coordinates to its own file in --out-dir");
   app.add_option("--name", series_name_,
                  "with --one-file-per-variable: pattern for the name of an output; {first} and "
-                 "{last} stand "
-                 "for the first and the last time (default: {variable}_{first}-{last}.nc)")
+                 "{last} stand for the first and the last time (default: "
+                 "{variable}_{first}-{last}.nc). The ending has the same meaning as in OUTPUT")
       ->type_name("TEMPLATE");
+  app.add_flag("--no-history", no_history_,
+               "with --one-file-per-variable: do not add a line about this command to the "
+               "attribute history");
+  app.add_flag("--keep-tracking-id", keep_tracking_id_,
+               "with --one-file-per-variable: keep the first value of the attribute tracking_id "
+               "(default: drop it, because it identifies a single file)");
   offer_word(app, "--sort", &batch_.sort, "ORDER", {"given", "name"},
              "order of the list: given (default) or name (numbers in names are in numeric order)");
   app.add_option("--report", batch_.report,
@@ -156,7 +162,9 @@ Status ConvertCommand::check_arguments() const {
   if (common.json && common.jsonl) return usage("--json and --jsonl exclude each other");
   if (batch_.block && batch_.to == "nmb")
     return usage("--extract writes a classic, netCDF-4 or HDF5 file; OUTPUT is an NMB file");
-  if (!series_name_.empty() && !by_variable_) return usage("--name needs --one-file-per-variable");
+  for (const char* option : {"--name", "--no-history", "--keep-tracking-id"})
+    if (tool_.app().count(option) > 0 && !by_variable_)
+      return usage(std::string(option) + " needs --one-file-per-variable");
   if (by_variable_) NMB_TRY(check_series());
   if (common.files_from.empty()) {
     if (output_.empty())
@@ -181,9 +189,9 @@ Status ConvertCommand::check_series() const {
   if (batch_.to == "nmb" || batch_.to == "hdf5")
     return usage(
         "--one-file-per-variable writes netCDF files; use --to with cdf1, cdf2, cdf5 or nc4");
-  for (const char* option : {"--layout", "--extract", "--block-by", "--regroup", "--chunk",
-                             "--inline", "--hdf5-view", "--stats", "--repack", "--materialise",
-                             "--lossy", "--no-originals", "--report", "--resume", "--digest"})
+  for (const char* option : {"--layout", "--extract", "--block-by", "--regroup", "--inline",
+                             "--hdf5-view", "--stats", "--repack", "--materialise", "--lossy",
+                             "--no-originals", "--report", "--resume", "--digest"})
     if (tool_.app().count(option) > 0)
       return usage("--one-file-per-variable and " + std::string(option) + " exclude each other");
   return {};
@@ -363,7 +371,10 @@ Status ConvertCommand::execute() {
                         });
   }
   if (by_variable_)
-    return run_series(tool_, {batch_.folder, batch_.to, batch_.sort, series_name_}, options);
+    return run_series(
+        tool_,
+        {batch_.folder, batch_.to, batch_.sort, series_name_, no_history_, keep_tracking_id_},
+        options);
   return tool_.options().files_from.empty() ? execute_one(options)
                                             : run_batch(tool_, batch_, options);
 }

@@ -4,11 +4,16 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "common/file_list.h"
+#include "common/history_line.h"
 #include "common/json_document.h"
 #include "common/natural_order.h"
+#include "common/output_kind.h"
 #include "common/ranks.h"
 #include "common/units.h"
 #include "nmb/files.h"
@@ -21,10 +26,46 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sets the kind of the outputs: the value of --to, or the kind of the first input.
-Status set_kind(const std::string& to, SeriesOptions* options) {
-  static const std::map<std::string, Kind> kKinds{
+// A folder and the folders above it. Makes those that do not exist. If keep() was not called, the
+// destructor removes the folders that were made, unless they contain files by then.
+class NewFolders {
+ public:
+  explicit NewFolders(fs::path folder) : folder_(std::move(folder)) {}
+  NewFolders(const NewFolders&) = delete;
+  NewFolders& operator=(const NewFolders&) = delete;
+  ~NewFolders() {
+    std::error_code none;
+    for (const fs::path& folder : made_) fs::remove(folder, none);
+  }
+
+  Status make() {
+    std::error_code error;
+    for (fs::path path = folder_; !path.empty() && !fs::exists(path, error);
+         path = path.parent_path())
+      if (path.has_filename()) made_.push_back(path);
+    fs::create_directories(folder_, error);
+    if (!error) return {};
+    return Status(Code::kIo, folder_.string(), kNoOffset, "",
+                  "cannot make the folder: " + error.message());
+  }
+  void keep() { made_.clear(); }
+
+ private:
+  const fs::path folder_;
+  std::vector<fs::path> made_;  // the deepest folder first
+};
+
+// Sets the kind of the outputs: the value of --to, or the kind that the ending of --name means. For
+// other endings, the outputs have the kind of the first input.
+Status set_kind(const SeriesArguments& arguments, SeriesOptions* options) {
+  static const std::map<std::string_view, Kind> kKinds{
       {"cdf1", Kind::kCdf1}, {"cdf2", Kind::kCdf2}, {"cdf5", Kind::kCdf5}};
+  const std::string_view ending = kind_by_ending(options->name);
+  const std::string_view to = arguments.to.empty() ? ending : arguments.to;
+  if (to == "nmb" || to == "hdf5")
+    return Status(Code::kUsage,
+                  "--one-file-per-variable writes netCDF files; end --name with .nc, .nc3, .cdf or "
+                  ".nc4, or use --to with cdf1, cdf2, cdf5 or nc4");
   if (to == "nc4") return {};
   if (const auto known = kKinds.find(to); known != kKinds.end()) {
     options->classic = known->second;
@@ -32,23 +73,36 @@ Status set_kind(const std::string& to, SeriesOptions* options) {
   }
   NMB_ASSIGN(const std::unique_ptr<FileSource> first, FileSource::open(options->inputs.front()));
   NMB_ASSIGN(const FileKind kind, kind_of(*first));
-  if (kind == FileKind::kHdf5) return {};
   if (kind == FileKind::kUnknown) return refused_kind(*first, kind);
+  if (kind == FileKind::kHdf5 && to != "classic") return {};
+  if (kind == FileKind::kHdf5)
+    return Status(Code::kUsage, first->name(), kNoOffset, "",
+                  "the ending of --name does not determine the kind of the outputs for a netCDF-4 "
+                  "input; use --to with cdf1, cdf2, cdf5 or nc4");
   options->classic = kind == FileKind::kCdf1   ? Kind::kCdf1
                      : kind == FileKind::kCdf2 ? Kind::kCdf2
                                                : Kind::kCdf5;
   return {};
 }
 
-Status set_compression(const ConversionOptions& given, SeriesOptions* options) {
-  if (!given.compression) return {};
-  if (options->classic)
-    return Status(Code::kUsage, "--compress and --shuffle need netCDF-4 outputs; use --to nc4");
-  if (given.compression->codec != PieceCodec::kDeflate)
-    return Status(Code::kUsage, "--one-file-per-variable supports only --compress deflate[:1-9]");
-  options->write.deflate = given.compression->level;
-  options->write.shuffle = given.compression->shuffle;
-  return {};
+// Returns the options that affect the bytes of the outputs.
+Json deciding_options(Tool& tool) {
+  Json json = Json::object();
+  for (const char* const name : {"one-file-per-variable", "to", "sort", "compress", "shuffle",
+                                 "chunk", "keep-tracking-id"}) {
+    const CLI::Option& option = *tool.app().get_option("--" + std::string(name));
+    if (option.count() == 0) continue;
+    json[name] = option.get_items_expected_max() == 0 ? Json(true)
+                                                      : Json(json_text(option.results().front()));
+  }
+  return json;
+}
+
+void tell(Tool& tool, const PackReport& report) {
+  for (const std::string& warning : report.warnings) tool.diagnostics().warning("", warning);
+  for (const Status& unreadable : report.unreadable) tool.diagnostics().error(unreadable);
+  for (const PackConflict& conflict : report.conflicts)
+    tool.diagnostics().error(Status(Code::kConflict, conflict.text()));
 }
 
 Status make_series(Tool& tool, const SeriesArguments& arguments, const ConversionOptions& given,
@@ -61,28 +115,31 @@ Status make_series(Tool& tool, const SeriesArguments& arguments, const Conversio
     std::stable_sort(options.inputs.begin(), options.inputs.end(), natural_less);
   options.folder = arguments.folder;
   if (!arguments.name.empty()) options.name = arguments.name;
-  NMB_TRY(set_kind(arguments.to, &options));
+  NMB_TRY(set_kind(arguments, &options));
+  if (given.compression && options.classic)
+    return Status(Code::kUsage,
+                  "--compress, --shuffle and --chunk need netCDF-4 outputs; use --to nc4");
+  options.compression = given.compression;
+  if (!arguments.no_history)
+    options.history = history_line("nmconvert", deciding_options(tool), options.inputs);
+  options.drop_tracking_id = !arguments.keep_tracking_id;
   options.write.overwrite = given.overwrite;
   options.write.sync = given.sync;
   options.write.check = given.check;
   options.write.cancel = given.cancel;
   options.write.threads = threads;
   options.strict = given.strict;
-  NMB_TRY(set_compression(given, &options));
-  std::error_code error;
-  fs::create_directories(options.folder, error);
-  if (error)
-    return Status(Code::kIo, options.folder, kNoOffset, "",
-                  "cannot make the folder: " + error.message());
+  NewFolders folders(options.folder);
+  NMB_TRY(folders.make());
 
   PackReport report;
   std::vector<SeriesFile> files;
   const Status status = write_series(options, &report, &files);
-  for (const std::string& warning : report.warnings) tool.diagnostics().warning("", warning);
-  for (const Status& unreadable : report.unreadable) tool.diagnostics().error(unreadable);
-  for (const PackConflict& conflict : report.conflicts)
-    tool.diagnostics().error(Status(Code::kConflict, conflict.text()));
+  tell(tool, report);
+  // tell() has already reported each input that cannot be used.
+  if (!report.unreadable.empty()) return {};
   NMB_TRY(status);
+  folders.keep();
   std::uint64_t bytes = 0;
   for (const SeriesFile& file : files) {
     bytes += file.bytes;

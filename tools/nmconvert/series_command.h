@@ -9,10 +9,12 @@
 namespace nmb::tools {
 
 struct SeriesArguments {
-  std::string folder;  // --out-dir
-  std::string to;      // --to; if empty, the kind of the first input
-  std::string sort;    // --sort
-  std::string name;    // --name; if empty, the default
+  std::string folder;             // --out-dir
+  std::string to;                 // --to; if empty, the kind of the first input
+  std::string sort;               // --sort
+  std::string name;               // --name; if empty, the default
+  bool no_history = false;        // --no-history
+  bool keep_tracking_id = false;  // --keep-tracking-id
 };
 
 // Joins the files of the list (tool.options().files_from) and writes a file for each variable. The

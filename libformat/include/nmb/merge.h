@@ -23,8 +23,9 @@
 namespace nmb {
 
 class Reader;
-struct Dataset;     // nmb/dataset.h
-struct Hdf5Losses;  // nmb/convert.h
+struct Dataset;         // nmb/dataset.h
+struct ConvertOptions;  // nmb/convert.h
+struct Hdf5Losses;      // nmb/convert.h
 
 // How blocks of the same name in several inputs are merged.
 enum class MergeMode : std::uint8_t {
@@ -69,6 +70,12 @@ struct Hdf5Output {
   // Name of the file in messages about objects that cannot be written as HDF5. If empty, these
   // messages name the output.
   std::string source{};
+  // If set, this function is called on rank 0, and `output` is not written. `merged` has the
+  // temporary NMB file `path` open. The file has the merged values, or links to values that stay in
+  // the inputs. Pass `options` to the function that writes a file.
+  std::function<Status(const Reader& merged, const std::string& path,
+                       const ConvertOptions& options)>
+      on_merged{};
 };
 
 // How an input is divided into blocks of the output. A new block is placed below the block from
@@ -160,11 +167,14 @@ struct PackOptions {
   bool materialise = false;
   // If set, only this block of each NMB input is packed. A classic block becomes the root block. A
   // block from HDF5 keeps its name, because its references contain paths. The blocks below this
-  // block are packed too. Errors: kNotFound if an input does not have the block; kUnsupported if an
-  // input is not an NMB file.
+  // block are packed too. The block may use dimensions of groups above it. These groups are packed
+  // with their attributes, datatypes and dimension scales (coordinates), but without their other
+  // variables. Errors: kNotFound if an input does not have the block; kUnsupported if an input is
+  // not an NMB file.
   std::optional<std::string> only_block{};
-  // If set, a block of an NMB input is packed only if this function returns true for its name. The
-  // packed blocks keep their names. The function must be thread-safe.
+  // If set, a block of an NMB input is packed only if this function returns true for its name. If
+  // the block is a group, the blocks below it are packed too. Groups above are packed as with
+  // `only_block`. The packed blocks keep their names. The function must be thread-safe.
   std::function<Result<bool>(std::string_view block)> wants_block{};
 
   // --- how blocks are made ---
@@ -200,6 +210,9 @@ struct PackOptions {
   // For join: whether the global attribute tracking_id, which identifies a single file, is removed
   // from each block that several inputs have.
   bool drop_tracking_id = false;
+  // For union and join: whether a block that only one input has is treated like a block that
+  // several inputs have.
+  bool unite_single = false;
   // For join: name of the variable that lists the events in each input, as "BLOCK/VARIABLE".
   // Without "BLOCK/", the variable is in the block "spill". The list has integers that do not
   // decrease, and each new value is a new event. Events are numbered from 0 over all inputs. If a

@@ -13,6 +13,7 @@
 #include "nmb/merge.h"
 #include "nmb/status.h"
 #include "nmb/types.h"
+#include "nmb/values.h"
 
 namespace nmb {
 
@@ -25,8 +26,13 @@ struct SeriesOptions {
   // and {last} stand for "fx".
   std::string name = "{variable}_{first}-{last}.nc";
   std::optional<Kind> classic{};  // kind of the outputs; netCDF-4 if not set
-  // Only these members are used: overwrite, sync, check, threads, cancel, and for netCDF-4 outputs
-  // deflate and shuffle.
+  // For netCDF-4 outputs: filters of the variables. If not set, variables keep the chunks and
+  // filters of the inputs, as in a merge.
+  std::optional<Compression> compression{};
+  // PackOptions::history and PackOptions::drop_tracking_id. Both also apply to a single input.
+  std::string history{};
+  bool drop_tracking_id = false;
+  // Only these members are used: overwrite, sync, check, threads and cancel.
   ConvertOptions write{};
   bool strict = false;  // whether a warning counts as a conflict
 };
@@ -39,12 +45,12 @@ struct SeriesFile {
 };
 
 // Joins the inputs along their record dimension, as pack() does in mode join with `monotonic`.
-// Writes each variable to its own file. The file also has the coordinates of the variable and their
-// bounds. It also has the variables that these attributes name: `coordinates`, `bounds`,
-// `cell_measures`, `grid_mapping`, `ancillary_variables` and `formula_terms`. At the end, either
-// all outputs get their names or no output does. A failure does not change existing files. Errors:
+// Writes each variable to its own file. The file also has the coordinates of the variable, and the
+// variables to which its attributes refer (docs/merging.md, "Time series"). At the end, either all
+// outputs get their names or no output does. A failure does not change existing files. Errors:
 // those of pack() and of write_classic() or write_hdf5(); kUsage for a wrong pattern, and for an
-// output that is an input; kUnsupported for times that have no date. Not collective.
+// output that is an input; kConflict if the inputs have no variable that gets a file;
+// kUnsupported for times that have no date. Not collective.
 NMB_EXPORT Status write_series(const SeriesOptions& options, PackReport* report,
                                std::vector<SeriesFile>* files);
 

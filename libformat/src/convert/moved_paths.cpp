@@ -192,12 +192,19 @@ class ValueMover {
 
 class BlockMover {
  public:
-  BlockMover(const Dataset& block, const PathMap& map, const std::shared_ptr<SpoolFile>& spool)
+  // `kept` says for each variable whether it is kept. If it is empty, all variables are kept.
+  BlockMover(const Dataset& block, const PathMap& map, const std::shared_ptr<SpoolFile>& spool,
+             const std::vector<bool>& kept = {})
       : block_(block),
         map_(map),
         spool_(spool),
         types_(block.metadata.extension()->types),
-        leads_(reference_types(types_)) {}
+        leads_(reference_types(types_)),
+        drops_variables_(!kept.empty()) {
+    VarId next = 0;
+    for (VarId v = 0; v < block.metadata.variable_count(); ++v)
+      numbers_.push_back(kept.empty() || kept[v] ? std::optional(next++) : std::nullopt);
+  }
 
   Result<MovedBlock> run() {
     Extension extension = *block_.metadata.extension();
@@ -210,9 +217,10 @@ class BlockMover {
     }
     NMB_TRY(move_attributes(kGlobal, &metadata));
     for (VarId v = 0; v < block_.metadata.variable_count(); ++v) {
+      if (!numbers_[v]) continue;
       const Variable variable = block_.metadata.variable(v);
       NMB_TRY(metadata.def_var(variable.name, variable.type, variable.dimensions).status());
-      metadata.set_begin(v, variable.begin - block_.layout.header_length);
+      metadata.set_begin(*numbers_[v], variable.begin - block_.layout.header_length);
       NMB_TRY(of(v, move_attributes(v, &metadata)));
     }
     NMB_TRY(move_properties(&extension));
@@ -226,6 +234,12 @@ class BlockMover {
   }
 
  private:
+  // Returns the new number of a variable, or kGlobal for kGlobal. Returns nullopt if the variable
+  // is left out.
+  std::optional<VarId> new_number(VarId owner) const {
+    return owner < numbers_.size() ? numbers_[owner] : std::optional(owner);
+  }
+
   bool leads(Type type) const {
     return TypeTable::is_extended(type) &&
            leads_[static_cast<std::uint32_t>(type) - TypeTable::kFirst];
@@ -256,7 +270,8 @@ class BlockMover {
             Code::kUnsupported,
             "found references in a block that has attributes of named datatypes; the paths in such "
             "a block cannot be changed");
-      if (!move_place(&p)) continue;
+      const std::optional<VarId> owner = new_number(p.owner);
+      if (!owner || !move_place(&p)) continue;
       std::erase_if(p.links, [&](hdf5::Link& link) { return !move_link(&link); });
       std::vector<std::byte>& fill = p.creation.fill_value;
       if (p.number == PropertyNumber::kCreation && p.owner < block_.metadata.variable_count() &&
@@ -266,6 +281,7 @@ class BlockMover {
         NMB_ASSIGN(fill, moved_values(block_.metadata.variable(p.owner).type, &count, fill, false,
                                       &is_lost));
       }
+      p.owner = *owner;
       hdf5::append_property(p, &extension->hdf5);
     }
     return {};
@@ -328,6 +344,11 @@ class BlockMover {
   // Changes the path in a link. Returns false if the link must be left out.
   bool move_link(hdf5::Link* link) {
     using Kind = hdf5::LinkKind;
+    if (link->kind == Kind::kVariable) {
+      const std::optional<VarId> number = new_number(link->number);
+      link->number = number.value_or(0);
+      return number.has_value();
+    }
     if (link->kind == Kind::kGroup) return map_(path_of(link->name)) == new_path_of(link->name);
     if (link->kind != Kind::kHard && link->kind != Kind::kSoft) return true;
     const bool is_relative = link->kind == Kind::kSoft && !link->content.starts_with('/');
@@ -394,10 +415,11 @@ class BlockMover {
 
   Status move_attribute(VarId owner, std::uint32_t number, const Attribute& attribute,
                         Metadata* to) {
+    const VarId new_owner = *new_number(owner);
     if (!TypeTable::is_extended(attribute.type))
-      return to->def_att(owner, attribute.name, attribute.type, attribute.values);
+      return to->def_att(new_owner, attribute.name, attribute.type, attribute.values);
     if (!leads(attribute.type))
-      return to->def_extended_att(owner, attribute.name, attribute.type, attribute.count,
+      return to->def_extended_att(new_owner, attribute.name, attribute.type, attribute.count,
                                   attribute.values);
     const bool is_list = attribute.name == kScaleUsers || attribute.name == kList;
     std::uint64_t count = attribute.count;
@@ -413,36 +435,39 @@ class BlockMover {
                     std::string(attribute.name)));
     if (count != attribute.count) shortened_.push_back({owner, number, count});
     if (count == 0 && attribute.count > 0) return {};
-    return to->def_extended_att(owner, attribute.name, attribute.type, count, *values);
+    return to->def_extended_att(new_owner, attribute.name, attribute.type, count, *values);
   }
 
   // Writes the regions of the variables in the order of the variables. Each region begins at a
   // multiple of 8. The program nmb-hdf5 writes the same layout.
   Result<std::shared_ptr<const ByteSource>> move_values(Metadata* metadata, Extension* extension) {
     const Metadata& was = block_.metadata;
-    bool any = false;
+    bool any = drops_variables_;
     for (const Storage& storage : extension->storage)
       any =
           any || (storage.kind == StorageKind::kHeap && leads(was.variable(storage.variable).type));
     if (!any) return std::shared_ptr<const ByteSource>();
     if (was.record_dimension()) return Status(Code::kUnsupported, "found references in records");
     for (VarId v = 0; v < was.variable_count(); ++v) {
+      if (!numbers_[v]) continue;
       const auto storage = std::ranges::find(extension->storage, v, &Storage::variable);
       const bool is_stored = storage != extension->storage.end();
       const std::uint64_t length = was.slice_bytes(v).value_or(0);
       const std::uint64_t from = was.begin(v) - block_.layout.header_length;
       if (length == 0 && !(is_stored && storage->kind == StorageKind::kChunked)) {
-        metadata->set_begin(v, end_);
+        metadata->set_begin(*numbers_[v], end_);
         continue;
       }
       const std::uint64_t begin = round_up(end_, 8);
-      metadata->set_begin(v, begin);
+      metadata->set_begin(*numbers_[v], begin);
       end_ = begin;
       if (is_stored && storage->kind == StorageKind::kHeap && leads(was.variable(v).type))
         NMB_TRY(of(v, move_region(v, from, length, &*storage)));
       else if (length > 0)
         add_run({begin, length, from, 0});
     }
+    std::erase_if(extension->storage, [&](const Storage& one) { return !numbers_[one.variable]; });
+    for (Storage& one : extension->storage) one.variable = *numbers_[one.variable];
     return std::shared_ptr<const ByteSource>(std::make_shared<SplicedSource>(
         std::vector<std::shared_ptr<const ByteSource>>{block_.extent, spool_}, std::move(runs_),
         end_, block_.extent->name()));
@@ -504,7 +529,9 @@ class BlockMover {
   const std::shared_ptr<SpoolFile>& spool_;
   const TypeTable& types_;
   const std::vector<bool> leads_;
-  std::uint64_t end_ = 0;  // length of the new extent so far
+  const bool drops_variables_;
+  std::vector<std::optional<VarId>> numbers_;  // the new number of each variable that is kept
+  std::uint64_t end_ = 0;                      // length of the new extent so far
   std::vector<SplicedSource::Run> runs_;
   std::vector<Shortened> shortened_;
   std::vector<std::string> lost_;
@@ -553,6 +580,11 @@ Result<MovedBlock> map_paths(const Dataset& block, const PathMap& map,
                              const std::shared_ptr<SpoolFile>& spool) {
   if (!block.metadata.extension()) return MovedBlock();
   return BlockMover(block, map, spool).run();
+}
+
+Result<MovedBlock> keep_variables(const Dataset& block, const std::vector<bool>& kept,
+                                  const PathMap& map, const std::shared_ptr<SpoolFile>& spool) {
+  return BlockMover(block, map, spool, kept).run();
 }
 
 }  // namespace nmb

@@ -64,4 +64,10 @@ Result<MovedBlock> move_paths(const Dataset& block, const PathMove& move,
 Result<MovedBlock> map_paths(const Dataset& block, const PathMap& map,
                              const std::shared_ptr<SpoolFile>& spool);
 
+// Works like map_paths(), but also leaves out the variables for which kept[VarId] is false, and
+// links to these variables. The new extent has only the values of the other variables; it is never
+// nullptr.
+Result<MovedBlock> keep_variables(const Dataset& block, const std::vector<bool>& kept,
+                                  const PathMap& map, const std::shared_ptr<SpoolFile>& spool);
+
 }  // namespace nmb

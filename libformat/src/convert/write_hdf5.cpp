@@ -1,15 +1,17 @@
 // Writes an NMB file as HDF5 with nmb-hdf5 (see nmb/convert.h).
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "convert/hdf5_like.h"
+#include "convert/write_variables.h"
 #include "hdf5/client/cmip7_layout.h"
 #include "hdf5/client/group_block.h"
 #include "hdf5/client/hdf5_file.h"
@@ -21,6 +23,7 @@
 #include "hdf5/model/hdf5_section.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
+#include "netcdf/shared_dimensions.h"
 #include "nmb/classic.h"
 #include "nmb/convert.h"
 #include "nmb/files.h"
@@ -72,11 +75,12 @@ Status run_worker(const std::string& command, const std::string& input, const st
                 failure.message());
 }
 
-// Numbers the types of a block in the order in which the block's definitions use them. Leaves out
-// unused types.
-class TypesInOrder {
+// Numbers the types and dimensions of a block in the order in which the block's definitions use
+// them. Leaves out unused types and dimensions. Names dimensions by their numbers, because HDF5
+// does not store their names.
+class DefinitionsInOrder {
  public:
-  explicit TypesInOrder(const Block& block) : from_(block.metadata) {}
+  explicit DefinitionsInOrder(const Block& block) : from_(block.metadata) {}
 
   Result<Metadata> run() {
     auto extension = std::make_shared<Extension>(*from_.extension());
@@ -100,6 +104,10 @@ class TypesInOrder {
     // Attributes can be added only after their types exist.
     NMB_TRY(copy_definitions(nullptr));
     extension->types = types_;
+    std::erase_if(extension->unlimited,
+                  [&](const Unlimited& one) { return !dimensions_.contains(one.dimension); });
+    for (Unlimited& one : extension->unlimited) one.dimension = dimensions_.at(one.dimension);
+    std::ranges::sort(extension->unlimited, {}, &Unlimited::dimension);
     to.set_extension(std::move(extension));
     NMB_TRY(copy_definitions(&to));
     return to;
@@ -107,15 +115,19 @@ class TypesInOrder {
 
  private:
   Status copy_definitions(Metadata* to) {
-    for (DimId d = 0; to && d < from_.dimension_count(); ++d) {
-      const Dimension dimension = from_.dimension(d);
-      NMB_TRY(to->def_dim(dimension.name, dimension.length).status());
-    }
     NMB_TRY(copy_attributes(kGlobal, to));
     for (VarId v = 0; v < from_.variable_count(); ++v) {
       const Variable variable = from_.variable(v);
       NMB_ASSIGN(const Type type, number(variable.type));
-      if (to) NMB_TRY(to->def_var(variable.name, type, variable.dimensions).status());
+      std::vector<DimId> dimensions;
+      for (const DimId d : variable.dimensions) {
+        const auto next = static_cast<DimId>(dimensions_.size());
+        dimensions.push_back(dimensions_.emplace(d, next).first->second);
+        if (to && dimensions.back() == to->dimension_count())
+          NMB_TRY(to->def_dim("d" + std::to_string(dimensions.back()), from_.dimension(d).length)
+                      .status());
+      }
+      if (to) NMB_TRY(to->def_var(variable.name, type, dimensions).status());
       if (to) to->set_begin(v, variable.begin);
       NMB_TRY(copy_attributes(v, to));
     }
@@ -150,6 +162,7 @@ class TypesInOrder {
   const Metadata& from_;
   TypeTable types_;
   std::map<Type, Type> numbers_;
+  std::map<DimId, DimId> dimensions_;
 };
 
 // Returns the definitions without the properties that describe how values are stored: chunks,
@@ -218,6 +231,7 @@ class ValueCheck {
   Result<bool> run() {
     NMB_TRY(found_.properties.status());
     NMB_TRY(expected_.properties.status());
+    if (found_.is_little() != expected_.is_little()) return false;
     if (found_.has(StorageKind::kNone) && expected_.has(StorageKind::kNone)) return true;
     if (found_.has(StorageKind::kHeap) || expected_.has(StorageKind::kHeap)) return same_bytes();
     const bool has_chunks = found_.has(StorageKind::kChunked);
@@ -253,11 +267,7 @@ class ValueCheck {
     constexpr std::uint64_t kPart = 1 << 20;
     return all_same(chunks_along(a.size(), kPart), [&](std::uint64_t number) -> Result<bool> {
       const std::uint64_t at = number * kPart;
-      const auto length = static_cast<std::size_t>(std::min(kPart, a.size() - at));
-      std::vector<std::byte> one(length), other(length);
-      NMB_TRY(a.read_at(at, one));
-      NMB_TRY(b.read_at(at, other));
-      return one == other;
+      return same_range(a, at, b, at, std::min(kPart, a.size() - at));
     });
   }
 
@@ -273,6 +283,8 @@ class ValueCheck {
     NMB_ASSIGN(const VariableShape shape, found_.dataset.shape(found_.variable));
     NMB_ASSIGN(const ChunkTable a, table_of(found_));
     NMB_ASSIGN(const ChunkTable b, table_of(expected_));
+    NMB_ASSIGN(const RangeSource found, found_.bytes());
+    NMB_ASSIGN(const RangeSource wanted, expected_.bytes());
     NMB_ASSIGN(const ChunkGrid grid,
                ChunkGrid::make(shape.lengths, found_.storage->chunk, shape.element_size));
     return all_same(grid.count(), [&](std::uint64_t number) -> Result<bool> {
@@ -281,10 +293,25 @@ class ValueCheck {
       if (one[0].stored_length != other[0].stored_length ||
           one[0].filter_mask != other[0].filter_mask)
         return false;
-      NMB_ASSIGN(const std::vector<std::byte> stored, a.stored(number, one[0]));
-      NMB_ASSIGN(const std::vector<std::byte> expected, b.stored(number, other[0]));
-      return stored == expected;
+      NMB_TRY(a.check_place(number, one[0]));
+      NMB_TRY(b.check_place(number, other[0]));
+      return same_range(found, one[0].offset, wanted, other[0].offset, one[0].stored_length);
     });
+  }
+
+  // Compares bytes in parts that fit in the caches of a processor.
+  static Result<bool> same_range(const ByteSource& a, std::uint64_t a_offset, const ByteSource& b,
+                                 std::uint64_t b_offset, std::uint64_t length) {
+    constexpr std::uint64_t kPart = 256 << 10;
+    std::vector<std::byte> one(static_cast<std::size_t>(std::min(kPart, length)));
+    std::vector<std::byte> other(one.size());
+    for (std::uint64_t at = 0; at < length; at += kPart) {
+      const auto part = static_cast<std::size_t>(std::min(kPart, length - at));
+      NMB_TRY(a.read_at(a_offset + at, std::span(one).first(part)));
+      NMB_TRY(b.read_at(b_offset + at, std::span(other).first(part)));
+      if (std::memcmp(one.data(), other.data(), part) != 0) return false;
+    }
+    return true;
   }
 
   // Compares decoded values in parts, which have the shape `chunk`.
@@ -292,9 +319,9 @@ class ValueCheck {
     NMB_ASSIGN(const RechunkedArray a,
                RechunkedArray::open(found_.dataset, found_.variable, *found_.properties, chunk,
                                     kCodedAtOnce));
-    NMB_ASSIGN(RechunkedArray b, RechunkedArray::open(expected_.dataset, expected_.variable,
-                                                      *expected_.properties, chunk, kCodedAtOnce));
-    if (found_.is_little() != expected_.is_little()) b.swap_bytes();
+    NMB_ASSIGN(const RechunkedArray b,
+               RechunkedArray::open(expected_.dataset, expected_.variable, *expected_.properties,
+                                    chunk, kCodedAtOnce));
     if (a.grid().lengths() != b.grid().lengths()) return false;
     return all_same(a.grid().count(), [&](std::uint64_t number) -> Result<bool> {
       NMB_ASSIGN(const std::vector<std::byte> one, a.chunk(number));
@@ -345,7 +372,8 @@ class ResultCheck {
     }));
     std::uint64_t expected = 0;
     NMB_TRY(blocks_.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-      if (is_extended(entry)) ++expected;
+      NMB_ASSIGN(const bool extended, is_extended(entry));
+      if (extended) ++expected;
       return true;
     }));
     if (groups_ != expected)
@@ -356,9 +384,12 @@ class ResultCheck {
   }
 
  private:
-  bool is_extended(const BlockEntry& entry) const {
-    return entry.kind == static_cast<std::uint16_t>(Kind::kExtended) &&
-           !form_.dimensions().is_classic(entry.name);
+  // Returns whether a block is of kind 6 and is not a classic dataset.
+  Result<bool> is_extended(const BlockEntry& entry) const {
+    if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return false;
+    if (entry.dimensions > 0) return !form_.dimensions().is_classic(entry.name);
+    NMB_ASSIGN(const std::shared_ptr<const Block> block, blocks_.block(entry));
+    return !is_classic_dataset(block->metadata);
   }
   static Status differs(const std::string& group, const std::string& what) {
     return Status(Code::kDamaged,
@@ -370,7 +401,8 @@ class ResultCheck {
     if (written.name.empty() && form_.user_block_of() && !form_.user_block_of()->empty())
       NMB_TRY(check_user_block(written, path));
     if (!entry) return {};
-    if (!is_extended(*entry)) {
+    NMB_ASSIGN(const bool extended, is_extended(*entry));
+    if (!extended) {
       NMB_ASSIGN(const std::shared_ptr<const Block> source, blocks_.block(*entry));
       NMB_ASSIGN(const std::shared_ptr<const Block> group,
                  hdf5::decode_group(std::move(written), path));
@@ -481,11 +513,11 @@ class ResultCheck {
     NMB_ASSIGN(std::vector<std::byte> expected_body, encoded(named));
     if (found_body == expected_body) return {};
     // If a file was divided, some of its objects are absent here. Ignore the links to these
-    // objects. Also ignore the types that only these objects used.
+    // objects. Also ignore the types and dimensions that only these objects used.
     NMB_TRY(leave_out_implied(&group));
     NMB_TRY(leave_out_implied(&named));
-    NMB_ASSIGN(group.metadata, TypesInOrder(group).run());
-    NMB_ASSIGN(named.metadata, TypesInOrder(named).run());
+    NMB_ASSIGN(group.metadata, DefinitionsInOrder(group).run());
+    NMB_ASSIGN(named.metadata, DefinitionsInOrder(named).run());
     NMB_ASSIGN(found_body, encoded(group));
     NMB_ASSIGN(expected_body, encoded(named));
     return found_body == expected_body ? Status()
@@ -605,8 +637,10 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
   if (!options.plain) NMB_TRY(hdf5::check_netcdf_names(reader).in_file(input));
   ResultCheck check(reader, form, options, ResultCheck::Layout::kKept);
   return make_output(path, options, check, [&](const std::string& hidden) {
+    std::vector<std::string> arguments = export_arguments(options);
+    if (options.links_unchanged) arguments.emplace_back();  // all variables
     return run_worker(options.links_unchanged ? "export-linked" : "export", input, hidden, path,
-                      export_arguments(options), options);
+                      arguments, options);
   });
 }
 
@@ -630,18 +664,20 @@ Status add_left(const hdf5::NamedBlocks& blocks, std::vector<std::string>* left)
   });
 }
 
-Status like_alone(const std::string& input, const std::string& path, const std::string& like,
-                  const ConvertOptions& options) {
+Status variables_alone(const Reader& reader, const std::string& input,
+                       std::span<const VarId> variables, const std::string& path,
+                       const ConvertOptions& options) {
   NMB_TRY(check_ranges(options));
-  NMB_ASSIGN(std::shared_ptr<const FileSource> file, FileSource::open(input));
-  NMB_ASSIGN(const hdf5::NamedBlocks blocks, hdf5::NamedBlocks::open(std::move(file)));
+  NMB_ASSIGN(const hdf5::NamedBlocks blocks, hdf5::NamedBlocks::of_variables(reader, variables));
   NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(blocks));
   NMB_TRY(hdf5::check_netcdf_names(blocks).in_file(input));
   ResultCheck check(blocks, form, options, ResultCheck::Layout::kNew);
+  std::string numbers;
+  for (const VarId v : variables) numbers += (numbers.empty() ? "" : ",") + std::to_string(v);
   std::vector<std::string> arguments = export_arguments(options);
-  arguments.push_back(like);
+  arguments.push_back(numbers);
   return make_output(path, options, check, [&](const std::string& hidden) {
-    return run_worker("export-like", input, hidden, path, arguments, options);
+    return run_worker("export-linked", input, hidden, path, arguments, options);
   });
 }
 
@@ -669,9 +705,10 @@ Status write_hdf5(const Reader& reader, const std::string& input, const std::str
   return ranks.first([&] { return write_alone(reader, input, path, options); });
 }
 
-Status write_hdf5_like(const std::string& input, const std::string& path, const std::string& like,
+Status write_variables(const Reader& reader, const std::string& input,
+                       std::span<const VarId> variables, const std::string& path,
                        const ConvertOptions& options) {
-  return like_alone(input, path, like, options);
+  return variables_alone(reader, input, variables, path, options);
 }
 
 Status write_cmip7(const std::shared_ptr<const FileSource>& file, const std::string& path,

@@ -191,6 +191,8 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
     ConvertOptions convert = extract_options(options);
     if (first.link_united)
       convert.links_unchanged = [&]() -> Status { return check_stamps(options.inputs, stamps); };
+    if (options.hdf5->on_merged)
+      return naming(options.output, options.hdf5->on_merged(*reader, between, convert));
     NMB_TRY(naming(source.empty() ? options.output : source,
                    write_hdf5(*reader, between, options.output, convert, alone)));
     // It is not an error if another process has already removed the output.

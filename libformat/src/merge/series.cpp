@@ -8,14 +8,16 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
 
-#include "convert/hdf5_like.h"
+#include "convert/write_variables.h"
 #include "netcdf/calendar_time.h"
 #include "netcdf/selected_variables.h"
 #include "nmb/files.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/reader.h"
 #include "parallel/workers.h"
 #include "wire/joined_text.h"
@@ -66,16 +68,15 @@ class SeriesWriter {
     join.mode = MergeMode::kJoin;
     join.monotonic = true;
     join.strict = options_.strict;
-    join.classic = Kind::kCdf5;
+    join.history = options_.history;
+    join.drop_tracking_id = options_.drop_tracking_id;
+    join.unite_single = true;
     join.writer.threads = options_.write.threads;
     join.writer.cancel = options_.write.cancel;
-    join.on_dataset = [this](const std::shared_ptr<const Dataset>& dataset,
-                             const std::function<Status()>& check_inputs) {
-      NMB_TRY(plan(*dataset));
-      NMB_TRY(write_all(*dataset));
-      NMB_TRY(check_inputs());
-      return publish();
-    };
+    if (options_.classic)
+      set_classic(&join);
+    else
+      set_hdf5(&join);
     NMB_TRY(staging_.make());
     const Status written = pack(join, &report_);
     if (written.file() != join.output) return written;
@@ -84,6 +85,66 @@ class SeriesWriter {
 
  private:
   static Status usage(const std::string& text) { return Status(Code::kUsage, text); }
+
+  void set_classic(PackOptions* join) {
+    join->classic = Kind::kCdf5;
+    join->on_dataset = [this](const std::shared_ptr<const Dataset>& joined,
+                              const std::function<Status()>& check_inputs) {
+      NMB_TRY(plan(*joined));
+      NMB_TRY(write_all([&](std::size_t number, const std::string& path) -> Status {
+        NMB_ASSIGN(const Dataset selected, selected_variables(*joined, variables_[number].all));
+        return write_classic(selected, *options_.classic, path, write_options({}));
+      }));
+      NMB_TRY(check_inputs());
+      return publish();
+    };
+  }
+
+  // Values in chunks are joined as in any merge to HDF5: chunks that fit are copied undecoded.
+  void set_hdf5(PackOptions* join) {
+    join->compression = options_.compression;
+    join->hdf5.emplace().on_merged = [this](const Reader& joined, const std::string& path,
+                                            const ConvertOptions& convert) -> Status {
+      if (joined.totals().blocks != 1)
+        return Status(Code::kConflict, options_.inputs.front(), kNoOffset, "",
+                      "the inputs have groups; time series need files without groups");
+      NMB_ASSIGN(const std::shared_ptr<const Block> block, joined.block(""));
+      NMB_ASSIGN(const ClassicView view, classic_view(block, Kind::kCdf5));
+      NMB_TRY(plan(*view.dataset));
+      const ConvertOptions write = write_options(convert);
+      NMB_TRY(write_all([&](std::size_t number, const std::string& output) -> Status {
+        NMB_ASSIGN(const std::vector<VarId> ids,
+                   numbers_in(*block, *view.dataset, variables_[number].all));
+        return write_variables(joined, path, ids, output, write);
+      }));
+      return publish();
+    };
+  }
+
+  // Returns the options for one output. Several outputs are written at a time.
+  ConvertOptions write_options(ConvertOptions write) const {
+    write.overwrite = false;
+    write.sync = options_.write.sync;
+    write.check = options_.write.check;
+    write.threads = 1;
+    write.cancel = options_.write.cancel;
+    return write;
+  }
+
+  // Returns the numbers that variables of a view have in the block.
+  static Result<std::vector<VarId>> numbers_in(const Block& block, const Dataset& view,
+                                               const std::vector<VarId>& variables) {
+    std::vector<VarId> out;
+    for (const VarId v : variables) {
+      const std::string_view name = view.metadata.variable(v).name;
+      const std::optional<VarId> found = block.metadata.find_variable(name);
+      if (!found)
+        return Status(Code::kDamaged, "the joined file lacks variable " + std::string(name));
+      out.push_back(*found);
+    }
+    std::ranges::sort(out);
+    return out;
+  }
 
   Status check_template() const {
     std::string rest = filled("", "", "");
@@ -132,6 +193,9 @@ class SeriesWriter {
     const Result<TimeRange> range = range_of(dataset);
     if (!range.ok()) return range.status().in_file(options_.inputs.front());
     NMB_ASSIGN(variables_, series_variables(dataset));
+    if (variables_.empty())
+      return Status(Code::kConflict, options_.inputs.front(), kNoOffset, "",
+                    "the inputs have no variables except coordinates; nothing was written");
     OutputSet outputs;
     std::set<std::string> names;
     for (const SeriesVariables& one : variables_) {
@@ -160,35 +224,24 @@ class SeriesWriter {
     return {};
   }
 
-  // Writes all files with hidden names, several files at a time.
-  Status write_all(const Dataset& dataset) {
+  // Writes all files with hidden names, several files at a time. make(number, path) writes one
+  // file.
+  template <class Make>
+  Status write_all(const Make& make) {
     std::atomic<std::size_t> next{0};
     const std::size_t threads =
         std::clamp<std::size_t>(options_.write.threads, 1, std::max<std::size_t>(files_.size(), 1));
     return share_work(threads, [&](const std::atomic<bool>& stop) -> Status {
-      for (std::size_t i; !stop && (i = next++) < files_.size();) NMB_TRY(write_one(dataset, i));
+      for (std::size_t i; !stop && (i = next++) < files_.size();)
+        NMB_TRY(finish(i, make(i, staged(i))));
       return {};
     });
   }
 
-  Status write_one(const Dataset& dataset, std::size_t number) {
+  // Records the size of a file after make() has returned `made`.
+  Status finish(std::size_t number, const Status& made) {
     SeriesFile& file = files_[number];
     const std::string path = staged(number);
-    ConvertOptions write = options_.write;
-    write.threads = 1;
-    write.overwrite = false;
-    const auto make = [&]() -> Status {
-      NMB_ASSIGN(const Dataset selected, selected_variables(dataset, variables_[number].all));
-      if (options_.classic) return write_classic(selected, *options_.classic, path, write);
-      const std::string between = path + ".between";
-      ConvertOptions first = write;
-      first.sync = first.check = false;
-      NMB_TRY(write_classic(selected, Kind::kCdf5, between, first));
-      const Status written = write_hdf5_like(between, path, options_.inputs.front(), write);
-      ::unlink(between.c_str());
-      return written;
-    };
-    const Status made = make();
     // The message names the output, because users do not know the hidden names.
     if (!made.ok())
       return made.file().starts_with(path)

@@ -2,25 +2,49 @@
 #include "netcdf/selected_variables.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
+
+#include "hdf5/model/hdf5_section.h"
+#include "nmb/extension.h"
 
 namespace nmb {
 
 namespace {
 
-// Attributes that name variables. A variable gets no file of its own in two cases: an attribute
-// with `is_support` names it; or it has no records, and any of these attributes names it.
+// Attributes that name variables (CF and UGRID conventions). A variable gets no file of its own in
+// two cases: an attribute with `is_support` names it; or it has no records, and any of these
+// attributes names it.
 struct Referring {
   std::string_view name;
-  bool is_support;
+  bool is_support = true;
 };
-constexpr Referring kReferring[] = {{"bounds", true},        {"climatology", true},
-                                    {"coordinates", true},   {"cell_measures", true},
-                                    {"grid_mapping", true},  {"ancillary_variables", false},
+constexpr Referring kReferring[] = {{"bounds"},
+                                    {"climatology"},
+                                    {"coordinates"},
+                                    {"cell_measures"},
+                                    {"grid_mapping"},
+                                    {"geometry"},
+                                    {"node_coordinates"},
+                                    {"node_count"},
+                                    {"part_node_count"},
+                                    {"interior_ring"},
+                                    {"mesh"},
+                                    {"edge_coordinates"},
+                                    {"face_coordinates"},
+                                    {"face_node_connectivity"},
+                                    {"edge_node_connectivity"},
+                                    {"face_edge_connectivity"},
+                                    {"face_face_connectivity"},
+                                    {"edge_face_connectivity"},
+                                    {"boundary_node_connectivity"},
+                                    {"ancillary_variables", false},
                                     {"formula_terms", false}};
 
-// Visits the variables that an attribute names. Words that end with a colon are not names.
+// Visits the variables that an attribute names. In "area: cell", only "cell" is a name. In
+// "crs: x y", which only grid_mapping may have, all words are names.
 template <class Visit>
 void for_each_named(const Metadata& metadata, VarId owner, std::string_view attribute,
                     const Visit& visit) {
@@ -30,10 +54,47 @@ void for_each_named(const Metadata& metadata, VarId owner, std::string_view attr
   while (true) {
     rest.remove_prefix(std::min(rest.find_first_not_of(kSpaces), rest.size()));
     if (rest.empty()) return;
-    const std::string_view word = rest.substr(0, rest.find_first_of(kSpaces));
+    std::string_view word = rest.substr(0, rest.find_first_of(kSpaces));
     rest.remove_prefix(word.size());
+    if (attribute == "grid_mapping" && word.ends_with(':')) word.remove_suffix(1);
     if (const auto found = metadata.find_variable(word)) visit(*found);
   }
+}
+
+// Returns the parts of an extension that belong to some variables. dimensions: the new number of
+// each dimension, or nullopt if the dimension is left out.
+Result<std::shared_ptr<const Extension>> selected_extension(
+    const Extension& from, std::span<const VarId> variables,
+    const std::vector<std::optional<DimId>>& dimensions) {
+  const auto number = [&](VarId v) -> std::optional<VarId> {
+    const auto found = std::ranges::lower_bound(variables, v);
+    if (found == variables.end() || *found != v) return std::nullopt;
+    return static_cast<VarId>(found - variables.begin());
+  };
+  auto out = std::make_shared<Extension>();
+  out->types = from.types;
+  for (const Unlimited& one : from.unlimited)
+    if (dimensions[one.dimension])
+      out->unlimited.push_back({*dimensions[one.dimension], one.is_record});
+  for (const Storage& one : from.storage)
+    if (const auto v = number(one.variable)) {
+      out->storage.push_back(one);
+      out->storage.back().variable = *v;
+    }
+  NMB_ASSIGN(std::vector<hdf5::Property> properties, hdf5::decode_properties(from.hdf5));
+  for (hdf5::Property& p : properties) {
+    if (p.owner != kGlobal) {
+      const auto v = number(p.owner);
+      if (!v) continue;
+      p.owner = *v;
+    }
+    std::erase_if(p.dimensions_above,
+                  [&](const hdf5::DimensionAbove& above) { return !dimensions[above.dimension]; });
+    for (hdf5::DimensionAbove& above : p.dimensions_above)
+      above.dimension = *dimensions[above.dimension];
+    hdf5::append_property(p, &out->hdf5);
+  }
+  return std::shared_ptr<const Extension>(std::move(out));
 }
 
 }  // namespace
@@ -97,6 +158,7 @@ Result<std::vector<SeriesVariables>> series_variables(const Dataset& dataset) {
 
 Result<Dataset> selected_variables(const Dataset& dataset, std::span<const VarId> variables) {
   const Metadata& from = dataset.metadata;
+  const Extension* const extension = from.extension().get();
   Dataset out = dataset;
   out.metadata = Metadata(Metadata::Names::kAsFound);
   std::vector<std::optional<DimId>> dimensions(from.dimension_count());
@@ -107,6 +169,10 @@ Result<Dataset> selected_variables(const Dataset& dataset, std::span<const VarId
     if (!is_used[d]) continue;
     const Dimension dimension = from.dimension(d);
     NMB_ASSIGN(dimensions[d], out.metadata.def_dim(dimension.name, dimension.length));
+  }
+  if (extension) {
+    NMB_ASSIGN(auto selected, selected_extension(*extension, variables, dimensions));
+    out.metadata.set_extension(std::move(selected));
   }
   const auto copy_attributes = [&](VarId owner, VarId to) {
     return from.try_each_attribute(owner, [&](const Attribute& attribute) {

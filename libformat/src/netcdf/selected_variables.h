@@ -1,5 +1,5 @@
-// Selects variables of a classic dataset, and also the variables to which they refer by the CF
-// conventions. Makes a dataset that contains only the selected variables.
+// Selects variables of a classic dataset, and also the variables to which they refer by the CF and
+// UGRID conventions. Makes a dataset that contains only the selected variables.
 #pragma once
 
 #include <span>
@@ -14,16 +14,15 @@ namespace nmb {
 // The variables of one file of a time series.
 struct SeriesVariables {
   VarId main = 0;
-  // `main`, the coordinates of its dimensions, and all variables to which a variable in this list
-  // refers. The attributes that refer to variables are bounds, climatology, coordinates,
-  // cell_measures, grid_mapping, ancillary_variables and formula_terms. Ascending.
+  // `main`, the coordinates of the dimensions of all variables in this list, and all variables to
+  // which a variable in this list refers (docs/merging.md, "Time series"). Ascending.
   std::vector<VarId> all;
 };
 
-// Returns the variables of each file of a time series. Coordinates get no file of their own. A
-// variable also gets no file of its own if an attribute bounds, climatology, coordinates,
-// cell_measures or grid_mapping refers to it. The same is true of a variable without records if
-// ancillary_variables or formula_terms refers to it. `dataset` must be classic. Errors: kDamaged.
+// Returns the variables of each file of a time series. A variable gets no file of its own if it is
+// a coordinate, or if another variable refers to it. There is one exception: a variable with
+// records gets a file even if ancillary_variables or formula_terms refers to it. `dataset` must be
+// classic. Errors: kDamaged.
 NMB_EXPORT Result<std::vector<SeriesVariables>> series_variables(const Dataset& dataset);
 
 // Returns the coordinate of the record dimension. Errors (with a message only): kNotFound if there
@@ -31,7 +30,8 @@ NMB_EXPORT Result<std::vector<SeriesVariables>> series_variables(const Dataset& 
 NMB_EXPORT Result<VarId> time_coordinate(const Dataset& dataset);
 
 // Returns a dataset with some variables, their dimensions, and the global attributes. The values
-// keep their positions in the extent. `variables` must be ascending. `dataset` must be classic.
+// keep their positions in the extent, and their chunks. `variables` must be ascending. `dataset`
+// must be a classic dataset (is_classic_dataset()).
 NMB_EXPORT Result<Dataset> selected_variables(const Dataset& dataset,
                                               std::span<const VarId> variables);
 

@@ -34,31 +34,36 @@ bool has_classic_types(const TypeTable& types) {
   return true;
 }
 
-}  // namespace
-
-std::vector<std::uint32_t> levels_above(const Metadata& metadata) {
+// Returns the result of levels_above(), or nullopt if a block of kind 6 is not a classic dataset.
+std::optional<std::vector<std::uint32_t>> levels_of_classic(const Metadata& metadata) {
   const Extension* const extension = metadata.extension().get();
   if (!extension || !begins_with_mark(extension->hdf5) || !has_classic_types(extension->types) ||
       std::ranges::any_of(extension->storage, [](const Storage& storage) {
         return storage.kind != StorageKind::kChunked;
       }))
-    return {};
+    return std::nullopt;
   const Result<std::vector<Property>> properties = hdf5::decode_properties(extension->hdf5);
   if (!properties.ok() ||
       std::ranges::any_of(std::span(*properties).subspan(1), [](const Property& property) {
         return property.number != Property::Number::kCreation;
       }))
-    return {};
+    return std::nullopt;
   std::vector<std::uint32_t> levels(metadata.dimension_count());
   for (const hdf5::DimensionAbove& above : properties->front().dimensions_above) {
-    if (above.dimension >= levels.size()) return {};
+    if (above.dimension >= levels.size()) return std::nullopt;
     levels[above.dimension] = above.levels;
   }
   return levels;
 }
 
+}  // namespace
+
+std::vector<std::uint32_t> levels_above(const Metadata& metadata) {
+  return levels_of_classic(metadata).value_or(std::vector<std::uint32_t>());
+}
+
 bool is_classic_dataset(const Metadata& metadata) {
-  return !metadata.extension() || !levels_above(metadata).empty();
+  return !metadata.extension() || levels_of_classic(metadata);
 }
 
 bool has_classic_values(const Metadata& metadata) {
@@ -66,7 +71,7 @@ bool has_classic_values(const Metadata& metadata) {
   if (!extension) return true;
   return extension->types.size() == 0 && extension->storage.empty() &&
          std::ranges::all_of(extension->unlimited, &Unlimited::is_record) &&
-         !levels_above(metadata).empty();
+         levels_of_classic(metadata);
 }
 
 bool may_grow(const Metadata& metadata, DimId dimension) {

@@ -23,8 +23,8 @@ namespace nmb {
 std::vector<std::uint32_t> levels_above(const Metadata& metadata);
 
 // Returns whether the definitions belong to a classic dataset. Returns true for kinds 1, 2 and 5.
-// For kind 6, returns true if the result of levels_above() is not empty. The values of a classic
-// dataset of kind 6 may be stored in chunks.
+// For kind 6, returns true if the block has property 12 and only what a classic dataset has. The
+// values of a classic dataset of kind 6 may be stored in chunks.
 NMB_EXPORT bool is_classic_dataset(const Metadata& metadata);
 // Returns whether a classic dataset stores its values like a classic file: big-endian, without
 // chunks. Returns false for all other datasets.

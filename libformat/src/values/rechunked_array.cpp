@@ -6,7 +6,6 @@
 
 #include "values/chunk_filters.h"
 #include "values/open_array.h"
-#include "wire/swap_values.h"
 
 namespace nmb {
 
@@ -47,13 +46,6 @@ Result<RechunkedArray> RechunkedArray::open(const Dataset& dataset, VarId variab
 }
 
 Result<std::vector<std::byte>> RechunkedArray::chunk(std::uint64_t number) const {
-  NMB_ASSIGN(std::vector<std::byte> values, stored_values(number));
-  const std::uint64_t size = grid_.value_size();
-  if (is_swapped_) swap_values(values.data(), values.data(), values.size() / size, size);
-  return values;
-}
-
-Result<std::vector<std::byte>> RechunkedArray::stored_values(std::uint64_t number) const {
   if (is_hole_) return std::vector<std::byte>();
   if (stored_ && stored_->grid.chunk() == grid_.chunk()) return stored_->table->load(number);
   GatheredChunk chunk(grid_, number, fill_);

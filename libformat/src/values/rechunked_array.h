@@ -26,8 +26,6 @@ class RechunkedArray {
                                      std::span<const hdf5::Property> properties,
                                      ChunkGrid::Lengths chunk, std::uint64_t cache_bytes);
 
-  // Reverses the bytes of each value in all chunks that are read from now on.
-  void swap_bytes() { is_swapped_ = true; }
   const ChunkGrid& grid() const { return grid_; }
   // Returns the values of a chunk. The result is empty if no value was ever written. Elements
   // beyond the end of the array have the fill value, because HDF5 shows these elements when the
@@ -37,12 +35,10 @@ class RechunkedArray {
 
  private:
   RechunkedArray() = default;
-  Result<std::vector<std::byte>> stored_values(std::uint64_t number) const;
 
   ChunkGrid grid_;
   std::vector<std::byte> fill_;  // one value
   bool is_hole_ = false;         // whether no value was ever written
-  bool is_swapped_ = false;
   // The stored chunks. Set only if all values of each stored chunk lie in a single new chunk.
   std::optional<BoxInChunks> stored_;
   // The whole array. Used only if `stored_` is not set.

@@ -14,8 +14,8 @@ namespace nmb::hdf5 {
 namespace {
 
 constexpr std::uint64_t kLeastChunk = 4 << 20;  // bytes of values
-// A variable of at most this many bytes keeps its filters. If it is contiguous, it stays
-// contiguous.
+// A variable of at most this many bytes keeps its filters if its chunks need not change. If it is
+// contiguous, it stays contiguous.
 constexpr std::uint64_t kSmallArray = 64 << 10;
 constexpr std::uint64_t kMostChunk = (std::uint64_t{1} << 32) - 1;
 constexpr std::uint32_t kLevel = 4;
@@ -64,14 +64,12 @@ std::vector<std::uint64_t> first_chunk(const std::vector<std::uint64_t>& lengths
   return chunk;
 }
 
+// Values of one byte get shuffle too, as in h5repack. Shuffle does not change them.
 std::vector<Filter> wanted_filters(std::uint64_t value_size) {
   constexpr std::uint32_t kOptional = 1;
-  std::vector<Filter> out;
-  if (value_size > 1)
-    out.push_back({kShuffle, kOptional, "shuffle", {static_cast<std::uint32_t>(value_size)}});
-  out.push_back({kDeflate, kOptional, "deflate", {kLevel}});
-  out.push_back({kFletcher32, 0, "fletcher32", {}});
-  return out;
+  return {{kShuffle, kOptional, "shuffle", {static_cast<std::uint32_t>(value_size)}},
+          {kDeflate, kOptional, "deflate", {kLevel}},
+          {kFletcher32, 0, "fletcher32", {}}};
 }
 
 // Returns whether the filters are those of CMIP7, in any order. Values of one byte need no shuffle.
@@ -142,8 +140,8 @@ std::optional<ChunkLayout> Cmip7Layout::chunks(const Dataset& block, VarId varia
   if (extension && extension->types.needs_heap(v.type) && bytes > kSmallArray)
     *why = "its values have variable length";
   if (bytes == 0 || (storage && !has_chunks) || !why->empty()) return std::nullopt;
-  const bool keeps_filters = is_time_[variable] || bytes <= kSmallArray;
-  if (!has_chunks && !room.grows && keeps_filters) return std::nullopt;
+  const bool is_small = is_time_[variable] || bytes <= kSmallArray;
+  if (!has_chunks && !room.grows && is_small) return std::nullopt;
 
   ChunkLayout out;
   const bool is_right =
@@ -161,7 +159,7 @@ std::optional<ChunkLayout> Cmip7Layout::chunks(const Dataset& block, VarId varia
     out.chunk = first_chunk(lengths, size);
   }
   if (has_chunks) out.filters = storage->filters;
-  if (!keeps_filters && !are_wanted(out.filters, size)) out.filters = wanted_filters(size);
+  if (!(is_right && is_small) && !are_wanted(out.filters, size)) out.filters = wanted_filters(size);
   if (!has_chunks || (is_right && out.filters == storage->filters)) return out;
   if (const Status known = check_filters(storage->filters); !known.ok())
     *why = known.message();

@@ -46,7 +46,28 @@ Idle& idle() {
   return all;
 }
 
+// Set in a process that is a server itself.
+std::function<int(int socket)>& serve_in_fork() {
+  static std::function<int(int)> serve;
+  return serve;
+}
+
+// Starts a server as a fork of this process. Returns -1 on failure.
+pid_t fork_server(int socket) {
+  const pid_t id = fork();
+  if (id != 0) return id;
+  const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nothing < 0 || dup2(socket, STDIN_FILENO) < 0 || dup2(nothing, STDOUT_FILENO) < 0 ||
+      dup2(nothing, STDERR_FILENO) < 0)
+    _exit(2);
+  _exit(serve_in_fork()(STDIN_FILENO));
+}
+
 }  // namespace
+
+void Hdf5Server::start_by_fork(std::function<int(int socket)> serve) {
+  serve_in_fork() = std::move(serve);
+}
 
 Hdf5Server::Hdf5Server(std::string program, int socket, pid_t id)
     : program_(std::move(program)), socket_(socket), id_(id), owner_(getpid()) {}
@@ -87,6 +108,14 @@ Result<std::unique_ptr<Hdf5Server>> Hdf5Server::start(const std::string& program
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     return system_error(errno, {}, "make a pair of sockets");
+  if (serve_in_fork()) {
+    const pid_t id = fork_server(ends[1]);
+    const int error = errno;
+    close(ends[1]);
+    if (id < 0) close(ends[0]);
+    if (id < 0) return system_error(error, program, "start it");
+    return std::unique_ptr<Hdf5Server>(new Hdf5Server(program, ends[0], id));
+  }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);

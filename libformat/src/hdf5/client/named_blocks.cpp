@@ -2,25 +2,33 @@
 #include "hdf5/client/named_blocks.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "netcdf/selected_variables.h"
+#include "netcdf/shared_dimensions.h"
 #include "nmb/hdf5.h"
 
 namespace nmb::hdf5 {
 
 namespace {
 
-// Returns a classic file as a block with an empty name.
-Result<std::shared_ptr<const Block>> classic_block(std::shared_ptr<const ByteSource> file) {
-  NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, open_classic(std::move(file)));
-  auto block = std::make_shared<Block>();
-  static_cast<Dataset&>(*block) = *dataset;
+// Makes the dataset of a block the root block.
+void describe(Block* block) {
   block->name.clear();
   BlockEntry& entry = block->entry;
   entry.kind = static_cast<std::uint16_t>(block->kind());
   block->metadata.count(&entry);
   entry.records = block->records;
   entry.extent_length = block->extent->size();
+}
+
+// Returns a classic file as a block with an empty name.
+Result<std::shared_ptr<const Block>> classic_block(std::shared_ptr<const ByteSource> file) {
+  NMB_ASSIGN(const std::shared_ptr<const Dataset> dataset, open_classic(std::move(file)));
+  auto block = std::make_shared<Block>();
+  static_cast<Dataset&>(*block) = *dataset;
+  describe(block.get());
   return std::shared_ptr<const Block>(std::move(block));
 }
 
@@ -35,6 +43,20 @@ Result<NamedBlocks> NamedBlocks::open(std::shared_ptr<const ByteSource> file) {
   if (kind != FileKind::kHdf5) return refused_kind(*file, kind);
   NMB_ASSIGN(List blocks, open_hdf5(std::move(file)));
   return NamedBlocks(std::move(blocks));
+}
+
+Result<NamedBlocks> NamedBlocks::of_variables(const Reader& reader,
+                                              std::span<const VarId> variables) {
+  NMB_ASSIGN(const std::shared_ptr<const Block> whole, reader.block(""));
+  if (!is_classic_dataset(whole->metadata))
+    return Status(Code::kUnsupported, "the root block is not a classic dataset");
+  if (!variables.empty() && variables.back() >= whole->metadata.variable_count())
+    return Status(Code::kUsage,
+                  "the root block has no variable " + std::to_string(variables.back()));
+  auto block = std::make_shared<Block>();
+  NMB_ASSIGN(static_cast<Dataset&>(*block), selected_variables(*whole, variables));
+  describe(block.get());
+  return NamedBlocks(List{std::move(block)});
 }
 
 NamedBlocks::List::const_iterator NamedBlocks::first(std::string_view name) const {

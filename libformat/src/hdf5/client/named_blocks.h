@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,12 @@ class NamedBlocks {
   // another process. Errors: those of open_hdf5() and open_classic(); kUnknownKind for files of
   // other kinds.
   NMB_EXPORT static Result<NamedBlocks> open(std::shared_ptr<const ByteSource> file);
+  // Returns the root block of `reader` with only some of its variables. The root block must be a
+  // classic dataset (is_classic_dataset()). `variables` must be ascending. Errors: kUsage if a
+  // variable does not exist; kUnsupported if the block is not a classic dataset; those of
+  // Reader::block().
+  NMB_EXPORT static Result<NamedBlocks> of_variables(const Reader& reader,
+                                                     std::span<const VarId> variables);
 
   NMB_EXPORT Status for_each_entry(
       std::string_view prefix, const std::function<Result<bool>(const BlockEntry&)>& visit) const;

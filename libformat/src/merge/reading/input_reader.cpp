@@ -130,20 +130,26 @@ Status InputReader::read_nmb(std::size_t index, Source file, const Visit& visit)
   const NmbInput in{index, std::move(file), std::move(reader)};
   originals_.clear();
   placed_.clear();
+  selection_.reset();
   if (options_.only_block) return read_only_block(in, visit);
   if (options_.shared_dimensions) NMB_TRY(note_lengths(*in.reader));
   NMB_TRY(find_originals(in));
   dimensions_.reset();
   if (options_.made_up_names) dimensions_.emplace(file_blocks(in.reader));
   if (options_.survey) NMB_TRY(survey(in));
-  NMB_TRY(in.reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    if (options_.wants_block) {
-      NMB_ASSIGN(const bool is_wanted, options_.wants_block(entry.name));
-      if (!is_wanted) return true;
-    }
-    return read_entry(in, entry, visit);
-  }));
-  return options_.wants_block ? Status() : find_losses(*in.reader);
+  if (options_.wants_block) return read_selected(in, options_.wants_block, visit);
+  NMB_TRY(in.reader->for_each_entry(
+      "", [&](const BlockEntry& entry) { return read_entry(in, entry, visit); }));
+  return find_losses(*in.reader);
+}
+
+Status InputReader::read_selected(const NmbInput& in, BlockSelection::Wants wants,
+                                  const Visit& visit) {
+  NMB_ASSIGN(selection_, BlockSelection::of(*in.reader, std::move(wants)));
+  return in.reader->for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_ASSIGN(const BlockSelection::Use use, selection_->use_of(entry.name));
+    return use == BlockSelection::Use::kNone ? Result(true) : read_entry(in, entry, visit);
+  });
 }
 
 Result<std::shared_ptr<const Reader>> InputReader::open_nmb(const Source& file) {
@@ -170,21 +176,10 @@ Status InputReader::read_only_block(const NmbInput& in, const Visit& visit) {
   if (!entry)
     return Status(Code::kNotFound, in.file->name(), kNoOffset, "",
                   "found no block " + in_quotes(*options_.only_block));
-  const std::string below = entry->name.empty() ? "" : entry->name + "/";
-  only_is_group_ = is_extended(*entry);
-  // A group without content of its own is stored as a classic block. Blocks below this block show
-  // that it is a group.
-  if (!only_is_group_ && entry->dimensions + entry->variables + entry->attributes == 0)
-    NMB_TRY(in.reader->for_each_entry(below, [&](const BlockEntry& other) -> Result<bool> {
-      only_is_group_ |= other.name != entry->name;
-      return !only_is_group_;
-    }));
-  NMB_ASSIGN(const bool is_wanted, read_entry(in, *entry, visit));
-  if (!is_wanted || !only_is_group_) return {};
-  return in.reader->for_each_entry(below, [&](const BlockEntry& other) -> Result<bool> {
-    if (other.name == entry->name) return true;
-    return read_entry(in, other, visit);
-  });
+  NMB_ASSIGN(only_is_group_, BlockSelection::is_group(*in.reader, *entry));
+  if (!only_is_group_) return read_entry(in, *entry, visit).status();
+  return read_selected(
+      in, [&](std::string_view block) { return Result(block == entry->name); }, visit);
 }
 
 // If some blocks came from HDF5, passes all blocks to Options::survey before the first block is
@@ -367,7 +362,9 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
   Source values;
   if (entry.extent_length > 0)
     values = std::make_shared<LazyExtent>(ExtentOfBlock{in.reader, entry});
-  NMB_ASSIGN(MovedBlock moved, moved_block(in.index, *source, values, file));
+  const bool is_whole = !selection_ || selection_->is_whole(entry.name);
+  NMB_ASSIGN(MovedBlock moved, is_whole ? moved_block(in.index, *source, values, file)
+                                        : dimensions_of(*source, values, file));
   const bool moves = !moved.body.empty(), moves_values = moved.extent != nullptr;
   if (moves_values) values = moved.extent;
   std::shared_ptr<const Block> loaded = source;
@@ -407,7 +404,7 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
         "block " + in_quotes(entry.name) +
             ": its values cannot be linked, because they contain references that change with the "
             "block's new name; use --block-name '{group}', which keeps names, or leave out --link");
-  NMB_TRY(keep_rows(*source, &block.packed));
+  if (is_whole) NMB_TRY(keep_rows(*source, &block.packed));
   if (moves_values)
     block.packed.extent = std::move(values);
   else
@@ -494,6 +491,20 @@ Result<MovedBlock> InputReader::moved_block(std::size_t index, const Block& bloc
   if (moved.ok()) return moved;
   return not_moved(moved.status(), block.entry.name, file,
                    "; use --block-name '{group}' to keep names");
+}
+
+// Returns the dimension scales of a block, without its other variables.
+Result<MovedBlock> InputReader::dimensions_of(const Block& block, const Source& values,
+                                              const std::string& file) {
+  Dataset dataset = static_cast<const Dataset&>(block);
+  if (values) dataset.extent = values;
+  if (!moved_) {
+    NMB_ASSIGN(moved_, SpoolFile::create());
+  }
+  Result<MovedBlock> reduced =
+      keep_variables(dataset, BlockSelection::kept(block), selection_->map(), moved_);
+  if (reduced.ok()) return reduced;
+  return not_moved(reduced.status(), block.entry.name, file, "");
 }
 
 // Changes the paths in a block after the survey. Returns a result without a body if the block stays

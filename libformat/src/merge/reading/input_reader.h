@@ -17,6 +17,7 @@
 #include "convert/moved_paths.h"
 #include "convert/recode.h"
 #include "hdf5/client/hdf5_file.h"
+#include "merge/reading/block_selection.h"
 #include "merge/reading/input_links.h"
 #include "merge/reading/sample_counts.h"
 #include "nmb/communicator.h"
@@ -175,6 +176,7 @@ class InputReader {
   };
   Result<std::shared_ptr<const Reader>> open_nmb(const Source& file);
   Status read_only_block(const NmbInput& in, const Visit& visit);
+  Status read_selected(const NmbInput& in, BlockSelection::Wants wants, const Visit& visit);
   Status survey(const NmbInput& in);
   Status read_provenance(const Reader& reader);
   Status read_rows(const Reader& reader);
@@ -196,6 +198,8 @@ class InputReader {
   Status read_hdf5(std::size_t index, Source file, const Visit& visit);
   Result<MovedBlock> moved_block(std::size_t index, const Block& block, const Source& values,
                                  const std::string& file);
+  Result<MovedBlock> dimensions_of(const Block& block, const Source& values,
+                                   const std::string& file);
   Result<MovedBlock> mapped_block(const Dataset& block, const std::string& name,
                                   const std::string& file);
   Result<std::unique_ptr<hdf5::StartedFile>> start_hdf5(std::size_t index, const std::string& path);
@@ -221,6 +225,7 @@ class InputReader {
   bool is_surveyed_ = false;  // whether the current input was surveyed
   // For each group of an HDF5 input: its first made-up dimension number.
   MadeUpNumbers::First made_up_;
+  std::optional<BlockSelection> selection_;          // set if only some blocks are wanted
   std::optional<FileDimensionsReader> dimensions_;   // reads the dimensions of an NMB input
   std::string placed_below_;                         // name of the block below which the groups
                                                      // of an HDF5 input are placed

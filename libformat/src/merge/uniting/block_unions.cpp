@@ -263,7 +263,7 @@ bool BlockUnions::take(Entry& entry, const BlockFacts& facts, Keep keep) {
   if (is_first) {
     entry.samples = facts.samples;
     // A tile is always united, even if it is the only one.
-    if (is_tile && !facts.has_no_icebergs) return true;
+    if (options_.unite_single || (is_tile && !facts.has_no_icebergs)) return true;
     keep();
     return false;
   }
@@ -616,7 +616,7 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
     return sink.take_whole(entry.name, whole);
   }
   std::vector<JoinedCoordinate> coordinates;
-  if (options_.mode == MergeMode::kJoin && entry.inputs.size() > 1)
+  if (options_.mode == MergeMode::kJoin && (entry.inputs.size() > 1 || options_.unite_single))
     coordinates = entry.united->coordinates();
   if (options_.mode == MergeMode::kJoin && entry.name.name.empty() && !options_.history.empty())
     NMB_TRY(entry.united->add_history(options_.history));

@@ -142,8 +142,22 @@ struct ChunkedPart {
   std::uint64_t region_begin = 0, region_length = 0;
 };
 
+// An array without chunks that has all values of a variable.
+struct PlainArray {
+  std::uint32_t member = 0;
+  std::uint64_t begin = 0;  // offset in the member's extent
+  ExtendedType type;        // used if `is_extended` is true
+  bool is_extended = false;
+
+  // united: the type of the united variable.
+  ValueForm form(Type united) const {
+    return {united, is_extended && type.order == ByteOrder::kLittle};
+  }
+};
+
 struct UnitedVariable {
   std::vector<ChunkedPart> parts;
+  std::optional<PlainArray> plain;
   std::shared_ptr<const Chunking> last;  // chunking of the dataset that was examined last
   std::optional<Chunking> chunking;
 };
@@ -213,18 +227,23 @@ class ChunkUniter {
     const std::optional<VarId> found = find_netcdf_variable(metadata, own.name);
     if (!found) return;
     const Storage* const storage = metadata.extension()->storage_of(*found);
-    if (!storage || storage->kind != StorageKind::kChunked) return;
+    if (storage && storage->kind != StorageKind::kChunked) return;
     const Variable there = metadata.variable(*found);
     const TypeTable& types = metadata.extension()->types;
     if (types.classic(there.type) != part->box.type ||
-        storage->chunk.size() != own.dimensions.size())
+        there.dimensions.size() != own.dimensions.size())
       return;
-    Chunking chunking = chunking_of(*storage, types, there.type, properties);
-    chunking.form = {part->box.type, types.is_swapped(there.type)};
     // If a variable is shorter than its dimensions, its last chunks lack values.
     bool is_whole = true;
     for (std::size_t i = 0; i < there.dimensions.size(); ++i)
       is_whole = is_whole && metadata.dimension(there.dimensions[i]).length == part->box.count[i];
+    if (!storage) {
+      if (part->box.type == own.type) look_at_plain(member, block, *found, is_whole, &united);
+      return;
+    }
+    if (storage->chunk.size() != own.dimensions.size()) return;
+    Chunking chunking = chunking_of(*storage, types, there.type, properties);
+    chunking.form = {part->box.type, types.is_swapped(there.type)};
     part->region_begin = metadata.begin(*found);
     part->region_length = storage->region_length;
     if (!check_filters(chunking.filters).ok()) return;
@@ -245,6 +264,22 @@ class ChunkUniter {
     if (chunking.is_extended) chunking.type = little_endian(type);
     chunking.fill = converted(std::move(chunking.fill), before, chunking.form, maps_fill);
     return chunking;
+  }
+
+  // Takes an array without chunks if it is the whole united variable. The array then keeps its byte
+  // order.
+  static void look_at_plain(std::uint32_t member, const Block& block, VarId found, bool is_whole,
+                            UnitedVariable* united) {
+    const Metadata& metadata = block.metadata;
+    if (!is_whole || united->parts.size() != 1 || metadata.is_record_variable(found)) return;
+    const Type type = metadata.variable(found).type;
+    PlainArray& plain = united->plain.emplace();
+    plain.member = member;
+    plain.begin = metadata.begin(found) - block.layout.header_length;
+    plain.is_extended = TypeTable::is_extended(type);
+    if (!plain.is_extended) return;
+    plain.type = metadata.extension()->types.at(type);
+    plain.type.name.clear();
   }
 
   static Chunking chunking_of(const Storage& storage, const TypeTable& types, Type type,
@@ -293,10 +328,13 @@ class ChunkUniter {
       // If a variable may grow, HDF5 can store it only in chunks.
       if (!is_growing && (!is_coded || (!is_asked_for && filters.empty()))) return;
       chunking.emplace();
-      chunking->form.type = v.type;
       chunking->chunk = usual_chunk(lengths, type_size(v.type));
       for (std::uint64_t& n : chunking->chunk) n = std::max<std::uint64_t>(n, 1);
-      chunking->fill = fill_value(from_, variable);
+      const PlainArray plain = variables_[variable].plain.value_or(PlainArray());
+      chunking->form = plain.form(v.type);
+      chunking->is_extended = plain.is_extended;
+      chunking->type = plain.type;
+      chunking->fill = stored_fill(variable, plain);
     }
     chunking->filters = std::move(filters);
     for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -353,11 +391,14 @@ class ChunkUniter {
 
   Result<Type> type_of(VarId variable, Extension* extension) {
     const std::optional<Chunking>& chunking = variables_[variable].chunking;
-    if (!chunking || !chunking->is_extended) return from_.variable(variable).type;
+    const std::optional<PlainArray>& plain = variables_[variable].plain;
+    const bool is_extended = chunking ? chunking->is_extended : plain && plain->is_extended;
+    if (!is_extended) return from_.variable(variable).type;
+    const ExtendedType& type = chunking ? chunking->type : plain->type;
     for (std::size_t i = 0; i < extension->types.size(); ++i)
-      if (extension->types[i] == chunking->type)
+      if (extension->types[i] == type)
         return static_cast<Type>(TypeTable::kFirst + static_cast<std::uint32_t>(i));
-    return extension->types.add(chunking->type);
+    return extension->types.add(type);
   }
 
   // Defines the block, and stores the values of its variables in the order of definition.
@@ -384,14 +425,25 @@ class ChunkUniter {
         begins.push_back(begin);
         end_ = begin + *length;
         extension->storage.push_back(std::move(storage));
-        hdf5::append_property(creation_of(v, *chunking), &extension->hdf5);
+        Property p = creation_of(v, chunking->fill);
+        p.creation.layout = hdf5::Layout::kChunked;
+        p.creation.allocation = chunking->allocation;
+        p.creation.fill_time = chunking->fill_time;
+        hdf5::append_property(p, &extension->hdf5);
         continue;
       }
       const std::uint64_t length = from_.slice_bytes(v).value_or(0);
       begins.push_back(length == 0 ? end_ : begin);
       if (length == 0) continue;
-      runs_.add({begin, length, from_.begin(v) - all_.layout.header_length, kPlainValues});
       end_ = begin + length;
+      const std::optional<PlainArray>& plain = variables_[v].plain;
+      if (!plain) {
+        runs_.add({begin, length, from_.begin(v) - all_.layout.header_length, kPlainValues});
+        continue;
+      }
+      runs_.add({begin, length, plain->begin, kFirstMember + plain->member});
+      if (plain->is_extended)
+        hdf5::append_property(creation_of(v, stored_fill(v, *plain)), &extension->hdf5);
     }
     to_.set_extension(std::move(extension));
     return define_objects(types, begins);
@@ -402,16 +454,20 @@ class ChunkUniter {
     return status.of_object("variable " + std::string(from_.variable(variable).name));
   }
 
-  static Property creation_of(VarId variable, const Chunking& chunking) {
+  static Property creation_of(VarId variable, std::vector<std::byte> fill) {
     Property p;
     p.number = Property::Number::kCreation;
     p.owner = variable;
-    p.creation.layout = hdf5::Layout::kChunked;
-    p.creation.allocation = chunking.allocation;
-    p.creation.fill_time = chunking.fill_time;
     p.creation.fill_state = hdf5::FillState::kUser;
-    p.creation.fill_value = chunking.fill;
+    p.creation.fill_value = std::move(fill);
     return p;
+  }
+
+  // Returns the fill value of a variable in the byte order of an array.
+  std::vector<std::byte> stored_fill(VarId variable, const PlainArray& plain) const {
+    std::vector<std::byte> fill = fill_value(from_, variable);
+    plain.form(from_.variable(variable).type).swap(&fill);
+    return fill;
   }
 
   Status define_objects(const std::vector<Type>& types, const std::vector<std::uint64_t>& begins) {
