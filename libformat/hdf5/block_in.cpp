@@ -130,8 +130,7 @@ Status BlockIn::add_group(hid_t group) {
   if ((links | attribute_order) != 0)
     add_property(Property::Number::kOrder, kGlobal).order = {links, attribute_order};
   NMB_TRY(add_comment(group, kGlobal, object));
-  NMB_ASSIGN(std::vector<AttributeIn> attributes,
-             attributes_in(file_, types_, group, "/" + name_));
+  NMB_ASSIGN(std::vector<AttributeIn> attributes, attributes_in(file_, types_, group, "/" + name_));
   return add_attributes(std::move(attributes), kGlobal, &metadata_, true);
 }
 
@@ -255,8 +254,7 @@ Status BlockIn::add_variable(const std::string& name, hid_t data_set) {
   NMB_ASSIGN(found.space, space_in(space.get(), object));
   NMB_ASSIGN(found.type, types_.code_of(type));
   NMB_TRY(check_read(H5Pget_attr_creation_order(plist, &found.attribute_order), object));
-  NMB_ASSIGN(found.attributes,
-             attributes_in(file_, types_, data_set, path));
+  NMB_ASSIGN(found.attributes, attributes_in(file_, types_, data_set, path));
   NMB_ASSIGN(found.creation, creation_in(file_, types_.table(), plist, type, found.type, object));
   const bool in_one_run = found.creation.layout == Layout::kContiguous &&
                           !types_.table().needs_heap(found.type) &&

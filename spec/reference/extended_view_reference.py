@@ -8,6 +8,7 @@ NONE = 2**64 - 1
 HEAP = 4096
 MOST_CHUNK, MOST_CHUNKS, MOST_PARTS, MOST_MESSAGE, MOST_RANK = 2**32 - 1, 2**24, 65536, 0xFFFF, 32
 RANKS = (2, 4, 8, 16, 32)
+MOST_VALUE = 2**28
 
 
 class LeftOut(Exception):
@@ -18,10 +19,7 @@ class Source:
     """Blocks that share a range of numbers of dimensions."""
 
     def __init__(self, order):
-        self.order, self.numbers, self.unnumbered = order, set(), 0
-
-    def length(self):
-        return max(self.numbers, default=-1) + 1 + self.unnumbered
+        self.order, self.numbers, self.length = order, set(), 0
 
 
 class Known:
@@ -32,6 +30,8 @@ class Known:
         self.sources, self.trees, self.heap = [], [], 0
         self.references, self.absent, self.unlinked, self.chunk_rank = {}, set(), set(), 2
         self.heap_begin, self.heap_objects = None, 0  # of the newest heap
+        # Of blocks of kind 6: source, numbers of scales, whether the order of links is tracked, groups below it.
+        self.blocks, self.numbers = {}, {}
 
     def add_source(self, order):
         self.sources.append(Source(order))
@@ -39,10 +39,40 @@ class Known:
 
     def first(self, source):
         before = lambda i: (self.sources[i].order, i) < (self.sources[source].order, source)
-        return sum(s.length() for i, s in enumerate(self.sources) if before(i))
+        return sum(s.length for i, s in enumerate(self.sources) if before(i))
+
+    def number_scales(self):
+        """Numbers scales as netCDF-C does when it reads the source."""
+        for name in self.reading_order():
+            source, own = self.blocks[name][:2]
+            for number in own:
+                number = self.sources[source].length if number is None else number
+                self.numbers.setdefault(name, []).append(number)
+                self.sources[source].length = max(self.sources[source].length, number + 1)
+
+    def reading_order(self):
+        """The blocks of kind 6, each before the blocks below it, groups in the order of their links."""
+        below = {}  # the parts of names below each name
+        for name in sorted(self.blocks):
+            parts = name.split(b"/") if name else []
+            for i in range(len(parts)):
+                below.setdefault(b"/".join(parts[:i]), {})[parts[i]] = None
+        order, waiting = [], [b""]
+        while waiting:
+            name = waiting.pop()
+            _, _, tracked, linked = self.blocks.get(name, (None, None, not name, ()))
+            if name in self.blocks:
+                order.append(name)
+            parts = below.get(name, {})
+            parts = [p for p in dict.fromkeys(linked) if p in parts] + [p for p in parts if p not in linked]
+            if not tracked:
+                parts.sort()
+            waiting += [b"/".join(p for p in (name, part) if p) for part in reversed(list(parts))]
+        return order
 
     def settle(self, heap):
         self.heap = heap
+        self.number_scales()
         for target, count in self.targets.items():
             if target in self.addresses:
                 self.references[target] = count + 1
@@ -55,7 +85,7 @@ class Known:
         self.chunk_rank = min(RANKS, key=lambda k: sum(tree_bytes(n, rank, k) for n, rank in self.trees))
 
     def sizes(self):
-        return self.references, self.absent, self.unlinked, self.chunk_rank
+        return self.references, self.absent, self.unlinked, self.chunk_rank, len(self.sources) > 1
 
 
 def tree_bytes(chunks, rank, k):
@@ -262,13 +292,23 @@ class Block:
 
     def find_source(self):
         group, now = self.group, self.view.now
-        numbers = [self.number_of(v) for v in self.c.variables if self.is_scale(v)]
-        group.numbers = set(numbers) - {None}
+        self.scales = [v.number for v in self.c.variables if self.is_scale(v)]
+        own = [self.number_of(self.c.variables[n]) for n in self.scales]
+        numbers = set(own) - {None}
+        group.numbers = set(self.view.before.numbers.get(self.entry.name, numbers))
         group.source = group.above[0].source if group.above else None
-        if group.source is None or group.numbers & now.sources[group.source].numbers:
+        if group.source is None or numbers & now.sources[group.source].numbers:
             group.source = now.add_source(self.entry["order"])
-        now.sources[group.source].numbers |= group.numbers
-        now.sources[group.source].unnumbered += numbers.count(None)
+        now.sources[group.source].numbers |= numbers
+        groups = [link.name for link in self.links if link.kind == 1]
+        now.blocks[self.entry.name] = group.source, own, bool(group.link_order & 1), groups
+
+    def added_number(self, v):
+        """The number that the view adds to a scale without one, or None."""
+        before = self.view.before
+        if len(before.sources) < 2 or v.number not in self.scales or any(a.name == b"_Netcdf4Dimid" for a in v.attributes):
+            return None
+        return before.numbers[self.entry.name][self.scales.index(v.number)] + before.first(self.group.source)
 
     def number_in_view(self, number, is_reference=True):
         """Returns the number of a dimension in the view. A reference leads to the nearest block that has the number."""
@@ -312,8 +352,8 @@ class Block:
             attribute(b"CLASS", string(16), SCALAR, b"DIMENSION_SCALE\0"),
             attribute(b"NAME", string(len(text) + 1), SCALAR, text + b"\0"),
         ]
+        number = self.added_number(v) if number is None else self.number_in_view(number, False)
         if number is not None:
-            number = self.number_in_view(number, False)
             messages.append(attribute(b"_Netcdf4Dimid", INT32, SCALAR, struct.pack("<I", number)))
         self.place(v, messages, 0)
         return True
@@ -334,7 +374,8 @@ class Block:
         from view_reference import message
 
         space, storage = self.space(v), self.c.extension.storage.get(v.number)
-        if self.c.extension.is_heap(v.type) or {extended.VIRTUAL, extended.EXTERNAL} & {
+        self.copy = None
+        if self.c.extension.is_heap(v.type) and not self.view.copies or {extended.VIRTUAL, extended.EXTERNAL} & {
             p[0] for p in self.properties if p[1] == v.number
         }:
             raise LeftOut
@@ -347,7 +388,8 @@ class Block:
         state = {0: 16, 1: 0, 2: 32}[creation.state] | creation.allocation | creation.fill_time << 2
         fill = bytes([3, state])
         if creation.fill is not None:
-            fill += struct.pack("<I", len(creation.fill)) + creation.fill
+            value = Converter(self, creation.fill).all(v.type, 1)
+            fill += struct.pack("<I", len(value)) + value
         if len(fill) > MOST_MESSAGE:
             raise LeftOut
         messages = [
@@ -359,7 +401,7 @@ class Block:
         if creation.layout == 2 and space[0] == 1 and creation.filters:
             messages.append(message(0x0B, self.filters(creation.filters), order=order))
         messages += self.shared_messages(v.number, self.path(v.name), order)
-        messages += self.attributes(v.attributes, v.number, flags, True)
+        messages += self.attributes(v.attributes, v.number, flags, True, self.added_number(v))
         self.count_use(named)
         return messages, flags
 
@@ -367,7 +409,7 @@ class Block:
         from view_reference import NoView
         import nmb_reference as nmb
 
-        size = self.c.extension.size_of(v.type)
+        size = self.size_in_file(v.type)
         total = 0 if space[0] == 2 else size
         for n in space[1]:
             total *= n
@@ -376,8 +418,12 @@ class Block:
         chunked, grows = creation.layout == 2 and space[0] == 1, list(space[1]) != list(space[2])
         if storage and storage.kind == extended.CHUNKS:
             return self.stored_chunks(v, space, storage, size)
-        stored = total > 0 and not storage
-        if stored and self.runs is None:
+        heap = bool(storage) and storage.kind == extended.HEAP
+        stored = total > 0 and (not storage or heap)
+        if stored and heap:
+            compact = not chunked and not grows and creation.layout == 0
+            self.copy_values(v, storage, total // size, compact)
+        elif stored and self.runs is None:
             raise LeftOut
         if stored and (chunked or grows):
             return self.rows(v, space, creation, size)
@@ -387,14 +433,29 @@ class Block:
             if total + 4 > MOST_MESSAGE:
                 raise LeftOut
             fill = nmb.fill_of(self.c, v)
-            data = nmb.stretch(self.view.file, self.entry, v.begin, v.begin + total, fill) if total else b""
+            data = nmb.stretch(self.view.file, self.entry, v.begin, v.begin + total, fill) if total and not heap else b""
+            if stored and heap:
+                data = Converter(self, self.region(v, storage)).all(v.type, total // size)
             return struct.pack("<2BH", 3, 0, total) + bytes(data)
         at = self.find(v, creation, v.begin, total, NoView) if stored else NONE
         return struct.pack("<2B2Q", 3, 1, at, total)
 
+    def region(self, v, storage):
+        import nmb_reference as nmb
+
+        return bytes(nmb.stretch(self.view.file, self.entry, v.begin, v.begin + storage.region_length, b"\0"))
+
+    def copy_values(self, v, storage, count, compact):
+        region = self.region(v, storage)
+        Converter(self, region, None).all(v.type, count)
+        if not compact:
+            self.copy = self.view.append(Converter(self, region).all(v.type, count))
+
     def find(self, v, creation, begin, length, no_view):
         from view_reference import find
 
+        if self.copy is not None:
+            return self.copy + begin - v.begin
         try:
             at = find(self.runs, begin, length)
         except no_view as why:
@@ -495,13 +556,14 @@ class Block:
 
     # --- 8.4 Attributes ----------------------------------------------------------------------------
 
-    def attributes(self, attributes, owner, flags, has_properties):
-        from view_reference import message
+    def attributes(self, attributes, owner, flags, has_properties, dimension=None):
+        from view_reference import INT32, SCALAR, attribute_body, message
 
         order = 0 if flags & 1 else None
         out = []
-        if attributes:
-            info = bytes([0, flags]) + (struct.pack("<H", min(len(attributes), MOST_MESSAGE)) if flags & 1 else b"")
+        count = len(attributes) + (dimension is not None)
+        if count:
+            info = bytes([0, flags]) + (struct.pack("<H", min(count, MOST_MESSAGE)) if flags & 1 else b"")
             out.append(message(0x15, info + struct.pack("<Q", NONE) * (3 if flags & 2 else 2), order=order))
         for number, a in enumerate(attributes):
             try:
@@ -509,6 +571,9 @@ class Block:
             except LeftOut:
                 continue
             out.append(message(0x0C, data, order=None if order is None else number))
+        if dimension is not None:
+            data = attribute_body(b"_Netcdf4Dimid", INT32, SCALAR, struct.pack("<I", dimension))
+            out.append(message(0x0C, data, order=None if order is None else len(attributes)))
         return out
 
     def attribute(self, a, owner, number, has_properties):
@@ -670,13 +735,15 @@ class TypeAttributes(extended.ExtendedDecoder):
 class Converter:
     """The values of an attribute as they are in an HDF5 file."""
 
-    def __init__(self, block, region):
+    def __init__(self, block, region, heap=add_to_heap):
+        """heap: adds an object to a heap; None: values are only checked."""
         self.block, self.view, self.extension = block, block.view, block.c.extension
+        self.heap = heap or (lambda view, data: bytes(12))
         self.region, self.left = region, 16 * len(region)
 
     def all(self, type_, count):
         if not self.extension.is_heap(type_):
-            return self.region
+            return bytes(self.region)
         size = self.extension.size_of(type_)
         return b"".join(self.one(type_, self.region[i * size : i * size + size]) for i in range(count))
 
@@ -687,6 +754,8 @@ class Converter:
         if count * size > len(self.region):
             raise NoView("a value of variable length without its bytes")
         if count * size > self.left:
+            raise LeftOut
+        if count * size > MOST_VALUE:
             raise LeftOut
         self.left -= count * size
         if offset == 0:
@@ -713,7 +782,7 @@ class Converter:
             if raw[8:] == bytes(8):
                 return bytes(16)
             text = self.content(raw, 1)
-            return struct.pack("<I", len(text)) + add_to_heap(self.view, text)
+            return struct.pack("<I", len(text)) + self.heap(self.view, text)
         if t.class_ == extended.SEQUENCE:
             size = self.extension.size_of(t["base"])
             elements = self.content(raw, size)
@@ -721,7 +790,7 @@ class Converter:
                 return bytes(16)
             count = len(elements) // size
             elements = b"".join(self.one(t["base"], elements[i : i + size]) for i in range(0, len(elements), size))
-            return struct.pack("<I", count) + add_to_heap(self.view, elements)
+            return struct.pack("<I", count) + self.heap(self.view, elements)
         content = self.content(raw, 1)
         if not t["to a region"]:
             return struct.pack("<Q", self.view.before.addresses.get(content.lstrip(b"/"), 0) if content else 0)
@@ -734,5 +803,5 @@ class Converter:
             raise LeftOut
         selection = rest[7 + int.from_bytes(rest[3:7], "little") :]
         address = self.view.before.addresses.get(path, 0)
-        place = add_to_heap(self.view, struct.pack("<Q", address) + selection)
+        place = self.heap(self.view, struct.pack("<Q", address) + selection)
         return place if address else bytes(12)

@@ -2570,7 +2570,8 @@ def check_view(file):
         return
     if header["version"] != 1:
         return
-    expected = {"length": 64, "flags": 0, "file id": file.file_id, "own position": position}
+    known = view_reference.NO_DIMENSIONS | view_reference.COPIES
+    expected = {"length": 64, "flags": header["flags"] & known, "file id": file.file_id, "own position": position}
     for name, value in expected.items():
         if header[name] != value:
             file.find("R-HV-2", header.at(name), f"{name} is {header[name]}, expected {value}")
@@ -2596,7 +2597,7 @@ def check_view(file):
         return  # findings in dead space of an older generation
     sb = file.superblock
     try:
-        view, superblock = view_reference.encode(shown, position)
+        view, superblock = view_reference.encode(shown, position, header["flags"])
     except view_reference.NoView as reason:
         file.find("R-HV-3", position, f"a view of what has none: {reason}")
         return

@@ -10,6 +10,9 @@ import extended_view_reference as extended_view
 from extended_view_reference import Known
 
 HEADER_LENGTH = 64
+NO_DIMENSIONS, COPIES = 1, 2  # flags
+DEFLATE = 3  # codec of a piece
+FILTERS = struct.pack("<2B3HI", 2, 1, 1, 1, 1, 6)  # a pipeline of one filter, deflate
 NONE = 2**64 - 1
 COMPACT, LEAF, NODE = 1024, 32, 64  # most links of a compact group, links of a leaf, children of a node
 ORDERED = 16384  # most links of a compact group if a symbol table cannot hold its links as they are
@@ -126,9 +129,13 @@ def is_utf8(name):
 # --- 5. Attributes ---------------------------------------------------------------------------------
 
 
-def attribute(name, type_, space, data):
+def attribute_body(name, type_, space, data):
     head = struct.pack("<2B3HB", 3, 0, (len(name) + 1) % 65536, len(type_), len(space), int(is_utf8(name)))
-    return message(0x0C, head + name + b"\0" + type_ + space + data)
+    return head + name + b"\0" + type_ + space + data
+
+
+def attribute(name, type_, space, data):
+    return message(0x0C, attribute_body(name, type_, space, data))
 
 
 # HDF5 counts the attributes of an object only if the object has this message.
@@ -160,7 +167,8 @@ class Group:
 
 
 class View:
-    def __init__(self, file, position, before=None):
+    def __init__(self, file, position, flags, before=None):
+        self.flags, self.copies = flags, bool(flags & COPIES)
         self.file, self.start, self.data = file, position, bytearray()
         self.before, self.now, self.heaps_of_attributes = before, Known(), bytearray()
         sb = file.superblock
@@ -171,7 +179,8 @@ class View:
         if before:
             self.chunk_rank = before.chunk_rank
         self.next_dimension = 0
-        self.scales = [0] * sum(len(c.dimensions) for _, _, c in file.blocks if c.kind != 6)
+        with_scales = not flags & NO_DIMENSIONS
+        self.scales = [0] * sum(len(c.dimensions) for _, _, c in file.blocks if c.kind != 6 and with_scales)
         self.make()
 
     # --- 1. Order ----------------------------------------------------------------------------------
@@ -187,7 +196,7 @@ class View:
 
     def make(self):
         sb = self.file.superblock
-        head = b"\x89NMBVIEW" + struct.pack("<2HI", 1, HEADER_LENGTH, 0) + self.file.file_id.to_bytes(16, "little")
+        head = b"\x89NMBVIEW" + struct.pack("<2HI", 1, HEADER_LENGTH, self.flags) + self.file.file_id.to_bytes(16, "little")
         self.append(head + struct.pack("<2Q", self.start, sb["generation"]) + bytes(16))
         ranks = struct.pack("<B3H", 0, self.chunk_rank, NODE // 2, LEAF // 2)
         self.extension = self.append(object_header([message(0x13, ranks), message(0xE0, b"NMB1", 8)]))
@@ -300,18 +309,22 @@ class View:
     def block(self, entry, c, group):
         runs = runs_of(entry.pieces, self.file)
         lengths = [entry["records"] if d.is_record else d.length for d in c.dimensions]
-        by_name = {d.name: i for i, d in enumerate(c.dimensions)}
+        dimensions = [] if self.flags & NO_DIMENSIONS else c.dimensions
+        by_name = {d.name: i for i, d in enumerate(dimensions)}
         own = [by_name.get(v.name) for v in c.variables]
-        coordinates = {d for d, v in zip(own, c.variables) if d is not None and v.dimensions[:1] == [d]}
+        shown = [self.is_shown(entry, c, v, runs, lengths) for v in c.variables]
+        coordinates = {d for d, v, s in zip(own, c.variables, shown) if s and d is not None and v.dimensions[:1] == [d]}
         self.first = self.next_dimension
-        self.next_dimension += len(c.dimensions)
+        self.next_dimension += len(dimensions)
         source = self.now.add_source(entry["order"])
-        self.now.sources[source].unnumbered += len(c.dimensions)
+        self.now.sources[source].length += len(dimensions)
         self.first_number = self.before.first(source) if self.before else self.first
-        for i, d in enumerate(c.dimensions):
+        for i, d in enumerate(dimensions):
             if i not in coordinates:
                 group.add(d.name, self.dimension(d.is_record, lengths[i], i))
-        for v, d in zip(c.variables, own):
+        for v, d, s in zip(c.variables, own, shown):
+            if not s:
+                continue
             is_scale = d is not None and v.dimensions[:1] == [d]
             name = v.name if d is None or is_scale else b"_nc4_non_coord_" + v.name
             group.add(name, self.variable(entry, c, v, runs, lengths, d if is_scale else None))
@@ -349,7 +362,10 @@ class View:
             raise NoView(f"{len(v.dimensions)} dimensions")
         shape = [lengths[d] for d in v.dimensions]
         fill = fill_of(c, v)
-        if v.is_record:
+        piece = self.piece_length(entry, c, v, runs)
+        if piece:
+            layout = self.layout_of(*self.piece_chunks(entry, c, v, runs, shape, piece), v)
+        elif v.is_record:
             layout = self.chunks(entry, c, v, runs, shape)
         else:
             at = find(runs, v.begin - c.base, v.slice_bytes) if v.slice_bytes else 0
@@ -357,10 +373,11 @@ class View:
         messages = [
             message(0x01, simple(shape, v.is_record) if shape else SCALAR),
             message(0x03, TYPES[v.type], 1),
-            message(0x05, struct.pack("<2BI", 3, 43 if v.is_record else 42, len(fill)) + fill),
+            message(0x05, struct.pack("<2BI", 3, 43 if v.is_record or piece else 42, len(fill)) + fill),
             message(0x08, layout),
+            *([message(0x0B, FILTERS)] if piece else []),
         ]
-        rank = len(shape)
+        rank = 0 if self.flags & NO_DIMENSIONS else len(shape)
         if dimension is None and (rank or v.attributes):
             messages.append(ATTRIBUTE_INFO)
         if dimension is not None:
@@ -378,6 +395,71 @@ class View:
         if dimension is not None:
             return self.append_scale(dimension, messages)
         return self.append(object_header(messages))
+
+    def slices(self, entry, c, v):
+        """The offsets in the extent of the records of a variable, or of the whole variable."""
+        return [v.begin - c.base + i * c.record_size for i in range(entry["records"] if v.is_record else 1)]
+
+    def piece_length(self, entry, c, v, runs):
+        """The length of the first coded piece of a variable, or 0."""
+        if not v.slice_bytes or not any(run[3] for run in runs):
+            return 0
+        for start in self.slices(entry, c, v):
+            for begin, end, _, codec, _ in runs:
+                if codec and begin < start + v.slice_bytes and start < end:
+                    return end - begin
+        return 0
+
+    def is_shown(self, entry, c, v, runs, lengths):
+        piece = self.piece_length(entry, c, v, runs)
+        if not any(run[3] for run in runs) or not v.slice_bytes:
+            return True
+        try:
+            if piece:
+                self.piece_chunks(entry, c, v, runs, [lengths[d] for d in v.dimensions], piece)
+            else:
+                for start in self.slices(entry, c, v):
+                    find(runs, start, v.slice_bytes)
+        except NoView:
+            return False
+        return True
+
+    def piece_chunks(self, entry, c, v, runs, shape, piece):
+        """(lengths of a chunk, numbers of chunks, [(number, position, stored length, mask)]) of coded pieces."""
+        cut, size = None, classic.SIZES[v.type]
+        for i in reversed(range(len(shape))):
+            if size > piece:
+                break
+            if piece % size == 0 and piece // size <= shape[i] and shape[i] % (piece // size) == 0:
+                cut, row = i, size
+            size *= shape[i]
+        if cut is None or v.is_record and cut == 0 and row != piece:
+            raise NoView("pieces that are not chunks")
+        lengths = [1] * cut + [piece // row] + list(shape[cut + 1 :])
+        slices, in_slice = self.slices(entry, c, v), v.slice_bytes // piece
+        if in_slice * len(slices) > 2**24:
+            raise NoView("too many chunks")
+        chunks = []
+        for n in range(in_slice * len(slices)):
+            at, stored, mask = find_chunk(runs, slices[n // in_slice] + n % in_slice * piece, piece)
+            if at:
+                chunks.append((n, at, stored, mask))
+        return lengths, [n // k for n, k in zip(shape, lengths)], chunks
+
+    def layout_of(self, lengths, counts, chunks, v):
+        def key_bytes(i, last):
+            n, _, stored, mask = chunks[-1 if last else i]
+            first = []
+            for count, length in zip(reversed(counts), reversed(lengths)):
+                first.insert(0, n % count * length)
+                n //= count
+            if last:
+                first = [first[0] + lengths[0]] + [0] * (len(first) - 1)
+            return struct.pack("<2I", 0 if last else stored, 0 if last else mask) + struct.pack(f"<{len(first)}Q", *first) + bytes(8)
+
+        children = [(i, chunk[1]) for i, chunk in enumerate(chunks)]
+        tree = self.tree(1, children, len(chunks), 2 * self.chunk_rank, key_bytes) if chunks else NONE
+        return struct.pack(f"<3BQ{len(lengths) + 1}I", 3, 2, len(lengths) + 1, tree, *lengths, classic.SIZES[v.type])
 
     def chunks(self, entry, c, v, runs, shape):
         if v.slice_bytes >= 2**32:
@@ -408,19 +490,21 @@ class View:
 
 
 def runs_of(pieces, file):
-    """Returns [begin, end, position] of each run that is contiguous in extent and file.
+    """Returns [begin, end, position, codec, stored length] of each run that is contiguous in extent and file.
 
-    Position 0 means that the run is not stored.
+    Position 0 means that the run is not stored. A coded piece is a run of its own.
     """
     runs = []
     for p in pieces:
-        if p.codec:
-            raise NoView("a coded piece")
         position = place_in_original(file, p) if getattr(p, "file_number", 0) else p.position
-        if runs and runs[-1][1] == p.logical and position == (runs[-1][2] and runs[-1][2] + p.logical - runs[-1][0]):
-            runs[-1][1] = p.logical + p.raw
+        if p.codec:
+            runs.append([p.logical, p.logical + p.raw, position, p.codec, p.stored])
+            continue
+        last = runs[-1] if runs and not runs[-1][3] else None
+        if last and last[1] == p.logical and position == (last[2] and last[2] + p.logical - last[0]):
+            last[1] = p.logical + p.raw
         else:
-            runs.append([p.logical, p.logical + p.raw, position])
+            runs.append([p.logical, p.logical + p.raw, position, 0, 0])
     return runs
 
 
@@ -430,12 +514,14 @@ def place_in_original(file, piece):
     if not original.is_original:
         raise NoView("a piece in another file")
     runs = runs_of([p for p in original.pieces if not p.codec], file)
-    return find(runs, piece.position, piece.raw)
+    return find(runs, piece.position, piece.stored if piece.codec else piece.raw)
 
 
 def find(runs, start, length):
     """Returns the position of these bytes of an extent in the file, or 0 if none of them is stored."""
-    for begin, end, position in runs:
+    for begin, end, position, codec, _ in runs:
+        if codec and begin < start + length and start < end:
+            raise NoView("compressed values")
         if begin <= start < end:
             if start + length > end:
                 raise NoView("values of which a part is stored, or in several places")
@@ -443,14 +529,24 @@ def find(runs, start, length):
     raise NoView("values that the extent lacks")
 
 
-def encode(file, position):
+def find_chunk(runs, start, length):
+    """Returns (position, stored length, mask) of a chunk."""
+    for begin, end, position, codec, stored in runs:
+        if codec and begin <= start < end:
+            if (begin, end) != (start, start + length) or codec != DEFLATE:
+                raise NoView("a piece that is not a chunk")
+            return position, stored, 0
+    return find(runs, start, length), length, 1
+
+
+def encode(file, position, flags):
     """Returns (bytes of the view, the HDF5 superblock) for a file that was read without findings."""
     before = None
     if any(c.kind == 6 for _, _, c in file.blocks):
         before, now = Known(), None
         while now is None or now.sizes() != before.sizes():
             before = now or before
-            now = View(file, position, before).now
+            now = View(file, position, flags, before).now
         before = now
-    view = View(file, position, before)
+    view = View(file, position, flags, before)
     return bytes(view.data), superblock(file.superblock["file length"], view.extension, view.root)

@@ -7,7 +7,7 @@ Exit code 0: equal; 1: different, each difference a line `PATH: field: A-value, 
 something can be read in neither file, so that equality is not proved.
 
 Of HDF5 files it compares: user block; groups and their links (names, character sets, kinds, targets, creation
-order where tracked); which hard links lead to one object; comments; attributes (order where tracked); types
+order where tracked); which hard links lead to one object, reference counts; comments; attributes (order where tracked); types
 field by field, and which named datatype is used; dataspaces; layout, chunk shapes, virtual mappings, external
 files, filters, fill values and times; values bit by bit, references by what they refer to; filter masks of
 chunks that both have; raw chunks where a filter is not installed, or of all chunked data sets with

@@ -7,6 +7,7 @@ Skipped (exit code 77) without h5py and netCDF4-python.
 """
 
 import hashlib
+import json
 import shutil
 import subprocess
 import sys
@@ -75,15 +76,68 @@ def hdf5(path):
                 t.create_group(name, track_order=True).attrs.update({"second": 1, "first": 2})
 
 
+def untracked(path):
+    """Attributes in an order that is not tracked, few and many, and objects with several references."""
+    with h5py.File(path, "w") as f:
+        f["v"] = numpy.arange(3)
+        for i in range(12):
+            f["v"].attrs[chr(97 + 7 * i % 26) + str(i)] = i
+            f.attrs[chr(97 + 5 * i % 26)] = i
+        f["few"] = 1
+        for name in ("z", "a", "m"):
+            f["few"].attrs[name] = name
+        f["t"] = numpy.dtype([("a", "<i4")])
+        f["t2"] = f["t"]
+        f["t"].attrs.update({"b": 1, "a": 2})
+        for name in ("u1", "u2"):
+            f.create_dataset(name, (2,), f["t"])
+        f["u1"].attrs.create("named", numpy.zeros(2, f["t"].dtype), dtype=f["t"])
+        f["gone"] = numpy.dtype([("b", "<i4")])
+        for name in ("g1", "g2", "g3"):
+            f.create_dataset(name, (2,), f["gone"])
+        del f["gone"]
+
+
+def of_variable_length(path):
+    with h5py.File(path, "w") as f:
+        f["numbers"] = numpy.arange(3)
+        f["texts"] = numpy.array(["a", "", "\u00fcber" * 3000] + [f"text {i}" for i in range(9000)], object)
+        f.create_dataset("filled", (3,), h5py.string_dtype(), chunks=(2,), maxshape=(None,), fillvalue="none")[:] = ["a", "some", "c"]
+        f.create_dataset("never", (4,), h5py.string_dtype())
+        f.create_dataset("table", data=numpy.array([["x", "yy"], ["", "z"], ["1", "2"]], object), chunks=(2, 1), compression="gzip")
+        ragged = f.create_dataset("ragged", (2, 3), h5py.vlen_dtype("<i2"))
+        ragged[0, 1], ragged[1, 2] = [1, 2, 3], [4]
+        f["refs"] = numpy.array([f["numbers"].ref, f.ref, h5py.Reference(), f["ragged"].ref], h5py.ref_dtype)
+        f["regions"] = numpy.array([f["numbers"].regionref[1:2], h5py.RegionReference()], h5py.regionref_dtype)
+        f.create_dataset("lists", (2,), h5py.vlen_dtype(h5py.ref_dtype))[0] = numpy.array([f["refs"].ref, f["numbers"].ref], h5py.ref_dtype)
+        mixed = numpy.dtype([("n", "<i2"), ("name", h5py.string_dtype()), ("to", h5py.ref_dtype), ("x", "<f8", (2,))])
+        f.create_dataset("mixed", (3,), mixed)[1] = (7, "seven", f["refs"].ref, [1, 2])
+        compact = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        compact.set_layout(h5py.h5d.COMPACT)
+        made = h5py.h5d.create(f.id, b"compact", h5py.h5t.py_create(h5py.string_dtype(), logical=True), h5py.h5s.create_simple((2,)), compact)
+        h5py.Dataset(made)[...] = ["short", "values"]
+
+
+def strings(path):
+    with netCDF4.Dataset(path, "w") as d:
+        d.createDimension("x", 3)
+        d.createDimension("t", None)
+        d.createVariable("x", str, ("x",))[:] = numpy.array(["one", "", "drei"], object)
+        d.createVariable("records", str, ("t", "x"))[0:2] = numpy.array([["a", "b", "c"], ["d", "", "f"]], object)
+        hits = d.createVariable("hits", d.createVLType("<i4", "hits_t"), ("x",))
+        for i in range(3):
+            hits[i] = numpy.arange(i, dtype="i4")
+
+
 def left_out(path):
     with h5py.File(path, "w") as f:
         f["shown"] = numpy.arange(3)
         f["texts"] = numpy.array(["a", "bc"], object)
-        f["refs"] = numpy.array([f["shown"].ref], h5py.ref_dtype)
         f["zlink"] = f["texts"]
         layout = h5py.VirtualLayout((3,), "i8")
         layout[:] = h5py.VirtualSource("other.h5", "x", (3,))
         f.create_virtual_dataset("virtual", layout)
+        f["refs"] = numpy.array([f["shown"].ref, f["virtual"].ref], h5py.ref_dtype)
         f.create_dataset("elsewhere", (3,), "i4", external=[("values.bin", 0, 12)])
 
 
@@ -215,6 +269,92 @@ class ViewTest:
         test.run("nmcat", test.work / "texts.h5", "-o", "usual.nmb", "--append")
         test.check(has_view("usual.nmb"), "no view after --append")
 
+    def copies(self, sources):
+        """With --view-copies, views show values of variable length and references."""
+        test = self.test
+        for source in sources:
+            view = test.work / f"copies_{source.stem}.nmb"
+            test.run("nmconvert", source, view, "--view-copies")
+            self.sound(view)
+            test.check(test.run("nminspect", "view", view) == "", f"{view.name}: something is left out")
+            for where, field, a, b in compare_files.compare(source, view).found:
+                # Values without filters are in chunks of whole rows.
+                if field not in ("chunk shape", "netCDF chunks"):
+                    test.check(False, f"{view.name}: {where}: {field}: {a!s:.200} in the source, {b!s:.200} in the view")
+        packed = test.work / "copies.nmb"
+        test.run("nmcat", *sources, "-o", packed, "--view-copies", "-j", "1")
+        test.run("nmcat", *sources, "-o", "threads.nmb", "--view-copies", "-j", "3", "-f")
+        test.check(packed.read_bytes() == (test.work / "threads.nmb").read_bytes(), "copies: other bytes on three threads")
+        self.sound(packed)
+        with h5py.File(packed) as file:
+            group = file[sources[0].stem]
+            test.check(file[group["refs"][3]] == group["ragged"] and file[group["refs"][1]] == group, "copies.nmb: references")
+            test.check(list(file[group["regions"][0]][group["regions"][0]]) == [1], "copies.nmb: region")
+        # Later views keep the option, whatever makes them.
+        test.run("nmcat", test.work / "left_out.h5", "-o", packed, "--append", says="leaves out")
+        self.sound(packed)
+        lines = [line.split("\t")[:2] for line in test.run("nminspect", "view", packed).splitlines()]
+        expected = [["values elsewhere", 'variable "left_out/elsewhere"'], ["virtual data set", 'variable "left_out/virtual"'],
+                    ["reference", 'variable "left_out/refs"']]
+        test.check(sorted(lines) == sorted(expected), f"copies.nmb leaves out {lines}")
+        with h5py.File(packed) as file:
+            refs = file["left_out/refs"][...]
+            test.check(file[refs[0]] == file["left_out/shown"] and not refs[1], f"copies.nmb: left_out/refs: {refs}")
+        found = json.loads(test.run("nminspect", "view", "--json", packed))["left_out"]
+        test.check({"reason", "kind", "path", "explanation"} == set(found[0]), f"nminspect view --json: {found}")
+        test.run("nmconvert", packed, "repacked.nmb", "--repack")
+        with h5py.File(test.work / "repacked.nmb") as file:
+            test.check("texts" in file[sources[0].stem], "repacked.nmb has no copies")
+        before = packed.read_bytes()
+        test.run("nmconvert", "--add-hdf5-view", packed)
+        test.check(packed.read_bytes() == before, "the same view was made again")
+        test.run("nmconvert", "--add-hdf5-view", packed, "--no-view-copies", says="variable length")
+        self.sound(packed)
+        with h5py.File(packed) as file:
+            test.check("texts" not in file[sources[0].stem], "copies.nmb has copies with --no-view-copies")
+
+    def no_dimensions(self):
+        """With --view-dimensions none, classic blocks have no scales; blocks from netCDF-4 keep them."""
+        test = self.test
+        for name, kind in (("classic.nc", "NETCDF3_CLASSIC"), ("new.nc", "NETCDF4")):
+            with netCDF4.Dataset(test.work / name, "w", format=kind) as d:
+                d.createDimension("t", None)
+                d.createDimension("x", 3)
+                d.createVariable("x", "f4", ("x",))[:] = [1, 2, 3]
+                d.createVariable("t", "f4", ("x",))[:] = 5
+                d.createVariable("v", "i4", ("t", "x"))[0:2] = numpy.arange(6).reshape(2, 3)
+                d["v"].units = "m"
+                d.createVariable("s", "i4", ())[...] = 3
+        test.run("nmcat", "classic.nc", "new.nc", "-o", "none.nmb", "--view-dimensions", "none")
+        test.run("nmcat", "classic.nc", "new.nc", "-o", "all.nmb", "--hdf5-view", "on", "--view-dimensions", "all")
+        test.run("nmconvert", "classic.nc", "one.nmb", "--view-dimensions", "none")
+        for name in ("none.nmb", "all.nmb", "one.nmb"):
+            self.sound(test.work / name)
+        sizes = [(test.work / name).stat().st_size for name in ("none.nmb", "all.nmb")]
+        test.check(sizes[0] < sizes[1], f"--view-dimensions none: {sizes}")
+        with h5py.File(test.work / "none.nmb") as file:
+            test.check(list(file["classic"]) == ["x", "t", "v", "s"] and set(file["new"]) == {"x", "_nc4_non_coord_t", "t", "v", "s"},
+                       f"none.nmb shows {list(file['classic'])}, {list(file['new'])}")
+            test.check([list(v.attrs) for v in file["classic"].values()] == [[], [], ["units"], []], "none.nmb: attributes")
+            test.check(file["classic/v"].maxshape == (None, 3) and file["classic/v"][1, 2] == 5, "none.nmb: classic/v")
+        with netCDF4.Dataset(test.work / "none.nmb") as file:
+            test.check(file["new/v"].dimensions == ("t", "x"), f"none.nmb: new/v: {file['new/v'].dimensions}")
+            test.check(file["classic/v"][...].tolist() == [[0, 1, 2], [3, 4, 5]], "none.nmb: netCDF: classic/v")
+        test.run("nmcat", "classic.nc", "-o", "none.nmb", "--append", "--block-name", "more")
+        with h5py.File(test.work / "none.nmb") as file:
+            test.check(not file["more/v"].attrs.keys() - {"units"}, "none.nmb: a later view has scales")
+        generation = '"hdf5_view_generation": 3'
+        test.run("nmconvert", "--add-hdf5-view", "none.nmb", "--view-dimensions", "all")
+        test.check(generation in test.run("nminspect", "--json", "none.nmb"), "no new view with other dimensions")
+        self.sound(test.work / "none.nmb")
+        with netCDF4.Dataset(test.work / "none.nmb") as file:
+            test.check(file["more/v"].dimensions == ("t", "x"), "none.nmb: no dimensions with --view-dimensions all")
+        for call in (("nmcat", "classic.nc", "-o", "no.nc4", "--view-dimensions", "none"),
+                     ("nmcat", "classic.nc", "-o", "no.nmb", "--view-copies", "--hdf5-view", "off"),
+                     ("nmcat", "classic.nc", "-o", "no.nmb", "--view-copies", "--link"),
+                     ("nmconvert", "classic.nc", "no.h5", "--view-copies")):
+            test.run(*call, exit_code=2, says="needs an NMB output with an HDF5 view")
+
     def damage(self):
         whole = (self.test.work / "b.nmb").read_bytes()
         at = whole.rindex(b"\x89NMBVIEW")
@@ -230,7 +370,8 @@ def check(test):
     netcdf(sources[0])
     netcdf(sources[1], 2, 100)
     hdf5(test.work / "b.h5")
-    for source in (*sources, test.work / "b.h5", test.work / "tracked.h5"):
+    untracked(test.work / "untracked.nc")
+    for source in (*sources, test.work / "b.h5", test.work / "tracked.h5", test.work / "untracked.nc"):
         view = source.with_suffix(".nmb")
         test.run("nmconvert", source, view, "--hdf5-view", "on")
         run.shown(source, view)
@@ -248,6 +389,11 @@ def check(test):
     run.nested()
     run.usual()
     run.omissions()
+    texts = [test.work / "variable.h5", test.work / "strings.nc"]
+    of_variable_length(texts[0])
+    strings(texts[1])
+    run.copies(texts)
+    run.no_dimensions()
     run.damage()
 
 

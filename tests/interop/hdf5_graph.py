@@ -3,7 +3,7 @@
 import math
 
 import numpy
-from h5py import h5a, h5p, h5s, h5t
+from h5py import h5a, h5o, h5p, h5s, h5t
 
 import hdf5_spaces
 import hdf5_storage
@@ -50,6 +50,9 @@ class Comparison:
         comments = self.out.of_both(path, "comment", lambda file: file.comment(path), self.a, self.b)
         if comments:
             self.out.compare(path, "comment", *comments)
+        counts = self.out.of_both(path, "reference count", lambda one: h5o.get_info(one).rc, *objects)
+        if counts:
+            self.out.compare(path, "reference count", *counts)
         self.compare_attributes(path, *objects)
         COMPARERS[kind](self, path, *objects)
 

@@ -245,7 +245,6 @@ class ViewTest:
             test.check(out.read_bytes() == before, f"{source}: another file after a view that was refused")
             out.unlink()
 
-        refused("large.nc", "compressed values", "--compress", "zstd")
         refused("large.nc", "values in other files", "--link")
         with netCDF4.Dataset(self.path("long.nc"), "w", format="NETCDF3_CLASSIC") as d:
             d.text = "x" * 70000
@@ -277,6 +276,63 @@ class ViewTest:
         test.run("nmconvert", "--add-hdf5-view", "one.nc", exit_code=2, says="one.nc")
         test.run("nmconvert", "--add-hdf5-view", "nowhere.nmb", exit_code=2)
         test.run("nmconvert", "--add-hdf5-view", "large.nc.nmb", "one.nc", exit_code=2, says="exclude each other")
+
+    def compressed(self):
+        """Pieces with deflate are shown as chunks where the writer knew of the view; else they are named."""
+        test, source = self.test, self.path("deflated.nc")
+        with netCDF4.Dataset(source, "w", format="NETCDF3_64BIT_DATA") as d:
+            for name, length in (("t", None), ("y", 3000), ("x", 400), ("prime", 300007), ("n", 190000)):
+                d.createDimension(name, length)
+            d.createVariable("first", "f8", ())[...] = 1
+            d.createVariable("y", "f8", ("y",))[:] = numpy.arange(3000)
+            d.createVariable("flat", "f4", ("y", "x"))[:] = numpy.arange(1200000).reshape(3000, 400) % 97
+            d.createVariable("noise", "f8", ("n",))[:] = numpy.random.default_rng(1).random(190000)
+            d.createVariable("primes", "i4", ("prime",))[:] = numpy.arange(300007) // 9
+            d.createVariable("t", "f8", ("t",))
+            cube = d.createVariable("cube", "i2", ("t", "y", "x"))
+            level = d.createVariable("level", "f4", ("t", "y"))
+            for i in range(3):
+                d["t"][i], cube[i], level[i] = i, numpy.arange(1200000).reshape(3000, 400) % (i + 11), numpy.arange(3000) + i
+
+        def lines(name):
+            return [line.split("\t")[:2] for line in test.run("nminspect", "view", name).splitlines()]
+
+        out, plain = self.path("deflated.nmb"), self.path("plain.nmb")
+        test.run("nmcat", source, "-o", plain)
+        test.run("nmcat", source, "-o", out, "--compress", "deflate", "--hdf5-view", "on")
+        test.check(lines(out) == [], f"deflated.nmb leaves out {lines(out)}")
+        self.compare(out, {"deflated": source})
+        test.check(out.stat().st_size < plain.stat().st_size * 0.45, f"deflated.nmb has {out.stat().st_size} bytes")
+        with h5py.File(out) as file:
+            found = {name: (v.compression, v.chunks) for name, v in file["deflated"].items() if isinstance(v, h5py.Dataset)}
+            for name, chunks in (("flat", (600, 400)), ("cube", (1, 1000, 400)), ("y", (3000,))):
+                test.check(found[name] == ("gzip", chunks), f"deflated.nmb: {name}: {found[name]}")
+            test.check(found["primes"] == (None, None) and found["first"] == (None, None), f"deflated.nmb: {found}")
+        test.run("nmconvert", out, "back.nc", "--extract", "deflated", "-f")
+        test.check(self.path("back.nc").read_bytes() == source.read_bytes(), "deflated.nmb: other bytes come back")
+        test.run("nmconvert", out, "copied.nmb", "--repack")
+        self.compare(self.path("copied.nmb"), {"deflated": source}, programs=False, values=False)
+        test.check(lines("copied.nmb") == [], f"copied.nmb leaves out {lines('copied.nmb')}")
+        for codec in ("deflate", "zstd"):
+            test.run("nmcat", source, "-o", "late.nmb", "--compress", codec, "-f")
+            test.run("nmconvert", "--add-hdf5-view", "late.nmb", says='variable "deflated/flat" (pieces)')
+            test.run("nmverify", "late.nmb")
+            gone = {object for reason, object in lines("late.nmb") if reason == "pieces"}
+            test.check({f'variable "deflated/{v}"' for v in ("flat", "cube", "y")} <= gone, f"late.nmb leaves out {gone}")
+            with netCDF4.Dataset(self.path("late.nmb")) as file:
+                group = file["deflated"]
+                test.check(len(group.dimensions["y"]) == 3000 and "y" not in group.variables, f"late.nmb: {group}")
+                test.check("noise" not in group.variables or len(group["noise"][:]) == 190000, "late.nmb: noise")
+
+        # Values that cannot be compressed and begin at no multiple of 8 lie in two places.
+        with netCDF4.Dataset(self.path("noise.nc"), "w", format="NETCDF3_64BIT_DATA") as d:
+            d.createDimension("n", 190000)
+            d.createVariable("odd", "i1", ())[...] = 1
+            d.createVariable("noise", "f8", ("n",))[:] = numpy.random.default_rng(1).random(190000)
+            d.createVariable("flat", "f4", ("n",))[:] = 1
+        test.run("nmconvert", "noise.nc", "noise.nmb", "--compress", "deflate", "--hdf5-view", "on", says="(pieces)")
+        test.run("nmverify", "noise.nmb")
+        test.check(lines("noise.nmb") == [["pieces", 'variable "noise"']], f"noise.nmb leaves out {lines('noise.nmb')}")
 
     def long_names(self, refused):
         """netCDF reads names of 255 bytes, and no longer ones, in views and in netCDF-4 files."""
@@ -359,6 +415,7 @@ class ViewTest:
 def check(test):
     view = ViewTest(test)
     view.generated()
+    view.compressed()
     view.failures()
     view.refusals()
     if "NMB_CORPUS" in os.environ:

@@ -1,9 +1,11 @@
-// What h5wasm and jsfive read of HDF5 files, as JSON: node read_views.mjs FILE..., beside node_modules with both.
+// What h5wasm and jsfive read of HDF5 files, as JSON: node read_views.mjs [--h5wasm] FILE..., beside node_modules with both.
+// With --h5wasm, only h5wasm reads.
 import {readFileSync} from 'fs';
 import h5wasm from 'h5wasm/node';
 import * as jsfive from 'jsfive';
 
-const files = process.argv.slice(2);
+const alone = process.argv[2] === '--h5wasm';
+const files = process.argv.slice(alone ? 3 : 2);
 await h5wasm.ready;
 
 const plain = (value) => {
@@ -17,7 +19,8 @@ function byH5wasm(group, path, found) {
   for (const key of group.keys()) {
     const object = group.get(key);
     if (object instanceof h5wasm.Group) byH5wasm(object, path + key + '/', found);
-    else found[path + key] = {shape: object.shape, values: plain(object.value), units: plain(object.attrs.units?.value)};
+    else if (object instanceof h5wasm.Dataset)
+      found[path + key] = {shape: object.shape, values: plain(object.value), units: plain(object.attrs.units?.value)};
   }
   return found;
 }
@@ -36,7 +39,8 @@ for (const name of files) {
   const file = new h5wasm.File(name, 'r');
   const bytes = readFileSync(name);
   const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
-  all[name] = {h5wasm: byH5wasm(file, '', {}), jsfive: byJsfive(new jsfive.File(buffer, name), '', {})};
+  all[name] = {h5wasm: byH5wasm(file, '', {})};
+  if (!alone) all[name].jsfive = byJsfive(new jsfive.File(buffer, name), '', {});
   file.close();
 }
 console.log(JSON.stringify(all));

@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 from tool_runs import main, netCDF4, numpy  # noqa: E402
 import view_readers  # noqa: E402
 
+REFERENCES = ("refs", "regions", "lists", "mixed")
 PACKAGES = ("h5wasm@0.10.3", "jsfive@0.4.2")
 
 
@@ -61,6 +62,29 @@ def check_in(folder, test):
                 test.check(found[name]["units"] == units, f"{where}: {name}: units {found[name]['units']}, expected {units}")
                 compared += 1
     test.check(compared > 100, f"{compared} variables were compared")
+    check_extended(script, test)
+
+
+def check_extended(script, test):
+    """h5wasm reads the same from a netCDF-4 or HDF5 file and from its view."""
+    import extended_view_test as files
+
+    sources = [test.work / name for name in ("new.nc", "strings.nc", "variable.h5")]
+    for source, make in zip(sources, (files.netcdf, files.strings, files.of_variable_length)):
+        make(source)
+        test.run("nmconvert", source, source.with_suffix(".nmb"), "--view-copies")
+    done = subprocess.run(["node", script, "--h5wasm", *sources, *(s.with_suffix(".nmb") for s in sources)],
+                          capture_output=True, text=True, timeout=300)
+    test.check(done.returncode == 0, f"read_views.mjs: {done.stderr}")
+    if done.returncode != 0:
+        return
+    found = json.loads(done.stdout)
+    for source in sources:
+        a, b = (found[str(path)]["h5wasm"] for path in (source, source.with_suffix(".nmb")))
+        test.check(len(a) > 2 and set(a) == set(b), f"{source.name}: h5wasm: {sorted(a)} in the source, {sorted(b)} in the view")
+        for name in set(a) & set(b):
+            # References are addresses.
+            test.check(name in REFERENCES or a[name] == b[name], f"{source.name}: h5wasm: {name}: {a[name]}, in the view {b[name]}"[:400])
 
 
 if __name__ == "__main__":

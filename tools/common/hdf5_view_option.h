@@ -1,14 +1,33 @@
-// --hdf5-view: whether an NMB output gets an HDF5 view.
+// --hdf5-view, --view-dimensions and --view-copies: whether an NMB output gets an HDF5 view, and
+// what the view shows.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <optional>
 
+#include "nmb/status.h"
 #include "nmb/writer.h"
 
 namespace nmb::tools {
 
-// Adds the option, which sets *view. *view must outlive the app.
-void offer_hdf5_view(CLI::App& app, std::optional<Hdf5View>* view);
+// What the user chose. nullopt: no choice.
+struct ViewChoice {
+  std::optional<Hdf5View> view{};
+  std::optional<bool> dimensions{}, copies{};
+
+  // Returns whether the user chose what the view shows. If so, and if the user did not choose
+  // `view`, a view is made as with Hdf5View::kAuto.
+  bool has_options() const { return dimensions || copies; }
+  // Checks that the output can have the options. Errors: kUsage.
+  Status check(bool can_have_view) const;
+  // Sets the options of the view, but not whether there is a view.
+  void set(WriterOptions* options) const {
+    options->view_dimensions = dimensions;
+    options->view_copies = copies;
+  }
+};
+
+// Adds the options, which set *choice. *choice must outlive the app.
+void offer_hdf5_view(CLI::App& app, ViewChoice* choice);
 
 }  // namespace nmb::tools

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "common/file_list.h"
-#include "common/hdf5_view_option.h"
 #include "common/interrupt.h"
 #include "common/json_document.h"
 #include "common/natural_order.h"
@@ -171,7 +170,7 @@ void PackCommand::offer_storage(CLI::App& app) {
                "pack: do not store HDF5 and netCDF-4 inputs byte for byte, and do not copy the "
                "originals of NMB inputs (default: OUT contains both as originals, and nmconvert "
                "--original can write them as files)");
-  offer_hdf5_view(app, &hdf5_view_);
+  offer_hdf5_view(app, &view_);
 }
 
 void PackCommand::offer_run(CLI::App& app) {
@@ -518,7 +517,9 @@ Status PackCommand::take_io() {
 // With --append, a file that has a view gets a new view. Any other NMB output gets a view only if
 // the view is small.
 Result<Hdf5View> PackCommand::view_to_make() const {
-  if (hdf5_view_) return *hdf5_view_;
+  NMB_TRY(view_.check(to_ == "nmb" && !options_.link));
+  if (view_.view) return *view_.view;
+  if (view_.has_options()) return Hdf5View::kAuto;
   if (to_ != "nmb" || options_.link) return Hdf5View::kOff;
   if (!options_.append) return Hdf5View::kSmall;
   const Result<std::unique_ptr<Reader>> reader =
@@ -546,6 +547,7 @@ Status PackCommand::take_storage() {
   if (options_.link && tool_.app().count("--inline") > 0)
     return Status(Code::kUsage, "--link and --inline exclude each other");
   NMB_ASSIGN(options_.writer.hdf5_view, view_to_make());
+  view_.set(&options_.writer);
   return take_io();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/compression_option.h"
+#include "common/hdf5_view_option.h"
 #include "common/json_document.h"
 #include "common/tool.h"
 #include "nmb/communicator.h"
@@ -60,7 +61,7 @@ class PackCommand {
   std::string to_, atts_ = "first", on_mismatch_ = "error", statistics_ = "none";
   std::string split_names_, sort_ = "given", inline_limit_, alignment_, report_path_, samples_;
   CompressionTexts compression_;
-  std::optional<Hdf5View> hdf5_view_;
+  ViewChoice view_;
   std::vector<std::string> hints_;
   bool lossy_ = false, digest_ = false;
   std::vector<std::string> losses_;  // messages about content that OUT does not have

@@ -115,8 +115,9 @@ class Converter {
     if (options_.lossy && to == "nmb" && kind != FileKind::kNmb)
       return usage("--lossy", " has no effect here, because nothing can be lost");
     if (options_.inline_limit && to != "nmb") return usage("--inline", " needs an NMB output");
-    if (options_.hdf5_view.value_or(Hdf5View::kOff) != Hdf5View::kOff && to != "nmb")
+    if (options_.hdf5_view.view.value_or(Hdf5View::kOff) != Hdf5View::kOff && to != "nmb")
       return usage("--hdf5-view", " needs an NMB output");
+    NMB_TRY(options_.hdf5_view.check(to == "nmb"));
     if (record_.of.statistics != "none" && to != "nmb")
       return usage("--stats", " needs an NMB output");
     if (!record_.of.block_by.empty() && to != "nmb")
@@ -134,11 +135,14 @@ class Converter {
   bool may_replace() const { return options_.overwrite || compare_; }
 
   Status to_nmb(FileKind kind) {
+    const ViewChoice& view = options_.hdf5_view;
     bool has_view = false;
-    if (kind == FileKind::kNmb && !options_.hdf5_view) {
+    ViewOptions shown;
+    if (kind == FileKind::kNmb && view.view.value_or(Hdf5View::kOn) != Hdf5View::kOff) {
       NMB_ASSIGN(const std::unique_ptr<Reader> reader,
                  Reader::open(file_, {.external = ExternalPaths::kNone}));
-      has_view = reader->has_hdf5_view();
+      has_view = !view.view && reader->has_hdf5_view();
+      NMB_ASSIGN(shown, reader->hdf5_view_options());
     }
     PackOptions options = pack_options();
     options.keep_statistics = options_.keep_statistics;
@@ -146,8 +150,12 @@ class Converter {
     options.originals = options_.originals ? Originals::kStore : Originals::kDrop;
     options.original_sha256 = options_.digest;
     // If an NMB input has no view, its copy gets no view.
-    const Hdf5View usual = kind == FileKind::kNmb ? Hdf5View::kOff : Hdf5View::kSmall;
-    options.writer.hdf5_view = has_view ? Hdf5View::kOn : options_.hdf5_view.value_or(usual);
+    const Hdf5View usual = view.has_options()       ? Hdf5View::kAuto
+                           : kind == FileKind::kNmb ? Hdf5View::kOff
+                                                    : Hdf5View::kSmall;
+    options.writer.hdf5_view = has_view ? Hdf5View::kOn : view.view.value_or(usual);
+    options.writer.view_dimensions = view.dimensions.value_or(shown.dimensions);
+    options.writer.view_copies = view.copies.value_or(shown.copies);
     options.writer.statistics = statistics_level(record_.of.statistics);
     PackReport report;
     const Status packed = pack(options, &report, ranks_);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "common/hdf5_view_option.h"
 #include "nmb/communicator.h"
 #include "nmb/external_files.h"
 #include "nmb/files.h"
@@ -36,9 +37,9 @@ struct ConversionOptions {
   ExternalPaths external =
       ExternalPaths::kBeneath;  // for an NMB input: which external files may be opened
   std::optional<std::uint32_t> inline_limit;  // for an NMB output, in bytes
-  // For an NMB output: whether to add a view. With nullopt, the output gets a view if the NMB input
-  // has a view; if this view cannot be made, the conversion fails.
-  std::optional<Hdf5View> hdf5_view{};
+  // For an NMB output: whether to add a view. Without a choice, the output gets a view if the NMB
+  // input has a view; if this view cannot be made, the conversion fails.
+  ViewChoice hdf5_view{};
   bool keep_statistics = true;  // keeps statistics of an NMB input in an NMB output, unless others
                                 // are requested
   // The files to write. No output may be the input or a file to which the input refers. Not

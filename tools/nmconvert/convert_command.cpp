@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "common/hdf5_view_option.h"
 #include "common/interrupt.h"
 #include "common/original_files.h"
 #include "common/output_kind.h"
@@ -94,7 +93,7 @@ void ConvertCommand::offer_storage(CLI::App& app) {
              "layout of a netCDF-4 output that is made from a netCDF or HDF5 input. With --layout "
              "cmip7, all metadata is at the beginning, time is in one chunk, and other chunks have "
              "at least 4 MiB; the filters are shuffle, deflate and fletcher32");
-  offer_hdf5_view(app, &hdf5_view_);
+  offer_hdf5_view(app, &view_);
   app.add_option("--add-hdf5-view", add_hdf5_view_,
                  "add an HDF5 view to the NMB file FILE, in place; nothing else changes")
       ->type_name("FILE");
@@ -241,10 +240,12 @@ Status ConvertCommand::add_view() {
         !option->check_lname("no-sync") && !option->check_lname("no-lock") &&
         !option->check_lname("color") && !option->check_lname("quiet") &&
         !option->check_lname("no-progress") && !option->check_lname("mpi") &&
-        !option->check_lname("mem"))
+        !option->check_lname("mem") && !option->check_lname("view-dimensions") &&
+        !option->check_lname("view-copies"))
       return Status(Code::kUsage,
                     "--add-hdf5-view and " + option->get_name() + " exclude each other");
   WriterOptions options;
+  view_.set(&options);
   options.sync = !no_sync_;
   options.locking = no_lock_ ? Locking::kIfPossible : Locking::kRequired;
   options.cancel = catch_interrupts();
@@ -347,7 +348,7 @@ Status ConvertCommand::execute() {
   options.repack = repack_;
   options.external = tool_.options().external;
   options.inline_limit = inline_limit_;
-  options.hdf5_view = hdf5_view_;
+  options.hdf5_view = view_;
   options.keep_statistics = tool_.app().count("--stats") == 0;
   options.cancel = catch_interrupts();
   options.originals = !no_originals_;

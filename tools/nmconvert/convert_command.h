@@ -37,7 +37,7 @@ class ConvertCommand {
       series_name_;
   std::optional<std::string> original_;
   CompressionTexts compression_;
-  std::optional<Hdf5View> hdf5_view_;
+  ViewChoice view_;
   BatchArguments batch_;
   std::optional<std::uint32_t> inline_limit_;
   bool by_variable_ = false, materialise_ = false, repack_ = false, force_ = false,

@@ -28,10 +28,14 @@ Status ViewCommand::run(const InspectedFile& file) {
   Table table(tool_.out(), {{"reason"}, {"object"}, {"explanation"}});
   NMB_TRY(for_each_left_out(file.reader()->file(), [&](const LeftOut& left_out) -> Status {
     const std::string reason(left_out_word(left_out.reason));
-    if (!tool_.options().json) return table.row({reason, left_out.object, left_out.why});
-    objects.push_back({{"reason", reason},
-                       {"object", json_text(left_out.object)},
-                       {"explanation", json_text(left_out.why)}});
+    if (!tool_.options().json) return table.row({reason, left_out.object(), left_out.why});
+    Json object{{"reason", reason},
+                {"kind", left_out_word(left_out.kind)},
+                {"path", json_text(left_out.path)}};
+    if (left_out.kind == LeftOutKind::kAttribute)
+      object["attribute"] = json_text(left_out.attribute);
+    object["explanation"] = json_text(left_out.why);
+    objects.push_back(std::move(object));
     return {};
   }));
   return tool_.options().json ? write_json(tool_.out(), json) : table.finish();

@@ -25,16 +25,36 @@ enum class LeftOutReason : std::uint8_t {
   kName,            // a name that HDF5 cannot hold
   kLink,            // a link to an object that the view does not show
   kUserBlock,       // bytes before the HDF5 data
+  kReference,       // a copied reference to an object that the view does not show; it is null
 };
-inline constexpr std::size_t kLeftOutReasons = 10;
+inline constexpr std::size_t kLeftOutReasons = 11;
 
 // Returns a reason as tools print it, for example "variable length".
 NMB_EXPORT std::string_view left_out_word(LeftOutReason reason);
 
+// The kinds of objects that a view leaves out.
+enum class LeftOutKind : std::uint8_t {
+  kVariable,
+  kDatatype,  // a named datatype
+  kLink,
+  kAttribute,
+  kComment,
+  kUserBlock,
+};
+// Returns a kind as tools print it, for example "named datatype".
+NMB_EXPORT std::string_view left_out_word(LeftOutKind kind);
+
 struct LeftOut {
-  std::string object;  // "variable \"a/b\"", "block \"a\", attribute \"x\""
+  LeftOutKind kind = LeftOutKind::kVariable;
+  // The path of the object in the file, without the first slash. For an attribute or a comment, the
+  // path of the block, variable or named datatype to which it belongs.
+  std::string path{};
+  std::string attribute{};  // name of the attribute, only for kAttribute
   LeftOutReason reason = LeftOutReason::kVariableLength;
-  std::string why;  // a sentence without a period
+  std::string why{};  // a sentence without a period
+  // Returns the object as text: `variable "a/b"`, `attribute "x" of "a/b"`. Control characters in
+  // names are escaped.
+  NMB_EXPORT std::string object() const;
 };
 
 // The number of objects that a view leaves out, and the first of these objects.
@@ -53,8 +73,9 @@ struct LeftOutList {
 using OnLeftOut = std::function<Status(const LeftOut&)>;
 
 // Visits the objects that a view of the newest generation leaves out. The file need not have a
-// view. Encodes the view and discards its bytes. Errors: kUnsupported if no view of the file is
-// possible, with the reason; kDamaged; kIo; errors of `visit`.
+// view; if it has one, the options are those of this view. Encodes the view and discards its bytes.
+// Errors: kUnsupported if no view of the file is possible, with the reason; kDamaged; kIo; errors
+// of `visit`.
 NMB_EXPORT Status for_each_left_out(const ByteSource& file, const OnLeftOut& visit);
 
 }  // namespace nmb

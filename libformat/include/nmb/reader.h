@@ -60,6 +60,19 @@ class KeptRows;
 
 struct ExtentPiece;  // internal to the library
 
+// What an HDF5 view shows (spec/hdf5_view.md).
+struct ViewOptions {
+  // Whether the data sets of classic blocks have dimension scales. Without scales, a view is
+  // smaller and netCDF programs show dimensions without names. Blocks from HDF5 and netCDF-4 keep
+  // their scales.
+  bool dimensions = true;
+  // Whether the view has copies of values of variable length and of references. Without copies, the
+  // view leaves out variables with such values.
+  bool copies = false;
+
+  bool operator==(const ViewOptions&) const = default;
+};
+
 // Reads one generation of an NMB file: the generation that was the newest when the Reader was
 // created. Thread-safe. To read many small hyperslabs together, use GetRequests.
 class Reader {
@@ -91,6 +104,9 @@ class Reader {
   // the view does not show the newest generation, the function reads 64 bytes of the file. Errors:
   // kDamaged, kIo.
   NMB_EXPORT Result<std::uint64_t> hdf5_view_generation() const;
+  // Returns what the view of the file shows. Returns the default if the file has no view or if the
+  // view is of a later version of the format. Reads 64 bytes of the file. Errors: kDamaged; kIo.
+  NMB_EXPORT Result<ViewOptions> hdf5_view_options() const;
   // Returns the maximum number of bytes of values that share one checksum.
   NMB_EXPORT std::uint32_t piece_size() const;
   NMB_EXPORT const Totals& totals() const;

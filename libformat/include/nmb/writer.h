@@ -97,6 +97,9 @@ struct WriterOptions {
   // Whether close() adds a view, through which HDF5 programs can read the file (spec/hdf5_view.md).
   // Not allowed in a dry run (kUsage).
   Hdf5View hdf5_view = Hdf5View::kOff;
+  // What the view shows (ViewOptions in nmb/reader.h). nullopt means: as in the file's view, or the
+  // default of ViewOptions if the file has no view.
+  std::optional<bool> view_dimensions{}, view_copies{};
 
   // --- what happens to the file ---
   bool overwrite = false;  // whether a new file may replace an existing file
@@ -494,10 +497,12 @@ struct WriterReport {
 
 // Adds a view to an NMB file, as a new generation in which nothing else changes. A failure leaves
 // the file unchanged. If the newest generation already has a view, writes only the HDF5 superblock
-// of this view, because a killed writer may not have written the superblock. Uses only `sync`,
-// `locking`, `cancel`, `layer` and `on_repair` of `options`. Errors: kUnsupported if a view cannot
-// show an object (the message names it), or if the file has a feature that only newer writers
-// preserve; kBusy if another writer has the file open; kUnknownKind; kDamaged; kIo; kNoSpace.
+// of this view, because a killed writer may not have written the superblock. But if
+// `view_dimensions` or `view_copies` differs from the view, makes a new view. Uses only
+// `view_dimensions`, `view_copies`, `sync`, `locking`, `cancel`, `layer`, `on_repair` and
+// `on_left_out` of `options`. Errors: kUnsupported if a view cannot show an object (the message
+// names it), or if the file has a feature that only newer writers preserve; kBusy if another writer
+// has the file open; kUnknownKind; kDamaged; kIo; kNoSpace.
 NMB_EXPORT Status add_hdf5_view(const std::string& path, const WriterOptions& options = {});
 
 }  // namespace nmb

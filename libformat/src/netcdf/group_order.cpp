@@ -40,20 +40,30 @@ GroupTree::Node& GroupTree::node_of(std::string_view name) {
 void GroupTree::add_classic(std::string_view name) { node_of(name).is_block = true; }
 
 Status GroupTree::add(const Dataset& group) {
-  Node& node = node_of(group.name);
-  node.is_block = true;
-  if (!group.metadata.extension()) return {};
-  node.is_tracked = is_classic_dataset(group.metadata);
+  if (!group.metadata.extension()) {
+    add_classic(group.name);
+    return {};
+  }
+  bool is_tracked = is_classic_dataset(group.metadata);
+  std::vector<std::string> linked;
   NMB_ASSIGN(const std::vector<Property> properties,
              decode_properties(group.metadata.extension()->hdf5));
   for (const Property& p : properties) {
     if (p.owner != kGlobal) break;
-    if (p.number == Property::Number::kOrder) node.is_tracked = (p.order.links & 1) != 0;
+    if (p.number == Property::Number::kOrder) is_tracked = (p.order.links & 1) != 0;
     if (p.number != Property::Number::kLinks) continue;
     for (const Link& link : p.links)
-      if (link.kind == LinkKind::kGroup) node.linked.push_back(link.name);
+      if (link.kind == LinkKind::kGroup) linked.push_back(link.name);
   }
+  add(group.name, is_tracked, std::move(linked));
   return {};
+}
+
+void GroupTree::add(std::string_view name, bool is_tracked, std::vector<std::string> linked) {
+  Node& node = node_of(name);
+  node.is_block = true;
+  node.is_tracked = is_tracked;
+  node.linked = std::move(linked);
 }
 
 // This function does not use recursion, because names may have very many parts.

@@ -26,6 +26,9 @@ class GroupTree {
   // groups stay in the order in which they were added. For a block of kind 6, its hdf5 section is
   // read. Errors: kDamaged.
   Status add(const Dataset& group);
+  // Adds a group like the function above. `linked` has the names of subgroups in the order of their
+  // links; it may be incomplete.
+  void add(std::string_view name, bool is_tracked, std::vector<std::string> linked);
   // Adds a dataset that is not of kind 6. The sections of the dataset are not read.
   void add_classic(std::string_view name);
   // Returns the names of all added groups. Each group comes before the groups below it. The

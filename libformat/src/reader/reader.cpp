@@ -170,14 +170,13 @@ Result<std::uint64_t> Reader::hdf5_view_generation() const {
   const Superblock& superblock = state_->superblock();
   if (superblock.view.absent()) return 0;
   if (view_is_newest(superblock)) return superblock.generation;
-  std::array<std::byte, ViewHeader::kSize> bytes{};
-  const auto there = std::min<std::uint64_t>(superblock.view.length, bytes.size());
-  NMB_TRY(file().read_at(superblock.view.position, std::span(bytes).first(there)));
-  const std::uint16_t version = ViewHeader::version_of(bytes);
-  if (version == 0)
-    return Status(Code::kDamaged, file().name(), superblock.view.position, "R-HV-2",
-                  "found no header of an HDF5 view");
-  return version == kViewVersion ? ViewHeader::decode(bytes).generation : 0;
+  NMB_ASSIGN(const std::optional<ViewHeader> header, ViewHeader::read(file(), superblock));
+  return header ? header->generation : 0;
+}
+Result<ViewOptions> Reader::hdf5_view_options() const {
+  NMB_ASSIGN(const std::optional<ViewHeader> header,
+             ViewHeader::read(file(), state_->superblock()));
+  return header ? ViewOptions{header->dimensions, header->copies} : ViewOptions();
 }
 std::uint64_t Reader::file_length() const { return state_->superblock().file_length; }
 Result<std::vector<std::string>> Reader::provenance() const {

@@ -18,6 +18,7 @@
 #include "format/page/page.h"
 #include "format/superblock/head.h"
 #include "format/superblock/identity.h"
+#include "format/superblock/view_header.h"
 #include "nmb/verify.h"
 #include "reader/reader_core.h"
 #include "verify/chunk_checker.h"
@@ -144,7 +145,7 @@ class NmbVerifier {
   void check_view();
   bool check_view_header(std::span<const std::byte> header);
   std::optional<Superblock> shown_generation(std::uint64_t generation);
-  void compare_view(const Superblock& shown);
+  void compare_view(const Superblock& shown, const ViewHeader& header);
 
   // These functions in verify_dead_space.cpp check dead space (section 11).
   void check_dead_space();

@@ -61,9 +61,10 @@ void NmbVerifier::check_view() {
   std::vector<std::byte> header(std::min<std::uint64_t>(view.length, ViewHeader::kSize));
   if (Status status = file_.read_at(view.position, header); !status.ok()) return missed(status);
   if (!check_view_header(header)) return;
-  const std::optional<Superblock> shown = shown_generation(ViewHeader::decode(header).generation);
+  const ViewHeader decoded = ViewHeader::decode(header);
+  const std::optional<Superblock> shown = shown_generation(decoded.generation);
   if (!shown || !at_least(VerifyLevel::kBlocks)) return;
-  if (summary_.findings == 0 && summary_.incomplete.ok()) compare_view(*shown);
+  if (summary_.findings == 0 && summary_.incomplete.ok()) compare_view(*shown, decoded);
 }
 
 // Returns the superblock of the generation that the view shows. Finds the superblock by following
@@ -121,7 +122,9 @@ bool NmbVerifier::check_view_header(std::span<const std::byte> header) {
              std::to_string(expected));
   };
   expect(10, load_le<std::uint16_t>(&header[10]), ViewHeader::kSize, "header length");
-  expect(12, load_le<std::uint32_t>(&header[12]), 0, "flags");
+  constexpr std::uint32_t kKnown = ViewHeader::kNoDimensions | ViewHeader::kCopies;
+  const auto flags = load_le<std::uint32_t>(&header[12]);
+  expect(12, flags, flags & kKnown, "flags");
   if (load_le<std::uint64_t>(&header[16]) != superblock().file_id.low ||
       load_le<std::uint64_t>(&header[24]) != superblock().file_id.high)
     report("R-HV-2", at + 16, kObject, "another file id", "the id of this file");
@@ -130,11 +133,12 @@ bool NmbVerifier::check_view_header(std::span<const std::byte> header) {
   return true;
 }
 
-void NmbVerifier::compare_view(const Superblock& shown) {
+void NmbVerifier::compare_view(const Superblock& shown, const ViewHeader& header) {
   const Place& view = superblock().view;
   ComparingSink sink(file_, view);
   ViewEncoding how;
   how.position = view.position;
+  how.options = {header.dimensions, header.copies};
   how.most_chunks = view.length / kBytesOfChunk;
   Head head = head_;
   head.superblock = shown;

@@ -53,7 +53,10 @@ class Commit {
     with_view_ = closing && w_.options.hdf5_view != Hdf5View::kOff;
     if (w_.options.hdf5_view == Hdf5View::kSmall)
       with_view_ = with_view_ && (has_.hdf5 || !committed.view.absent());
-    const bool view_is_due = with_view_ && !view_is_newest(committed);
+    bool view_is_due = false;
+    if (with_view_) {
+      NMB_ASSIGN(view_is_due, choose_view_options(w_));
+    }
     if (!w_.committed.is_none() && !has_.any && !view_is_due) return {};
     // After a failed commit, no other commit is possible, because the failed commit may have
     // counted pages that do not exist.

@@ -82,6 +82,9 @@ Status write_statistics(WriterCore& w, const std::vector<BlockCommit>& blocks);
 Status write_tags(WriterCore& w, const std::vector<BlockCommit>& blocks);
 
 // --- commit_view.cpp ---
+// Sets w.next.view_options on rank 0. Returns whether the file needs a new view even if no block
+// changes.
+Result<bool> choose_view_options(WriterCore& w);
 // Makes the HDF5 view of all blocks. Rank 0 writes the view after the blocks. If no new view is
 // possible, an older view stays.
 Status write_view(WriterCore& w);

@@ -25,6 +25,7 @@ Status encode_view_of(WriterCore& w) {
   ViewEncoding how;
   how.position = round_up(w.next.cursor, 8);
   how.cancel = w.options.cancel;
+  how.options = w.next.view_options;
   if (w.options.hdf5_view != Hdf5View::kOn) {
     const std::uint64_t objects = next.totals.dimensions + next.totals.variables;
     if (objects > kMostAutoViewObjects)
@@ -70,6 +71,24 @@ Status encode_view_of(WriterCore& w) {
 }
 
 }  // namespace
+
+// Only rank 0 reads the header of the file's view. `differs` is combined over all ranks.
+Result<bool> choose_view_options(WriterCore& w) {
+  const Superblock& committed = w.committed.superblock;
+  bool differs = !view_is_newest(committed);
+  auto choose = [&]() -> Status {
+    NMB_ASSIGN(const std::optional<ViewHeader> header,
+               ViewHeader::read(OutputSource(*w.file, committed.file_length), committed));
+    const ViewOptions old =
+        header ? ViewOptions{header->dimensions, header->copies} : ViewOptions();
+    w.next.view_options = {w.options.view_dimensions.value_or(old.dimensions),
+                           w.options.view_copies.value_or(old.copies)};
+    differs = differs || w.next.view_options != old;
+    return {};
+  };
+  NMB_TRY(w.ranks.agree(w.ranks.is_first() ? choose() : Status()));
+  return w.ranks.combine(differs, [](bool a, bool b) { return a || b; });
+}
 
 Status tell_of_old_view(WriterCore& w) {
   if (!view_is_newest(w.committed.superblock) || w.options.hdf5_view != Hdf5View::kOff) return {};

@@ -89,6 +89,10 @@ std::string text_of(const MpiIo::Hints& hints) {
   return in_quotes(text);
 }
 
+std::string text_of(std::optional<bool> option) {
+  return !option ? "as before" : *option ? "yes" : "no";
+}
+
 // The settings that must be equal on all ranks: their names, and their values on this rank.
 using Sayings = std::vector<std::pair<std::string_view, std::string>>;
 
@@ -111,6 +115,8 @@ Sayings sayings_of(const std::string& path, const WriterOptions& options, bool c
           {"hints", text_of(options.hints)},
           {"dry run", number(options.dry_run)},
           {"HDF5 view", number(static_cast<std::uint64_t>(options.hdf5_view))},
+          {"dimensions of the HDF5 view", text_of(options.view_dimensions)},
+          {"copies in the HDF5 view", text_of(options.view_copies)},
           {"statistics", number(options.statistics)},
           {"resume key", in_quotes(options.resume_key)}};
 }

@@ -5,10 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "format/superblock/superblock.h"
 #include "nmb/bytes.h"
+#include "nmb/status.h"
 
 namespace nmb {
 
@@ -18,8 +20,11 @@ struct ViewHeader {
   static constexpr std::size_t kSize = 64;
 
   Digest file_id;
-  std::uint64_t position = 0;    // position of this header
-  std::uint64_t generation = 0;  // generation that the view shows
+  std::uint64_t position = 0;              // position of this header
+  std::uint64_t generation = 0;            // generation that the view shows
+  bool dimensions = true, copies = false;  // as in ViewOptions
+
+  static constexpr std::uint32_t kNoDimensions = 1, kCopies = 2;  // flags
 
   std::array<std::byte, kSize> encode() const;
   // Returns the version of a view that begins with `first_bytes`, or 0 if no view begins with these
@@ -27,6 +32,10 @@ struct ViewHeader {
   static std::uint16_t version_of(std::span<const std::byte> first_bytes);
   // Decodes a header of version kViewVersion.
   static ViewHeader decode(std::span<const std::byte> bytes);
+  // Reads the header of the view of `superblock`. Returns nullopt if there is no view, or if the
+  // version of its header is unknown. Errors: kDamaged (R-HV-2); kIo.
+  static Result<std::optional<ViewHeader>> read(const ByteSource& file,
+                                                const Superblock& superblock);
 };
 
 // Returns whether the file has a view of the generation to which `superblock` belongs. Such a view

@@ -44,20 +44,24 @@ std::string text_of_dimension(std::uint64_t length) {
   return text;
 }
 
+void add_dimension_number(ObjectHeader& header, std::uint64_t number, std::uint64_t index) {
+  header.begin(HeaderMessage::kAttribute, 0, index);
+  Hdf5Bytes& out = header.bytes();
+  put_attribute_prefix(out, kDimensionId, 12, 4);
+  put_int32_type(out);
+  put_scalar_space(out);
+  out.put32(number);
+  (void)header.end();  // fits, because the message has a fixed size
+}
+
 bool add_scale_attributes(ObjectHeader& header, std::string_view name, std::uint64_t text_bytes,
                           std::optional<std::uint64_t> number) {
   constexpr std::string_view kScale = "DIMENSION_SCALE";
   add_attribute_info(header, number ? 3 : 2);
   bool fits = add_text_attribute(header, kScaleClass, kScale, kScale.size() + 1);
   fits &= add_text_attribute(header, kScaleName, name, text_bytes);
-  if (!number) return fits;
-  header.begin(HeaderMessage::kAttribute);
-  Hdf5Bytes& out = header.bytes();
-  put_attribute_prefix(out, kDimensionId, 12, 4);
-  put_int32_type(out);
-  put_scalar_space(out);
-  out.put32(*number);
-  return header.end() && fits;
+  if (number) add_dimension_number(header, *number);
+  return fits;
 }
 
 }  // namespace nmb

@@ -35,6 +35,12 @@ class ViewOutput {
     waiting_.resize(round_up(waiting_.size(), 8));
     return address;
   }
+  // Leaves out a structure of `bytes` bytes, for passes that only compute addresses.
+  Status skip(std::uint64_t bytes) {
+    NMB_TRY(flush());
+    position_ += round_up(bytes, 8);
+    return {};
+  }
   Status flush() {
     if (!waiting_.empty()) NMB_TRY(sink_.write_at(position_, waiting_));
     position_ += waiting_.size();

@@ -54,19 +54,21 @@ bool BlockEncoder::is_coordinate(const Variable& variable, DimId id) const {
 }
 
 Status BlockEncoder::encode(ViewGroup* group) {
-  const std::uint32_t dimensions = metadata_.dimension_count();
+  const std::uint32_t dimensions = shared_.dimensions ? metadata_.dimension_count() : 0;
   if (!shared_.references.grow(dimensions))
     return Status(Code::kDamaged, "", kNoOffset, "R-SB-8",
                   "found more dimensions than the superblock's totals say");
+  NMB_TRY(find_shown());
   coordinates_.assign(dimensions, kGlobal);
   for (DimId id = 0; id < dimensions; ++id) {
     const auto variable = metadata_.find_variable(metadata_.dimension(id).name);
-    if (variable && is_coordinate(metadata_.variable(*variable), id)) coordinates_[id] = *variable;
+    if (variable && is_shown_[*variable] && is_coordinate(metadata_.variable(*variable), id))
+      coordinates_[id] = *variable;
   }
   for (DimId id = 0; id < dimensions; ++id)
     if (coordinates_[id] == kGlobal) NMB_TRY(encode_dimension(id, &group->links));
   for (VarId id = 0; id < metadata_.variable_count(); ++id)
-    NMB_TRY(encode_variable(id, &group->links));
+    if (is_shown_[id]) NMB_TRY(encode_variable(id, &group->links));
   ObjectHeader attributes;
   const std::size_t empty = attributes.bytes().size();
   add_attribute_info(attributes, metadata_.attribute_count(kGlobal));
@@ -124,21 +126,30 @@ Status BlockEncoder::encode_variable(VarId id, LinkList* links) {
   header_.begin(HeaderMessage::kDatatype, kConstant);
   put_type(out, variable.type);
   (void)header_.end();
-  NMB_TRY(add_fill_value(id, grows));
-  NMB_TRY(grows ? add_chunked(id, *bytes) : add_contiguous(id, *bytes));
+  std::optional<Chunks> chunks;
+  if (const std::uint64_t piece = piece_length(id); piece > 0) {
+    NMB_ASSIGN(chunks, piece_chunks(id, piece));
+  } else if (grows) {
+    NMB_ASSIGN(chunks, record_chunks(id, *bytes));
+  }
+  NMB_TRY(add_fill_value(id, chunks.has_value()));
+  NMB_TRY(chunks ? add_chunked(id, *chunks) : add_contiguous(id, *bytes));
   std::string_view name = variable.name;
   std::string longer;
-  const std::optional<DimId> dimension = metadata_.find_dimension(variable.name);
+  const bool has_dimensions = shared_.dimensions && !lengths.empty();
+  const std::optional<DimId> dimension =
+      shared_.dimensions ? metadata_.find_dimension(variable.name) : std::nullopt;
   const bool is_scale = dimension && coordinates_[*dimension] == id;
-  if (!is_scale) add_attribute_info(header_, lengths.size() + metadata_.attribute_count(id));
+  if (!is_scale)
+    add_attribute_info(header_, (has_dimensions ? 1 : 0) + metadata_.attribute_count(id));
   if (is_scale) {
     NMB_TRY(add_scale(name, name.size() + 1, *dimension));
   } else if (dimension) {
     longer = joined_text(kNonCoordinate, name);
     name = longer;
   }
-  if (!lengths.empty() && (!is_scale || lengths.size() > 1)) NMB_TRY(add_coordinates(variable));
-  if (!lengths.empty() && !is_scale) NMB_TRY(add_dimension_list(variable));
+  if (has_dimensions && (!is_scale || lengths.size() > 1)) NMB_TRY(add_coordinates(variable));
+  if (has_dimensions && !is_scale) NMB_TRY(add_dimension_list(variable));
   NMB_TRY(add_attributes(id, header_));
   NMB_ASSIGN(const std::uint64_t address, shared_.out.append(header_.finish()));
   if (is_scale) shared_.references.set(shared_.next_dimension + *dimension, address);
@@ -146,12 +157,12 @@ Status BlockEncoder::encode_variable(VarId id, LinkList* links) {
   return {};
 }
 
-Status BlockEncoder::add_fill_value(VarId id, bool grows) {
+Status BlockEncoder::add_fill_value(VarId id, bool has_chunks) {
   header_.begin(HeaderMessage::kFillValue);
   Hdf5Bytes& out = header_.bytes();
   const std::vector<std::byte> value = fill_value(metadata_, id);
   out.put8(kFillVersion);
-  out.put8(kFillDefined | kWriteIfSet | (grows ? kAllocateByChunk : kAllocateLate));
+  out.put8(kFillDefined | kWriteIfSet | (has_chunks ? kAllocateByChunk : kAllocateLate));
   out.put32(value.size());
   out.put(value);
   (void)header_.end();
@@ -179,50 +190,156 @@ Status BlockEncoder::add_contiguous(VarId id, std::uint64_t bytes) {
   return {};
 }
 
-Status BlockEncoder::add_chunked(VarId id, std::uint64_t record_bytes) {
+// Returns the number of slices of a variable: its records, or 1 if it has no record dimension.
+std::uint64_t BlockEncoder::slices(VarId id) const {
+  return metadata_.is_record_variable(id) ? entry_.records : 1;
+}
+
+// Returns the offset in the extent of a slice of a variable.
+std::uint64_t BlockEncoder::offset(VarId id, std::uint64_t slice) const {
+  return metadata_.begin(id) - layout_.header_length + slice * layout_.record_size;
+}
+
+// Returns the length of the first coded piece of a variable, or 0 if it has no coded piece.
+std::uint64_t BlockEncoder::piece_length(VarId id) const {
+  const std::optional<std::uint64_t> bytes = metadata_.array_bytes(id);
+  if (!places_.has_coded() || !bytes || *bytes == 0) return 0;
+  for (std::uint64_t slice = 0; slice < slices(id); ++slice)
+    if (const std::uint64_t length = places_.coded_length(offset(id, slice), *bytes); length > 0)
+      return length;
+  return 0;
+}
+
+// Checks the pieces of a variable in a block with coded pieces: coded pieces must be chunks, and
+// other values must be contiguous in the file. Errors: kUnsupported.
+Status BlockEncoder::check_pieces(VarId id) const {
+  if (const std::uint64_t piece = piece_length(id); piece > 0)
+    return piece_chunks(id, piece).status();
+  const std::optional<std::uint64_t> bytes = metadata_.array_bytes(id);
+  if (!bytes || *bytes == 0) return {};
+  for (std::uint64_t slice = 0; slice < slices(id); ++slice)
+    NMB_TRY(places_.find(offset(id, slice), *bytes).status());
+  return {};
+}
+
+Status BlockEncoder::find_shown() {
+  is_shown_.assign(metadata_.variable_count(), true);
+  if (!places_.has_coded()) return {};
+  for (VarId id = 0; id < metadata_.variable_count(); ++id) {
+    const Status status = check_pieces(id);
+    if (status.ok()) continue;
+    if (status.code() != Code::kUnsupported) return status;
+    is_shown_[id] = false;
+    if (shared_.on_left_out)
+      NMB_TRY(shared_.on_left_out({.path = joined_path(entry_.name, metadata_.variable(id).name),
+                                   .reason = LeftOutReason::kPieces,
+                                   .why = status.message()}));
+  }
+  return {};
+}
+
+// Returns the chunks of a variable with coded pieces, of which the first has `piece` bytes. All
+// pieces must be chunks of the same shape: along the first dimensions a chunk has length 1, along
+// the next dimension its length divides that of the variable, and it has the remaining dimensions
+// completely.
+Result<BlockEncoder::Chunks> BlockEncoder::piece_chunks(VarId id, std::uint64_t piece) const {
+  const Variable variable = metadata_.variable(id);
+  const std::size_t rank = variable.dimensions.size();
+  std::vector<std::uint64_t> lengths;
+  for (const DimId dimension : variable.dimensions) lengths.push_back(length(dimension));
+  Chunks out;
+  out.has_filter = true;
+  // The dimension along which chunks are cut, and the bytes of an element along it.
+  std::size_t cut = rank;
+  std::uint64_t row = 0, bytes = type_size(variable.type);
+  for (std::size_t i = rank; i-- > 0 && bytes <= piece; bytes *= lengths[i]) {
+    const std::uint64_t rows = piece / bytes;
+    if (piece % bytes != 0 || rows > lengths[i] || lengths[i] % rows != 0) continue;
+    cut = i;
+    row = bytes;
+  }
+  const bool has_records = metadata_.is_record_variable(id);
+  constexpr std::uint64_t kMostChunks = std::uint64_t{1} << 24;
+  const auto refuse = [] {
+    return failure(Code::kUnsupported, "found compressed pieces that are not chunks of HDF5");
+  };
+  if (cut == rank || (has_records && cut == 0 && row != piece)) return refuse();
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::uint64_t chunk = i < cut ? 1 : i == cut ? piece / row : lengths[i];
+    out.grid.chunk.push_back(chunk);
+    out.grid.counts.push_back(lengths[i] / chunk);
+  }
+  const std::uint64_t in_slice = *metadata_.array_bytes(id) / piece;
+  if (in_slice > kMostChunks / std::max<std::uint64_t>(slices(id), 1)) return refuse();
+  for (std::uint64_t n = 0; n < in_slice * slices(id); ++n) {
+    NMB_ASSIGN(const ValuePlaces::Stored stored,
+               places_.find_chunk(offset(id, n / in_slice) + n % in_slice * piece, piece));
+    if (stored.position != 0)
+      out.chunks.push_back({n, stored.position, static_cast<std::uint32_t>(stored.length),
+                            stored.is_coded ? 0u : 1u});
+  }
+  return out;
+}
+
+// Returns the chunks of a variable with records: one chunk for each record.
+Result<BlockEncoder::Chunks> BlockEncoder::record_chunks(VarId id, std::uint64_t record_bytes) {
   const Variable variable = metadata_.variable(id);
   const auto what = [&] { return object("variable", variable.name); };
   if (record_bytes > ~std::uint32_t{0})
     return refused(what(), joined_text("records of ", record_bytes, " bytes"), "fewer than 2^32");
   constexpr std::size_t kMostRecords = 1
                                        << 24;  // limited, because the chunk tree is built in memory
-  std::vector<ViewChunk> chunks;
-  const std::uint64_t first = variable.begin - layout_.header_length;
+  Chunks out;
   for (std::uint64_t record = 0; record < entry_.records && record_bytes != 0; ++record) {
-    const std::uint64_t offset = first + record * layout_.record_size;
-    const Result<std::uint64_t> found = places_.find(offset, record_bytes);
+    const Result<std::uint64_t> found = places_.find(offset(id, record), record_bytes);
     if (!found.ok())
       return found.status().code() == Code::kUnsupported
                  ? failure(Code::kUnsupported, "HDF5 view: ", what(), ", record ", record, ": ",
                            found.status().message())
                  : found.status();
     if (*found == 0) {  // continue with the record in which this hole ends
-      record = std::max(record + 1, (places_.run_end(offset) - first) / layout_.record_size) - 1;
+      const std::uint64_t hole = places_.run_end(offset(id, record)) - offset(id, 0);
+      record = std::max(record + 1, hole / layout_.record_size) - 1;
       continue;
     }
-    if (++shared_.chunks > shared_.most_chunks)
-      return failure(Code::kUnsupported, "HDF5 view: found more than ", shared_.most_chunks,
-                     " records of variables, which is too many for a view");
-    if (chunks.size() == kMostRecords)
+    if (out.chunks.size() == kMostRecords)
       return refused(what(), joined_text("more than ", kMostRecords, " records"), "fewer");
-    chunks.push_back({record, *found, static_cast<std::uint32_t>(record_bytes)});
+    out.chunks.push_back({record, *found, static_cast<std::uint32_t>(record_bytes)});
+    if (shared_.chunks + out.chunks.size() > shared_.most_chunks) break;  // refused below
   }
-  const std::size_t rank = variable.dimensions.size();
-  ViewGrid grid{{1}, {std::max<std::uint64_t>(entry_.records, 1)}};
+  out.grid = {{1}, {std::max<std::uint64_t>(entry_.records, 1)}};
   for (const DimId dimension : variable.dimensions.subspan(1)) {
-    grid.chunk.push_back(length(dimension));
-    grid.counts.push_back(1);
+    out.grid.chunk.push_back(length(dimension));
+    out.grid.counts.push_back(1);
   }
+  return out;
+}
+
+Status BlockEncoder::add_chunked(VarId id, const Chunks& chunks) {
+  constexpr unsigned kFiltersVersion = 2, kDeflate = 1, kOptional = 1, kUsualLevel = 6;
+  shared_.chunks += chunks.chunks.size();
+  if (shared_.chunks > shared_.most_chunks)
+    return failure(Code::kUnsupported, "HDF5 view: found more than ", shared_.most_chunks,
+                   " records of variables, which is too many for a view");
   NMB_ASSIGN(const std::uint64_t tree,
-             append_chunk_tree(chunks, grid, shared_.node_rank, shared_.out));
+             append_chunk_tree(chunks.chunks, chunks.grid, shared_.node_rank, shared_.out));
   header_.begin(HeaderMessage::kLayout);
   Hdf5Bytes& out = header_.bytes();
   out.put8(kLayoutVersion);
   out.put8(kChunked);
-  out.put8(static_cast<unsigned>(rank + 1));
+  out.put8(static_cast<unsigned>(chunks.grid.chunk.size() + 1));
   out.put64(tree);
-  for (const std::uint64_t length : grid.chunk) out.put32(length);
-  out.put32(type_size(variable.type));
+  for (const std::uint64_t length : chunks.grid.chunk) out.put32(length);
+  out.put32(type_size(metadata_.variable(id).type));
+  (void)header_.end();
+  if (!chunks.has_filter) return {};
+  header_.begin(HeaderMessage::kFilters);
+  out.put8(kFiltersVersion);
+  out.put8(1);
+  out.put16(kDeflate);
+  out.put16(kOptional);
+  out.put16(1);  // number of parameters
+  out.put32(kUsualLevel);
   (void)header_.end();
   return {};
 }

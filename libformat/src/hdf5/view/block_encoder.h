@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hdf5/bytes/chunk_tree.h"
 #include "hdf5/bytes/dimension_references.h"
 #include "hdf5/bytes/group_encoder.h"
 #include "hdf5/bytes/object_header.h"
@@ -13,6 +14,7 @@
 #include "hdf5/view/value_places.h"
 #include "nmb/block_entry.h"
 #include "nmb/classic.h"
+#include "nmb/hdf5_view.h"
 
 namespace nmb {
 
@@ -20,6 +22,8 @@ namespace nmb {
 struct DataSetOutput {
   ViewOutput& out;
   DimensionReferences& references;
+  bool dimensions;  // ViewOptions::dimensions
+  const OnLeftOut& on_left_out;
   unsigned node_rank;  // half the maximum number of children of a node in a chunk tree
   std::uint64_t next_dimension = 0;  // index of the next block's first reference
   std::uint64_t first_number = 0;    // netCDF number of the next block's first dimension
@@ -37,17 +41,30 @@ class BlockEncoder {
         layout_(header.layout),
         places_(places),
         shared_(shared) {}
-  // Writes the data sets. `group` gets the attributes of the block and a link to each data set.
-  // Errors: kUnsupported for contents that a view cannot show; kDamaged if there are more
-  // dimensions than the superblock's totals say.
+  // Writes the data sets. Leaves out variables whose compressed pieces are not chunks. `group` gets
+  // the attributes of the block and a link to each data set. Errors: kUnsupported for contents that
+  // a view cannot show; kDamaged if there are more dimensions than the superblock's totals say.
   Status encode(ViewGroup* group);
 
  private:
   Status encode_dimension(DimId id, LinkList* links);
   Status encode_variable(VarId id, LinkList* links);
-  Status add_fill_value(VarId id, bool grows);
+  // The chunks of a variable. `has_filter` is true if some of them are compressed with deflate.
+  struct Chunks {
+    ViewGrid grid;
+    std::vector<ViewChunk> chunks;
+    bool has_filter = false;
+  };
+  Status find_shown();
+  Status check_pieces(VarId id) const;
+  std::uint64_t slices(VarId id) const;
+  std::uint64_t offset(VarId id, std::uint64_t slice) const;
+  std::uint64_t piece_length(VarId id) const;
+  Result<Chunks> record_chunks(VarId id, std::uint64_t record_bytes);
+  Result<Chunks> piece_chunks(VarId id, std::uint64_t piece) const;
+  Status add_fill_value(VarId id, bool has_chunks);
   Status add_contiguous(VarId id, std::uint64_t bytes);
-  Status add_chunked(VarId id, std::uint64_t record_bytes);
+  Status add_chunked(VarId id, const Chunks& chunks);
   Status add_attributes(VarId owner, ObjectHeader& header) const;
   Status add_scale(std::string_view name, std::uint64_t text_bytes, DimId id);
   Status add_coordinates(const Variable& variable);
@@ -65,6 +82,7 @@ class BlockEncoder {
   const ValuePlaces& places_;
   DataSetOutput& shared_;
   ObjectHeader header_;
+  std::vector<bool> is_shown_;  // by variable
   std::vector<VarId>
       coordinates_;  // for each dimension: its coordinate variable, or kGlobal if it has none
 };

@@ -24,7 +24,7 @@ using Number = Property::Number;
 
 }  // namespace
 
-Status ExtendedEncoder::encode(ViewGroup* group) {
+Status ExtendedEncoder::encode(std::vector<std::optional<std::int64_t>> numbers, ViewGroup* group) {
   const std::string text = messages_.object("block", "");
   const auto of_block = [&](const Status& status) {
     return Status(status.code(), status.file(), kNoOffset, status.rule(),
@@ -35,11 +35,12 @@ Status ExtendedEncoder::encode(ViewGroup* group) {
   properties_ = std::move(*properties);
   const hdf5::Order order = properties_.order(kGlobal);
   if (const Property* p = properties_.find(Number::kUserBlock))
-    NMB_TRY(messages_.leave_out("user block of " + text, LeftOutReason::kUserBlock,
+    NMB_TRY(messages_.leave_out(LeftOutKind::kUserBlock, "", LeftOutReason::kUserBlock,
                                 joined_text("the user block has ", p->bytes.size(), " bytes")));
   group->is_extended = true;
   group->link_order = order.links;
   group->attribute_order = order.attributes;
+  add_to_known(std::move(numbers), order.links);
   NMB_TRY(encode_types(&group->links));
   is_shown_.assign(metadata_.variable_count(), false);
   for (VarId id = 0; id < metadata_.variable_count(); ++id) {
@@ -53,12 +54,34 @@ Status ExtendedEncoder::encode(ViewGroup* group) {
   header_.start(order.attributes);
   const std::size_t empty = header_.bytes().size();
   NMB_TRY(messages_.add_shared_messages(kGlobal, KnownObjects::key_of_path(block_.name), header_));
-  if (const Status status = messages_.add_attributes(metadata_, kGlobal, text, true, header_);
+  if (const Status status =
+          messages_.add_attributes(metadata_, kGlobal, block_.name, true, header_);
       !status.ok())
     return of_block(status);
   const auto messages = header_.bytes().bytes().subspan(empty);
   group->messages.assign(messages.begin(), messages.end());
   return {};
+}
+
+void ExtendedEncoder::add_to_known(std::vector<std::optional<std::int64_t>> numbers,
+                                   unsigned link_order) {
+  std::vector<std::string> groups;
+  if (const Property* const p = properties_.find(Number::kLinks))
+    for (const Link& link : p->links)
+      if (link.kind == LinkKind::kGroup) groups.push_back(link.name);
+  shared_.now.add_block(block_.name, source_, std::move(numbers), (link_order & 1) != 0,
+                        std::move(groups));
+}
+
+// If the view has several sources, netCDF-C might choose the same number for two dimensions. A
+// scale without a number then gets the number that netCDF-C chose in the source. Returns this
+// number, or nullopt if the view adds no number.
+std::optional<std::uint64_t> ExtendedEncoder::added_number(VarId id) const {
+  if (!shared_.before.has_several_sources() || !is_dimension_scale(metadata_, id) ||
+      metadata_.find_attribute(id, kDimensionId))
+    return std::nullopt;
+  return static_cast<std::uint64_t>(shared_.before.scale_numbers(block_.name)[scales_ - 1]) +
+         shared_.before.first_dimension(source_);
 }
 
 // Encodes the named datatypes whose first link is in this group.
@@ -76,8 +99,8 @@ Status ExtendedEncoder::encode_types(LinkList* links) {
     if (const Status status = put_datatype(types_, type, message); !status.ok()) {
       if (status.code() != Code::kUnsupported) return status;
       left_out_links_.insert(link.name);
-      NMB_TRY(messages_.leave_out(messages_.object("named datatype", link.name),
-                                  LeftOutReason::kType, status.message()));
+      NMB_TRY(messages_.leave_out(LeftOutKind::kDatatype, link.name, LeftOutReason::kType,
+                                  status.message()));
       continue;
     }
     const Digest key = KnownObjects::key_of_type(types_.at(type).name, message.bytes());
@@ -115,17 +138,12 @@ Creation ExtendedEncoder::creation_of(VarId id) const {
 Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
   const Variable variable = metadata_.variable(id);
   NMB_ASSIGN(const Space space, properties_.space(metadata_, block_.records, id));
-  if (is_dimension_scale(metadata_, id)) {
-    const std::vector<std::int64_t> number = integers(metadata_, id, kDimensionId, 1);
-    shared_.now.count_dimension(
-        source_, number.empty() ? std::nullopt : std::optional<std::int64_t>(number[0]));
-  }
+  if (is_dimension_scale(metadata_, id)) ++scales_;
   const auto left_out = [&](LeftOutReason reason, std::string why) -> Status {
-    NMB_TRY(
-        messages_.leave_out(messages_.object("variable", variable.name), reason, std::move(why)));
+    NMB_TRY(messages_.leave_out(LeftOutKind::kVariable, variable.name, reason, std::move(why)));
     return is_dimension_scale(metadata_, id) ? encode_dimension(id, space, links) : Status();
   };
-  if (types_.needs_heap(variable.type))
+  if (types_.needs_heap(variable.type) && !shared_.copies)
     return left_out(LeftOutReason::kVariableLength,
                     joined_text("the values have type ", types_.text(variable.type)));
   if (properties_.find(Number::kVirtual, id))
@@ -150,7 +168,7 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
   header_.begin(HeaderMessage::kDatatype, kConstantMessage | (*named ? kSharedMessage : 0));
   header_.bytes().put(type.bytes());
   (void)header_.end();
-  Refused refused = storage_.add_fill_value(creation);
+  NMB_ASSIGN(Refused refused, storage_.add_fill_value(id, creation));
   if (!refused) {
     NMB_ASSIGN(refused, storage_.add_layout(id, space, creation));
   }
@@ -159,11 +177,15 @@ Status ExtendedEncoder::encode_variable(VarId id, LinkList* links) {
   if (refused) return left_out(refused->reason, std::move(refused->why));
   const Digest key = KnownObjects::key_of_path(messages_.path_of(variable.name));
   NMB_TRY(messages_.add_shared_messages(id, key, header_));
-  NMB_TRY(messages_.add_attributes(metadata_, id, messages_.object("variable", variable.name), true,
-                                   header_));
+  NMB_TRY(messages_.add_attributes(metadata_, id, messages_.path_of(variable.name), true, header_,
+                                   added_number(id)));
   NMB_ASSIGN(const std::uint64_t address, shared_.out.append(header_.finish()));
   shared_.now.place(key, address);
   if (*named) shared_.now.count_type_use(**named);
+  if (const std::uint64_t lost = storage_.lost_references(); lost > 0)
+    NMB_TRY(messages_.leave_out(LeftOutKind::kVariable, variable.name, LeftOutReason::kReference,
+                                joined_text(lost, lost == 1 ? " reference is" : " references are",
+                                            " null, because the view does not show the object")));
   links->add(variable.name, address);
   is_shown_[id] = true;
   return {};
@@ -175,7 +197,7 @@ Status ExtendedEncoder::encode_dimension(VarId id, const Space& space, LinkList*
   constexpr std::uint64_t kMostLength = std::uint64_t{1} << 60;
   if (space.lengths.empty() || space.lengths[0] > kMostLength) return {};
   const std::vector<std::int64_t> number = integers(metadata_, id, kDimensionId, 1);
-  std::optional<std::uint64_t> shown;
+  std::optional<std::uint64_t> shown = added_number(id);
   if (!number.empty() && number[0] >= 0)
     shown = static_cast<std::uint64_t>(number[0]) + shared_.before.first_dimension(source_);
   const std::string text = text_of_dimension(space.lengths[0]);
@@ -218,7 +240,7 @@ Status ExtendedEncoder::arrange_links(ViewGroup* group) {
 Status ExtendedEncoder::add_link(const Link& link, ViewGroup* group) {
   const auto left_out = [&](LeftOutReason reason, std::string why) {
     left_out_links_.insert(link.name);
-    return messages_.leave_out(messages_.object("link", link.name), reason, std::move(why));
+    return messages_.leave_out(LeftOutKind::kLink, link.name, reason, std::move(why));
   };
   if (link.content.size() + link.name.size() > kMostMessage / 2)
     return left_out(LeftOutReason::kTooLarge,

@@ -2,6 +2,9 @@
 // named datatypes, links and attributes (spec/hdf5_view.md, "Blocks of kind 6").
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -32,13 +35,17 @@ class ExtendedEncoder {
         shared_(shared),
         messages_(block, properties_, scales, shared),
         storage_(block, places, shared, header_) {}
-  // Writes the objects of the block. `group` gets the messages of the group and links to the
-  // objects. Errors: kDamaged; kUnsupported if there are more chunks than allowed.
-  Status encode(ViewGroup* group);
+  // Writes the objects of the block. `numbers` has the number of each dimension scale of the block
+  // in order of definition, or nullopt for a scale without a number. `group` gets the messages of
+  // the group and links to the objects. Errors: kDamaged; kUnsupported if there are more chunks
+  // than allowed.
+  Status encode(std::vector<std::optional<std::int64_t>> numbers, ViewGroup* group);
 
  private:
   Status encode_types(LinkList* links);
+  void add_to_known(std::vector<std::optional<std::int64_t>> numbers, unsigned link_order);
   Status encode_variable(VarId id, LinkList* links);
+  std::optional<std::uint64_t> added_number(VarId id) const;
   Status encode_dimension(VarId id, const hdf5::Space& space, LinkList* links);
   hdf5::Creation creation_of(VarId id) const;
   Status arrange_links(ViewGroup* group);
@@ -54,6 +61,7 @@ class ExtendedEncoder {
   ObjectMessages messages_;
   StorageEncoder storage_;
   std::vector<bool> is_shown_;  // by variable
+  std::size_t scales_ = 0;      // number of dimension scales so far
   std::unordered_set<std::string> left_out_links_;
 };
 

@@ -26,6 +26,9 @@ struct ExtendedOutput {
   const KnownObjects& before;  // facts from the previous pass
   KnownObjects& now;
   const OnLeftOut& on_left_out;
+  bool copies;  // ViewOptions::copies
+  // False in a pass that only computes addresses. Such a pass converts no values of variables.
+  bool writes;
   std::uint64_t& chunks;  // number of chunks so far
   std::uint64_t most_chunks;
 };

@@ -2,7 +2,6 @@
 #include "hdf5/view/known_objects.h"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <string>
 
@@ -37,13 +36,29 @@ void KnownObjects::count_tree(std::uint64_t chunks, std::size_t rank) {
     tree_bytes_[i] += chunk_tree_bytes(chunks, rank, kNodeRanks[i]);
 }
 
-void KnownObjects::count_dimension(std::size_t source, std::optional<std::int64_t> number) {
-  Dimensions& dimensions = dimensions_[source];
-  if (number && *number >= 0) {
-    dimensions.numbered = std::max(dimensions.numbered, static_cast<std::uint64_t>(*number) + 1);
-    dimensions.numbers.insert(*number);
-  } else {
-    ++dimensions.unnumbered;
+void KnownObjects::add_block(const std::string& name, std::size_t source,
+                             std::vector<std::optional<std::int64_t>> scales, bool tracks_links,
+                             std::vector<std::string> groups) {
+  for (const std::optional<std::int64_t>& number : scales)
+    if (number) sources_[source].numbers.insert(*number);
+  if (!scales.empty()) blocks_[name] = {source, std::move(scales), {}};
+  groups_.add(name, tracks_links, std::move(groups));
+}
+
+// Numbers the scales as netCDF-C does when it reads the source. If a scale has no number, netCDF-C
+// takes the largest number that it has read so far, plus 1. Visits the groups in the order in which
+// netCDF-C reads them.
+void KnownObjects::number_scales() {
+  for (const std::string& name : groups_.in_order()) {
+    const auto found = blocks_.find(name);
+    if (found == blocks_.end()) continue;
+    BlockScales& block = found->second;
+    std::uint64_t& next = sources_[block.source].next;
+    block.numbers.clear();
+    for (const std::optional<std::int64_t>& own : block.own) {
+      block.numbers.push_back(own.value_or(static_cast<std::int64_t>(next)));
+      next = std::max(next, static_cast<std::uint64_t>(block.numbers.back()) + 1);
+    }
   }
 }
 
@@ -69,14 +84,14 @@ bool KnownObjects::settle(std::uint64_t heap_position) {
   node_rank_ = kNodeRanks[static_cast<std::size_t>(least - tree_bytes_.begin())];
   // Numbers the sources in the order of their creation. So the numbers stay the same when blocks
   // are added.
-  std::vector<std::size_t> sources(dimensions_.size());
-  std::iota(sources.begin(), sources.end(), std::size_t{0});
-  std::ranges::stable_sort(sources, {}, [&](std::size_t i) { return dimensions_[i].order; });
-  first_dimensions_.resize(dimensions_.size());
+  number_scales();
+  std::vector<Source*> sources;
+  for (Source& source : sources_) sources.push_back(&source);
+  std::ranges::stable_sort(sources, {}, &Source::order);
   std::uint64_t next = 0;
-  for (const std::size_t source : sources) {
-    first_dimensions_[source] = next;
-    next += dimensions_[source].numbered + dimensions_[source].unnumbered;
+  for (Source* const source : sources) {
+    source->first = next;
+    next += source->next;
     if (next > kMostDimensions) return false;
   }
   return true;

@@ -12,11 +12,13 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "netcdf/group_order.h"
 #include "nmb/bytes.h"
 
 namespace nmb {
@@ -40,19 +42,22 @@ class KnownObjects {
   // Adds a source and returns its index. Each source has its own range of dimension numbers.
   // `order` is the creation order of the source's first block.
   std::size_t add_source(std::uint64_t order) {
-    dimensions_.push_back({.order = order});
-    return dimensions_.size() - 1;
+    sources_.push_back({.order = order});
+    return sources_.size() - 1;
   }
   // Returns whether a dimension scale of the source has one of the numbers.
   bool has_number(std::size_t source, std::span<const std::int64_t> numbers) const {
     return std::ranges::any_of(
-        numbers, [&](std::int64_t n) { return dimensions_[source].numbers.contains(n); });
+        numbers, [&](std::int64_t n) { return sources_[source].numbers.contains(n); });
   }
-  // Counts a dimension of a source. If `number` is nullopt, the dimension has no number.
-  void count_dimension(std::size_t source, std::optional<std::int64_t> number);
-  void count_dimensions(std::size_t source, std::uint64_t count) {
-    dimensions_[source].unnumbered += count;
-  }
+  // Adds the dimensions of a classic block.
+  void count_dimensions(std::size_t source, std::uint64_t count) { sources_[source].next += count; }
+  // Adds a block of kind 6. `scales` has the number of each dimension scale in order of definition,
+  // or nullopt for a scale without a number. `groups` has the names of the groups below the block
+  // in the order of their links.
+  void add_block(const std::string& name, std::size_t source,
+                 std::vector<std::optional<std::int64_t>> scales, bool tracks_links,
+                 std::vector<std::string> groups);
   // Call this function at the end of a pass. `heap_position` is the position after the view's other
   // structures. Returns false if there are 2^31 dimensions or more.
   [[nodiscard]] bool settle(std::uint64_t heap_position);
@@ -61,7 +66,8 @@ class KnownObjects {
   // Returns whether the next pass writes objects of the same sizes as the pass that used `before`.
   bool same_sizes(const KnownObjects& before) const {
     return node_rank_ == before.node_rank_ && references_ == before.references_ &&
-           absent_ == before.absent_ && unlinked_types_ == before.unlinked_types_;
+           absent_ == before.absent_ && unlinked_types_ == before.unlinked_types_ &&
+           has_several_sources() == before.has_several_sources();
   }
   // Returns the address of an object, or 0 if the view does not show the object.
   std::uint64_t address(const Digest& key) const {
@@ -83,31 +89,45 @@ class KnownObjects {
   std::uint64_t heap_position() const { return heap_position_; }
   // Returns the number of a source's first dimension.
   std::uint64_t first_dimension(std::size_t source) const {
-    return source < first_dimensions_.size() ? first_dimensions_[source] : 0;
+    return source < sources_.size() ? sources_[source].first : 0;
+  }
+  bool has_several_sources() const { return sources_.size() > 1; }
+  // Returns the numbers by which netCDF-C identifies the dimension scales of a block in the source,
+  // in order of definition. Returns no numbers in the first pass.
+  std::span<const std::int64_t> scale_numbers(const std::string& block) const {
+    const auto found = blocks_.find(block);
+    return found == blocks_.end() ? std::span<const std::int64_t>() : found->second.numbers;
   }
 
  private:
   struct Hash {
     std::size_t operator()(const Digest& digest) const { return digest.low; }
   };
-  struct Dimensions {
-    std::uint64_t order = 0;       // order of creation of the source's first block
-    std::uint64_t numbered = 0;    // one more than the largest dimension number
-    std::uint64_t unnumbered = 0;  // number of dimensions without a number
+  struct Source {
+    std::uint64_t order = 0;  // order of creation of the source's first block
+    std::uint64_t next = 0;   // one more than the largest dimension number
+    std::uint64_t first = 0;  // number of the first dimension in the view, set by settle()
     std::unordered_set<std::int64_t> numbers{};
   };
+  struct BlockScales {
+    std::size_t source = 0;
+    std::vector<std::optional<std::int64_t>> own;  // numbers that the scales have
+    std::vector<std::int64_t> numbers;             // set by settle()
+  };
+  void number_scales();
   static constexpr std::array<unsigned, 5> kNodeRanks{2, 4, 8, 16, 32};
 
   std::unordered_map<Digest, std::uint64_t, Hash> addresses_;
   std::map<Digest, std::uint32_t> hard_links_, type_uses_;
   std::map<Digest, std::vector<Digest>> type_links_;  // paths of the links to a named datatype
-  std::vector<Dimensions> dimensions_;
+  std::vector<Source> sources_;
+  std::unordered_map<std::string, BlockScales> blocks_;
+  hdf5::GroupTree groups_;  // blocks of kind 6
   std::array<std::uint64_t, kNodeRanks.size()> tree_bytes_{};
   // settle() sets the following members.
   unsigned node_rank_ = 2;
   std::map<Digest, std::uint32_t> references_;
   std::set<Digest> absent_, unlinked_types_;
-  std::vector<std::uint64_t> first_dimensions_;
   std::uint64_t heap_position_ = 0;
 };
 

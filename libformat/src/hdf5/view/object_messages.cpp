@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hdf5/bytes/datatype_message.h"
+#include "hdf5/bytes/dimension_messages.h"
 #include "hdf5/model/memory_layout.h"
 #include "hdf5/model/netcdf_marks.h"
 #include "hdf5/model/type_header.h"
@@ -41,9 +42,11 @@ void put_space(const Space& space, Hdf5Bytes& out) {
   }
 }
 
-Status ObjectMessages::leave_out(std::string object, LeftOutReason reason, std::string why) {
+Status ObjectMessages::leave_out(LeftOutKind kind, std::string_view name, LeftOutReason reason,
+                                 std::string why) {
   if (!shared_.on_left_out) return {};
-  return shared_.on_left_out({std::move(object), reason, std::move(why)});
+  return shared_.on_left_out(
+      {.kind = kind, .path = path_of(name), .reason = reason, .why = std::move(why)});
 }
 
 std::string ObjectMessages::path_of(std::string_view name) const {
@@ -74,8 +77,7 @@ Status ObjectMessages::encode_type(Type type, const Property* attributes, std::u
   if (attributes) {
     NMB_ASSIGN(const ClassicHeader decoded,
                hdf5::decode_type_attributes(attributes->bytes, types_));
-    NMB_TRY(add_attributes(decoded.metadata, kGlobal,
-                           object("named datatype", types_.at(type).name), false, header));
+    NMB_TRY(add_attributes(decoded.metadata, kGlobal, types_.at(type).name, false, header));
   }
   NMB_ASSIGN(*address, shared_.out.append(header.finish()));
   shared_.now.place(key, *address);
@@ -107,7 +109,7 @@ Status ObjectMessages::add_shared_messages(VarId owner, const Digest& key, Objec
     if (!header.end()) {
       header.drop();
       NMB_TRY(leave_out(
-          object("comment of", owner == kGlobal ? "" : metadata_.variable(owner).name),
+          LeftOutKind::kComment, owner == kGlobal ? "" : metadata_.variable(owner).name,
           LeftOutReason::kTooLarge, joined_text("the comment has ", p->bytes.size(), " bytes")));
     }
   }
@@ -125,12 +127,13 @@ void ObjectMessages::add_reference_count(const Digest& key, ObjectHeader& header
 }
 
 Status ObjectMessages::add_attributes(const Metadata& metadata, VarId owner,
-                                      const std::string& object, bool has_properties,
-                                      ObjectHeader& header) {
+                                      const std::string& path, bool has_properties,
+                                      ObjectHeader& header,
+                                      std::optional<std::uint64_t> dimension) {
   std::uint32_t number = 0;
-  add_attribute_info(header, metadata.attribute_count(owner),
+  add_attribute_info(header, metadata.attribute_count(owner) + (dimension ? 1 : 0),
                      has_properties ? properties_.order(owner).attributes : 0);
-  return metadata.try_each_attribute(owner, [&](const Attribute& attribute) -> Status {
+  NMB_TRY(metadata.try_each_attribute(owner, [&](const Attribute& attribute) -> Status {
     Space space = hdf5::usual_space(attribute);
     CharacterSet characters = hdf5::usual_character_set(attribute.name);
     if (has_properties) {
@@ -141,17 +144,22 @@ Status ObjectMessages::add_attributes(const Metadata& metadata, VarId owner,
     std::vector<std::byte> bytes;
     const Attribute shown =
         has_properties && owner != kGlobal ? renumbered(owner, attribute, &bytes) : attribute;
-    return add_attribute(shown, number++, space, characters, object, header);
-  });
+    return add_attribute(shown, number++, space, characters, path, header);
+  }));
+  if (dimension) add_dimension_number(header, *dimension, number);
+  return {};
 }
 
 Status ObjectMessages::add_attribute(const Attribute& attribute, std::uint32_t number,
                                      const Space& space, CharacterSet characters,
-                                     const std::string& object, ObjectHeader& header) {
-  const auto left_out = [&](LeftOutReason reason, std::string why) {
-    return leave_out(
-        joined_text(object, ", attribute \"", printable(attribute.name.substr(0, 80)), "\""),
-        reason, std::move(why));
+                                     const std::string& path, ObjectHeader& header) {
+  const auto left_out = [&](LeftOutReason reason, std::string why) -> Status {
+    if (!shared_.on_left_out) return {};
+    return shared_.on_left_out({.kind = LeftOutKind::kAttribute,
+                                .path = path.substr(path.starts_with('/') ? 1 : 0),
+                                .attribute = std::string(attribute.name),
+                                .reason = reason,
+                                .why = std::move(why)});
   };
   if (attribute.name.empty() || attribute.name.find('\0') != attribute.name.npos)
     return left_out(LeftOutReason::kName, "the name is empty or has a NUL");
@@ -171,7 +179,7 @@ Status ObjectMessages::add_attribute(const Attribute& attribute, std::uint32_t n
   if (size * attribute.count > kMostMessage)
     return left_out(LeftOutReason::kTooLarge,
                     joined_text("the attribute has ", size * attribute.count, " bytes"));
-  const Status converted = values_.put(attribute, values);
+  const Status converted = values_.put(attribute.type, attribute.values, attribute.count, values);
   if (!converted.ok()) {
     if (converted.code() != Code::kUnsupported) return converted;
     return left_out(values_.reason(), converted.message());

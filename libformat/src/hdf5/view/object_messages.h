@@ -12,7 +12,7 @@
 
 #include "hdf5/bytes/object_header.h"
 #include "hdf5/model/block_properties.h"
-#include "hdf5/view/attribute_values.h"
+#include "hdf5/view/converted_values.h"
 #include "hdf5/view/extended_output.h"
 #include "nmb/reader.h"
 
@@ -34,7 +34,9 @@ class ObjectMessages {
         shared_(shared),
         values_(types_, shared.before, shared.heap) {}
 
-  Status leave_out(std::string object, LeftOutReason reason, std::string why);
+  // Reports an object that the view leaves out. `name` is the name of the object in the block; it
+  // is empty for the block itself.
+  Status leave_out(LeftOutKind kind, std::string_view name, LeftOutReason reason, std::string why);
   // Returns the path of an object of the block.
   std::string path_of(std::string_view name) const;
   // Returns the kind and path of an object as text for error messages.
@@ -50,14 +52,16 @@ class ObjectMessages {
   // Adds the comment of an object, and its reference count if this is not 1.
   Status add_shared_messages(VarId owner, const Digest& key, ObjectHeader& header);
   void add_reference_count(const Digest& key, ObjectHeader& header) const;
-  // Adds the attributes of `owner` in `metadata`. `object` names the owner in error messages.
-  // `has_properties` is true if the hdf5 section may have properties of the attributes.
-  Status add_attributes(const Metadata& metadata, VarId owner, const std::string& object,
-                        bool has_properties, ObjectHeader& header);
+  // Adds the attributes of `owner` in `metadata`. `path` is the path of the owner.
+  // `has_properties` is true if the hdf5 section may have properties of the attributes. If
+  // `dimension` is set, adds the attribute _Netcdf4Dimid with this number.
+  Status add_attributes(const Metadata& metadata, VarId owner, const std::string& path,
+                        bool has_properties, ObjectHeader& header,
+                        std::optional<std::uint64_t> dimension = {});
 
  private:
   Status add_attribute(const Attribute& attribute, std::uint32_t number, const hdf5::Space& space,
-                       CharacterSet characters, const std::string& object, ObjectHeader& header);
+                       CharacterSet characters, const std::string& path, ObjectHeader& header);
   Attribute renumbered(VarId owner, const Attribute& attribute,
                        std::vector<std::byte>* bytes) const;
 
@@ -67,7 +71,7 @@ class ObjectMessages {
   const hdf5::BlockProperties& properties_;
   const std::span<const ScaleNumbers> scales_;
   ExtendedOutput& shared_;
-  AttributeValues values_;
+  ConvertedValues values_;
 };
 
 }  // namespace nmb

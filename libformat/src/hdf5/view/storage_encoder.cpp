@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "hdf5/model/memory_layout.h"
 #include "values/chunk_table.h"
 #include "wire/checked.h"
 #include "wire/joined_text.h"
@@ -24,7 +25,12 @@ constexpr std::size_t kMostChunks = 1 << 24;  // limited, because the chunk tree
 
 }  // namespace
 
-Refused StorageEncoder::add_fill_value(const Creation& creation) {
+// Returns the size of a value of the variable in an HDF5 file.
+std::uint64_t StorageEncoder::size_in_file(VarId id) const {
+  return hdf5::memory_size(types_, metadata_.variable(id).type, hdf5::kStringInFile);
+}
+
+Result<Refused> StorageEncoder::add_fill_value(VarId id, const Creation& creation) {
   constexpr unsigned kVersion = 3, kUndefined = 0x10, kDefined = 0x20;
   Hdf5Bytes& out = header_.bytes();
   const bool is_user = creation.fill_state == hdf5::FillState::kUser;
@@ -35,24 +41,78 @@ Refused StorageEncoder::add_fill_value(const Creation& creation) {
            (is_user                                              ? kDefined
             : creation.fill_state == hdf5::FillState::kUndefined ? kUndefined
                                                                  : 0));
-  if (is_user) {
+  const Type type = metadata_.variable(id).type;
+  if (is_user && types_.needs_heap(type)) {
+    if (creation.fill_value.size() < types_.value_size(type))
+      return failure(Code::kDamaged, "found a fill value of ", creation.fill_value.size(),
+                     " bytes");
+    out.put32(size_in_file(id));
+    const Status converted = values_.put(type, creation.fill_value, 1, out);
+    if (converted.code() == Code::kUnsupported)
+      return Refused({values_.reason(), "fill value: " + converted.message()});
+    NMB_TRY(converted);
+  } else if (is_user) {
     out.put32(creation.fill_value.size());
     out.put(std::span<const std::byte>(creation.fill_value));
   }
-  if (header_.end()) return {};
-  return Refusal{LeftOutReason::kTooLarge,
-                 joined_text("the fill value has ", creation.fill_value.size(), " bytes")};
+  if (header_.end()) return Refused();
+  return Refused({LeftOutReason::kTooLarge,
+                  joined_text("the fill value has ", creation.fill_value.size(), " bytes")});
+}
+
+template <class Take>
+Result<Refused> StorageEncoder::convert_values(VarId id, std::uint64_t count, bool adds_to_heap,
+                                               Take take) {
+  constexpr std::uint64_t kPart = std::uint64_t{1} << 16;
+  const Type type = metadata_.variable(id).type;
+  const std::uint64_t size = types_.value_size(type);
+  const std::uint64_t most = 8 * std::max<std::uint64_t>(kPart / (8 * size), 1);
+  const RangeSource region(block_.extent, metadata_.begin(id),
+                           metadata_.extension()->storage_of(id)->region_length);
+  if (count > region.size() / size)
+    return failure(Code::kDamaged, "found values of ", region.size(), " bytes, expected ", count,
+                   " values of ", size, " bytes");
+  values_.start(region, adds_to_heap);
+  std::vector<std::byte> stored;
+  Hdf5Bytes converted;
+  for (std::uint64_t first = 0; first < count; first += most) {
+    const std::uint64_t values = std::min(most, count - first);
+    stored.resize(values * size);
+    NMB_TRY(region.read_at(first * size, stored));
+    converted.clear();
+    const Status status = values_.convert(type, stored, values, converted);
+    if (status.code() == Code::kUnsupported) return Refused({values_.reason(), status.message()});
+    NMB_TRY(status);
+    NMB_TRY(take(converted));
+  }
+  return Refused();
+}
+
+// Writes an array with the values of a variable, if all of them can be converted. Compact values
+// are only checked.
+Result<Refused> StorageEncoder::copy_values(VarId id, std::uint64_t count, bool is_compact) {
+  const auto drop = [](Hdf5Bytes&) { return Status(); };
+  NMB_ASSIGN(const Refused refused, convert_values(id, count, false, drop));
+  if (refused) return refused;
+  copy_ = is_compact ? 0 : shared_.out.position();
+  if (is_compact) return Refused();
+  if (!shared_.writes) {
+    NMB_TRY(shared_.out.skip(count * size_in_file(id)));
+    return Refused();
+  }
+  return convert_values(id, count, true,
+                        [&](Hdf5Bytes& part) { return shared_.out.append(part.bytes()).status(); });
 }
 
 Result<Refused> StorageEncoder::add_layout(VarId id, const Space& space, const Creation& creation) {
   const Storage* const storage = metadata_.extension()->storage_of(id);
   const bool is_simple = space.space_class == SpaceClass::kSimple;
-  std::uint64_t bytes = space.space_class == SpaceClass::kNull
-                            ? 0
-                            : metadata_.value_size(metadata_.variable(id).type);
+  const std::uint64_t size = size_in_file(id);
+  std::uint64_t bytes = space.space_class == SpaceClass::kNull ? 0 : size;
   for (const std::uint64_t length : space.lengths)
     if (!checked_mul(bytes, length, &bytes))
       return Refused({LeftOutReason::kTooLarge, "the values have 2^64 bytes or more"});
+  copy_.reset();
   const bool is_chunked = creation.layout == Layout::kChunked && is_simple;
   if (is_chunked && creation.chunk.size() != space.lengths.size())
     return failure(Code::kDamaged, "found a chunk of ", creation.chunk.size(),
@@ -63,16 +123,21 @@ Result<Refused> StorageEncoder::add_layout(VarId id, const Space& space, const C
                      "found stored chunks of a data set whose layout is not chunked");
     return add_chunks(id, *storage, space);
   }
-  const bool is_stored = bytes > 0 && !storage;
-  if (is_stored && !places_.ok())
-    return Refused({LeftOutReason::kPieces, places_.status().message()});
+  const bool is_heap = storage && storage->kind == StorageKind::kHeap;
+  const bool is_stored = bytes > 0 && (!storage || is_heap);
   // If the array may grow, HDF5 stores it in chunks.
   const bool grows = space.lengths != space.maximum;
+  const bool is_compact = creation.layout == Layout::kCompact && !grows;
+  if (is_stored && is_heap) {
+    NMB_ASSIGN(const Refused refused, copy_values(id, bytes / size, is_compact));
+    if (refused) return refused;
+  } else if (is_stored && !places_.ok()) {
+    return Refused({LeftOutReason::kPieces, places_.status().message()});
+  }
   if (is_stored && (is_chunked || grows)) return add_rows(id, space, creation);
   if (is_chunked) return add_chunked(id, {}, {creation.chunk, {}});
   if (grows) return add_chunked(id, {}, {std::vector<std::uint64_t>(space.lengths.size(), 1), {}});
-  if (creation.layout == Layout::kCompact && (is_stored || bytes == 0))
-    return add_compact(id, bytes);
+  if (is_compact && (is_stored || bytes == 0)) return add_compact(id, bytes);
   return add_contiguous(id, bytes, is_stored, creation);
 }
 
@@ -84,6 +149,10 @@ bool StorageEncoder::unwritten_is_zero(VarId id, const Creation& creation) const
 
 Result<Refused> StorageEncoder::find(VarId id, const Creation& creation, std::uint64_t offset,
                                      std::uint64_t bytes, std::uint64_t* position) const {
+  if (copy_) {
+    *position = *copy_ + (offset - metadata_.begin(id));
+    return Refused();
+  }
   const Result<std::uint64_t> found = places_->find(offset, bytes);
   if (!found.ok()) {
     if (found.status().code() != Code::kUnsupported) return found.status();
@@ -101,14 +170,23 @@ Result<Refused> StorageEncoder::add_compact(VarId id, std::uint64_t bytes) {
   if (bytes > kMostMessage)
     return Refused(
         {LeftOutReason::kTooLarge, joined_text("the compact values have ", bytes, " bytes")});
-  std::vector<std::byte> values(bytes);
-  if (bytes > 0) NMB_TRY(block_.extent->read_at(metadata_.begin(id), values));
   header_.begin(HeaderMessage::kLayout);
   Hdf5Bytes& out = header_.bytes();
   out.put8(kLayoutOfVersion3);
   out.put8(kCompact);
   out.put16(bytes);
-  out.put(std::span<const std::byte>(values));
+  if (copy_) {
+    NMB_ASSIGN(const Refused refused,
+               convert_values(id, bytes / size_in_file(id), shared_.writes, [&](Hdf5Bytes& part) {
+                 out.put(part.bytes());
+                 return Status();
+               }));
+    if (refused) return refused;
+  } else if (bytes > 0) {
+    std::vector<std::byte> values(bytes);
+    NMB_TRY(block_.extent->read_at(metadata_.begin(id), values));
+    out.put(std::span<const std::byte>(values));
+  }
   if (!header_.end())
     return Refused(
         {LeftOutReason::kTooLarge, joined_text("the compact values have ", bytes, " bytes")});
@@ -139,7 +217,7 @@ Result<Refused> StorageEncoder::add_contiguous(VarId id, std::uint64_t bytes, bo
 Result<Refused> StorageEncoder::add_rows(VarId id, const Space& space, const Creation& creation) {
   const std::uint64_t rows = space.lengths[0];
   const bool has_records = metadata_.is_record_variable(id);
-  std::uint64_t row = metadata_.value_size(metadata_.variable(id).type);
+  std::uint64_t row = size_in_file(id);
   for (std::size_t i = 1; i < space.lengths.size(); ++i) row *= space.lengths[i];
   const auto too_large = [&] {
     return Refused({LeftOutReason::kTooLarge,
@@ -232,7 +310,7 @@ Result<Refused> StorageEncoder::add_chunks(VarId id, const Storage& storage, con
 Result<Refused> StorageEncoder::add_chunked(VarId id, const std::vector<ViewChunk>& chunks,
                                             const ViewGrid& grid) {
   constexpr unsigned kChunkedLayout = 2;
-  const std::uint64_t size = metadata_.value_size(metadata_.variable(id).type);
+  const std::uint64_t size = size_in_file(id);
   std::uint64_t bytes = size;
   for (const std::uint64_t length : grid.chunk)
     if (!checked_mul(bytes, length, &bytes) || bytes > kMostChunkBytes)

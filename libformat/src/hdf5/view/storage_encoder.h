@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "hdf5/bytes/chunk_tree.h"
 #include "hdf5/bytes/object_header.h"
 #include "hdf5/model/hdf5_section.h"
+#include "hdf5/view/converted_values.h"
 #include "hdf5/view/extended_output.h"
 #include "hdf5/view/value_places.h"
 #include "nmb/reader.h"
@@ -22,16 +24,29 @@ class StorageEncoder {
                  ObjectHeader& header)
       : block_(block),
         metadata_(block.metadata),
+        types_(block.metadata.extension()->types),
         places_(places),
         shared_(shared),
-        header_(header) {}
-  Refused add_fill_value(const hdf5::Creation& creation);
-  // Writes the tree of the variable's chunks, if it has chunks, and adds the layout. Errors:
-  // kDamaged; kUnsupported if there are more chunks than allowed.
+        header_(header),
+        values_(types_, shared.before, shared.heap) {}
+  // Errors: kDamaged.
+  Result<Refused> add_fill_value(VarId id, const hdf5::Creation& creation);
+  // Writes a copy of the values if they have variable length, and the tree of the variable's chunks
+  // if it has chunks. Adds the layout. Errors: kDamaged; kUnsupported if there are more chunks than
+  // allowed; kIo.
   Result<Refused> add_layout(VarId id, const hdf5::Space& space, const hdf5::Creation& creation);
+  // Returns the number of references in the copy of the variable's values that lead to objects that
+  // the view does not show.
+  std::uint64_t lost_references() const { return copy_ ? values_.lost_references() : 0; }
   Refused add_filters(const std::vector<Filter>& filters);
 
  private:
+  std::uint64_t size_in_file(VarId id) const;
+  // Converts `count` values of the variable, and passes the results in parts to take(Hdf5Bytes&).
+  // The length of each part except the last is a multiple of 8.
+  template <class Take>
+  Result<Refused> convert_values(VarId id, std::uint64_t count, bool adds_to_heap, Take take);
+  Result<Refused> copy_values(VarId id, std::uint64_t count, bool is_compact);
   Result<Refused> add_compact(VarId id, std::uint64_t bytes);
   Result<Refused> add_contiguous(VarId id, std::uint64_t bytes, bool is_stored,
                                  const hdf5::Creation& creation);
@@ -47,9 +62,13 @@ class StorageEncoder {
 
   const Block& block_;
   const Metadata& metadata_;
+  const TypeTable& types_;
   const Result<ValuePlaces>& places_;
   ExtendedOutput& shared_;
   ObjectHeader& header_;
+  ConvertedValues values_;
+  // The address of the copy of the variable's values, if the view has a copy; 0 for compact values.
+  std::optional<std::uint64_t> copy_;
 };
 
 }  // namespace nmb

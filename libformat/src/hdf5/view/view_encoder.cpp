@@ -50,9 +50,15 @@ bool is_extended(const BlockEntry& entry) {
 // Encodes the blocks once.
 class ViewPass {
  public:
+  // A pass without a sink only computes addresses.
   ViewPass(const ReaderCore& core, const ViewEncoding& how, const BlockKinds& kinds,
-           const KnownObjects& before, ViewSink& sink)
-      : core_(core), how_(how), kinds_(kinds), before_(before), sink_(sink) {}
+           const KnownObjects& before, ViewSink* sink)
+      : core_(core),
+        how_(how),
+        kinds_(kinds),
+        before_(before),
+        sink_(sink ? *sink : no_sink_),
+        writes_(sink != nullptr) {}
 
   // *now gets the facts that the next pass needs.
   Result<EncodedView> encode(KnownObjects* now) {
@@ -60,7 +66,8 @@ class ViewPass {
     const unsigned rank = before_.node_rank();
     ViewOutput head(sink_, how_.position);
     const Superblock& superblock = core_.head().superblock;
-    const ViewHeader header{superblock.file_id, how_.position, superblock.generation};
+    const ViewHeader header{superblock.file_id, how_.position, superblock.generation,
+                            how_.options.dimensions, how_.options.copies};
     NMB_TRY(head.append(header.encode()).status());
     EncodedView view;
     NMB_ASSIGN(view.extension, append_extension(rank, head));
@@ -68,9 +75,11 @@ class ViewPass {
     DimensionReferences references(head.position(), kinds_.dimensions);
     ViewOutput out(sink_, head.position() + DimensionReferences::bytes_for(kinds_.dimensions));
     GlobalHeap heap(sink_, before_.heap_position());
-    DataSetOutput shared{out, references, rank, 0, 0, 0, how_.most_chunks};
-    ExtendedOutput extended{out,           heap,          before_,         *now_,
-                            on_left_out(), shared.chunks, how_.most_chunks};
+    DataSetOutput shared{out, references, how_.options.dimensions, on_left_out(), rank, 0,
+                         0,   0,          how_.most_chunks};
+    ExtendedOutput extended{out,     heap,          before_,
+                            *now_,   on_left_out(), how_.options.copies,
+                            writes_, shared.chunks, how_.most_chunks};
     open_groups_.push_back({});
     open_groups_.back().is_root = true;
     NMB_TRY(core_.index().for_each({}, [&](const BlockEntry& entry) -> Result<bool> {
@@ -167,23 +176,24 @@ class ViewPass {
                      "a view of a united block whose values are stored in chunks is not supported");
     const Result<ValuePlaces> places = ValuePlaces::of(core_, entry);
     if (!places.ok() && places.status().code() != Code::kUnsupported) return places.status();
-    group->numbers = scale_numbers(block->metadata);
-    const std::vector<ScaleNumbers> scales = scales_of(entry, group);
-    const Status status = ExtendedEncoder(*block, places, scales, extended).encode(group);
+    std::vector<std::optional<std::int64_t>> own = scale_numbers(block->metadata);
+    const std::vector<ScaleNumbers> scales = scales_of(entry, own, group);
+    const Status status =
+        ExtendedEncoder(*block, places, scales, extended).encode(std::move(own), group);
     return status.code() == Code::kUnsupported
                ? Status(Code::kUnsupported, "HDF5 view: " + status.message())
                : status;
   }
 
-  // Returns the numbers that the dimension scales of a block have, ascending.
-  static std::vector<std::int64_t> scale_numbers(const Metadata& metadata) {
-    std::vector<std::int64_t> numbers;
+  // Returns the number of each dimension scale of a block, or nullopt for a scale without one.
+  static std::vector<std::optional<std::int64_t>> scale_numbers(const Metadata& metadata) {
+    std::vector<std::optional<std::int64_t>> numbers;
     for (VarId id = 0; id < metadata.variable_count(); ++id) {
       if (!is_dimension_scale(metadata, id)) continue;
       const std::vector<std::int64_t> number = integers(metadata, id, kDimensionId, 1);
-      if (!number.empty() && number[0] >= 0) numbers.push_back(number[0]);
+      numbers.push_back(!number.empty() && number[0] >= 0 ? std::optional(number[0])
+                                                          : std::nullopt);
     }
-    std::ranges::sort(numbers);
     return numbers;
   }
 
@@ -191,13 +201,21 @@ class ViewPass {
   // kind 6 above it, nearest block first. The block normally has the same source as the nearest of
   // these blocks above it. If one of the block's scale numbers already occurs in that source, the
   // block came from another file and starts a new source.
-  std::vector<ScaleNumbers> scales_of(const BlockEntry& entry, ViewGroup* group) {
+  std::vector<ScaleNumbers> scales_of(const BlockEntry& entry,
+                                      const std::vector<std::optional<std::int64_t>>& own_numbers,
+                                      ViewGroup* group) {
+    std::vector<std::int64_t> own;
+    for (const std::optional<std::int64_t>& number : own_numbers)
+      if (number) own.push_back(*number);
+    const std::span<const std::int64_t> numbers = before_.scale_numbers(entry.name);
+    group->numbers = numbers.empty() ? own : std::vector(numbers.begin(), numbers.end());
+    std::ranges::sort(group->numbers);
     std::vector<ScaleNumbers> scales{{group->numbers, 0}};
     for (auto above = open_groups_.rbegin(); above != open_groups_.rend(); ++above)
       if (above->is_extended && &*above != group &&
           (above->is_root || entry.name.starts_with(above->name + "/")))
         scales.push_back({above->numbers, above->source});
-    const bool is_new = scales.size() == 1 || now_->has_number(scales[1].source, group->numbers);
+    const bool is_new = scales.size() == 1 || now_->has_number(scales[1].source, own);
     group->source = is_new ? now_->add_source(entry.order) : scales[1].source;
     scales[0].source = group->source;
     return scales;
@@ -215,7 +233,8 @@ class ViewPass {
     shared.first_number = shared.next_dimension;
     if (kinds_.has_extended) {
       const std::size_t source = now_->add_source(entry.order);
-      now_->count_dimensions(source, header.metadata.dimension_count());
+      if (how_.options.dimensions)
+        now_->count_dimensions(source, header.metadata.dimension_count());
       shared.first_number = before_.first_dimension(source);
     }
     NMB_TRY(BlockEncoder(entry, header, *places, shared).encode(group));
@@ -271,15 +290,19 @@ class ViewPass {
 
   Status leave_out_link(const ViewGroup& group, const std::string& name, const char* why) {
     if (!how_.on_left_out) return {};
-    return how_.on_left_out({joined_text("link \"", printable(joined_path(group.name, name)), "\""),
-                             LeftOutReason::kLink, why});
+    return how_.on_left_out({.kind = LeftOutKind::kLink,
+                             .path = joined_path(group.name, name),
+                             .reason = LeftOutReason::kLink,
+                             .why = why});
   }
 
   const ReaderCore& core_;
   const ViewEncoding& how_;
   const BlockKinds& kinds_;
   const KnownObjects& before_;
+  NoSink no_sink_;
   ViewSink& sink_;
+  const bool writes_;
   KnownObjects* now_ = nullptr;
   LostRecords lost_;
   std::vector<ViewGroup>
@@ -314,7 +337,7 @@ Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how,
   BlockKinds kinds;
   NMB_TRY(core.index().for_each({}, [&](const BlockEntry& entry) -> Result<bool> {
     kinds.has_extended = kinds.has_extended || is_extended(entry);
-    if (!is_extended(entry)) kinds.dimensions += entry.dimensions;
+    if (!is_extended(entry) && how.options.dimensions) kinds.dimensions += entry.dimensions;
     return true;
   }));
   if (kinds.dimensions > totals.dimensions)
@@ -324,16 +347,15 @@ Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how,
   if (!kinds.has_extended) {
     known.set_node_rank(chunk_rank(totals));
     KnownObjects unused;
-    return ViewPass(core, how, kinds, known, sink).encode(&unused);
+    return ViewPass(core, how, kinds, known, &sink).encode(&unused);
   }
   ViewEncoding quiet = how;
   quiet.on_left_out = nullptr;
-  NoSink none;
   bool settled = false;
   // Sizes depend on facts that the first pass does not have. Later passes have these facts.
   for (int pass = 0; pass < 3 && !settled; ++pass) {
     KnownObjects now;
-    NMB_TRY(ViewPass(core, quiet, kinds, known, none).encode(&now).status());
+    NMB_TRY(ViewPass(core, quiet, kinds, known, nullptr).encode(&now).status());
     settled = now.same_sizes(known);
     known = std::move(now);
   }
@@ -341,7 +363,7 @@ Result<EncodedView> encode_view(const ReaderCore& core, const ViewEncoding& how,
     return failure(Code::kUnsupported,
                    "HDF5 view: the sizes of objects still change after three passes");
   KnownObjects unused;
-  return ViewPass(core, how, kinds, known, sink).encode(&unused);
+  return ViewPass(core, how, kinds, known, &sink).encode(&unused);
 }
 
 std::string_view left_out_word(LeftOutReason reason) {
@@ -354,14 +376,48 @@ std::string_view left_out_word(LeftOutReason reason) {
                                                                  "datatype",
                                                                  "name",
                                                                  "link",
-                                                                 "user block"};
+                                                                 "user block",
+                                                                 "reference"};
   return kWords[static_cast<std::size_t>(reason)];
+}
+
+std::string_view left_out_word(LeftOutKind kind) {
+  switch (kind) {
+    case LeftOutKind::kVariable:
+      return "variable";
+    case LeftOutKind::kDatatype:
+      return "named datatype";
+    case LeftOutKind::kLink:
+      return "link";
+    case LeftOutKind::kAttribute:
+      return "attribute";
+    case LeftOutKind::kComment:
+      return "comment";
+    case LeftOutKind::kUserBlock:
+      return "user block";
+  }
+  return "";
+}
+
+std::string LeftOut::object() const {
+  const std::string of = joined_text("\"", printable(path), "\"");
+  const std::string_view word = left_out_word(kind);
+  switch (kind) {
+    case LeftOutKind::kAttribute:
+      return joined_text(word, " \"", printable(attribute.substr(0, 80)), "\" of ", of);
+    case LeftOutKind::kComment:
+      return joined_text(word, " of ", of);
+    case LeftOutKind::kUserBlock:
+      return std::string(word);
+    default:
+      return joined_text(word, " ", of);
+  }
 }
 
 std::vector<std::string> LeftOutList::lines() const {
   std::vector<std::string> lines;
   for (const LeftOut& object : first)
-    lines.push_back(joined_text("the HDF5 view leaves out ", object.object, " (",
+    lines.push_back(joined_text("the HDF5 view leaves out ", object.object(), " (",
                                 left_out_word(object.reason), "): ", object.why));
   if (count > first.size())
     lines.push_back(joined_text("the HDF5 view leaves out ", count - first.size(),
@@ -377,6 +433,8 @@ Status for_each_left_out(const ByteSource& file, const OnLeftOut& visit) {
   NMB_ASSIGN(Head head, read_head(file, findings));
   ViewEncoding how;
   how.position = round_up(head.superblock.file_length, 8);
+  NMB_ASSIGN(const std::optional<ViewHeader> header, ViewHeader::read(file, head.superblock));
+  if (header) how.options = {header->dimensions, header->copies};
   how.on_left_out = visit;
   NoSink none;
   return encode_view(ReaderCore(file, std::move(head)), how, none).status();

@@ -26,6 +26,10 @@ int usual_level(PieceCodec codec) {
 std::vector<ValueCoder::Window> ValueCoder::windows_of(std::span<const ValuesToCode> all) const {
   std::vector<Window> out;
   for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].for_view) {
+      add_view_windows(i, all[i], &out);
+      continue;
+    }
     const std::uint64_t length = all[i].values->size();
     const std::vector<ByteRange> holes = whole_windows(all[i].holes, length, piece_size_);
     auto hole = holes.begin();
@@ -40,6 +44,33 @@ std::vector<ValueCoder::Window> ValueCoder::windows_of(std::span<const ValuesToC
     }
   }
   return out;
+}
+
+void ValueCoder::add_view_windows(std::size_t block, const ValuesToCode& values,
+                                  std::vector<Window>* out) const {
+  const std::uint64_t length = values.values->size();
+  auto hole = values.holes.begin();
+  const auto add = [&](std::uint64_t from, std::uint64_t to, bool may_code) {
+    while (hole != values.holes.end() && hole->end <= from) ++hole;
+    const bool is_hole = hole != values.holes.end() && hole->begin <= from && to <= hole->end;
+    out->push_back({block, from, to});
+    out->back().stored_length = is_hole ? 0 : to - from;
+    out->back().source_offset = from;
+    out->back().may_code = may_code;
+  };
+  auto range = values.for_view->begin();
+  for (std::uint64_t at = 0; at < length;) {
+    if (range != values.for_view->end() && range->begin == at) {
+      for (; at < range->end; at += range->piece) add(at, at + range->piece, true);
+      ++range;
+      continue;
+    }
+    // Bytes outside of all ranges. Their windows end at multiples of the piece size.
+    const std::uint64_t end = range == values.for_view->end() ? length : range->begin;
+    const std::uint64_t to = std::min(end, (at / piece_size_ + 1) * piece_size_);
+    add(at, to, false);
+    at = to;
+  }
 }
 
 // Encodes a window that is not a hole. values: a buffer for the window's bytes.
@@ -87,7 +118,16 @@ CodedValues ValueCoder::put_together(const ValuesToCode& block,
   std::vector<SplicedSource::Run> runs;
   std::uint64_t at = 0;
   for (const Window& w : windows) {
-    out.pieces.push_back({w.to - w.from, w.codec, w.stored_length, at});
+    if (w.stored_length == 0 || w.codec != PieceCodec::kNone) {
+      out.pieces.push_back({w.to - w.from, w.codec, w.stored_length, at});
+    } else {
+      // A piece that is not coded must not cross a multiple of the piece size.
+      for (std::uint64_t from = w.from; from < w.to;) {
+        const std::uint64_t to = std::min(w.to, (from / piece_size_ + 1) * piece_size_);
+        out.pieces.push_back({to - from, PieceCodec::kNone, to - from, at + (from - w.from)});
+        from = to;
+      }
+    }
     if (w.stored_length == 0) continue;
     runs.push_back({at, w.stored_length, w.source_offset, w.source});
     at += w.stored_length;
@@ -111,7 +151,7 @@ Result<std::vector<std::optional<CodedValues>>> ValueCoder::code(
                        std::vector<std::byte> values;
                        for (std::size_t i; !stop && (i = next++) < windows.size();) {
                          if (cancel_ && cancel_->load()) return Status(Code::kIo, "interrupted");
-                         if (windows[i].stored_length != 0)
+                         if (windows[i].stored_length != 0 && windows[i].may_code)
                            NMB_TRY(code_window(all[windows[i].block], &windows[i], values));
                        }
                        return {};

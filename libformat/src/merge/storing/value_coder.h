@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "merge/reading/input_links.h"
+#include "merge/storing/view_pieces.h"
 #include "model/stored_piece.h"
 #include "reader/extent_pieces.h"
 #include "values/array_source.h"
@@ -29,6 +30,9 @@ struct ValuesToCode {
   int level = 0;
   std::vector<ExtentPiece> coded;  // if `codec` is kNone: the existing coded pieces, in order
   CodedFiles files;                // the files in which the coded pieces are stored
+  // If set, each window is a piece of these ranges, and bytes outside of all ranges are not coded.
+  // An HDF5 view can then show the pieces.
+  std::optional<std::vector<EqualPieces>> for_view{};
 };
 
 struct CodedValues {
@@ -36,8 +40,8 @@ struct CodedValues {
   Source stored;
 };
 
-// Divides extents into windows of the piece size and encodes each window by itself. So the result
-// does not depend on the number of threads.
+// Divides extents into windows and encodes each window by itself. So the result does not depend on
+// the number of threads. Windows have the piece size, unless ValuesToCode::for_view is set.
 class ValueCoder {
  public:
   ValueCoder(std::uint32_t piece_size, unsigned threads, const std::atomic<bool>* cancel)
@@ -60,8 +64,12 @@ class ValueCoder {
     std::uint64_t stored_length = 0;
     std::uint32_t source = 0;  // index in CodedValues::stored (see StoredIn)
     std::uint64_t source_offset = 0;
+    bool may_code = true;
   };
   std::vector<Window> windows_of(std::span<const ValuesToCode> all) const;
+  // Adds the windows of a block whose for_view is set.
+  void add_view_windows(std::size_t block, const ValuesToCode& values,
+                        std::vector<Window>* out) const;
   Status code_window(const ValuesToCode& block, Window* window, std::vector<std::byte>& values);
   Status spool(const std::vector<std::byte>& stored, Window* window);
   CodedValues put_together(const ValuesToCode& block, std::span<const Window> windows) const;

@@ -34,6 +34,17 @@ PieceCodec ValueStorage::codec() const {
   return options_.compression->codec.value_or(PieceCodec::kNone);
 }
 
+bool ValueStorage::are_for_view(const std::vector<ExtentPiece>& coded) const {
+  const Hdf5View view = options_.writer.hdf5_view;
+  if (options_.hdf5 || options_.classic || (view != Hdf5View::kOn && view != Hdf5View::kAuto))
+    return false;
+  return codec() == PieceCodec::kNone
+             ? std::ranges::any_of(
+                   coded,
+                   [](const ExtentPiece& piece) { return piece.codec == PieceCodec::kDeflate; })
+             : codec() == PieceCodec::kDeflate;
+}
+
 // Records which of the requested chunk lengths apply to dimensions of a classic dataset.
 void ValueStorage::note_dimensions(const Metadata& metadata) {
   for (std::size_t i = 0; i < chunk_uses_.size(); ++i) {
@@ -87,6 +98,9 @@ Status ValueStorage::prepare(const Dataset& dataset, std::optional<std::int64_t>
   later->values = block->extent;
   later->holes = block->holes;
   later->files = std::move(coded_in);
+  if (block->extent && !dataset.metadata.extension() && are_for_view(coded))
+    later->for_view = pieces_for_view(dataset.metadata, dataset.layout, dataset.records,
+                                      block->extent->size(), options_.writer.piece_size);
   later->coded = std::move(coded);
   return {};
 }
@@ -175,6 +189,9 @@ Status ValueStorage::code_all(Writer& writer, std::vector<PartBlock>& parts,
                                                 runs_of(part, metadata, layout), length);
     values.codec = codec();
     values.level = options_.compression->level;
+    if (are_for_view({}))
+      values.for_view =
+          pieces_for_view(metadata, layout, layout.records, length, options_.writer.piece_size);
     batch.add(part.id, std::move(values), &part);
     if (batch.is_full()) NMB_TRY(code(coder, std::exchange(batch, {}), writer));
   }

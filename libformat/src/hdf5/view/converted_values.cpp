@@ -1,5 +1,5 @@
-// Converts attributes' values (see attribute_values.h).
-#include "hdf5/view/attribute_values.h"
+// Converts values (see converted_values.h).
+#include "hdf5/view/converted_values.h"
 
 #include <algorithm>
 
@@ -19,27 +19,41 @@ std::uint64_t size_in_file(const TypeTable& types, Type type) {
 
 }  // namespace
 
-Status AttributeValues::put(const Attribute& attribute, Hdf5Bytes& out) {
-  if (!types_.needs_heap(attribute.type)) {
-    out.put(attribute.values);
-    return {};
-  }
+void ConvertedValues::start(const ByteSource& region, bool adds_to_heap) {
   // If many values refer to the same bytes, the view could become longer than the file.
   constexpr std::uint64_t kMostTimes = 16;
   reason_ = LeftOutReason::kTooLarge;
-  region_ = attribute.values;
-  left_ = kMostTimes * region_.size();
-  const std::uint64_t step = types_.value_size(attribute.type);
-  std::vector<std::byte> value(size_in_file(types_, attribute.type));
-  for (std::uint64_t i = 0; i < attribute.count; ++i) {
+  region_ = &region;
+  adds_to_heap_ = adds_to_heap;
+  if (!checked_mul(kMostTimes, region.size(), &left_)) left_ = ~std::uint64_t{0};
+  lost_references_ = 0;
+  window_.clear();
+}
+
+Status ConvertedValues::put(Type type, std::span<const std::byte> values, std::uint64_t count,
+                            Hdf5Bytes& out) {
+  const MemorySource region(values);
+  start(region, true);
+  return convert(type, values, count, out);
+}
+
+Status ConvertedValues::convert(Type type, std::span<const std::byte> values, std::uint64_t count,
+                                Hdf5Bytes& out) {
+  if (!types_.needs_heap(type)) {
+    out.put(values.first(count * types_.value_size(type)));
+    return {};
+  }
+  const std::uint64_t step = types_.value_size(type);
+  std::vector<std::byte> value(size_in_file(types_, type));
+  for (std::uint64_t i = 0; i < count; ++i) {
     std::ranges::fill(value, std::byte{0});
-    NMB_TRY(convert(attribute.type, attribute.values.data() + i * step, value));
-    out.put(value);
+    NMB_TRY(convert_one(type, values.data() + i * step, value));
+    out.put(std::span<const std::byte>(value));
   }
   return {};
 }
 
-Status AttributeValues::convert(Type type, const std::byte* value, std::span<std::byte> out) {
+Status ConvertedValues::convert_one(Type type, const std::byte* value, std::span<std::byte> out) {
   if (!types_.needs_heap(type)) {
     std::copy_n(value, types_.value_size(type), out.data());
     return {};
@@ -49,14 +63,14 @@ Status AttributeValues::convert(Type type, const std::byte* value, std::span<std
     case TypeClass::kArray: {
       const std::uint64_t from = types_.value_size(t.base), to = size_in_file(types_, t.base);
       for (std::uint64_t i = 0; i < t.size / from; ++i)
-        NMB_TRY(convert(t.base, value + i * from, out.subspan(i * to, to)));
+        NMB_TRY(convert_one(t.base, value + i * from, out.subspan(i * to, to)));
       return {};
     }
     case TypeClass::kCompound:
       for (const ExtendedType::Field& field : t.fields)
-        NMB_TRY(convert(field.type, value + field.offset,
-                        out.subspan(hdf5::memory_offset(types_, t, field, hdf5::kStringInFile),
-                                    size_in_file(types_, field.type))));
+        NMB_TRY(convert_one(field.type, value + field.offset,
+                            out.subspan(hdf5::memory_offset(types_, t, field, hdf5::kStringInFile),
+                                        size_in_file(types_, field.type))));
       return {};
     case TypeClass::kString: {
       if (HeapValue::load(value).is_null()) return {};
@@ -72,7 +86,7 @@ Status AttributeValues::convert(Type type, const std::byte* value, std::span<std
       if (t.reference == ReferenceKind::kRegion) return convert_region(reference, out);
       const std::string_view path(reinterpret_cast<const char*>(reference.data()),
                                   reference.size());
-      store_le(out.data(), objects_.address(KnownObjects::key_of_path(path)));
+      store_le(out.data(), address_of(path));
       return {};
     }
     default:
@@ -80,21 +94,55 @@ Status AttributeValues::convert(Type type, const std::byte* value, std::span<std
   }
 }
 
-Result<std::vector<std::byte>> AttributeValues::bytes_of(const std::byte* value,
-                                                         std::uint64_t size) {
-  const HeapValue found = HeapValue::load(value);
-  std::uint64_t bytes = 0;
-  if (!checked_mul(found.count, size, &bytes) || bytes > region_.size())
-    return Status(Code::kDamaged, "", kNoOffset, "R-XV-1",
-                  joined_text("found a value of ", found.count, " elements, expected at most ",
-                              region_.size(), " bytes"));
-  if (bytes > left_)
-    return failure(Code::kUnsupported, "the values refer to the same bytes too often");
-  left_ -= bytes;
-  return found.read(MemorySource(region_), size);
+std::uint64_t ConvertedValues::address_of(std::string_view path) {
+  const std::uint64_t address = objects_.address(KnownObjects::key_of_path(path));
+  if (address == 0) ++lost_references_;
+  return address;
 }
 
-Status AttributeValues::convert_list(const std::byte* value, Type base, std::span<std::byte> out) {
+Result<std::vector<std::byte>> ConvertedValues::bytes_of(const std::byte* value,
+                                                         std::uint64_t size) {
+  // A reader of HDF5 holds an object of a heap in memory.
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28;
+  const HeapValue found = HeapValue::load(value);
+  const std::uint64_t there = region_->size();
+  std::uint64_t bytes = 0;
+  const auto damaged = [&] {
+    return Status(Code::kDamaged, "", kNoOffset, "R-XV-1",
+                  joined_text("found a value of ", found.count, " elements at offset ",
+                              found.offset, ", expected at most ", there, " bytes"));
+  };
+  if (!checked_mul(found.count, size, &bytes) || bytes > there) return damaged();
+  if (bytes > left_)
+    return failure(Code::kUnsupported, "the values refer to the same bytes too often");
+  if (bytes > kMostBytes) return failure(Code::kUnsupported, "a value has ", bytes, " bytes");
+  left_ -= bytes;
+  if (found.is_null()) return std::vector<std::byte>();
+  if (found.offset > there - bytes) return damaged();
+  std::vector<std::byte> out(bytes);
+  NMB_TRY(read(found.offset, out));
+  return out;
+}
+
+// Short reads take the bytes from window_.
+Status ConvertedValues::read(std::uint64_t offset, std::span<std::byte> out) {
+  constexpr std::uint64_t kWindow = 256 * 1024;
+  if (out.size() >= kWindow / 4) return region_->read_at(offset, out);
+  if (offset < window_begin_ || offset - window_begin_ > window_.size() ||
+      out.size() > window_.size() - (offset - window_begin_)) {
+    window_.resize(std::min(kWindow, region_->size() - offset));
+    window_begin_ = offset;
+    if (Status status = region_->read_at(offset, window_); !status.ok()) {
+      window_.clear();
+      return status;
+    }
+  }
+  std::copy_n(window_.begin() + static_cast<std::ptrdiff_t>(offset - window_begin_), out.size(),
+              out.begin());
+  return {};
+}
+
+Status ConvertedValues::convert_list(const std::byte* value, Type base, std::span<std::byte> out) {
   const std::uint64_t from = types_.value_size(base), to = size_in_file(types_, base);
   NMB_ASSIGN(std::vector<std::byte> elements, bytes_of(value, from));
   if (elements.empty()) return {};
@@ -102,7 +150,8 @@ Status AttributeValues::convert_list(const std::byte* value, Type base, std::spa
   if (types_.needs_heap(base)) {
     std::vector<std::byte> converted(count * to);
     for (std::uint64_t i = 0; i < count; ++i)
-      NMB_TRY(convert(base, elements.data() + i * from, std::span(converted).subspan(i * to, to)));
+      NMB_TRY(
+          convert_one(base, elements.data() + i * from, std::span(converted).subspan(i * to, to)));
     elements = std::move(converted);
   }
   store_le(out.data(), static_cast<std::uint32_t>(count));
@@ -112,7 +161,7 @@ Status AttributeValues::convert_list(const std::byte* value, Type base, std::spa
 // In a block, a reference to a region is the object's path, then a selection in the form of
 // H5Sencode. In an HDF5 file, it is the object's address, then the selection without the dataspace
 // that precedes it.
-Status AttributeValues::convert_region(std::span<const std::byte> reference,
+Status ConvertedValues::convert_region(std::span<const std::byte> reference,
                                        std::span<std::byte> out) {
   constexpr const char* kRule = "R-XT-1";
   ItemsIn in(reference, 0);
@@ -126,7 +175,7 @@ Status AttributeValues::convert_region(std::span<const std::byte> reference,
     return failure(Code::kUnsupported,
                    "a reference to a region does not have the form that HDF5 writes");
   }
-  const std::uint64_t address = objects_.address(KnownObjects::key_of_path(path));
+  const std::uint64_t address = address_of(path);
   std::vector<std::byte> object(8);
   store_le(object.data(), address);
   object.insert(object.end(), selection.begin(), selection.end());
@@ -136,7 +185,8 @@ Status AttributeValues::convert_region(std::span<const std::byte> reference,
   return {};
 }
 
-Status AttributeValues::add_to_heap(std::span<const std::byte> object, std::byte* out) {
+Status ConvertedValues::add_to_heap(std::span<const std::byte> object, std::byte* out) {
+  if (!adds_to_heap_) return {};
   NMB_ASSIGN(const GlobalHeap::Place place, heap_.add(object));
   store_le(out, place.heap);
   store_le(out + 8, place.index);

@@ -1,0 +1,27 @@
+// Chooses pieces that an HDF5 view can show as chunks (spec/format.md, section 10.1;
+// spec/hdf5_view.md, section 4).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "nmb/classic.h"
+#include "nmb/metadata.h"
+
+namespace nmb {
+
+// A range of an extent that is encoded in pieces of equal length.
+struct EqualPieces {
+  std::uint64_t begin = 0, end = 0;  // offsets in the extent
+  std::uint64_t piece = 0;           // length of a piece; divides the length of the range
+};
+
+// Returns a range for each variable and, in variables with records, for each record. The ranges
+// ascend and do not overlap. Small values have no range, and neither do values that cannot be
+// divided into equal pieces of a suitable length: bytes outside of all ranges should not be
+// encoded. `records` is the number of records; `length` is the length of the extent.
+std::vector<EqualPieces> pieces_for_view(const Metadata& metadata, const ClassicLayout& layout,
+                                         std::uint64_t records, std::uint64_t length,
+                                         std::uint32_t piece_size);
+
+}  // namespace nmb
