@@ -22,6 +22,7 @@ sys.dont_write_bytecode = True
 INTEROP = Path(__file__).resolve().parents[1] / "tests" / "interop"
 sys.path.insert(0, str(INTEROP))
 PACKAGES = "python3-h5py,python3-netcdf4,python3-numpy,python3-xarray,hdf5-tools,netcdf-bin"
+VERSIONS = "import h5py, netCDF4; print('HDF5', h5py.version.hdf5_version, 'netCDF', netCDF4.__netcdf4libversion__)"
 MIRROR = "http://deb.debian.org/debian"
 
 
@@ -80,9 +81,12 @@ def main():
         shutil.copytree(INTEROP, Path(work) / "interop", ignore=shutil.ignore_patterns("*.cpp", "*.h"))
         make_pairs(tools, Path(work), arguments.files)
         inside = "/" + str(Path(work).relative_to(folder))
-        subprocess.run(["chroot", folder, "python3", "-c",
-                        "import h5py, netCDF4; print('HDF5', h5py.version.hdf5_version, 'netCDF', netCDF4.__netcdf4libversion__)"])
-        return subprocess.run(["chroot", folder, "python3", f"{inside}/interop/view_pairs.py", inside]).returncode
+        subprocess.run(["mount", "-t", "proc", "proc", folder / "proc"], check=True)
+        try:
+            subprocess.run(["chroot", folder, "python3", "-c", VERSIONS], check=True)
+            return subprocess.run(["chroot", folder, "python3", f"{inside}/interop/view_pairs.py", inside]).returncode
+        finally:
+            subprocess.run(["umount", folder / "proc"], check=True)
 
 
 if __name__ == "__main__":
