@@ -75,7 +75,7 @@ def measure(bench, samples):
         bench.run("nccopy", "-k", "nc4", "view.nmb", "native.nc")
     copying = time.perf_counter() - begin  # takes minutes, so it is measured once
     length = {name: (work / name).stat().st_size for name in ("plain.nmb", "view.nmb", "none.nmb", "native.nc")}
-    values = sum(int(line.split()[-1]) for line in bench.run("h5stat", "-S", "native.nc").splitlines() if "Raw data" in line)
+    values = sum(int(line.split()[-2]) for line in bench.run("h5stat", "-S", "native.nc").splitlines() if "Raw data" in line)
     native = length["native.nc"] - values
     view, none = length["view.nmb"] - length["plain.nmb"], length["none.nmb"] - length["plain.nmb"]
     bench.row("bytes of the view for each variable, compared with the metadata of the native file", view / variables,
