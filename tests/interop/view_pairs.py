@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Compares HDF5 and netCDF-4 files with NMB files whose HDF5 views show them, by programs that know nothing of NMB: h5py,
+"""Compares HDF5, netCDF-4 and classic files with NMB files whose HDF5 views show them, by programs that know nothing of NMB: h5py,
 netCDF4-python, xarray with both engines, h5dump, ncdump, and h5repack followed by h5diff.
 
     view_pairs.py FOLDER
@@ -20,7 +20,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import compare_files  # noqa: E402
-from file_kind import CannotRun  # noqa: E402
+from file_kind import CannotRun, kind_of  # noqa: E402
 
 SAME, DIFFERENT = 10, 11
 XARRAY = f"""
@@ -72,6 +72,10 @@ class Pairs:
 
     def compare(self, name, source, view, left_out, programs=True):
         paths = {one["path"] for one in left_out if one["kind"] in ("variable", "named datatype", "link", "user block")}
+        if kind_of(source) == "classic":
+            self.ncdump(name, source, view, bool(left_out))
+            self.xarray(name, source, view, bool(left_out))
+            return
         try:
             differences = compare_files.compare(source, view)
         except CannotRun as error:

@@ -8,57 +8,20 @@
 #include <utility>
 
 #include "hdf5/model/hdf5_section.h"
+#include "model/naming_attributes.h"
 #include "nmb/extension.h"
 
 namespace nmb {
 
 namespace {
 
-// Attributes that name variables (CF and UGRID conventions). A variable gets no file of its own in
-// two cases: an attribute with `is_support` names it; or it has no records, and any of these
-// attributes names it.
-struct Referring {
-  std::string_view name;
-  bool is_support = true;
-};
-constexpr Referring kReferring[] = {{"bounds"},
-                                    {"climatology"},
-                                    {"coordinates"},
-                                    {"cell_measures"},
-                                    {"grid_mapping"},
-                                    {"geometry"},
-                                    {"node_coordinates"},
-                                    {"node_count"},
-                                    {"part_node_count"},
-                                    {"interior_ring"},
-                                    {"mesh"},
-                                    {"edge_coordinates"},
-                                    {"face_coordinates"},
-                                    {"face_node_connectivity"},
-                                    {"edge_node_connectivity"},
-                                    {"face_edge_connectivity"},
-                                    {"face_face_connectivity"},
-                                    {"edge_face_connectivity"},
-                                    {"boundary_node_connectivity"},
-                                    {"ancillary_variables", false},
-                                    {"formula_terms", false}};
-
-// Visits the variables that an attribute names. In "area: cell", only "cell" is a name. In
-// "crs: x y", which only grid_mapping may have, all words are names.
+// Visits the variables that an attribute names.
 template <class Visit>
 void for_each_named(const Metadata& metadata, VarId owner, std::string_view attribute,
                     const Visit& visit) {
-  const std::string text = char_attribute(metadata, owner, attribute);
-  std::string_view rest = text;
-  constexpr std::string_view kSpaces = " \t\n\r";
-  while (true) {
-    rest.remove_prefix(std::min(rest.find_first_not_of(kSpaces), rest.size()));
-    if (rest.empty()) return;
-    std::string_view word = rest.substr(0, rest.find_first_of(kSpaces));
-    rest.remove_prefix(word.size());
-    if (attribute == "grid_mapping" && word.ends_with(':')) word.remove_suffix(1);
+  for_each_word(attribute, char_attribute(metadata, owner, attribute), [&](std::string_view word) {
     if (const auto found = metadata.find_variable(word)) visit(*found);
-  }
+  });
 }
 
 // Returns the parts of an extension that belong to some variables. dimensions: the new number of
@@ -125,7 +88,7 @@ Result<std::vector<SeriesVariables>> series_variables(const Dataset& dataset) {
   std::vector<std::vector<VarId>> names(count);
   std::vector<bool> is_support(count);
   for (VarId v = 0; v < count; ++v) {
-    for (const Referring& one : kReferring)
+    for (const NamingAttribute& one : kNamingAttributes)
       for_each_named(metadata, v, one.name, [&](VarId named) {
         names[v].push_back(named);
         if (named != v && (one.is_support || !metadata.is_record_variable(named)))

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "model/name_rules.h"
+#include "model/naming_attributes.h"
 
 namespace nmb {
 
@@ -38,7 +40,7 @@ Result<bool> SplitDataset::sort_variables(const Input& input) {
              "a multiple of " + std::to_string(unit));
     return true;
   }
-  std::vector<std::uint32_t> group_of(variables, kStays);
+  group_of_.assign(variables, kStays);
   names_.assign(variables, {});
   std::unordered_map<std::string_view, std::uint32_t> ids;
   std::uint32_t last = kStays;
@@ -66,10 +68,10 @@ Result<bool> SplitDataset::sort_variables(const Input& input) {
       if (is_new) groups_.push_back(group);
       last = it->second;
     }
-    group_of[v] = last;
+    group_of_[v] = last;
     names_[v] = (*parts)->rest;
   }
-  order_by_group(group_of);
+  order_by_group();
   find_shared_paths();
   return has_conflict || !groups_.empty();
 }
@@ -95,16 +97,15 @@ void SplitDataset::find_shared_paths() {
             std::string(groups_[g]) + "/" + std::string(names_[ordered_[i]]));
 }
 
-// group_of: index of each variable's group, or kStays.
-void SplitDataset::order_by_group(const std::vector<std::uint32_t>& group_of) {
+void SplitDataset::order_by_group() {
   first_.assign(groups_.size() + 1, 0);
-  for (std::uint32_t g : group_of)
+  for (std::uint32_t g : group_of_)
     if (g != kStays) ++first_[g + 1];
   for (std::size_t g = 0; g < groups_.size(); ++g) first_[g + 1] += first_[g];
   ordered_.resize(first_.back());
   std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-  for (VarId v = 0; v < group_of.size(); ++v)
-    if (group_of[v] != kStays) ordered_[next[group_of[v]]++] = v;
+  for (VarId v = 0; v < group_of_.size(); ++v)
+    if (group_of_[v] != kStays) ordered_[next[group_of_[v]]++] = v;
 }
 
 Result<bool> SplitDataset::sort_along_dimension(const Input& input) {
@@ -274,6 +275,17 @@ Status SplitDataset::copy_dimensions(const Metadata& from, const Variable& varia
   return {};
 }
 
+std::string SplitDataset::renamed(const Metadata& from, VarId owner,
+                                  const Attribute& attribute) const {
+  if (!cuts_names_ || attribute.type != Type::kChar || !names_variables(attribute.name)) return {};
+  const std::string_view text(reinterpret_cast<const char*>(attribute.values.data()),
+                              attribute.values.size());
+  return with_new_names(attribute.name, text, [&](std::string_view word) {
+    const std::optional<VarId> named = from.find_variable(word);
+    return named && group_of_[*named] == group_of_[owner] ? names_[*named] : std::string_view();
+  });
+}
+
 Status SplitDataset::copy_variables(const Metadata& from, const Selection& selection,
                                     std::string_view group, NamesLike like, Metadata* to) {
   const std::size_t dropped = drops_first_dimension_ ? 1 : 0;
@@ -288,7 +300,11 @@ Status SplitDataset::copy_variables(const Metadata& from, const Selection& selec
       continue;
     }
     NMB_TRY(from.try_each_attribute(selection.variables[i], [&](const Attribute& attribute) {
-      const Status one = to->def_att(*added, attribute.name, attribute.type, attribute.values);
+      const std::string text = renamed(from, selection.variables[i], attribute);
+      const Status one =
+          text.empty()
+              ? to->def_att(*added, attribute.name, attribute.type, attribute.values)
+              : to->def_att(*added, attribute.name, attribute.type, std::as_bytes(std::span(text)));
       if (one.ok()) return one;
       return clash(ConflictKind::kAttributeName, group,
                    std::string(selection.names[i]) + "@" + std::string(attribute.name), one);

@@ -93,7 +93,10 @@ class SplitDataset {
   static constexpr std::uint32_t kStays = ~std::uint32_t{0};
 
   Result<bool> sort_variables(const Input& input);
-  void order_by_group(const std::vector<std::uint32_t>& group_of);
+  void order_by_group();
+  // Returns the new values of an attribute. If the attribute names variables of the same part, it
+  // gets their new names.
+  std::string renamed(const Metadata& from, VarId owner, const Attribute& attribute) const;
   void find_shared_paths();
   Result<bool> sort_along_dimension(const Input& input);
   Status make_groups(const Input& input);
@@ -119,6 +122,7 @@ class SplitDataset {
   Selection rest_;                        // variables that stay
   std::vector<std::string_view> groups_;  // group names, ordered by their first variables
   std::vector<std::string_view> names_;   // new name of each variable
+  std::vector<std::uint32_t> group_of_;   // index of each variable's group, or kStays
   std::vector<VarId> ordered_;            // variables ordered by group, then by definition
   std::vector<std::uint32_t> first_;      // where each group begins in ordered_; the last element
                                           // is the end
