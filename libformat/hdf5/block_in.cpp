@@ -259,7 +259,7 @@ Result<bool> BlockIn::add_alike(const std::string& name, std::uint64_t address) 
   NMB_ASSIGN(const std::uint64_t bytes, length_of(*found, object));
   std::uint64_t begin = extent_end_;
   if (bytes > 0) {
-    NMB_ASSIGN(begin, add_contiguous(variable, object, found->type, found->offset, bytes));
+    NMB_ASSIGN(begin, add_contiguous(variable, object, found->offset, bytes));
   }
   NMB_TRY(complete(variable, begin, std::move(*found)));
   return true;
@@ -348,25 +348,21 @@ std::uint64_t BlockIn::add_nothing(VarId variable) {
   return extent_end_;
 }
 
-std::uint64_t BlockIn::append_run(Type type, std::uint64_t length, std::uint64_t source,
-                                  RunSource from) {
-  // Values begin at a multiple of the power of 2 that divides their size, and at most of 8. With
-  // more padding, the data map would have two pieces for each small data set: values and padding.
-  const std::uint64_t size = types_.table().value_size(type);
-  const std::uint64_t begin = next_begin(std::clamp<std::uint64_t>(size & (~size + 1), 1, 8));
+std::uint64_t BlockIn::append_run(std::uint64_t length, std::uint64_t source, RunSource from) {
+  const std::uint64_t begin = next_begin();
   runs_.push_back({begin, length, source, from});
   extent_end_ = begin + length;
   return begin;
 }
 
 // Adds values that the file stores as one run of `bytes` bytes at offset `at`.
-Result<std::uint64_t> BlockIn::add_contiguous(VarId variable, const std::string& object, Type type,
+Result<std::uint64_t> BlockIn::add_contiguous(VarId variable, const std::string& object,
                                               std::uint64_t at, std::uint64_t bytes) {
   if (at == HADDR_UNDEF) return add_nothing(variable);
   if (at > file_.size || bytes > file_.size - at)
     return damaged(object, ": found ", bytes, " bytes of values at ", at,
                    ", which exceed the file's length of ", file_.size);
-  return append_run(type, bytes, at, RunSource::kFile);
+  return append_run(bytes, at, RunSource::kFile);
 }
 
 Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& object, hid_t data_set,
@@ -401,13 +397,12 @@ Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& obj
   }
   if (chunked) return add_chunks(variable, object, data_set, plist, space);
   if (count == 0) return extent_end_;
-  if (layout != H5D_COMPACT)
-    return add_contiguous(variable, object, found->type, found->offset, bytes);
+  if (layout != H5D_COMPACT) return add_contiguous(variable, object, found->offset, bytes);
   std::vector<std::byte> values(bytes);
   NMB_TRY(
       check_read(H5Dread(data_set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), object));
   NMB_ASSIGN(const std::uint64_t at, file_.spool->append(values, object));
-  return append_run(code, bytes, at, RunSource::kSpool);
+  return append_run(bytes, at, RunSource::kSpool);
 }
 
 // Returns the run that has the stored bytes of the chunk at `at`. If the chunk is not stored, the

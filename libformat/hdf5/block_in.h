@@ -17,7 +17,6 @@
 #include "nmb/metadata.h"
 #include "nmb/status.h"
 #include "types_in.h"
-#include "wire/checked.h"
 
 namespace nmb::hdf5 {
 
@@ -71,8 +70,8 @@ class BlockIn {
   // which the values begin.
   Result<std::uint64_t> add_values(VarId variable, const std::string& object, hid_t data_set,
                                    hid_t plist, hid_t type, DataSetIn* found);
-  Result<std::uint64_t> add_contiguous(VarId variable, const std::string& object, Type type,
-                                       std::uint64_t at, std::uint64_t bytes);
+  Result<std::uint64_t> add_contiguous(VarId variable, const std::string& object, std::uint64_t at,
+                                       std::uint64_t bytes);
   Result<std::uint64_t> add_chunks(VarId variable, const std::string& object, hid_t data_set,
                                    hid_t plist, const Space& space);
   // Uses the HDF5 library to read values of variable length, and values in other files.
@@ -88,8 +87,8 @@ class BlockIn {
   // values begin.
   std::uint64_t add_nothing(VarId variable);
   // Adds a run after all other runs. Returns the offset in the extent at which the run begins.
-  std::uint64_t append_run(Type type, std::uint64_t length, std::uint64_t source, RunSource from);
-  std::uint64_t next_begin(std::uint64_t unit = 8) const { return round_up(extent_end_, unit); }
+  std::uint64_t append_run(std::uint64_t length, std::uint64_t source, RunSource from);
+  std::uint64_t next_begin() const { return (extent_end_ + 7) & ~std::uint64_t{7}; }
   // Adds a property of the group or of the current variable.
   Property& add_property(Property::Number number, VarId owner,
                          std::uint32_t attribute = kNoAttribute);
