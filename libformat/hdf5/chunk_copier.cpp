@@ -145,7 +145,7 @@ struct ChunkCopier::Driver {
     out.name = "nmb_chunk_copier";
     out.maxaddr = HADDR_MAX >> 1;
     out.fc_degree = H5F_CLOSE_WEAK;
-    out.fapl_size = sizeof(ChunkCopier*);
+    out.fapl_size = sizeof(void*);  // a ChunkCopier*
     out.open = open;
     out.close = close;
     out.cmp = compare;

@@ -76,13 +76,11 @@ def write(path, first, steps, parts, whole):
 
 
 def write_with_sums(path, like):
-    """The file `like` as HDF5 alone writes it, with the checksum of each chunk after its compression."""
+    """The field of the file `like` as HDF5 alone writes it, with the checksum of each chunk after its compression."""
     with h5py.File(like) as old, h5py.File(path, "w") as out:
-        for name in old:
-            is_field = name == "temperature"
-            more = {"chunks": old[name].chunks, "compression": LEVEL, "shuffle": True, "fletcher32": True}
-            out.create_dataset(name, data=old[name][:], maxshape=old[name].maxshape,
-                               **(more if is_field else {"chunks": old[name].chunks}))
+        field = old["temperature"]
+        out.create_dataset("temperature", data=field[:], maxshape=field.maxshape, chunks=field.chunks,
+                           compression=LEVEL, shuffle=True, fletcher32=True)
 
 
 class JoinedSet:
@@ -135,12 +133,13 @@ class JoinedSet:
 
 
 def run(command, into=None, limit=None):
-    """Seconds that a command takes. into: a new file for what the command prints."""
+    """Seconds that a command takes, and its CPU seconds. into: a new file for what the command prints."""
     with contextlib.ExitStack() as stack:
         out = stack.enter_context(open(into, "wb")) if into else None
-        begin = time.perf_counter()
+        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         subprocess.run([str(word) for word in command], check=True, stdout=out, preexec_fn=limit)
-        return time.perf_counter() - begin
+        seconds, used = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+        return seconds, used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main():
@@ -187,11 +186,13 @@ def main():
                     if seen != output:
                         seen.unlink()
                 output.unlink()
-        medians = {name: statistics.median(all_times) for name, all_times in times.items()}
+        medians = {name: statistics.median(seconds for seconds, _ in both) for name, both in times.items()}
+        cpu = {name: statistics.median(used for _, used in both) for name, both in times.items()}
         for name, seconds in medians.items():
             of_cat, of_bytes = seconds / medians["cat"], sizes[name] / files.bytes
             rows.append(
-                f"| {kind} | {len(files.paths)} | {files.bytes / 1e6:.0f} | {name} | {seconds:.2f} | {of_cat:.2f} | {of_bytes:.3f} |"
+                f"| {kind} | {len(files.paths)} | {files.bytes / 1e6:.0f} | {name} | {seconds:.2f} | "
+                f"{cpu[name]:.2f} | {of_cat:.2f} | {of_bytes:.3f} |"
             )
             print(rows[-1], flush=True)
             if kind in ("fit", "tiles") and name.startswith("nmcat"):
@@ -216,7 +217,9 @@ def main():
             "waited until its output was on the device. The values of all outputs were compared with those of numpy. "
             f"Goals: `fit` and `tiles` take at most {MOST_CAT} times as long as `cat`, and their outputs have at most "
             f"{MOST_BYTES} times the bytes of the inputs; `misfit` is at least {LEAST_NCRCAT} times as fast as `ncrcat`.\n\n"
-            "| set | files | MB | program | s | times cat | bytes of the output / inputs |\n|---|---|---|---|---|---|---|\n"
+            f"The load of the machine was {os.getloadavg()[0]:.1f} at the end.\n\n"
+            "| set | files | MB | program | s | CPU s | times cat | bytes of the output / inputs |\n"
+            "|---|---|---|---|---|---|---|---|\n"
             + "\n".join(rows) + "\n"
         )
     for problem in problems:

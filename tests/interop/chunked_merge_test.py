@@ -231,8 +231,8 @@ def check_widened(test):
         (("i2", "i4", "i2"), "i4"), (("i4", "i2", "i4"), "i4"), (("i2", "f4", "u1"), "f4"), (("i4", "f4", "f8"), "f8"),
         (("u2", "i2", "i2"), "i4"), (("f8", "i1", "f4"), "f8"), (("i8", "u4", "i1"), "i8"),
     )):
-        for endian, fill in itertools.product(("little", "big"), (False, True)):
-            files, first = [], 0
+        for fill in (False, True):
+            endian, files, first = ("little", "big")[(number + fill) % 2], [], 0
             for i, (kind, count) in enumerate(zip(kinds, (4, 3, 5))):
                 files.append(f"w{i}.nc")
                 # The second file has other chunks than the first, the third has the same.

@@ -59,8 +59,6 @@ class Set:
             self.variables.append(Variable(rng, v, shape))
         if not any(self.along in v.shape for v in self.variables):
             self.variables.append(Variable(rng, 9, [self.along]))
-        if not any(self.second in v.shape for v in self.variables):
-            self.second = None
         chunk = int(rng.integers(1, 4))
         # In half of the sets, each file has whole chunks.
         factor = chunk if rng.random() < 0.5 else 1

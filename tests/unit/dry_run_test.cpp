@@ -96,9 +96,34 @@ TEST_F(DryRunTest, TargetAndFolderAreLookedAtAsEver) {
   }
 }
 
-TEST_F(DryRunTest, IsOfNewFilesOnly) {
+// A dry run that adds blocks knows the length of the file, and does not change it.
+TEST_F(DryRunTest, AddsToAnExistingFile) {
+  WriterOptions options = dry();
+  options.dry_run = false;
+  const auto made = Writer::create(path_, options);
+  ASSERT_TRUE(made.ok() && define(**made).ok() && put(**made).ok() && (*made)->close().ok());
+  const auto before = fs::last_write_time(path_);
+  std::uint64_t planned = 0;
+  for (const bool dry_run : {true, false}) {
+    options.dry_run = dry_run;
+    const auto writer = Writer::open(path_, options);
+    ASSERT_TRUE(writer.ok()) << writer.status().text();
+    const Result<BlockId> block = (*writer)->define_block("more");
+    ASSERT_TRUE(block.ok());
+    const Result<DimId> x = (*writer)->def_dim(*block, "x", 70'000);
+    ASSERT_TRUE(x.ok() && (*writer)->def_var(*block, "v", Type::kDouble, {{*x}}).ok());
+    ASSERT_TRUE((*writer)->end_define().ok());
+    const std::vector<double> values(70'000, 2.5);
+    ASSERT_TRUE((*writer)->put(*block, 0, std::span<const double>(values)).ok());
+    ASSERT_TRUE((*writer)->close().ok());
+    if (dry_run) {
+      EXPECT_EQ(fs::last_write_time(path_), before);
+      planned = (*writer)->planned()->file_length;
+    }
+  }
+  EXPECT_EQ(planned, fs::file_size(path_));
   test::write_file(path_, "somebody's");
-  EXPECT_EQ(Writer::open(path_, dry()).status().code(), Code::kUsage);
+  EXPECT_EQ(Writer::open(path_, dry()).status().code(), Code::kUnknownKind);
 }
 
 }  // namespace

@@ -189,6 +189,12 @@ struct ClassicView {
     std::size_t loss = 0;  // index in `losses`
   };
   std::vector<FixedDimension> fixed_dimensions;
+  // A dimension of length 0 that may grow and that no variable uses. The classic dataset lacks it.
+  struct EmptyDimension {
+    std::string name;
+    std::size_t loss = 0;  // index in `losses`
+  };
+  std::vector<EmptyDimension> empty_dimensions;
   // Variables of the block that netCDF shows but the classic dataset lacks.
   std::vector<VarId> left_out;
   // Names of variables of the classic dataset that lose a fill value. The data set of such a

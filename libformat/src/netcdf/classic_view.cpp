@@ -260,10 +260,10 @@ class ClassicMaker {
           record_ = d;
     ids_.resize(count);
     for (std::uint32_t d = 0; d < count; ++d)
-      if (used[d] || keeps_unused) define_dimension(d, slowest[d]);
+      if (used[d] || keeps_unused) define_dimension(d, slowest[d], used[d]);
   }
 
-  void define_dimension(std::uint32_t d, bool is_slowest) {
+  void define_dimension(std::uint32_t d, bool is_slowest, bool is_used) {
     const NetcdfView::Dimension& dimension = view_.dimensions[d];
     const std::string object = "dimension " + in_quotes(dimension.name);
     if (!is_classic_name(dimension.name)) {
@@ -272,6 +272,8 @@ class ClassicMaker {
       lose(object,
            joined_text("found the length 0 of a dimension that is not the record dimension",
                        dimension.may_grow ? ", although it is unlimited" : "", "; left out"));
+      if (dimension.may_grow && !is_used)
+        out_.empty_dimensions.push_back({dimension.name, out_.losses.size() - 1});
     } else {
       const bool is_fixed_now = dimension.may_grow && record_ != d;
       if (is_fixed_now)
@@ -457,8 +459,9 @@ Result<ClassicView> view_of_types(std::shared_ptr<const Dataset> dataset, Kind t
   const std::vector<VarId> origins = maker.origins();
   for (VarId& id : view.left_out) id = origins[id];
   view.left_out.insert(view.left_out.begin(), all.left_out.begin(), all.left_out.end());
-  // The indexes in fixed_dimensions stay valid, because the losses of `all` become the first ones.
+  // The indexes of losses stay valid, because the losses of `all` become the first ones.
   view.fixed_dimensions = std::move(all.fixed_dimensions);
+  view.empty_dimensions = std::move(all.empty_dimensions);
   view.losses.insert(view.losses.begin(), std::make_move_iterator(all.losses.begin()),
                      std::make_move_iterator(all.losses.end()));
   view.lost_fill_values = std::move(all.lost_fill_values);

@@ -60,6 +60,7 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
                        {},
                        {},
                        {},
+                       {},
                        std::move(levels),
                        is_record_unused(block, block.dataset, "")};
   }
@@ -93,6 +94,7 @@ Result<ClassicForm> classic_form(const InputBlock& block, std::shared_ptr<Source
                      std::move(values),
                      std::move(view.losses),
                      std::move(view.fixed_dimensions),
+                     std::move(view.empty_dimensions),
                      std::move(view.left_out),
                      std::move(view.lost_fill_values),
                      std::move(view.dataset),

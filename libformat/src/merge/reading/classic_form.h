@@ -19,6 +19,7 @@ struct ClassicForm {
   Source values;           // the dataset's extent; valid after the visit, too
   std::vector<Loss> losses;
   std::vector<ClassicView::FixedDimension> fixed_dimensions;
+  std::vector<ClassicView::EmptyDimension> empty_dimensions;
   std::vector<VarId> left_out;                // variables of the block that `dataset` does not have
   std::vector<std::string> lost_fill_values;  // see ClassicView::lost_fill_values
   std::shared_ptr<const Dataset> view;        // the converted dataset of a block of kind 6

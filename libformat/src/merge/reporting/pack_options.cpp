@@ -40,7 +40,10 @@ Status check_options(const PackOptions& options, const PackOptionNames& names) {
   // Returns the name of the option that sets the compression.
   const auto compression = [&] {
     const Compression& wanted = *options.compression;
-    return wanted.codec ? names.compression : !wanted.chunk.empty() ? names.chunk : names.shuffle;
+    return wanted.codec            ? names.compression
+           : !wanted.chunk.empty() ? names.chunk
+           : wanted.shuffle        ? names.shuffle
+                                   : names.compression;
   };
   const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
   if (options.inputs.empty()) return usage("no inputs; name " + names.inputs);

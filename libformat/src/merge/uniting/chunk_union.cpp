@@ -79,9 +79,9 @@ std::vector<std::byte> converted(std::vector<std::byte> values, const ValueForm&
                                  const ValueForm& to, bool maps_fill) {
   from.swap(&values);
   if (from.type != to.type) {
-    const std::vector<std::byte> before = std::move(values);
-    values.resize(before.size() / from.size() * to.size());
-    widening(from.type, to.type, maps_fill).convert(before, values);
+    std::vector<std::byte> wide(values.size() / from.size() * to.size());
+    widening(from.type, to.type, maps_fill).convert(values, wide);
+    values = std::move(wide);
   }
   to.swap(&values);
   return values;
@@ -406,6 +406,10 @@ class ChunkUniter {
     auto extension = std::make_shared<Extension>();
     for (DimId d = 0; d < from_.dimension_count(); ++d)
       if (grows(d)) extension->unlimited.push_back({d, false});
+    for (const std::string& name : united_.empty())
+      if (!from_.find_dimension(name)) empty_.push_back(name);
+    for (std::size_t i = 0; i < empty_.size(); ++i)
+      extension->unlimited.push_back({from_.dimension_count() + static_cast<DimId>(i), false});
     hdf5::append_property(dimensions_above(levels_), &extension->hdf5);
     std::vector<Type> types;
     std::vector<std::uint64_t> begins;
@@ -476,6 +480,7 @@ class ChunkUniter {
       NMB_TRY(to_.def_dim(dimension.name, dimension.is_record() ? all_.records : dimension.length)
                   .status());
     }
+    for (const std::string& name : empty_) NMB_TRY(to_.def_dim(name, 0).status());
     NMB_TRY(define_attributes(kGlobal));
     for (VarId v = 0; v < from_.variable_count(); ++v) {
       const Variable variable = from_.variable(v);
@@ -706,6 +711,7 @@ class ChunkUniter {
   const std::vector<Source> values_;  // by dataset
   std::vector<Source> sources_;       // by SourceIndex
   std::vector<UnitedVariable> variables_;
+  std::vector<std::string> empty_;  // names of unlimited dimensions of length 0
   Metadata to_;
   std::uint64_t end_ = 0;  // length of the extent so far
   ChunkRuns runs_{kSpool};

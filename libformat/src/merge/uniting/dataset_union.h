@@ -112,6 +112,9 @@ class DatasetUnion {
     // Dimensions that have a fixed length in the classic dataset, but may grow in the input. If the
     // first dataset that has a dimension lists it here, it may grow in the united dataset, too.
     std::vector<DimId> growing{};
+    // Names of dimensions of length 0 that may grow in the input and that no variable uses. The
+    // classic dataset lacks them.
+    std::vector<std::string> empty{};
     // For each variable: an earlier dataset that is known to have the same values, type and shape.
     // kNobody if no such dataset is known. The list is empty if no values were compared before. The
     // list must be empty for tiles and if types are widened.
@@ -127,7 +130,10 @@ class DatasetUnion {
   bool has_any() const { return !members_.empty(); }
   // Returns whether values are joined along a dimension.
   // Returns whether dimensions other than the record dimension may grow.
-  bool has_growing() const { return std::ranges::count(grows_, true) > 0; }
+  bool has_growing() const { return std::ranges::count(grows_, true) > 0 || !empty_.empty(); }
+  // Returns the names in Member::empty of all datasets. The united dataset may have some of these
+  // dimensions, because another dataset uses them.
+  const std::vector<std::string>& empty() const { return empty_; }
   // Returns whether a dimension may grow, although it is not the record dimension.
   bool grows(DimId dimension) const { return grows_[dimension]; }
   bool is_joined() const { return std::ranges::any_of(joined_, &Joined::is); }
@@ -324,6 +330,7 @@ class DatasetUnion {
   std::vector<Added> members_;
   std::vector<Joined> joined_;                    // for each dimension
   std::vector<bool> grows_;                       // for each dimension; see grows()
+  std::vector<std::string> empty_;                // see empty()
   std::vector<Placed> placed_;                    // for each variable
   std::map<VarId, std::vector<Source>> columns_;  // variables from add_column(), with the values in
                                                   // each dataset

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@ class DescribedBlock {
     std::optional<bool> has_default_fill{};
     bool is_record_unused = false;
     std::vector<DimId> growing{};          // see DatasetUnion::Member
+    std::vector<std::string> empty{};      // see DatasetUnion::Member
     std::vector<std::uint64_t> same_as{};  // result of FirstValues: indexes of inputs
     std::vector<std::uint32_t> levels{};   // see UnionBlock
     std::vector<Loss> losses{};
@@ -50,7 +52,8 @@ class DescribedBlock {
                       {},
                       parts_.has_default_fill,
                       parts_.is_record_unused,
-                      parts_.growing}};
+                      parts_.growing,
+                      parts_.empty}};
     block.levels = parts_.levels;
     block.losses = parts_.losses;
     block.lost_fill_values = parts_.lost_fill_values;

@@ -33,7 +33,7 @@ void fields(Fields& all, BlockFacts& facts) {
 template <class Fields>
 void fields(Fields& all, DescribedBlock::Parts& parts) {
   all(parts.begins, parts.record_size, parts.records, parts.has_default_fill,
-      parts.is_record_unused, parts.growing, parts.same_as, parts.levels, parts.losses,
+      parts.is_record_unused, parts.growing, parts.empty, parts.same_as, parts.levels, parts.losses,
       parts.lost_fill_values);
 }
 

@@ -1,6 +1,8 @@
 // Prepares blocks for a union (see merge/uniting/union_block.h).
 #include "merge/uniting/union_block.h"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "merge/reading/classic_form.h"
@@ -42,12 +44,20 @@ Status visit_union_block(const InputBlock& block, const PackOptions& options,
   united.member.is_record_unused = form.is_record_unused;
   united.levels = form.levels;
   // A block with chunks may have several dimensions that grow, at any position.
-  if (keeps_chunks(options))
-    for (std::size_t i = form.fixed_dimensions.size(); i-- > 0;) {
-      const ClassicView::FixedDimension& fixed = form.fixed_dimensions[i];
-      united.member.growing.insert(united.member.growing.begin(), fixed.dimension);
-      form.losses.erase(form.losses.begin() + static_cast<std::ptrdiff_t>(fixed.loss));
+  if (keeps_chunks(options)) {
+    std::vector<std::size_t> kept;  // indexes of losses that this block does not have
+    for (const ClassicView::FixedDimension& fixed : form.fixed_dimensions) {
+      united.member.growing.push_back(fixed.dimension);
+      kept.push_back(fixed.loss);
     }
+    for (const ClassicView::EmptyDimension& empty : form.empty_dimensions) {
+      united.member.empty.push_back(empty.name);
+      kept.push_back(empty.loss);
+    }
+    std::ranges::sort(kept, std::greater<>());
+    for (const std::size_t loss : kept)
+      form.losses.erase(form.losses.begin() + static_cast<std::ptrdiff_t>(loss));
+  }
   united.losses = losses_of(block, form);
   united.lost_fill_values = form.lost_fill_values;
   return visit(united);
