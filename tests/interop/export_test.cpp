@@ -80,7 +80,7 @@ class ExportTest : public testing::Test {
   ProgramResult run_export(const std::vector<ExtendedBlock>& blocks) {
     write_extended(path("a.nmb"), blocks);
     return run(shell_quoted(NMB_HDF5) + " export " + shell_quoted(path("a.nmb")) + " " +
-               shell_quoted(path("a.h5")) + " 0 0 0 ''");
+               shell_quoted(path("a.h5")) + " 0 0 0 '' 2");
   }
   // Exports and opens what came of it.
   void open(const std::vector<ExtendedBlock>& blocks) {

@@ -42,9 +42,9 @@ TEST_F(Hdf5ProcessTest, TellsAndEndsWithItsCode) {
   EXPECT_NE(told_by({"nothing", "of it"}, &code).find("unknown command of nmb-hdf5"),
             std::string::npos);
   EXPECT_EQ(code, 2);
-  EXPECT_NE(
-      told_by({"export", "/nowhere", "/nowhere", "0", "0", "0", ""}, &code).find("No such file"),
-      std::string::npos);
+  EXPECT_NE(told_by({"export", "/nowhere", "/nowhere", "0", "0", "0", "", "1"}, &code)
+                .find("No such file"),
+            std::string::npos);
   EXPECT_EQ(code, 1);
 }
 
@@ -53,11 +53,13 @@ TEST_F(Hdf5ProcessTest, WorksInTheWorkingDirectoryOfNow) {
   const auto before = std::filesystem::current_path();
   std::ofstream(folder.path() / "text.nmb") << "no NMB file, but long enough to be one";
   int code = 0;
-  EXPECT_NE(told_by({"export", "text.nmb", "a.h5", "0", "0", "0", ""}, &code).find("No such file"),
-            std::string::npos);
+  EXPECT_NE(
+      told_by({"export", "text.nmb", "a.h5", "0", "0", "0", "", "1"}, &code).find("No such file"),
+      std::string::npos);
   std::filesystem::current_path(folder.path());
-  EXPECT_EQ(told_by({"export", "text.nmb", "a.h5", "0", "0", "0", ""}, &code).find("No such file"),
-            std::string::npos);
+  EXPECT_EQ(
+      told_by({"export", "text.nmb", "a.h5", "0", "0", "0", "", "1"}, &code).find("No such file"),
+      std::string::npos);
   std::filesystem::current_path(before);
 }
 

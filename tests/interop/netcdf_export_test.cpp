@@ -48,7 +48,7 @@ TEST(NetcdfExport, ClassicBlocksAreNetcdf4Groups) {
   const Status written = write_blocks(from);
   ASSERT_TRUE(written.ok()) << written.text();
   const ProgramResult made = run(shell_quoted(NMB_HDF5) + " export " + shell_quoted(from) + " " +
-                                 shell_quoted(to) + " 0 0 0 ''");
+                                 shell_quoted(to) + " 0 0 0 '' 2");
   ASSERT_EQ(made.exit_code, 0) << made.output;
   EXPECT_EQ(run("ncdump " + shell_quoted(to)).output, R"(netcdf f {
 dimensions:

@@ -55,7 +55,7 @@ class OpenHdf5Test : public testing::Test {
     write_extended(path("a.nmb"), blocks);
     const ProgramResult made =
         run(shell_quoted(NMB_HDF5) + " export " + shell_quoted(path("a.nmb")) + " " +
-            shell_quoted(path("a.h5")) + " 0 0 0 ''");
+            shell_quoted(path("a.h5")) + " 0 0 0 '' 2");
     ASSERT_EQ(made.exit_code, 0) << made.output;
   }
 
