@@ -89,6 +89,12 @@ Status BlockSelection::select() {
     if (wanted && is_from_hdf5(entry)) NMB_TRY(note_groups_above(entry));
     return true;
   }));
+  // netCDF-C counts dimensions without numbers through the whole file.
+  if (has_unnumbered_ && !of_several_.empty())
+    return Status(Code::kUnsupported, reader_->file().name(), kNoOffset, "",
+                  "variable " + of_several_ +
+                      " refers to its dimensions by numbers, but not all dimensions of the file "
+                      "have numbers; extract the block above all groups of the file");
   for (const std::string& name : above_) {
     NMB_ASSIGN(const std::shared_ptr<const Block> block, reader_->block(name));
     const std::vector<bool> is_kept = kept(*block);
@@ -112,20 +118,37 @@ Status BlockSelection::note_groups_above(const BlockEntry& entry) {
           used.emplace(split_path(without_slash(view.dimensions[d].path)).parent);
   };
   use_dimensions(*block, nullptr);
+  bool is_part = false;
   for (std::string_view at = entry.name; !at.empty();) {
     at = split_path(at).parent;
     NMB_ASSIGN(const bool wanted, is_wanted(at));
-    if (wanted || above_.contains(at)) continue;
+    if (wanted) continue;
     NMB_ASSIGN(const std::optional<BlockEntry> found, reader_->find(at));
     if (!found || !is_from_hdf5(*found)) continue;
+    is_part = true;
+    if (above_.contains(at)) continue;
     NMB_ASSIGN(const std::shared_ptr<const Block> above, reader_->block(*found));
     if (!used.contains(at) && !names_type_of(*above, *block)) continue;
     above_.emplace(at);
+    note_numbers(*above);
     // A coordinate may have more dimensions, which may belong to groups further above.
     const std::vector<bool> is_kept = kept(*above);
     use_dimensions(*above, &is_kept);
   }
+  if (is_part) note_numbers(*block);
   return {};
+}
+
+void BlockSelection::note_numbers(const Block& block) {
+  const Metadata& metadata = block.metadata;
+  const std::vector<bool> is_scale = netcdf_view(block).is_scale;
+  for (VarId v = 0; v < is_scale.size(); ++v) {
+    if (!is_scale[v]) continue;
+    if (!metadata.find_attribute(v, "_Netcdf4Dimid")) has_unnumbered_ = true;
+    if (metadata.variable(v).dimensions.size() > 1 &&
+        metadata.find_attribute(v, "_Netcdf4Coordinates"))
+      of_several_ = joined_path(block.name, metadata.variable(v).name);
+  }
 }
 
 Result<bool> BlockSelection::is_wanted(std::string_view block) const {

@@ -27,7 +27,8 @@ class BlockSelection {
   // selects all blocks below it too. A selected block may use dimensions of groups above it that
   // are not selected; these groups have the use kDimensions. Reads the definitions of all selected
   // blocks that came from HDF5. `reader` must outlive the result. Errors: those of `wants` and of
-  // `reader`.
+  // `reader`; kUnsupported if coordinates refer to dimensions by numbers that these get only in the
+  // whole file.
   static Result<BlockSelection> of(const Reader& reader, Wants wants);
 
   // Returns whether a block is a group. Blocks that came from HDF5 are groups. A group without
@@ -47,6 +48,7 @@ class BlockSelection {
   BlockSelection(const Reader& reader, Wants wants) : reader_(&reader), wants_(std::move(wants)) {}
   Status select();
   Status note_groups_above(const BlockEntry& entry);
+  void note_numbers(const Block& block);
   Result<bool> is_wanted(std::string_view block) const;
   Result<bool> is_packed(std::string_view path) const;
 
@@ -56,6 +58,10 @@ class BlockSelection {
       groups_;                                // groups that are selected with all blocks below them
   std::set<std::string, std::less<>> above_;  // blocks with the use kDimensions
   std::set<std::string, std::less<>> scales_;  // paths of the variables that these blocks keep
+  // In blocks of files that are not selected as a whole: whether a dimension has no number, and the
+  // path of a coordinate that refers to several dimensions by their numbers.
+  bool has_unnumbered_ = false;
+  std::string of_several_;
 };
 
 }  // namespace nmb
