@@ -97,6 +97,7 @@ class Scan:
         self.newest = max(
             (s for s in self.superblocks if s.file_id == self.file_id), key=lambda s: s.generation, default=None
         )
+        self.choose_generation()
         self.drop_foreign()
         if self.newest:
             self.superblock = Fields(self.bytes, None, self.newest.position, SUPERBLOCK)
@@ -150,6 +151,19 @@ class Scan:
         order = lambda id_: (counts[id_], *struct.unpack("<2Q", id_))  # noqa: E731
         return max(counts, key=order, default=None)
 
+    def choose_generation(self):
+        """Sets the newest generation that is known to be committed, and whether a later one may be lost (step 2)."""
+        id_, data = self.file_id, self.data
+        mark = choosing.Mark(data)
+        mark = mark.generation if len(data) >= FIRST_STRUCTURE and mark.sound and mark.file_id == id_ else 0
+        newest = self.newest.generation if self.newest else 0
+        self.generation, self.may_be_later = max(mark, newest), False
+        if not mark and newest:
+            slots = {s.generation for s in self.superblocks if s.file_id == id_ and s.position < FIRST_STRUCTURE}
+            fits = {newest, newest - 1} <= slots | ({0} if not bytes(data[8192:12288]).strip(b"\0") else set())
+            self.may_be_later = len(data) > self.newest.file_length and not fits
+        self.is_current = newest > 0 and newest == self.generation and not self.may_be_later
+
     def drop_foreign(self):
         stamps = {}
         for s in self.superblocks:
@@ -159,7 +173,7 @@ class Scan:
         def belongs(f):
             return (
                 f["file id"] == int.from_bytes(self.file_id or b"", "little")
-                and not (self.newest and f["generation"] > self.newest.generation)
+                and (f["generation"] <= self.generation or not self.generation or self.may_be_later)
                 and stamps.get(f["generation"], f["stamp"]) == f["stamp"]
             )
 
@@ -234,13 +248,13 @@ class Index:
 
     def __init__(self, scan):
         self.scan, self.entries, self.spans, self.seen = scan, {}, [], set()
-        self.is_whole = scan.newest is not None
-        if not scan.newest:
+        self.is_whole = scan.is_current
+        if scan.may_be_later:
             return
-        sb = scan.superblock
-        if not sb["height"]:
+        if scan.is_current and not scan.superblock["height"]:
             self.spans.append((b"", None))
-        else:
+        elif scan.is_current:
+            sb = scan.superblock
             at, length = sb["root position"], sb["root length"]
             root = scan.page_at("INDX", at, length, None, sb["height"] - 1)
             if root and digest128(bytes(scan.data[at : at + length])) == sb["root digest"]:
@@ -250,7 +264,7 @@ class Index:
         for page in scan.pages:
             f = page.fields
             if page.use == "INDX" and not f["level"] and page.position not in self.seen:
-                if f["generation"] == scan.newest.generation:
+                if f["generation"] == scan.generation:
                     names = page.names(scan)
                     self.add_leaf(page, names[0], names[-1] + b"\0")
 
@@ -291,18 +305,15 @@ class Files:
 
     def __init__(self, scan, folder):
         self.scan, self.folder, self.rows, self.cache = scan, folder, [], {}
-        if scan.newest:
-            place = scan.place("file table")
-        else:
+        places = [scan.place("file table")] if scan.newest else []
+        if not scan.is_current:
             pages = [page for page in scan.pages if page.use == "FILE"]
             last = max(pages, key=lambda p: (p.fields["generation"], p.position), default=None)
-            place = None
             if last:
                 raw = bytes(scan.data[last.position : last.position + last.fields["length"]])
-                place = last.position, len(raw), sum64(raw)
-        pages = scan.chain("FILE", place)
-        self.is_lost = pages is None
-        for page in pages or []:
+                places.append((last.position, len(raw), sum64(raw)))
+        pages = [pages for pages in (scan.chain("FILE", place) for place in places) if pages is not None]
+        for page in pages[-1] if pages else []:
             rows = zip(page.names(scan), page.dictionaries(scan))
             self.rows += [(name, row) for name, row in rows if row["state"] != 1]
 
@@ -460,9 +471,9 @@ class Recovered:
 
     def read_growth(self):
         scan, pages = self.scan, None
-        if scan.newest:
+        if scan.is_current:
             pages = scan.chain("GROW", scan.place("growth"))
-        self.growth_is_whole = pages is not None or not scan.newest
+        self.growth_is_whole = pages is not None or not scan.is_current
         if pages is None:
             pages = [page for page in scan.pages if page.use == "GROW"]
             pages.sort(key=lambda p: (p.fields["generation"], p.position))
@@ -474,38 +485,53 @@ class Recovered:
 
     def choose(self):
         scan, index = self.scan, self.index
-        newest, names = {}, {}
+        newest, later, names = {}, {}, {}
         for at in scan.headers:
             f = Fields(scan.bytes, None, at, BLOCK)
             if f["kind"] == KIND_OF_A_DICTIONARY:
                 continue
             name = names[at] = bytes(scan.data[at + BLOCK_HEADER : at + BLOCK_HEADER + f["name length"]])
             rank = f["generation"], not f["flags"] & TOMBSTONE, at
-            newest[name] = max(newest.get(name, rank), rank)
+            if scan.may_be_later and f["generation"] > scan.generation:
+                if rank[1]:
+                    later[name] = max(later.get(name, rank), rank)
+            else:
+                newest[name] = max(newest.get(name, rank), rank)
         self.removed = {name for name, (_, live, _) in newest.items() if not live}
         for name, entry in index.entries.items():
             if names.get(entry["position"]) == name:
                 doubt = "" if self.growth_is_whole else "perhaps older or removed"
-                self.take(name, entry["position"], entry, doubt)
+                self.take(name, self.version(name, entry["position"], entry, doubt))
             else:
                 self.lost.add(name)
-        for name, (generation, live, at) in newest.items():
-            if not live:
-                continue
-            if name in index.entries:
-                if names.get(index.entries[name]["position"]) != name:
-                    self.take(name, at, None, "older")
-            elif not index.covers(name):
-                if not scan.newest:
+        for name in {*newest, *later} - {name for name, e in index.entries.items() if names.get(e["position"]) == name}:
+            versions = []
+            if name in later:
+                versions.append((later[name][2], "perhaps not committed"))
+            generation, live, at = newest.get(name, (0, False, 0))
+            if live and name in index.entries:
+                versions.append((at, "older"))
+            elif live and not index.covers(name):
+                doubt = "perhaps older or removed"
+                if not scan.generation:
                     doubt = "perhaps not committed"
-                else:
-                    doubt = "" if generation == scan.newest.generation else "perhaps older or removed"
-                self.take(name, at, None, doubt)
+                elif generation == scan.generation and not scan.may_be_later:
+                    doubt = ""
+                versions.append((at, doubt))
+            found = [self.version(name, at, None, doubt) for at, doubt in versions]
+            whole = [block for block in found if block and block.whole]
+            readable = [block for block in found if block]
+            if versions:  # a version that is not whole gives way to an older one
+                older = found[-1:] if len(found) > 1 and found[-1] else []
+                self.take(name, (whole[:1] or older or readable[:1] or [None])[0])
 
-    def take(self, name, at, entry, doubt):
-        """Adds the version of a block whose header lies at `at`."""
+    def version(self, name, at, entry, doubt):
+        """Returns the version of a block whose header lies at `at`, or None."""
         found = FoundBlock(name, at, doubt)
-        if self.read_block(found, entry):
+        return found if self.read_block(found, entry) else None
+
+    def take(self, name, found):
+        if found:
             self.blocks[name] = found
         else:
             self.lost.add(name)
@@ -535,10 +561,18 @@ class Recovered:
                 found.doubt = ""
             elif entry["records"] != nmb.fixed_records(c):
                 entry["records"] = nmb.fixed_records(c)
-        walk, generation = self.find_values(found, header, entry, is_confirmed)
+        walk, generation, is_known = self.find_values(found, header, entry, is_confirmed)
         length, records = walk.end, entry["records"]
-        has_growth = False
+        if not is_known and length != header["extent length"]:
+            if c.record_dimension is not None and c.record_size:
+                bytes_ = length - (c.record_begin - c.base)
+                records = max(0, -(-(bytes_ - 3) // c.record_size)) if bytes_ > 0 else 0
+            if length < header["extent length"] and records <= header["records"]:
+                walk.lost.append((length, header["extent length"]))
+                length, records = header["extent length"], entry["records"]
         for of_generation, row in self.growth.get(header["order"], []):
+            if found.doubt == "older":
+                break
             piece = Piece(dict(row, state=0))
             if of_generation < generation or piece.logical != length or not piece.raw or row["records"] < records:
                 continue
@@ -546,11 +580,7 @@ class Recovered:
                 walk.pieces.append(piece)
             else:
                 walk.lost.append((piece.logical, piece.end))
-            length, records, has_growth = piece.end, row["records"], True
-        if not has_growth and not is_confirmed and length != header["extent length"]:
-            if c.record_dimension is not None and c.record_size:
-                bytes_ = length - (c.record_begin - c.base)
-                records = max(0, -(-(bytes_ - 3) // c.record_size)) if bytes_ > 0 else 0
+            length, records = piece.end, row["records"]
         if nmb.wrong_length(c, header, records, length):
             return False
         found.records = records
@@ -577,8 +607,8 @@ class Recovered:
         return c if c.kind == header["kind"] else None
 
     def find_values(self, found, header, entry, is_confirmed):
-        """Returns the pieces, and the generation from which on growth rows count (steps 4 and 5)."""
-        scan, generation = self.scan, header["generation"]
+        """Returns the pieces, the generation from which on growth rows count, and whether the length is known."""
+        scan, generation, is_known = self.scan, header["generation"], True
         place = entry["data map position"], entry["data map length"], entry["data map sum"]
         if not is_confirmed:
             mine = [p for p in scan.pages if p.use == "DMAP" and p.fields["owner"] == found.position]
@@ -587,11 +617,12 @@ class Recovered:
             root = max(roots, key=lambda p: (p.fields["generation"], p.position), default=None)
             if root:
                 place = root.position, root.fields["length"], root.fields["sum"]
+                is_known = generation == root.fields["generation"]
                 generation = root.fields["generation"]
         length = entry["extent length"]
         if any(place):
-            end = length if is_confirmed else UNKNOWN_END
-            return MapWalk(scan, found.position, end, scan.piece_size, length).run(place), generation
+            end = length if is_known else UNKNOWN_END
+            return MapWalk(scan, found.position, end, scan.piece_size, length).run(place), generation, is_known
         walk = MapWalk(scan, found.position, length, scan.piece_size)
         row = {"logical offset": 0, "raw length": length, "position": entry["extent position"], "stored length": length}
         row |= {"codec": 0, "sum": entry["extent sum"], "state": 1 if entry["flags"] & 1 else 0}
@@ -599,7 +630,7 @@ class Recovered:
             walk.lost.append((0, length))
         elif length:
             walk.pieces.append(Piece(row))
-        return walk, generation
+        return walk, generation, is_known
 
     def check_values(self, found, walk, length):
         found.extent = bytearray(length)

@@ -134,7 +134,7 @@ Status RecoverCommand::write_text(const std::string& file, const Recovery& recov
       text += "left out, because values are damaged: ";
     else if (block.state == FoundBlock::State::kPartial)
       text += "recovered in part; these values become fill values: ";
-    else if (block.doubt != BlockDoubt::kNone)
+    else if (block.doubt != BlockDoubt::kNone && recovery.generation > 0)
       text += "recovered; this version is ";
     else
       continue;
@@ -154,13 +154,16 @@ Status RecoverCommand::write_text(const std::string& file, const Recovery& recov
                                                   : " are lost; their names are not known")));
   for (const std::string& loss : recovery.other_losses) NMB_TRY(line("lost: " + printable(loss)));
   if (recovery.may_lack_blocks)
-    NMB_TRY(line("no superblock was found, so it is not known whether more blocks are lost"));
+    NMB_TRY(line(recovery.generation == 0
+                     ? "all superblocks are lost, so it is not known which blocks were committed, "
+                       "and whether more blocks are lost"
+                     : "the newest superblock is lost, so it is not known whether more blocks are "
+                       "lost"));
 
   std::string text = plan_ ? "would recover " : "recovered ";
-  text += recovery.generation == 0
-              ? number_of(recovery.recovered(), "block")
-              : fmt::format("{} of {}", recovery.recovered(),
-                            number_of(recovery.recorded_blocks, "block"));
+  text += recovery.recorded_blocks ? fmt::format("{} of {}", recovery.recovered(),
+                                                 number_of(*recovery.recorded_blocks, "block"))
+                                   : number_of(recovery.recovered(), "block");
   if (const std::uint64_t partial = recovery.count(FoundBlock::State::kPartial))
     text += fmt::format(", {} of them in part", partial);
   if (const std::uint64_t doubtful = recovery.doubtful())
@@ -179,13 +182,12 @@ Status RecoverCommand::write_text(const std::string& file, const Recovery& recov
 
 Status RecoverCommand::write_document(const std::string& file, const Recovery& recovery) {
   Json json = json_document("recover");
-  const bool has_superblock = recovery.generation != 0;
   json["file"] = json_text(file);
   json["output"] = recovery.bytes_out > 0 ? Json(json_text(options_.output)) : Json();
   json["bytes_out"] = recovery.bytes_out;
   json["is_loss"] = recovery.is_loss();
-  json["generation"] = has_superblock ? Json(recovery.generation) : Json();
-  json["recorded_blocks"] = has_superblock ? Json(recovery.recorded_blocks) : Json();
+  json["generation"] = recovery.generation != 0 ? Json(recovery.generation) : Json();
+  json["recorded_blocks"] = recovery.recorded_blocks ? Json(*recovery.recorded_blocks) : Json();
   json["summary"] = {{"whole", recovery.count(FoundBlock::State::kWhole)},
                      {"partial", recovery.count(FoundBlock::State::kPartial)},
                      {"left_out", recovery.count(FoundBlock::State::kLeftOut)},

@@ -38,7 +38,7 @@ enum class BlockDoubt : std::uint8_t {
   kNone,
   kOlder,         // the index says that there was a newer version, which is damaged
   kPerhapsOlder,  // damaged bytes may have been a newer version of the block, or its removal
-  kPerhapsNotCommitted,  // no superblock was found, so it is not known what was committed
+  kPerhapsNotCommitted,  // it is not known whether the generation of this version was committed
 };
 
 // Returns the name of a doubt in reports: "", "older", "perhaps older or removed", "perhaps not
@@ -85,15 +85,15 @@ struct LostBlock {
 };
 
 struct Recovery {
-  // The newest generation of the damaged file, and its number of blocks. Both are 0 if no
-  // superblock was found.
-  std::uint64_t generation = 0, recorded_blocks = 0;
+  // The newest generation of the damaged file that is known to be committed; 0 if none is known.
+  std::uint64_t generation = 0;
+  // Its number of blocks; nullopt if its superblock is lost.
+  std::optional<std::uint64_t> recorded_blocks{};
   std::vector<FoundBlock> blocks;  // sorted by name
   std::vector<LostBlock> lost;     // sorted by name
-  // How many more blocks are lost according to the superblock; their names are lost too.
+  // How many more blocks are lost at least, according to the superblock; their names are lost too.
   std::uint64_t lost_without_name = 0;
-  // Whether other blocks may be lost, because neither an index nor a superblock says how many there
-  // were.
+  // Whether other blocks may be lost, because the superblock that says how many there were is lost.
   bool may_lack_blocks = false;
   // Losses other than blocks and values: originals, statistics, tags, provenance.
   std::vector<std::string> other_losses;

@@ -2,8 +2,11 @@
 #include "recover/block_plan.h"
 
 #include <algorithm>
+#include <atomic>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -23,6 +26,8 @@ struct Candidate {
   const ScannedBlock* block = nullptr;
   const BlockEntry* entry = nullptr;  // the entry of the newest generation that leads to the block
   BlockDoubt doubt = BlockDoubt::kNone;
+  // The version to take if this version is not whole; nullptr if there is none.
+  const ScannedBlock* instead = nullptr;
 };
 
 BlockEntry entry_of(const ScannedBlock& block) {
@@ -118,13 +123,15 @@ std::optional<VarId> unfillable(const Metadata& metadata, const ClassicLayout& l
 
 class BlockPlanner {
  public:
+  using Plan = std::variant<PlannedBlock, LostBlock>;
+
   BlockPlanner(const ReaderCore& core, const Evidence& evidence, const CurrentIndex& index,
                const ValuePages& pages, const RecoverOptions& options)
       : core_(core), evidence_(evidence), index_(index), pages_(pages), options_(options) {}
 
   Result<BlockPlans> run() {
     choose();
-    std::vector<std::variant<PlannedBlock, LostBlock>> planned(candidates_.size());
+    std::vector<Plan> planned(candidates_.size());
     // Blocks are read in the order of the file.
     std::ranges::sort(candidates_, {}, [](const Candidate& c) { return c.block->header.position; });
     std::atomic<std::size_t> next{0};
@@ -134,7 +141,7 @@ class BlockPlanner {
                            if (options_.writer.cancel && options_.writer.cancel->load())
                              return Status(Code::kIo, core_.file().name(), kNoOffset, "",
                                            "interrupted");
-                           NMB_ASSIGN(planned[i], plan(candidates_[i]));
+                           NMB_ASSIGN(planned[i], plan_best(candidates_[i]));
                          }
                          return {};
                        }));
@@ -154,59 +161,85 @@ class BlockPlanner {
   // --- which version of each block is taken ---
 
   void choose() {
-    std::map<std::string_view, const ScannedBlock*> newest;
+    // The newest committed header of each name, and the newest header that may not be committed.
+    std::map<std::string_view, const ScannedBlock*> newest, later;
     std::map<std::uint64_t, const ScannedBlock*> by_position;
     for (const ScannedBlock& block : evidence_.blocks) {
       by_position[block.header.position] = &block;
-      const auto [found, is_new] = newest.try_emplace(block.name, &block);
+      const bool is_later = evidence_.may_be_later && is_after_newest(block);
+      if (is_later && is_tombstone(block)) continue;
+      const auto [found, is_new] = (is_later ? later : newest).try_emplace(block.name, &block);
       if (!is_new && rank(*found->second) < rank(block)) found->second = &block;
     }
-    for (const BlockEntry& entry : index_.entries()) {
+    const auto is_at = [&](const BlockEntry& entry) {
       const auto found = by_position.find(entry.position);
-      if (found != by_position.end() && found->second->name == entry.name)
-        candidates_.push_back({found->second, &entry, doubt_of(entry)});
+      return found != by_position.end() && found->second->name == entry.name;
+    };
+    for (const BlockEntry& entry : index_.entries()) {
+      if (is_at(entry))
+        candidates_.push_back({by_position[entry.position], &entry, doubt_of_entries()});
       else
         plans_.lost.push_back({entry.name, joined_text("the header at ", entry.position,
                                                        " is damaged")});
     }
     for (const auto& [name, block] : newest) {
-      const BlockEntry* const entry = index_.find(name);
-      const bool is_tombstone = (block->header.flags & kFlagTombstone) != 0;
-      if (is_tombstone) {
+      if (is_tombstone(*block)) {
         removed_.push_back(name);
         continue;
       }
-      if (entry) {
+      const auto other = later.find(name);
+      if (other != later.end()) {
+        candidates_.push_back({other->second, nullptr, doubt_of(*other->second), block});
+      } else if (const BlockEntry* const entry = index_.find(name)) {
         // The index leads to another position, where the header is damaged.
-        const auto current = by_position.find(entry->position);
-        if (current == by_position.end() || current->second->name != name)
-          candidates_.push_back({block, nullptr, BlockDoubt::kOlder});
+        if (!is_at(*entry)) candidates_.push_back({block, nullptr, BlockDoubt::kOlder});
       } else if (!index_.covers(name)) {
         candidates_.push_back({block, nullptr, doubt_of(*block)});
       }
     }
+    for (const auto& [name, block] : later) {
+      const auto other = newest.find(name);
+      if (other == newest.end() || is_tombstone(*other->second))
+        candidates_.push_back({block, nullptr, doubt_of(*block)});
+    }
   }
 
+  bool is_after_newest(const ScannedBlock& block) const {
+    return block.header.origin.generation > evidence_.generation;
+  }
+  static bool is_tombstone(const ScannedBlock& block) {
+    return (block.header.flags & kFlagTombstone) != 0;
+  }
   static std::tuple<std::uint64_t, bool, std::uint64_t> rank(const ScannedBlock& block) {
-    return {block.header.origin.generation, (block.header.flags & kFlagTombstone) == 0,
-            block.header.position};
+    return {block.header.origin.generation, !is_tombstone(block), block.header.position};
   }
 
+  // The doubt about a block that the index does not confirm.
   BlockDoubt doubt_of(const ScannedBlock& block) const {
-    if (!evidence_.newest) return BlockDoubt::kPerhapsNotCommitted;
-    return block.header.origin.generation == evidence_.newest->generation
+    if (evidence_.generation == 0 || is_after_newest(block))
+      return BlockDoubt::kPerhapsNotCommitted;
+    return block.header.origin.generation == evidence_.generation && !evidence_.may_be_later
                ? BlockDoubt::kNone
                : BlockDoubt::kPerhapsOlder;
   }
   // The index does not list records that growth pages add.
-  BlockDoubt doubt_of(const BlockEntry&) const {
+  BlockDoubt doubt_of_entries() const {
     return pages_.has_whole_growth() ? BlockDoubt::kNone : BlockDoubt::kPerhapsOlder;
   }
 
   // --- one block ---
 
-  Result<std::variant<PlannedBlock, LostBlock>> plan(const Candidate& candidate) const {
-    using Plan = std::variant<PlannedBlock, LostBlock>;
+  Result<Plan> plan_best(const Candidate& candidate) const {
+    NMB_ASSIGN(Plan best, plan(candidate));
+    const auto* const block = std::get_if<PlannedBlock>(&best);
+    if (!candidate.instead || (block && block->found.state == FoundBlock::State::kWhole))
+      return best;
+    NMB_ASSIGN(Plan other, plan({candidate.instead, nullptr, doubt_of(*candidate.instead)}));
+    return !block || std::holds_alternative<PlannedBlock>(other) ? std::move(other)
+                                                                 : std::move(best);
+  }
+
+  Result<Plan> plan(const Candidate& candidate) const {
     PlannedBlock planned;
     FoundBlock& found = planned.found;
     found.name = candidate.block->name;
@@ -242,8 +275,11 @@ class BlockPlanner {
       if (is_confirmed) found.doubt = BlockDoubt::kNone;
     }
 
-    NMB_ASSIGN(FoundValues values, find_values(core_, pages_, is_confirmed, found.generation,
-                                               *definitions, &entry));
+    const Version version = is_confirmed                           ? Version::kConfirmed
+                            : found.doubt == BlockDoubt::kOlder ? Version::kOlder
+                                                                : Version::kFound;
+    NMB_ASSIGN(FoundValues values,
+               find_values(core_, pages_, version, found.generation, *definitions, &entry));
     const Result<ClassicHeader> whole =
         decode_body(entry, stored.header.records, stored.body, core_.file());
     if (!whole.ok()) return lost(whole.status().message());

@@ -19,8 +19,8 @@ Result<CurrentIndex> CurrentIndex::read(const ByteSource& file, const Evidence& 
 }
 
 Status CurrentIndex::read_tree() {
-  if (!evidence_.newest) return {};
-  const Superblock& newest = *evidence_.newest;
+  if (!evidence_.current()) return {};
+  const Superblock& newest = *evidence_.current();
   is_whole_ = true;
   if (!newest.usable_root()) {
     spans_.push_back({});  // there are no blocks
@@ -73,7 +73,7 @@ void CurrentIndex::add_leaf(const Page& leaf, Span span) {
 Status CurrentIndex::read_other_leaves() {
   for (const PageHeader* header : evidence_.pages_of(PageUse::kIndex)) {
     if (header->level != 0 || positions_.contains(header->position)) continue;
-    if (!evidence_.newest || header->origin.generation != evidence_.newest->generation) {
+    if (evidence_.may_be_later || header->origin.generation != evidence_.generation) {
       older_.push_back(header);
       continue;
     }

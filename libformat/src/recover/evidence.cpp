@@ -44,9 +44,9 @@ class Weighing {
     Result<HeadReading> head = HeadReading::take(file_);
     const Code code = head.status().code();
     if (code == Code::kUnsupported || code == Code::kIo) return head.status();
-    if (head.ok()) head_ = std::move(head->bytes);
-    if (head.ok() && head->file_id) {
-      evidence_.file_id = *head->file_id;
+    if (head.ok()) head_ = std::move(*head);
+    if (head_.file_id) {
+      evidence_.file_id = *head_.file_id;
       return {};
     }
     const auto newest = std::ranges::max_element(scan_.superblocks, {}, [](const auto& found) {
@@ -75,11 +75,31 @@ class Weighing {
       if (!evidence_.newest || found.fields.generation > evidence_.newest->generation)
         evidence_.newest = found.fields;
     }
+    if (evidence_.newest) evidence_.generation = evidence_.newest->generation;
+    if (head_.mark)
+      evidence_.generation = std::max(evidence_.generation, head_.mark->generation);
+    else if (evidence_.newest)
+      evidence_.may_be_later =
+          file_.size() > evidence_.newest->file_length && !has_slots_of(*evidence_.newest);
+  }
+
+  // Returns whether both slots are as a settled state requires. A later commit would have
+  // overwritten one of them.
+  bool has_slots_of(const Superblock& newest) const {
+    const std::uint64_t generation = newest.generation;
+    const SlotReading& own = head_.slots[(generation - 1) % 2];
+    const SlotReading& other = head_.slots[generation % 2];
+    if (!own.valid || own.superblock.fields.generation != generation) return false;
+    return generation == 1
+               ? other.zero
+               : other.valid && other.superblock.fields.generation == generation - 1;
   }
 
   bool is_foreign(const Origin& origin) const {
     if (origin.file_id != evidence_.file_id) return true;
-    if (evidence_.newest && origin.generation > evidence_.newest->generation) return true;
+    if (evidence_.generation != 0 && !evidence_.may_be_later &&
+        origin.generation > evidence_.generation)
+      return true;
     const auto stamp = stamps_.find(origin.generation);
     return stamp != stamps_.end() && stamp->second != origin.stamp;
   }
@@ -131,7 +151,7 @@ class Weighing {
 
   Status make_reading() {
     Superblock& reading = evidence_.reading;
-    std::uint64_t generation = 0, order = 0;
+    std::uint64_t generation = evidence_.generation, order = 0;
     for (const ScannedBlock& block : scan_.blocks) {
       generation = std::max(generation, block.header.origin.generation);
       order = std::max(order, block.header.order);
@@ -140,7 +160,6 @@ class Weighing {
       generation = std::max(generation, page.origin.generation);
     if (evidence_.newest) {
       const Superblock& newest = *evidence_.newest;
-      generation = newest.generation;
       order = std::max(order, newest.next_order);
       reading = newest;
       reading.later_places.clear();
@@ -182,8 +201,8 @@ class Weighing {
       // not matter.
       evidence_.reading.dictionary = {kBodyStart, bytes.size(), sum_of(bytes)};
     };
-    if (is_known && place.length <= kMaxDictionary && head_.size() == kBodyStart) {
-      const auto bytes = std::span(head_).subspan(kDictionaryPosition, place.length);
+    if (is_known && place.length <= kMaxDictionary && head_.bytes.size() == kBodyStart) {
+      const auto bytes = std::span(head_.bytes).subspan(kDictionaryPosition, place.length);
       if (sum_of(bytes) == place.sum) return take(bytes), Status();
     }
     for (const ScannedBlock& block : scan_.blocks) {
@@ -204,10 +223,9 @@ class Weighing {
   // The rows of a file table are numbered through all its pages. So the table is used only if all
   // its pages can be read.
   Status find_file_table() {
-    std::vector<Place> places;
-    if (evidence_.newest) {
-      places.push_back(evidence_.newest->file_table);
-    } else {
+    std::vector<Place> places;  // the last table that can be read is used
+    if (evidence_.newest) places.push_back(evidence_.newest->file_table);
+    if (!evidence_.current()) {
       std::vector<const PageHeader*> pages;
       for (const PageHeader& page : scan_.pages)
         if (page.use == PageUse::kFileTable) pages.push_back(&page);
@@ -232,7 +250,7 @@ class Weighing {
 
   const ByteSource& file_;
   Scan scan_;
-  std::vector<std::byte> head_;  // the first 16 KiB; empty if they could not be read
+  HeadReading head_;  // without bytes if they do not show an NMB file, or are cut
   std::map<std::uint64_t, std::uint64_t> stamps_;  // stamps of generations with a superblock
   Evidence evidence_;
 };

@@ -18,8 +18,14 @@ namespace nmb {
 
 struct Evidence {
   Digest file_id;
-  // Superblock of the newest generation; nullopt if no superblock was found.
+  // The newest superblock that was found.
   std::optional<Superblock> newest;
+  // The newest generation that is known to be committed, from superblocks and mark; 0 if none is
+  // known.
+  std::uint64_t generation = 0;
+  // Whether a later generation may have been committed, and its superblocks and the mark are lost.
+  // Structures of later generations then count too.
+  bool may_be_later = false;
   std::vector<ScannedBlock> blocks;  // without the dictionary's block
   std::vector<PageHeader> pages;
   std::vector<std::byte> dictionary;  // empty if the file has none, or if no copy is right
@@ -27,6 +33,10 @@ struct Evidence {
   // this generation led to them. It has no index, no growth and no view.
   Superblock reading;
 
+  // Returns the superblock of the newest generation, or nullptr if it was not found.
+  const Superblock* current() const {
+    return newest && newest->generation == generation && !may_be_later ? &*newest : nullptr;
+  }
   // Returns the headers of pages with the given use.
   std::vector<const PageHeader*> pages_of(PageUse use) const;
 };

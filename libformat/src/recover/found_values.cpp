@@ -24,9 +24,9 @@ Result<ValuePages> ValuePages::find(const ReaderCore& core, const Evidence& evid
 Status ValuePages::read_growth(const Evidence& evidence) {
   std::vector<std::shared_ptr<const Page>> pages;
   bool has_chain = false;
-  if (evidence.newest) {
-    auto chain = read_page_chain(core_->file(), *evidence.newest, PageUse::kGrowth,
-                                 evidence.newest->growth, kMaxGrowthPages);
+  if (const Superblock* const current = evidence.current()) {
+    auto chain = read_page_chain(core_->file(), *current, PageUse::kGrowth, current->growth,
+                                 kMaxGrowthPages);
     if (chain.status().code() == Code::kIo) return chain.status();
     has_chain = chain.ok();
     if (chain.ok()) pages = std::move(*chain);
@@ -85,23 +85,33 @@ class ValueFinder {
   ValueFinder(const ReaderCore& core, const ValuePages& pages, BlockEntry& entry)
       : core_(core), superblock_(core.head().superblock), pages_(pages), entry_(entry) {}
 
-  Result<FoundValues> run(bool is_confirmed, std::uint64_t generation,
+  Result<FoundValues> run(Version version, std::uint64_t generation,
                           const ClassicHeader& definitions) {
-    const std::uint64_t first_length = entry_.extent_length;
-    if (!is_confirmed) {
+    const std::uint64_t first_length = entry_.extent_length, first_records = entry_.records;
+    // The header states where the extent ended in the generation that wrote the header.
+    bool is_length_known = true;
+    if (version != Version::kConfirmed) {
       NMB_ASSIGN(const PageHeader* root, pages_.root_of(entry_.position));
       if (root) {
         entry_.map = {root->position, root->length, root->sum};
         entry_.extent_position = entry_.extent_sum = 0;
         entry_.hole = false;
+        is_length_known = root->origin.generation == generation;
         generation = root->origin.generation;
       }
     }
-    NMB_TRY(add_settled(is_confirmed));
-    entry_.extent_length = found_.length;
-    const bool has_rows = add_growth(generation);
-    if (!has_rows && !is_confirmed && found_.length != first_length)
+    NMB_TRY(add_settled(is_length_known));
+    if (!is_length_known && found_.length != first_length) {
       entry_.records = records_of(definitions);
+      // An extent becomes shorter only if new records replace bytes after the last record.
+      if (found_.length < first_length && entry_.records <= first_records) {
+        lose({found_.length, first_length}, "the root of the data map is damaged");
+        found_.length = first_length;
+        entry_.records = first_records;
+      }
+    }
+    entry_.extent_length = found_.length;
+    if (version != Version::kOlder) add_growth(generation);
     entry_.extent_length = found_.length;
     NMB_TRY(check_pieces());
     return std::move(found_);
@@ -110,10 +120,10 @@ class ValueFinder {
  private:
   // --- the pieces that the entry leads to ---
 
-  Status add_settled(bool is_confirmed) {
+  Status add_settled(bool is_length_known) {
     const std::uint64_t length = entry_.extent_length;
     found_.length = length;
-    if (entry_.has_map()) return add_map(is_confirmed);
+    if (entry_.has_map()) return add_map(is_length_known);
     if (length == 0) return {};
     Piece piece;
     piece.length = length;
@@ -130,7 +140,7 @@ class ValueFinder {
     return {};
   }
 
-  Status add_map(bool is_confirmed) {
+  Status add_map(bool is_length_known) {
     const std::uint64_t length = entry_.extent_length;
     const DataMap map(core_.file(), &core_.external(), superblock_, entry_.position, entry_.map,
                       length);
@@ -141,11 +151,9 @@ class ValueFinder {
       return {};
     }
     NMB_ASSIGN(table_, table());
-    // The entry states where the extent ends. The header states only where it ended when the header
-    // was written.
-    std::uint64_t end = is_confirmed ? length : kMostEnd;
+    std::uint64_t end = is_length_known ? length : kMostEnd;
     NMB_TRY(walk(map, **root, 0, &end));
-    found_.length = is_confirmed ? length : end;
+    found_.length = is_length_known ? length : end;
     if (end < found_.length) lose({end, found_.length}, "the data map ends too early");
     return {};
   }
@@ -207,10 +215,9 @@ class ValueFinder {
 
   // --- growth ---
 
-  // Returns whether the block has grown. A row that begins elsewhere than at the end of the extent
-  // was folded into a data map, or occurs in a newer growth page too.
-  bool add_growth(std::uint64_t generation) {
-    bool any = false;
+  // A row that begins elsewhere than at the end of the extent was folded into a data map, or occurs
+  // in a newer growth page too.
+  void add_growth(std::uint64_t generation) {
     for (const GrowthRow& row : pages_.growth_of(entry_.order)) {
       const Piece& piece = row.piece;
       if (row.page->generation() < generation || piece.logical != found_.length ||
@@ -226,10 +233,8 @@ class ValueFinder {
         found_.pieces.push_back(piece);
       found_.length = piece.end();
       entry_.records = row.records;
-      any = true;
+      found_.has_growth = true;
     }
-    found_.has_growth = any;
-    return any;
   }
 
   // Computes the number of records from the length of the extent (R-BK-12).
@@ -375,10 +380,10 @@ class ValueFinder {
 
 }  // namespace
 
-Result<FoundValues> find_values(const ReaderCore& core, const ValuePages& pages, bool is_confirmed,
+Result<FoundValues> find_values(const ReaderCore& core, const ValuePages& pages, Version version,
                                 std::uint64_t generation, const ClassicHeader& definitions,
                                 BlockEntry* entry) {
-  return ValueFinder(core, pages, *entry).run(is_confirmed, generation, definitions);
+  return ValueFinder(core, pages, *entry).run(version, generation, definitions);
 }
 
 }  // namespace nmb

@@ -53,11 +53,18 @@ struct FoundValues {
   bool has_growth = false;          // whether some pieces are from growth pages
 };
 
+// What is known about the version of a block whose values are searched.
+enum class Version : std::uint8_t {
+  kConfirmed,  // the newest version; the index has its entry
+  kFound,      // perhaps the newest version; a newer data map is searched
+  kOlder,      // not the newest version; growth rows may belong to a newer version
+};
+
 // Finds the pieces of a block and checks their sums. `entry` describes the block without its
-// growth. On return, *entry has the records, the extent length and the data map that were found. If
-// `is_confirmed` is false, `entry` was made from the header, and a newer data map is searched.
-// Errors: kIo.
-Result<FoundValues> find_values(const ReaderCore& core, const ValuePages& pages, bool is_confirmed,
+// growth; unless the version is kConfirmed, the entry was made from the header. `generation` is that
+// of the header. On return, *entry has the records, the extent length and the data map that were
+// found. Errors: kIo.
+Result<FoundValues> find_values(const ReaderCore& core, const ValuePages& pages, Version version,
                                 std::uint64_t generation, const ClassicHeader& definitions,
                                 BlockEntry* entry);
 

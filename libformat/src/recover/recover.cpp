@@ -127,22 +127,18 @@ class Recoverer {
   void describe() {
     for (PlannedBlock& block : plans_.blocks) recovery_.blocks.push_back(std::move(block.found));
     recovery_.lost = std::move(plans_.lost);
-    recovery_.may_lack_blocks = !evidence_.newest;
-    if (!evidence_.newest) return;
-    recovery_.generation = evidence_.newest->generation;
-    recovery_.recorded_blocks = evidence_.newest->totals.blocks;
+    recovery_.generation = evidence_.generation;
+    const Superblock* const current = evidence_.current();
+    recovery_.may_lack_blocks = !current;
+    if (!current) return;
+    recovery_.recorded_blocks = current->totals.blocks;
     if (has_whole_index_) return;
-    // Doubtful blocks may have been removed, so they do not count as blocks of the generation.
-    const auto certain = static_cast<std::uint64_t>(
-        std::ranges::count_if(recovery_.blocks,
-                              [](const FoundBlock& block) {
-                                return block.doubt == BlockDoubt::kNone;
-                              }) +
-        std::ranges::count_if(recovery_.lost,
-                              [](const LostBlock& block) { return !block.perhaps_removed; }));
-    const std::uint64_t uncertain = recovery_.blocks.size() + recovery_.lost.size() - certain;
-    if (recovery_.recorded_blocks > certain + uncertain)
-      recovery_.lost_without_name = recovery_.recorded_blocks - certain - uncertain;
+    // A block that is lost and also recovered in an older version counts once.
+    std::uint64_t names = recovery_.blocks.size();
+    for (const LostBlock& lost : recovery_.lost)
+      names += !std::ranges::binary_search(recovery_.blocks, lost.name, {}, &FoundBlock::name);
+    if (current->totals.blocks > names)
+      recovery_.lost_without_name = current->totals.blocks - names;
   }
 
   Status write() {
