@@ -448,6 +448,7 @@ class FoundBlock:
         self.name, self.position, self.doubt = name, position, doubt
         self.damaged, self.body, self.extent, self.records = [], b"", bytearray(), 0
         self.holes, self.places = [], []
+        self.settled = None  # length of the extent without growth, if there is any
 
     @property
     def whole(self):
@@ -580,6 +581,8 @@ class Recovered:
                 walk.pieces.append(piece)
             else:
                 walk.lost.append((piece.logical, piece.end))
+            if found.settled is None:
+                found.settled = length
             length, records = piece.end, row["records"]
         if nmb.wrong_length(c, header, records, length):
             return False

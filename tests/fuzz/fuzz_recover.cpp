@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 std::vector<std::vector<std::byte>> nmb::test::fuzz_seeds() {
   std::vector<std::vector<std::byte>> seeds;
   if (test::vectors().empty()) return seeds;
-  for (const char* name : {"growth_rows", "hole_in_a_data_map"})
+  for (const char* name : {"growth", "hole_in_a_data_map"})
     seeds.push_back(test::read_file(test::vectors() / (std::string(name) + ".nmb")));
   return seeds;
 }

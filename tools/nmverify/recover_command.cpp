@@ -60,9 +60,8 @@ Json block_json(const FoundBlock& block) {
     json["damaged"].push_back({{"offset", range.begin}, {"bytes", range.length()}});
   json["elements"] = Json::array();
   for (const LostElements& lost : block.lost)
-    json["elements"].push_back({{"variable", json_text(lost.variable)},
-                                {"first", lost.first},
-                                {"count", lost.count}});
+    json["elements"].push_back(
+        {{"variable", json_text(lost.variable)}, {"first", lost.first}, {"count", lost.count}});
   json["reason"] = json_text(block.reason);
   return json;
 }
@@ -78,8 +77,7 @@ void RecoverCommand::offer(CLI::App& app) {
   app.add_flag("--partial", options_.partial,
                "with --recover or --plan: take blocks with damaged values too; the damaged values "
                "become fill values, and the report lists them");
-  app.add_flag("-f,--force", options_.writer.overwrite,
-               "with --recover: replace an existing OUT");
+  app.add_flag("-f,--force", options_.writer.overwrite, "with --recover: replace an existing OUT");
   app.add_flag("--no-sync", no_sync_,
                "with --recover: do not wait until OUT is on the storage device");
 }
@@ -95,7 +93,8 @@ Status RecoverCommand::check(const CLI::App& app, std::size_t files) const {
   const std::string asked = plan_ ? "--plan" : "--recover";
   if (plan_)
     for (const char* option : {"--recover", "--force", "--no-sync"})
-      if (app.count(option) > 0) return usage("--plan and " + std::string(option) + " exclude each other");
+      if (app.count(option) > 0)
+        return usage("--plan and " + std::string(option) + " exclude each other");
   for (const char* option : {"--level", "--originals", "--rate", "--files-from", "--strict"})
     if (app.count(option) > 0)
       return usage(asked + " and " + std::string(option) + " exclude each other");
@@ -127,7 +126,9 @@ Status RecoverCommand::write_text(const std::string& file, const Recovery& recov
   const auto line = [&](const std::string& text) {
     return tool_.out().write(printable(file) + ": " + text + "\n");
   };
-  const auto in_quotes = [](const std::string& block) { return "block \"" + printable(block) + "\""; };
+  const auto in_quotes = [](const std::string& block) {
+    return "block \"" + printable(block) + "\"";
+  };
   for (const FoundBlock& block : recovery.blocks) {
     std::string text = in_quotes(block.name) + ": ";
     if (block.state == FoundBlock::State::kLeftOut)
@@ -180,6 +181,7 @@ Status RecoverCommand::write_text(const std::string& file, const Recovery& recov
   return line(text);
 }
 
+// Writes the lists line by line, so that the document takes no memory.
 Status RecoverCommand::write_document(const std::string& file, const Recovery& recovery) {
   Json json = json_document("recover");
   json["file"] = json_text(file);
@@ -195,15 +197,25 @@ Status RecoverCommand::write_document(const std::string& file, const Recovery& r
                      {"lost_without_name", recovery.lost_without_name},
                      {"doubtful", recovery.doubtful()}};
   json["may_lack_blocks"] = recovery.may_lack_blocks;
-  json["blocks"] = Json::array();
-  for (const FoundBlock& block : recovery.blocks) json["blocks"].push_back(block_json(block));
-  json["lost"] = Json::array();
-  for (const LostBlock& block : recovery.lost)
-    json["lost"].push_back({{"name", json_text(block.name)},
-                            {"reason", json_text(block.reason)},
-                            {"perhaps_removed", block.perhaps_removed}});
   json["other_losses"] = json_texts(recovery.other_losses);
-  return write_json(tool_.out(), json);
+  std::string text = json.dump(1, ' ', true);
+  text.resize(text.rfind('\n'));  // without the bracket at the end
+  Output& out = tool_.out();
+  NMB_TRY(out.write(text));
+  const auto write_list = [&](const char* key, const auto& list, const auto& json_of) -> Status {
+    NMB_TRY(out.write(std::string(",\n \"") + key + "\": ["));
+    const char* before = "\n  ";
+    for (const auto& one : list)
+      NMB_TRY(out.write(std::exchange(before, ",\n  ") + json_of(one).dump(-1, ' ', true)));
+    return out.write(list.empty() ? "]" : "\n ]");
+  };
+  NMB_TRY(write_list("blocks", recovery.blocks, block_json));
+  NMB_TRY(write_list("lost", recovery.lost, [](const LostBlock& block) {
+    return Json{{"name", json_text(block.name)},
+                {"reason", json_text(block.reason)},
+                {"perhaps_removed", block.perhaps_removed}};
+  }));
+  return out.write("\n}\n");
 }
 
 }  // namespace nmb::tools

@@ -36,8 +36,8 @@ struct RecoverOptions {
 // What speaks against a recovered version of a block.
 enum class BlockDoubt : std::uint8_t {
   kNone,
-  kOlder,         // the index says that there was a newer version, which is damaged
-  kPerhapsOlder,  // damaged bytes may have been a newer version of the block, or its removal
+  kOlder,                // the index says that there was a newer version, which is damaged
+  kPerhapsOlder,         // damaged bytes may have been a newer version of the block, or its removal
   kPerhapsNotCommitted,  // it is not known whether the generation of this version was committed
 };
 
@@ -110,11 +110,12 @@ struct Recovery {
 
 // Searches a damaged NMB file for blocks, checks them, and writes the undamaged blocks to a new
 // file. If blocks are lost and none can be recovered, writes nothing. The file is read once to find
-// the blocks, once to check their values, and once to copy them. Memory: about 500 bytes for each block and each page of the file, and a few MiB for each
-// thread. Time: proportional to the size of the file. Errors: kUnknownKind if nothing of an NMB file
-// is found; kUnsupported for other kinds of file, and for files of a later version of the format;
-// kDamaged if a file has the head of an NMB file but no block; kLimit for a file that was made to
-// take very long; kUsage; kExists; kIo; kNoSpace.
+// the blocks, once to check their values, and once to copy them. Memory: about 500 bytes for each
+// block and each page of the file, and a few MiB for each thread. Time: proportional to the size of
+// the file. Errors: kUnknownKind if nothing of an NMB file is found; kUnsupported for other kinds
+// of file, and for files of a later version of the format; kDamaged if a file has the head of an
+// NMB file but no block; kLimit for a file that was made to take very long; kUsage; kExists; kIo;
+// kNoSpace.
 NMB_EXPORT Result<Recovery> recover(std::shared_ptr<const ByteSource> file,
                                     const RecoverOptions& options);
 

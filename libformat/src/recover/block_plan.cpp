@@ -70,7 +70,7 @@ std::optional<LostElements> elements_in(const Metadata& metadata, const ClassicL
                                         std::uint64_t records, VarId id, ByteRange range) {
   const std::uint64_t size = metadata.value_size(metadata.variable(id).type);
   const std::uint64_t slice = metadata.array_bytes(id).value_or(0);
-  if (size == 0 || slice == 0) return std::nullopt;
+  if (size == 0 || slice == 0 || metadata.begin(id) < layout.header_length) return std::nullopt;
   const std::uint64_t begin = metadata.begin(id) - layout.header_length;
   LostElements lost{std::string(metadata.variable(id).name), 0, 0};
   const auto in_slice = [&](std::uint64_t from, std::uint64_t first, std::uint64_t end) {
@@ -115,8 +115,7 @@ std::optional<VarId> unfillable(const Metadata& metadata, const ClassicLayout& l
   for (const Storage& storage : metadata.extension()->storage) {
     const std::uint64_t begin = metadata.begin(storage.variable) - layout.header_length;
     for (const ByteRange& range : damaged)
-      if (range.begin < begin + storage.region_length && begin < range.end)
-        return storage.variable;
+      if (range.begin < begin + storage.region_length && begin < range.end) return storage.variable;
   }
   return std::nullopt;
 }
@@ -135,16 +134,15 @@ class BlockPlanner {
     // Blocks are read in the order of the file.
     std::ranges::sort(candidates_, {}, [](const Candidate& c) { return c.block->header.position; });
     std::atomic<std::size_t> next{0};
-    NMB_TRY(share_work(std::max(1u, options_.writer.threads),
-                       [&](const std::atomic<bool>& stop) -> Status {
-                         for (std::size_t i; !stop && (i = next++) < candidates_.size();) {
-                           if (options_.writer.cancel && options_.writer.cancel->load())
-                             return Status(Code::kIo, core_.file().name(), kNoOffset, "",
-                                           "interrupted");
-                           NMB_ASSIGN(planned[i], plan_best(candidates_[i]));
-                         }
-                         return {};
-                       }));
+    NMB_TRY(share_work(
+        std::max(1u, options_.writer.threads), [&](const std::atomic<bool>& stop) -> Status {
+          for (std::size_t i; !stop && (i = next++) < candidates_.size();) {
+            if (options_.writer.cancel && options_.writer.cancel->load())
+              return Status(Code::kIo, core_.file().name(), kNoOffset, "", "interrupted");
+            NMB_ASSIGN(planned[i], plan_best(candidates_[i]));
+          }
+          return {};
+        }));
     for (auto& one : planned)
       if (auto* const block = std::get_if<PlannedBlock>(&one))
         plans_.blocks.push_back(std::move(*block));
@@ -179,8 +177,8 @@ class BlockPlanner {
       if (is_at(entry))
         candidates_.push_back({by_position[entry.position], &entry, doubt_of_entries()});
       else
-        plans_.lost.push_back({entry.name, joined_text("the header at ", entry.position,
-                                                       " is damaged")});
+        plans_.lost.push_back(
+            {entry.name, joined_text("the header at ", entry.position, " is damaged")});
     }
     for (const auto& [name, block] : newest) {
       if (is_tombstone(*block)) {
@@ -253,14 +251,15 @@ class BlockPlanner {
     const bool is_confirmed = candidate.entry != nullptr;
     BlockEntry& entry = planned.entry;
     entry = is_confirmed ? *candidate.entry : entry_of(*candidate.block);
-    if (const Status status = core_.check_needs(entry); !status.ok())
-      return lost(status.message());
+    if (const Status status = core_.check_needs(entry); !status.ok()) return lost(status.message());
 
     FirstFinding first;
     auto checked = core_.check(entry, false, first);
     if (checked.status().code() == Code::kIo) return checked.status();
     if (!checked.ok()) return lost(checked.status().message());
-    if (first.found()) return lost(first.status("").text());
+    if (entry.stored_length > core_.file().size() - std::min(core_.file().size(), entry.position))
+      return lost("the file ends before its definitions end");
+    if (first.found()) return lost(first.status("").message());
     const StoredBlock& stored = **checked;
     DecodeOptions options;
     options.values_follow = false;
@@ -275,7 +274,7 @@ class BlockPlanner {
       if (is_confirmed) found.doubt = BlockDoubt::kNone;
     }
 
-    const Version version = is_confirmed                           ? Version::kConfirmed
+    const Version version = is_confirmed                        ? Version::kConfirmed
                             : found.doubt == BlockDoubt::kOlder ? Version::kOlder
                                                                 : Version::kFound;
     NMB_ASSIGN(FoundValues values,
@@ -312,14 +311,13 @@ class BlockPlanner {
       for (VarId id = 0; id < metadata.variable_count(); ++id)
         if (auto lost = elements_in(metadata, definitions.layout, records, id, range))
           found->lost.push_back(std::move(*lost));
-    found->state =
-        options_.partial ? FoundBlock::State::kPartial : FoundBlock::State::kLeftOut;
+    found->state = options_.partial ? FoundBlock::State::kPartial : FoundBlock::State::kLeftOut;
     const auto whole = unfillable(metadata, definitions.layout, found->damaged);
     if (!whole) return;
     found->state = FoundBlock::State::kLeftOut;
-    found->reason += joined_text("; damaged chunks and values of variable length (variable ",
-                                 in_quotes(metadata.variable(*whole).name),
-                                 ") cannot become fill values");
+    found->reason +=
+        joined_text("; damaged chunks and values of variable length (variable ",
+                    in_quotes(metadata.variable(*whole).name), ") cannot become fill values");
   }
 
   // --- all blocks ---

@@ -37,8 +37,7 @@ Status CurrentIndex::read_below(const PageExpectation& expect, Span span) {
   const Result<std::shared_ptr<const Page>> read = read_page(file_, expect);
   if (read.status().code() == Code::kIo) return read.status();
   const bool is_root = !expect.sum.has_value();
-  if (!read.ok() ||
-      (is_root && digest_of((*read)->bytes()) != evidence_.newest->root_digest) ||
+  if (!read.ok() || (is_root && digest_of((*read)->bytes()) != evidence_.newest->root_digest) ||
       !positions_.insert(expect.position).second) {
     is_whole_ = false;
     return {};

@@ -1,4 +1,5 @@
-// CurrentIndex: what the undamaged pages of the index say about the blocks of the newest generation.
+// CurrentIndex: what the undamaged pages of the index say about the blocks of the newest
+// generation.
 #pragma once
 
 #include <cstdint>

@@ -31,9 +31,8 @@ class Weighing {
     NMB_TRY(make_reading());
     NMB_TRY(find_dictionary());
     NMB_TRY(find_file_table());
-    std::erase_if(scan_.blocks, [](const ScannedBlock& block) {
-      return block.header.kind == kKindDictionary;
-    });
+    std::erase_if(scan_.blocks,
+                  [](const ScannedBlock& block) { return block.header.kind == kKindDictionary; });
     evidence_.blocks = std::move(scan_.blocks);
     evidence_.pages = std::move(scan_.pages);
     return std::move(evidence_);
@@ -59,7 +58,7 @@ class Weighing {
     std::map<Digest, std::uint64_t> counts;
     for (const ScannedBlock& block : scan_.blocks) ++counts[block.header.origin.file_id];
     if (counts.empty())
-      return Status(head.ok() ? Code::kDamaged : Code::kUnknownKind, file_.name(), kNoOffset, "",
+      return Status(code == Code::kUnknownKind ? code : Code::kDamaged, file_.name(), kNoOffset, "",
                     "found no block and no superblock of an NMB file");
     // Of several ids with equal counts, the greatest is taken.
     evidence_.file_id = std::ranges::max_element(counts, {}, [](const auto& one) {
@@ -90,9 +89,8 @@ class Weighing {
     const SlotReading& own = head_.slots[(generation - 1) % 2];
     const SlotReading& other = head_.slots[generation % 2];
     if (!own.valid || own.superblock.fields.generation != generation) return false;
-    return generation == 1
-               ? other.zero
-               : other.valid && other.superblock.fields.generation == generation - 1;
+    return generation == 1 ? other.zero
+                           : other.valid && other.superblock.fields.generation == generation - 1;
   }
 
   bool is_foreign(const Origin& origin) const {

@@ -71,9 +71,18 @@ Result<const PageHeader*> ValuePages::root_of(std::uint64_t owner) const {
   return root;
 }
 
-std::span<const GrowthRow> ValuePages::growth_of(std::uint64_t order) const {
+Result<std::span<const GrowthRow>> ValuePages::growth_of(std::uint64_t order) const {
   const auto found = growth_.find(order);
-  return found == growth_.end() ? std::span<const GrowthRow>() : found->second;
+  if (found == growth_.end()) return std::span<const GrowthRow>();
+  NMB_TRY(spend(found->second.size()));
+  return std::span<const GrowthRow>(found->second);
+}
+
+Status ValuePages::spend(std::uint64_t bytes) const {
+  constexpr std::uint64_t kMost = 64, kFree = 64 << 20;
+  if ((*spent_ += bytes) <= core_->file().size() * kMost + kFree) return {};
+  return Status(Code::kLimit, core_->file().name(), kNoOffset, "",
+                "too many blocks have the same values; the file was not damaged by chance");
 }
 
 namespace {
@@ -111,7 +120,7 @@ class ValueFinder {
       }
     }
     entry_.extent_length = found_.length;
-    if (version != Version::kOlder) add_growth(generation);
+    if (version != Version::kOlder) NMB_TRY(add_growth(generation));
     entry_.extent_length = found_.length;
     NMB_TRY(check_pieces());
     return std::move(found_);
@@ -150,7 +159,6 @@ class ValueFinder {
       lose({0, length}, root.status().message());
       return {};
     }
-    NMB_ASSIGN(table_, table());
     std::uint64_t end = is_length_known ? length : kMostEnd;
     NMB_TRY(walk(map, **root, 0, &end));
     found_.length = is_length_known ? length : end;
@@ -170,7 +178,7 @@ class ValueFinder {
     if (page.level() == 0) {
       FirstFinding first;
       std::uint64_t next = begin;
-      check_data_map_leaf(page, &next, *end, superblock_.piece_size, table_.get(), first);
+      check_data_map_leaf(page, &next, *end, superblock_.piece_size, nullptr, first);
       if (!first.found() && is_end_known && next != *end)
         first.report({"R-EX-1", page.position(), "data map", "a gap", "none"});
       if (first.found()) {
@@ -205,8 +213,8 @@ class ValueFinder {
     return {};
   }
 
-  // Marks everything from `begin` to *end as damaged. If the end is not known, the extent ends where
-  // the header says, or at `begin`.
+  // Marks everything from `begin` to *end as damaged. If the end is not known, the extent ends
+  // where the header says, or at `begin`.
   void lose_below(const Page& page, std::uint64_t begin, std::uint64_t* end, std::string why) {
     if (*end == kMostEnd) *end = std::max(begin, entry_.extent_length);
     lose({begin, *end},
@@ -217,8 +225,9 @@ class ValueFinder {
 
   // A row that begins elsewhere than at the end of the extent was folded into a data map, or occurs
   // in a newer growth page too.
-  void add_growth(std::uint64_t generation) {
-    for (const GrowthRow& row : pages_.growth_of(entry_.order)) {
+  Status add_growth(std::uint64_t generation) {
+    NMB_ASSIGN(const std::span<const GrowthRow> rows, pages_.growth_of(entry_.order));
+    for (const GrowthRow& row : rows) {
       const Piece& piece = row.piece;
       if (row.page->generation() < generation || piece.logical != found_.length ||
           piece.length == 0 || piece.length > kMostEnd - piece.logical ||
@@ -235,13 +244,13 @@ class ValueFinder {
       entry_.records = row.records;
       found_.has_growth = true;
     }
+    return {};
   }
 
   // Computes the number of records from the length of the extent (R-BK-12).
   std::uint64_t records_of(const ClassicHeader& definitions) const {
     const ClassicLayout& layout = definitions.layout;
-    if (!definitions.metadata.record_dimension() || layout.record_size == 0)
-      return entry_.records;
+    if (!definitions.metadata.record_dimension() || layout.record_size == 0) return entry_.records;
     const std::uint64_t begin = layout.record_begin - layout.header_length;
     if (found_.length <= begin) return 0;
     // Padding after the last record may be missing.
@@ -254,6 +263,8 @@ class ValueFinder {
   Status check_pieces() {
     for (Piece& piece : found_.pieces) {
       if (piece.hole) continue;
+      // Values in other files are limited by what the caller allows to be opened.
+      if (piece.file == 0) NMB_TRY(pages_.spend(piece.stored_length() + piece.length / kDecoding));
       const Status status = check(piece);
       if (status.code() == Code::kIo) return status;
       if (status.ok()) {
@@ -280,7 +291,8 @@ class ValueFinder {
     const std::uint64_t length = piece.stored_length();
     if (piece.position > file.size() || length > file.size() - piece.position ||
         (!other && (piece.position < kBodyStart || piece.position % 8 != 0)))
-      return Status(Code::kDamaged, "the values do not lie within the file");
+      return Status(Code::kDamaged,
+                    joined_text("values at ", piece.position, ": the file ends before they end"));
     SumStream sum;
     const bool is_coded = piece.codec != PieceCodec::kNone;
     std::vector<std::byte> stored;
@@ -299,12 +311,6 @@ class ValueFinder {
                                 ", expected ", sum_text(piece.sum)));
     if (is_coded) return decode_piece(piece.codec, stored, piece.length).status();
     return {};
-  }
-
-  Result<std::shared_ptr<const FileTable>> table() const {
-    auto table = core_.external().table();
-    if (table.ok() || table.status().code() == Code::kIo) return table;
-    return std::shared_ptr<const FileTable>();
   }
 
   Result<bool> is_in_original(const Piece& piece) const {
@@ -368,13 +374,14 @@ class ValueFinder {
   }
 
   static constexpr std::uint64_t kPart = 1 << 20;
+  // Decoded bytes that count as one byte of the file.
+  static constexpr std::uint64_t kDecoding = 256;
   const ReaderCore& core_;
   const Superblock& superblock_;
   const ValuePages& pages_;
   BlockEntry& entry_;
   FoundValues found_;
   std::uint64_t reason_at_ = ~std::uint64_t{0};  // begin of the first damaged range
-  std::shared_ptr<const FileTable> table_;
   std::vector<std::byte> buffer_;
 };
 

@@ -75,7 +75,8 @@ Status MendedFile::read_at(std::uint64_t offset, std::span<std::byte> out) const
     return Status(Code::kDamaged, name(), size(), "R-FL-1", "a read goes beyond the end");
   // Fills the part of `out` before `end`, and continues after it.
   const auto before = [&](std::uint64_t end) {
-    const auto part = out.first(offset < end ? std::min<std::uint64_t>(out.size(), end - offset) : 0);
+    const auto part =
+        out.first(offset < end ? std::min<std::uint64_t>(out.size(), end - offset) : 0);
     out = out.subspan(part.size());
     return part;
   };
@@ -108,9 +109,8 @@ Result<std::shared_ptr<const MendedFile>> MendedFile::make(std::shared_ptr<const
 
   for (PlannedBlock& block : blocks) {
     if (block.pieces.empty() || block.found.state == FoundBlock::State::kLeftOut) continue;
-    NMB_ASSIGN(block.entry.map,
-               write_data_map(block.pieces, nullptr, newest.map_rows, tail, newest.origin(),
-                              block.entry.position));
+    NMB_ASSIGN(block.entry.map, write_data_map(block.pieces, nullptr, newest.map_rows, tail,
+                                               newest.origin(), block.entry.position));
   }
   if (!parts.damaged_originals.empty()) {
     NMB_ASSIGN(const std::shared_ptr<const FileTable> table, read_file_table(*file, newest));
@@ -122,8 +122,8 @@ Result<std::shared_ptr<const MendedFile>> MendedFile::make(std::shared_ptr<const
     }
     for (const std::uint32_t row : parts.damaged_originals) rows[row].order = newest.next_order - 1;
     std::vector<std::byte> bytes;
-    NMB_ASSIGN(newest.file_table, write_page(tail, file_table_page(rows, 0, maps), newest.origin(),
-                                             0, &bytes));
+    NMB_ASSIGN(newest.file_table,
+               write_page(tail, file_table_page(rows, 0, maps), newest.origin(), 0, &bytes));
     newest.file_table.sum = sum_of(bytes);
   }
   Communicator alone;
@@ -137,8 +137,8 @@ Result<std::shared_ptr<const MendedFile>> MendedFile::make(std::shared_ptr<const
     rows.add(TableRow::before());
     for (const std::uint64_t order : parts.without_statistics) rows.add(TableRow::gone(order));
     NMB_ASSIGN(const BuiltTable table,
-               build_table(alone, std::move(rows), old, PageUse::kStatistics,
-                           tail.next_position(), tail.writer(), newest.origin()));
+               build_table(alone, std::move(rows), old, PageUse::kStatistics, tail.next_position(),
+                           tail.writer(), newest.origin()));
     newest.statistics = table.place;
   }
   NMB_ASSIGN(const BuiltIndex index,

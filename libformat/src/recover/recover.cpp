@@ -27,8 +27,9 @@ class Recoverer {
     if (!options_.output.empty()) NMB_TRY(check_output());
     NMB_ASSIGN(const FileKind kind, kind_of(*file_));
     if (is_classic(kind) || kind == FileKind::kHdf5)
-      return Status(Code::kUnsupported, file_->name(), kNoOffset, "",
-                    joined_text("recovery needs an NMB file; this is a ", kind_name(kind), " file"));
+      return Status(
+          Code::kUnsupported, file_->name(), kNoOffset, "",
+          joined_text("recovery needs an NMB file; this is a ", kind_name(kind), " file"));
     NMB_ASSIGN(Scan scan, scan_file(*file_, {std::max(1u, options_.writer.threads),
                                              options_.writer.cancel, options_.on_search}));
     NMB_ASSIGN(evidence_, weigh_evidence(*file_, std::move(scan)));
@@ -52,8 +53,8 @@ class Recoverer {
       outputs_ = own;
     }
     if (file_->path()) NMB_TRY(outputs_->check_input(*file_->path(), "input"));
-    return check_new_output(options_.output, {.overwrite = options_.writer.overwrite,
-                                              .sync = options_.writer.sync});
+    return check_new_output(options_.output,
+                            {.overwrite = options_.writer.overwrite, .sync = options_.writer.sync});
   }
 
   Status plan() {
