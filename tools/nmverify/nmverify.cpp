@@ -44,7 +44,9 @@ const HelpText kHelp = {
     "  nmverify --originals all.nmb           # checks the packed HDF5 files\n"
     "  nmverify --rate 50M archive.nmb        # at most 50 MiB a second\n"
     "  nmverify --recover good.nmb bad.nmb    # copies the undamaged blocks of bad.nmb\n"
-    "  find . -name '*.nmb' -print0 | nmverify -q --files-from - -0"};
+    "  find . -name '*.nmb' -print0 | nmverify -q --files-from - -0",
+    {"FILE", "-q", "--level", "--originals", "--rate", "--recover", "--plan", "--partial", "-f",
+     "--external", "-j", "--files-from", "-0", "--strict", "--json"}};
 
 struct Arguments {
   std::vector<std::string> files;
