@@ -79,6 +79,7 @@ class Base:
 
     def __init__(self, path, generations, has_history=True):
         self.path, self.data, self.has_history = path, path.read_bytes(), has_history
+        self.inputs = {}  # the classic file from which a block was packed whole, by the block's name
         self.versions = {}
         for generation in generations:
             found = reference.recover(generation.read_bytes(), path.parent)
@@ -152,6 +153,8 @@ def make_bases(tools, work, chance, full):
             run("nmcat", "-q", "--no-sync", "--append", "--replace", "sub/c01.nc", "-o", path)
             snapshot(path, generations)
         bases.append(Base(path, generations))
+        if name in ("packed", "compressed", "linked", "statistics"):
+            bases[-1].inputs = {file.stem.encode(): file for file in inputs if file.stem != "c01"}
     return bases
 
 
@@ -216,6 +219,25 @@ KINDS += ["headers, newest index", "bytes, index"]
 # --- comparison ---
 
 
+def has_fill_values(path, original, elements):
+    """Returns whether a file has the values of another, except for these elements, which have fill values."""
+    import netCDF4
+    import numpy
+
+    with netCDF4.Dataset(path) as file, netCDF4.Dataset(original) as expected:
+        for name, variable in expected.variables.items():
+            file.set_auto_mask(False)
+            expected.set_auto_mask(False)
+            values = numpy.array(variable[...]).ravel()
+            for lost in elements:
+                if lost["variable"] == name:
+                    fill = netCDF4.default_fillvals[variable.dtype.str[1:]]
+                    values[lost["first"] : lost["first"] + lost["count"]] = fill
+            if not numpy.array_equal(values, numpy.array(file.variables[name][...]).ravel()):
+                return False
+    return True
+
+
 class Case:
     def __init__(self, base, kind, seed):
         self.base, self.kind, self.seed = base, kind, seed
@@ -262,6 +284,7 @@ class Case:
             self.check(out.exists() == (bool(recovered) or not loss), "OUT exists, or does not")
             if out.exists():
                 self.compare_output(tools, out, found, partial)
+                self.compare_classic(tools, out, told)
 
     def compare_report(self, found, told, partial):
         def name(text):
@@ -313,6 +336,25 @@ class Case:
                 any(self.is_version(block, mine, version) for version in versions),
                 f"{name}: other definitions or values than in the undamaged file",
             )
+
+    def compare_classic(self, tools, out, told):
+        """Compares a whole and a partial block with the files from which they were packed, as netCDF-C reads them."""
+        for state in "whole", "partial":
+            blocks = [b for b in told["blocks"] if b["state"] == state and b["name"].encode() in self.base.inputs]
+            if not blocks:
+                continue
+            block = random.Random(self.seed).choice(blocks)
+            file = out.with_suffix(".nc")
+            command = [tools / "nmconvert", out, file, "-f", "--no-sync", "--extract", block["name"], "--to", "cdf5"]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+            self.check(done.returncode == 0, f"{block['name']} cannot be extracted: {done.stderr}")
+            original = self.base.inputs[block["name"].encode()]
+            if done.returncode != 0:
+                continue
+            if state == "whole":
+                self.check(file.read_bytes() == original.read_bytes(), f"{block['name']}: other bytes than {original.name}")
+            else:
+                self.check(has_fill_values(file, original, block["elements"]), f"{block['name']}: other values or fill values")
 
     def is_version(self, block, mine, version):
         body, extent, holes = version

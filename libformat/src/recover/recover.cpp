@@ -2,6 +2,7 @@
 #include "nmb/recover.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "format/table/kept_rows.h"
@@ -94,6 +95,9 @@ class Recoverer {
         evidence_.reading.file_table.absent())
       add_loss("the file table, which names originals and files that hold values");
     NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
+    std::unordered_set<std::uint64_t> recovered;  // orders of blocks
+    for (const PlannedBlock& block : plans_.blocks)
+      if (block.found.state != FoundBlock::State::kLeftOut) recovered.insert(block.entry.order);
     for (std::uint32_t i = 0; i < files.size(); ++i) {
       if (!files[i].is_original) continue;
       const std::string name = "original " + in_quotes(files[i].path) + ": ";
@@ -102,14 +106,10 @@ class Recoverer {
         return stops ? Status(Code::kIo, "interrupted") : Status();
       });
       if (whole.code() == Code::kIo) return whole;
-      const bool has_block = std::ranges::any_of(plans_.blocks, [&](const PlannedBlock& block) {
-        return block.entry.order == files[i].order &&
-               block.found.state != FoundBlock::State::kLeftOut;
-      });
       if (!whole.ok()) {
         parts_.damaged_originals.push_back(i);
         add_loss(name + whole.message());
-      } else if (!has_block) {
+      } else if (!recovered.contains(files[i].order)) {
         add_loss(name + "the block that was made from it is not recovered");
       }
     }
@@ -173,6 +173,10 @@ class Recoverer {
       writer.node_rows = reading.node_rows;
       writer.map_rows = reading.map_rows;
       if (!evidence_.newest->view.absent()) writer.hdf5_view = Hdf5View::kAuto;
+      writer.on_no_view = [this](const std::string& reason) {
+        add_loss("the new file has no view: " + reason);
+        return Status();
+      };
     }
     PackReport report;
     const Status packed = pack(pack_options, &report);
