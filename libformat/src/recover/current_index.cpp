@@ -13,7 +13,9 @@ Result<CurrentIndex> CurrentIndex::read(const ByteSource& file, const Evidence& 
   CurrentIndex index(file, evidence);
   NMB_TRY(index.read_tree());
   NMB_TRY(index.read_other_leaves());
-  std::ranges::sort(index.entries_, {}, &BlockEntry::name);
+  std::ranges::stable_sort(index.entries_, {}, &BlockEntry::name);
+  const auto same = std::ranges::unique(index.entries_, {}, &BlockEntry::name);
+  index.entries_.erase(same.begin(), same.end());
   std::ranges::sort(index.spans_, {}, &Span::first);
   return index;
 }

@@ -179,7 +179,13 @@ class Recoverer {
       };
     }
     PackReport report;
-    const Status packed = pack(pack_options, &report);
+    Status packed = pack(pack_options, &report);
+    if (packed.rule() == "R-ST-2") {
+      add_loss("statistics: " + packed.message());
+      pack_options.keep_statistics = false;
+      report = {};
+      packed = pack(pack_options, &report);
+    }
     if (!report.conflicts.empty() && packed.code() == Code::kConflict)
       return Status(Code::kConflict, report.conflicts.front().text());
     NMB_TRY(packed);
