@@ -34,6 +34,9 @@ class Recoverer {
     NMB_ASSIGN(Scan scan, scan_file(*file_, {std::max(1u, options_.writer.threads),
                                              options_.writer.cancel, options_.on_search}));
     NMB_ASSIGN(evidence_, weigh_evidence(*file_, std::move(scan)));
+    // If the file table is lost, the file may refer to an existing output.
+    if (outputs_ && (!evidence_.current() || has_lost_file_table()))
+      NMB_TRY(outputs_->refuse_unknown(file_->name(), "its list of other files may be lost"));
     NMB_TRY(plan());
     evidence_.blocks = {};
     evidence_.pages = {};
@@ -90,9 +93,13 @@ class Recoverer {
     return {};
   }
 
+  bool has_lost_file_table() const {
+    return evidence_.newest && !evidence_.newest->file_table.absent() &&
+           evidence_.reading.file_table.absent();
+  }
+
   Status find_lost_originals(const Reader& reader) {
-    if (evidence_.newest && !evidence_.newest->file_table.absent() &&
-        evidence_.reading.file_table.absent())
+    if (has_lost_file_table())
       add_loss("the file table, which names originals and files that hold values");
     NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
     std::unordered_set<std::uint64_t> recovered;  // orders of blocks
