@@ -33,7 +33,7 @@ PATHS = {
     "nmconvert": {"INPUT": READS, "--files-from": READS, "OUTPUT": WRITES, "--output": WRITES, "--out-dir": WRITES,
                   "--report": WRITES, "--add-hdf5-view": IN_PLACE},
     "nminspect": {"FILE": READS},
-    "nmverify": {"FILE": READS, "--files-from": READS},
+    "nmverify": {"FILE": READS, "--files-from": READS, "--recover": WRITES},
 }  # fmt: skip
 
 
@@ -343,6 +343,11 @@ def calls():
     yield "nmconvert", "--report", "made/a.nmb", ["--files-from", "list", "--out-dir", "made", "-f", "--report", "OUT"]
     yield "nmconvert", "--report", "list", ["--files-from", "-", "--out-dir", "new", "--report", "OUT"]
     yield "nmconvert", "--report", "lines.jsonl", ["--files-from", "lines", "--out-dir", "new", "--report", "OUT"]
+    # nmverify --recover
+    for force in ([], ["-f"]):
+        yield "nmverify", "--recover", "p.nmb", ["--recover", "OUT", "p.nmb", *force]
+    for name, input_ in (("b.nc", "view.nmb"), ("raw.bin", "raw.nmb")):
+        yield "nmverify", "--recover", name, ["--recover", "OUT", input_, "-f"]
 
 
 CALLS = list(calls())

@@ -7,6 +7,7 @@
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/tool.h"
+#include "recover_command.h"
 #include "verify_report.h"
 
 namespace {
@@ -30,12 +31,22 @@ const HelpText kHelp = {
     "HDF5 library.\n\n"
     "Under mpiexec, all processes check values of NMB files, and the first process writes the "
     "report. The report is the same for any number of processes.\n\n"
-    "Exit codes: 0 all sound; 1 findings; 2 a file could not be verified.",
+    "With --recover OUT, nmverify verifies nothing. Instead, it copies the undamaged blocks of one "
+    "damaged NMB file to a new file. Blocks are found by their headers, so neither the head nor "
+    "the index of the damaged file is needed. The report lists lost blocks, blocks with damaged "
+    "values, and blocks of which a newer version may have been lost. Values in other files are "
+    "copied into OUT. If no block can be recovered, nothing is written.\n\n"
+    "Exit codes: 0 all sound; 1 findings; 2 a file could not be verified. With --recover or "
+    "--plan: 0 nothing is lost; 1 no block can be recovered; 2 could not run; 3 something is lost "
+    "or doubtful.",
     "  nmverify run.nmb                       # everything\n"
     "  nmverify --level blocks --json *.nmb   # without reading values\n"
     "  nmverify --originals all.nmb           # checks the packed HDF5 files\n"
     "  nmverify --rate 50M archive.nmb        # at most 50 MiB a second\n"
-    "  find . -name '*.nmb' -print0 | nmverify -q --files-from - -0"};
+    "  nmverify --recover good.nmb bad.nmb    # copies the undamaged blocks of bad.nmb\n"
+    "  find . -name '*.nmb' -print0 | nmverify -q --files-from - -0",
+    {"FILE", "-q", "--level", "--originals", "--rate", "--recover", "--plan", "--partial", "-f",
+     "--external", "-j", "--files-from", "-0", "--strict", "--json"}};
 
 struct Arguments {
   std::vector<std::string> files;
@@ -55,10 +66,19 @@ Result<VerifySummary> verify_file(Tool& tool, const std::string& name, const Arg
   return summary;
 }
 
+// Returns whether blocks of an NMB file are damaged or cannot be found.
+bool has_lost_blocks(const Result<VerifySummary>& result) {
+  if (!result.ok()) return result.status().code() == Code::kDamaged;
+  return result->kind == "NMB" && result->findings > 0 &&
+         (result->damaged_blocks > 0 || result->sound_blocks < result->recorded_blocks ||
+          result->recorded_blocks == 0);
+}
+
 // Verifies all files, and sets the exit code in the tool's diagnostics.
 void verify_files(Tool& tool, const Arguments& arguments, VerifyReport& report) {
   const bool strict = tool.options().strict;
   VerifyTotals totals;
+  bool has_lost = false;
   report.begin(arguments.verify.level);
   for (const std::string& name : arguments.files) {
     report.begin_file(name);
@@ -72,6 +92,7 @@ void verify_files(Tool& tool, const Arguments& arguments, VerifyReport& report) 
         result.ok() ? result->findings + (strict ? result->warnings : 0) : 0;
     const bool damaged = findings > 0;
     if (damaged) tool.diagnostics().raise(Exit::kFindings);
+    has_lost |= has_lost_blocks(result);
     if (!problem.ok()) tool.diagnostics().raise(Exit::kCannotRun);
     ++(damaged ? totals.damaged : problem.ok() ? totals.sound : totals.not_verified);
     if (!result.ok()) continue;
@@ -80,6 +101,10 @@ void verify_files(Tool& tool, const Arguments& arguments, VerifyReport& report) 
     totals.bytes_read += result->bytes_read;
   }
   report.end(totals);
+  if (has_lost)
+    tool.diagnostics().note(
+        "undamaged blocks of a damaged file can be copied to a new file: nmverify --recover OUT "
+        "FILE");
 }
 
 }  // namespace
@@ -107,6 +132,8 @@ int main(int argc, char** argv) {
       app, "--rate", [&](std::uint64_t rate) { arguments.verify.rate = rate; }, 0,
       std::numeric_limits<std::uint64_t>::max(),
       "highest read rate in bytes per second, for example 50M");
+  RecoverCommand recovery(tool);
+  recovery.offer(app);
   tool.offer_external(app);
   tool.offer_threads(app);
   tool.offer_memory(app);
@@ -116,10 +143,16 @@ int main(int argc, char** argv) {
   tool.offer_json(app);
   return tool.main(argc, argv, [&]() -> Status {
     const CommonOptions& options = tool.options();
+    NMB_TRY(recovery.check(app, arguments.files.size()));
     arguments.verify.external = options.external;
     if (arguments.verify.originals && app.count("--level") == 0)
       arguments.verify.level = VerifyLevel::kIndex;
     return run_on_ranks(tool, app, 1, Needs::kAnyRanks, [&](Communicator& ranks, unsigned threads) {
+      if (recovery.is_wanted()) {
+        if (ranks.size() > 1)
+          return Status(Code::kUsage, "--recover and --plan need a single process");
+        return recovery.run(arguments.files.front(), threads);
+      }
       arguments.verify.threads = threads;
       if (ranks.size() > 1) arguments.verify.ranks = &ranks;
       NMB_TRY(verify_together(ranks, threads, [&]() -> Status {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "nmb/block_entry.h"
+#include "nmb/bytes.h"
 #include "nmb/communicator.h"
 #include "nmb/external_files.h"
 #include "nmb/files.h"
@@ -131,6 +132,9 @@ struct SampleRule {
 struct PackOptions {
   // --- what is read and written ---
   std::vector<std::string> inputs;  // paths of classic files and NMB files, in any mixture
+  // If set, the only input is read from this source, and `inputs` has only its name. The source must
+  // not change while it is read.
+  std::shared_ptr<const ByteSource> source{};
   std::string output;
   // For union, join and tiles: if set, the output is a classic file of this kind. The result must
   // be one block. These options are ignored: `samples`, `compression`, and options of `writer` that

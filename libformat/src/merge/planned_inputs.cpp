@@ -119,6 +119,10 @@ bool PlannedInputs::open_and_plan(std::size_t index, BlockSink& sink, PlannedInp
   const std::string& path = options_.inputs[index];
   input->index = index;
   conflicts_.begin_input(index);
+  if (options_.source) {
+    plan_source(options_.source, sink, input);
+    return true;
+  }
   // The file stays open, because another process may add data to an NMB file between two openings.
   // While the kind of the file is unknown, data that another process adds would count as a change
   // of the file.
@@ -133,15 +137,19 @@ bool PlannedInputs::open_and_plan(std::size_t index, BlockSink& sink, PlannedInp
     if (kind.ok() && !is_classic(*kind)) return false;
   }
   files_.push_back(*file);
+  plan_source(std::move(*file), sink, input);
+  return true;
+}
+
+void PlannedInputs::plan_source(Source source, BlockSink& sink, PlannedInput* input) {
   input->is_opened = true;
-  input->size = (*file)->size();
-  input->status = planner_->plan(index, std::move(*file), sink);
+  input->size = source->size();
+  input->status = planner_->plan(input->index, std::move(source), sink);
   std::vector<std::string> provenance = planner_->take_provenance();
   InputExtras extras = planner_->take_extras();
-  if (!input->status.ok()) return true;
+  if (!input->status.ok()) return;
   input->provenance = std::move(provenance);
   input->extras = std::move(extras);
-  return true;
 }
 
 Status PlannedInputs::read_again(std::size_t index, BlockSink& sink) {

@@ -86,6 +86,7 @@ class PlannedInputs {
   // Returns false if a message cannot describe the input's values. Rank 0 then reads the input
   // itself.
   bool open_and_plan(std::size_t index, BlockSink& sink, PlannedInput* input);
+  void plan_source(Source source, BlockSink& sink, PlannedInput* input);
   void tell_losses(std::size_t input, const InputExtras& extras, WrittenBlocks::KeptBlocks kept);
 
   const PackOptions& options_;

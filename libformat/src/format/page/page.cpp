@@ -90,6 +90,40 @@ std::uint64_t page_sum(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+std::optional<PageHeader> PageHeader::decode(std::span<const std::byte> bytes) {
+  if (bytes.size() < kPageHeaderSize) return std::nullopt;
+  const std::byte* const p = bytes.data();
+  const auto* const magic = std::ranges::find_if(
+      kMagic, [&](const char* known) { return std::memcmp(p, known, 8) == 0; });
+  if (magic == std::end(kMagic) || load_le<std::uint16_t>(p + 8) != 1) return std::nullopt;
+  PageHeader header;
+  header.use = static_cast<PageUse>(magic - std::begin(kMagic));
+  header.level = load_le<std::uint16_t>(p + 10);
+  header.length = load_le<std::uint32_t>(p + kPageLengthOffset);
+  header.origin.file_id = {load_le<std::uint64_t>(p + 32), load_le<std::uint64_t>(p + 40)};
+  header.position = load_le<std::uint64_t>(p + 48);
+  header.origin.generation = load_le<std::uint64_t>(p + kPageGenerationOffset);
+  header.owner = load_le<std::uint64_t>(p + 64);
+  header.origin.stamp = load_le<std::uint64_t>(p + 72);
+  header.sum = load_le<std::uint64_t>(p + kPageSumOffset);
+  return header;
+}
+
+PageExpectation PageHeader::expectation() const {
+  PageExpectation expect;
+  expect.use = use;
+  expect.level = level;
+  expect.newest = origin;
+  expect.position = position;
+  expect.length = length;
+  expect.sum = sum;
+  expect.owner = owner;
+  // A later version may use reserved bytes. Whether it does is stated in the superblock, which may
+  // be lost.
+  expect.reserved_in_use = true;
+  return expect;
+}
+
 std::uint64_t Page::value(std::uint32_t row, Column column) const {
   const ColumnPlace& place = columns_[column];
   if (place.width == 0) return 0;

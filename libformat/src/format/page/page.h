@@ -101,6 +101,24 @@ struct PageExpectation {
                                  // reserved bytes (section 17)
 };
 
+// The fields with which a page identifies itself. Recovery uses them to find pages without their
+// parents (spec/format.md, section 19).
+struct PageHeader {
+  PageUse use = PageUse::kIndex;
+  std::uint16_t level = 0;
+  std::uint32_t length = 0;
+  Origin origin;
+  std::uint64_t position = 0;
+  std::uint64_t owner = 0;
+  std::uint64_t sum = 0;
+
+  // Decodes the first kPageHeaderSize bytes of a page. Returns nullopt if these bytes do not begin
+  // with the magic and the version of a page. Checks nothing else.
+  static std::optional<PageHeader> decode(std::span<const std::byte> bytes);
+  // Returns the properties of a page that agrees with this header.
+  PageExpectation expectation() const;
+};
+
 // A value of a column that this version does not know.
 struct UnknownValue {
   std::uint16_t id = 0;

@@ -1,0 +1,122 @@
+// recover: copies the undamaged blocks of a damaged NMB file into a new file (spec/format.md,
+// section 19). Neither the head nor the index of the damaged file is needed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nmb/bytes.h"
+#include "nmb/external_files.h"
+#include "nmb/files.h"
+#include "nmb/status.h"
+#include "nmb/writer.h"
+
+namespace nmb {
+
+struct RecoverOptions {
+  // Path of the new file. If empty, recover() writes nothing and only says what it would recover.
+  std::string output{};
+  // Whether to recover blocks with damaged values too. The damaged values become fill values.
+  bool partial = false;
+  // Which external files may be opened to read values of the damaged file.
+  ExternalPaths external = ExternalPaths::kBeneath;
+  // These fields are used: overwrite, sync, threads, cancel, layer, progress. `threads` is also the
+  // number of threads that search and check the damaged file.
+  WriterOptions writer{};
+  // All files that the caller is going to write, including `output`. nullptr means only `output`.
+  std::shared_ptr<const OutputSet> outputs{};
+  // Called by one thread at a time, with the number of bytes searched and the size of the file.
+  std::function<void(std::uint64_t done, std::uint64_t total)> on_search{};
+};
+
+// What speaks against a recovered version of a block.
+enum class BlockDoubt : std::uint8_t {
+  kNone,
+  kOlder,                // the index says that there was a newer version, which is damaged
+  kPerhapsOlder,         // damaged bytes may have been a newer version of the block, or its removal
+  kPerhapsNotCommitted,  // it is not known whether the generation of this version was committed
+};
+
+// Returns the name of a doubt in reports: "", "older", "perhaps older or removed", "perhaps not
+// committed".
+constexpr std::string_view doubt_name(BlockDoubt doubt) {
+  constexpr std::string_view names[] = {"", "older", "perhaps older or removed",
+                                        "perhaps not committed"};
+  return names[static_cast<std::size_t>(doubt)];
+}
+
+// Elements of a variable whose values are damaged. The elements are neighbours in the file. They
+// are counted in the order in which they are stored; for a variable with records, from the first
+// element of record 0.
+struct LostElements {
+  std::string variable{};
+  std::uint64_t first = 0, count = 0;
+};
+
+// A block whose header and definitions were found undamaged.
+struct FoundBlock {
+  enum class State : std::uint8_t {
+    kWhole,    // all values are undamaged; the block is recovered
+    kPartial,  // some values are damaged and become fill values; the block is recovered
+    kLeftOut,  // some values are damaged; the block is not recovered
+  };
+  std::string name{};
+  std::uint64_t position = 0;    // position of the block's header in the damaged file
+  std::uint64_t generation = 0;  // generation that wrote the header
+  State state = State::kWhole;
+  BlockDoubt doubt = BlockDoubt::kNone;
+  // Damaged ranges of the block's values, in ascending order. Offsets count from the first value.
+  std::vector<ByteRange> damaged{};
+  std::vector<LostElements> lost{};  // the elements in these ranges
+  std::string reason{};              // for damaged values: what is wrong with the first of them
+};
+
+// A block whose header or definitions are damaged.
+struct LostBlock {
+  std::string name{};
+  std::string reason{};
+  // Whether it is uncertain that the newest generation has the block. Its name is then from an
+  // older page of the index.
+  bool perhaps_removed = false;
+};
+
+struct Recovery {
+  // The newest generation of the damaged file that is known to be committed; 0 if none is known.
+  std::uint64_t generation = 0;
+  // Its number of blocks; nullopt if its superblock is lost.
+  std::optional<std::uint64_t> recorded_blocks{};
+  std::vector<FoundBlock> blocks;  // sorted by name
+  std::vector<LostBlock> lost;     // sorted by name
+  // How many more blocks are lost at least, according to the superblock; their names are lost too.
+  std::uint64_t lost_without_name = 0;
+  // Whether other blocks may be lost, because the superblock that says how many there were is lost.
+  bool may_lack_blocks = false;
+  // Losses other than blocks and values: originals, statistics, tags, provenance.
+  std::vector<std::string> other_losses;
+  std::uint64_t bytes_out = 0;  // size of the new file; 0 if nothing was written
+
+  NMB_EXPORT std::uint64_t count(FoundBlock::State state) const;
+  // Returns how many blocks are recovered, whole or in part.
+  NMB_EXPORT std::uint64_t recovered() const;
+  // Returns how many recovered blocks are doubtful.
+  NMB_EXPORT std::uint64_t doubtful() const;
+  // Returns whether anything was lost or is doubtful.
+  NMB_EXPORT bool is_loss() const;
+};
+
+// Searches a damaged NMB file for blocks, checks them, and writes the undamaged blocks to a new
+// file. If blocks are lost and none can be recovered, writes nothing. The file is read once to find
+// the blocks, once to check their values, and once to copy them. Memory: about 500 bytes for each
+// block and each page of the file, and a few MiB for each thread. Time: proportional to the size of
+// the file. Errors: kUnknownKind if nothing of an NMB file is found; kUnsupported for other kinds
+// of file, and for files of a later version of the format; kDamaged if a file has the head of an
+// NMB file but no block; kLimit for a file that was made to take very long; kUsage; kExists; kIo;
+// kNoSpace.
+NMB_EXPORT Result<Recovery> recover(std::shared_ptr<const ByteSource> file,
+                                    const RecoverOptions& options);
+
+}  // namespace nmb

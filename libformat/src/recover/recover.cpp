@@ -1,0 +1,241 @@
+// Recovers blocks from a damaged file (see nmb/recover.h).
+#include "nmb/recover.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "format/table/kept_rows.h"
+#include "model/name_rules.h"
+#include "nmb/merge.h"
+#include "nmb/reader.h"
+#include "recover/block_plan.h"
+#include "recover/mended_file.h"
+#include "wire/joined_text.h"
+
+namespace nmb {
+
+namespace {
+
+constexpr std::uint64_t kMostKeptProvenance = 64 << 20;  // what a generation may have at most
+
+class Recoverer {
+ public:
+  Recoverer(std::shared_ptr<const ByteSource> file, const RecoverOptions& options)
+      : file_(std::move(file)), options_(options) {}
+
+  Result<Recovery> run() {
+    if (!options_.output.empty()) NMB_TRY(check_output());
+    NMB_ASSIGN(const FileKind kind, kind_of(*file_));
+    if (is_classic(kind) || kind == FileKind::kHdf5)
+      return Status(
+          Code::kUnsupported, file_->name(), kNoOffset, "",
+          joined_text("recovery needs an NMB file; this is a ", kind_name(kind), " file"));
+    NMB_ASSIGN(Scan scan, scan_file(*file_, {std::max(1u, options_.writer.threads),
+                                             options_.writer.cancel, options_.on_search}));
+    NMB_ASSIGN(evidence_, weigh_evidence(*file_, std::move(scan)));
+    // If the file table is lost, the file may refer to an existing output.
+    if (outputs_ && (!evidence_.current() || has_lost_file_table()))
+      NMB_TRY(outputs_->refuse_unknown(file_->name(), "its list of other files may be lost"));
+    NMB_TRY(plan());
+    evidence_.blocks = {};
+    evidence_.pages = {};
+    NMB_TRY(mend());
+    describe();
+    if (!options_.output.empty() && (recovery_.recovered() > 0 || !recovery_.is_loss()))
+      NMB_TRY(write());
+    return std::move(recovery_);
+  }
+
+ private:
+  // Refuses the output before the file is read.
+  Status check_output() {
+    outputs_ = options_.outputs;
+    if (!outputs_) {
+      const auto own = std::make_shared<OutputSet>();
+      NMB_TRY(own->add_output(options_.output, false));
+      outputs_ = own;
+    }
+    if (file_->path()) NMB_TRY(outputs_->check_input(*file_->path(), "input"));
+    return check_new_output(options_.output,
+                            {.overwrite = options_.writer.overwrite, .sync = options_.writer.sync});
+  }
+
+  Status plan() {
+    Head head;
+    head.superblock = evidence_.reading;
+    head.dictionary = evidence_.dictionary;
+    const ReaderCore core(*file_, std::move(head), options_.external);
+    NMB_ASSIGN(const CurrentIndex index, CurrentIndex::read(*file_, evidence_));
+    has_whole_index_ = index.is_whole();
+    NMB_ASSIGN(plans_, plan_blocks(core, evidence_, index, options_));
+    return {};
+  }
+
+  Status mend() {
+    for (const PlannedBlock& block : plans_.blocks)
+      if (block.found.state == FoundBlock::State::kPartial ||
+          block.found.doubt != BlockDoubt::kNone)
+        parts_.without_statistics.push_back(block.entry.order);
+    std::ranges::sort(parts_.without_statistics);
+    const auto same = std::ranges::unique(parts_.without_statistics);
+    parts_.without_statistics.erase(same.begin(), same.end());
+    NMB_ASSIGN(mended_, MendedFile::make(file_, evidence_, plans_.blocks, parts_));
+    NMB_ASSIGN(const std::unique_ptr<Reader> reader,
+               Reader::open(mended_, {.external = options_.external}));
+    NMB_TRY(find_lost_originals(*reader));
+    NMB_TRY(find_lost_tables(*reader));
+    const Result<std::vector<std::string>> provenance = reader->provenance();
+    if (provenance.status().code() == Code::kIo) return provenance.status();
+    if (!provenance.ok()) add_loss("provenance: " + provenance.status().message());
+    if (parts_.damaged_originals.empty()) return {};
+    NMB_ASSIGN(mended_, MendedFile::make(file_, evidence_, plans_.blocks, parts_));
+    return {};
+  }
+
+  bool has_lost_file_table() const {
+    return evidence_.newest && !evidence_.newest->file_table.absent() &&
+           evidence_.reading.file_table.absent();
+  }
+
+  Status find_lost_originals(const Reader& reader) {
+    if (has_lost_file_table())
+      add_loss("the file table, which names originals and files that hold values");
+    NMB_ASSIGN(const std::vector<ExternalFile> files, reader.external_files());
+    std::unordered_set<std::uint64_t> recovered;  // orders of blocks
+    for (const PlannedBlock& block : plans_.blocks)
+      if (block.found.state != FoundBlock::State::kLeftOut) recovered.insert(block.entry.order);
+    for (std::uint32_t i = 0; i < files.size(); ++i) {
+      if (!files[i].is_original) continue;
+      const std::string name = "original " + in_quotes(files[i].path) + ": ";
+      const Status whole = reader.give_back(i + 1, [this](std::span<const std::byte>) {
+        const bool stops = options_.writer.cancel && options_.writer.cancel->load();
+        return stops ? Status(Code::kIo, "interrupted") : Status();
+      });
+      if (whole.code() == Code::kIo) return whole;
+      if (!whole.ok()) {
+        parts_.damaged_originals.push_back(i);
+        add_loss(name + whole.message());
+      } else if (!recovered.contains(files[i].order)) {
+        add_loss(name + "the block that was made from it is not recovered");
+      }
+    }
+    return {};
+  }
+
+  Status find_lost_tables(const Reader& reader) {
+    std::vector<Status> damaged;
+    NMB_TRY(reader.kept_rows(true, &damaged).status());
+    for (const Status& status : damaged) add_loss("statistics or tags: " + status.message());
+    return {};
+  }
+
+  void add_loss(std::string text) { recovery_.other_losses.push_back(std::move(text)); }
+
+  void describe() {
+    for (PlannedBlock& block : plans_.blocks) recovery_.blocks.push_back(std::move(block.found));
+    recovery_.lost = std::move(plans_.lost);
+    recovery_.generation = evidence_.generation;
+    const Superblock* const current = evidence_.current();
+    recovery_.may_lack_blocks = !current;
+    if (!current) return;
+    recovery_.recorded_blocks = current->totals.blocks;
+    if (has_whole_index_) return;
+    // A block that is lost and also recovered in an older version counts once.
+    std::uint64_t names = recovery_.blocks.size();
+    for (const LostBlock& lost : recovery_.lost)
+      names += !std::ranges::binary_search(recovery_.blocks, lost.name, {}, &FoundBlock::name);
+    if (current->totals.blocks > names)
+      recovery_.lost_without_name = current->totals.blocks - names;
+  }
+
+  Status write() {
+    const Superblock& reading = evidence_.reading;
+    PackOptions pack_options;
+    pack_options.inputs = {file_->name()};
+    pack_options.source = mended_;
+    pack_options.output = options_.output;
+    pack_options.outputs = outputs_;
+    pack_options.block_name = "{group}";
+    pack_options.originals = Originals::kStore;
+    pack_options.external = options_.external;
+    pack_options.provenance = [](const std::vector<PackSource>& sources) {
+      std::vector<std::string> kept;
+      std::uint64_t bytes = 0;
+      for (const std::string& text : sources.front().provenance)
+        if ((bytes += text.size() + 24) <= kMostKeptProvenance) kept.push_back(text);
+      return kept;
+    };
+    WriterOptions& writer = pack_options.writer;
+    writer.overwrite = options_.writer.overwrite;
+    writer.sync = options_.writer.sync;
+    writer.threads = options_.writer.threads;
+    writer.cancel = options_.writer.cancel;
+    writer.layer = options_.writer.layer;
+    writer.progress = options_.writer.progress;
+    if (evidence_.newest) {
+      writer.piece_size = reading.piece_size;
+      writer.inline_limit = reading.inline_limit;
+      writer.leaf_rows = reading.leaf_rows;
+      writer.node_rows = reading.node_rows;
+      writer.map_rows = reading.map_rows;
+      if (!evidence_.newest->view.absent()) writer.hdf5_view = Hdf5View::kAuto;
+      writer.on_no_view = [this](const std::string& reason) {
+        add_loss("the new file has no view: " + reason);
+        return Status();
+      };
+    }
+    PackReport report;
+    Status packed = pack(pack_options, &report);
+    if (packed.rule() == "R-ST-2") {
+      add_loss("statistics: " + packed.message());
+      pack_options.keep_statistics = false;
+      report = {};
+      packed = pack(pack_options, &report);
+    }
+    if (!report.conflicts.empty() && packed.code() == Code::kConflict)
+      return Status(Code::kConflict, report.conflicts.front().text());
+    NMB_TRY(packed);
+    for (const PackLoss& loss : report.losses)
+      if (loss.kind == PackLoss::Kind::kAddition) add_loss(loss.line());
+    recovery_.bytes_out = report.bytes_out;
+    return {};
+  }
+
+  const std::shared_ptr<const ByteSource> file_;
+  const RecoverOptions& options_;
+  std::shared_ptr<const OutputSet> outputs_;
+  Evidence evidence_;
+  bool has_whole_index_ = false;
+  BlockPlans plans_;
+  MendedParts parts_;
+  std::shared_ptr<const MendedFile> mended_;
+  Recovery recovery_;
+};
+
+}  // namespace
+
+std::uint64_t Recovery::count(FoundBlock::State state) const {
+  return static_cast<std::uint64_t>(std::ranges::count(blocks, state, &FoundBlock::state));
+}
+
+std::uint64_t Recovery::recovered() const {
+  return blocks.size() - count(FoundBlock::State::kLeftOut);
+}
+
+std::uint64_t Recovery::doubtful() const {
+  return static_cast<std::uint64_t>(std::ranges::count_if(blocks, [](const FoundBlock& block) {
+    return block.state != FoundBlock::State::kLeftOut && block.doubt != BlockDoubt::kNone;
+  }));
+}
+
+bool Recovery::is_loss() const {
+  return count(FoundBlock::State::kWhole) != blocks.size() || doubtful() > 0 || !lost.empty() ||
+         lost_without_name > 0 || may_lack_blocks || !other_losses.empty();
+}
+
+Result<Recovery> recover(std::shared_ptr<const ByteSource> file, const RecoverOptions& options) {
+  return Recoverer(std::move(file), options).run();
+}
+
+}  // namespace nmb

@@ -1,0 +1,221 @@
+// Recovers blocks and reports what was lost (see recover_command.h).
+#include "recover_command.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "common/input_file.h"
+#include "common/interrupt.h"
+#include "common/json_document.h"
+#include "common/progress.h"
+#include "common/units.h"
+#include "nmb/text.h"
+
+namespace nmb::tools {
+
+namespace {
+
+// At most this many damaged ranges of a block are shown; reports in JSON have all.
+constexpr std::size_t kShownRanges = 10;
+
+std::string number_of(std::uint64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+const char* state_word(FoundBlock::State state) {
+  constexpr const char* words[] = {"whole", "partial", "left out"};
+  return words[static_cast<std::size_t>(state)];
+}
+
+// Returns where a block is damaged: elements of variables or, if no element is damaged, bytes.
+std::string damage_text(const FoundBlock& block) {
+  std::string text;
+  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
+  std::size_t shown = 0;
+  for (const LostElements& lost : block.lost) {
+    if (shown++ == kShownRanges) break;
+    add(fmt::format("{} of variable \"{}\" from element {}", number_of(lost.count, "element"),
+                    printable(lost.variable), lost.first));
+  }
+  if (block.lost.empty())
+    for (const ByteRange& range : block.damaged) {
+      if (shown++ == kShownRanges) break;
+      add(fmt::format("{} of values from byte {}", number_of(range.length(), "byte"), range.begin));
+    }
+  const std::size_t all = block.lost.empty() ? block.damaged.size() : block.lost.size();
+  if (all > kShownRanges) add(fmt::format("and {} more", all - kShownRanges));
+  return text;
+}
+
+Json block_json(const FoundBlock& block) {
+  Json json;
+  json["name"] = json_text(block.name);
+  json["position"] = block.position;
+  json["generation"] = block.generation;
+  json["state"] = state_word(block.state);
+  json["doubt"] = block.doubt == BlockDoubt::kNone ? Json() : Json(doubt_name(block.doubt));
+  if (block.damaged.empty()) return json;
+  for (const ByteRange& range : block.damaged)
+    json["damaged"].push_back({{"offset", range.begin}, {"bytes", range.length()}});
+  json["elements"] = Json::array();
+  for (const LostElements& lost : block.lost)
+    json["elements"].push_back(
+        {{"variable", json_text(lost.variable)}, {"first", lost.first}, {"count", lost.count}});
+  json["reason"] = json_text(block.reason);
+  return json;
+}
+
+}  // namespace
+
+void RecoverCommand::offer(CLI::App& app) {
+  app.add_option("--recover", options_.output,
+                 "copy all undamaged blocks of a damaged NMB file to the new file OUT, and list "
+                 "what is lost. The file may be cut, and may have lost its head and its index")
+      ->type_name("OUT");
+  app.add_flag("--plan", plan_, "say what --recover would do; write nothing");
+  app.add_flag("--partial", options_.partial,
+               "with --recover or --plan: take blocks with damaged values too; the damaged values "
+               "become fill values, and the report lists them");
+  app.add_flag("-f,--force", options_.writer.overwrite, "with --recover: replace an existing OUT");
+  app.add_flag("--no-sync", no_sync_,
+               "with --recover: do not wait until OUT is on the storage device");
+}
+
+Status RecoverCommand::check(const CLI::App& app, std::size_t files) const {
+  const auto usage = [](const std::string& text) { return Status(Code::kUsage, text); };
+  if (!is_wanted()) {
+    if (options_.partial) return usage("--partial needs --recover or --plan");
+    for (const char* option : {"--force", "--no-sync"})
+      if (app.count(option) > 0) return usage(std::string(option) + " needs --recover");
+    return {};
+  }
+  const std::string asked = plan_ ? "--plan" : "--recover";
+  if (plan_)
+    for (const char* option : {"--recover", "--force", "--no-sync"})
+      if (app.count(option) > 0)
+        return usage("--plan and " + std::string(option) + " exclude each other");
+  for (const char* option : {"--level", "--originals", "--rate", "--files-from", "--strict"})
+    if (app.count(option) > 0)
+      return usage(asked + " and " + std::string(option) + " exclude each other");
+  if (files != 1) return usage(fmt::format("{} needs one FILE; found {}", asked, files));
+  return {};
+}
+
+Status RecoverCommand::run(const std::string& name, unsigned threads) {
+  options_.external = tool_.options().external;
+  options_.writer.threads = threads;
+  options_.writer.sync = !no_sync_;
+  options_.writer.cancel = catch_interrupts();
+  NMB_ASSIGN(const std::shared_ptr<const InputFile> file, InputFile::open(name));
+  Progress search(tool_, name + ": search"), copy(tool_, options_.output);
+  options_.on_search = search.callback();
+  options_.writer.progress = copy.callback();
+  const Result<Recovery> recovery = recover(file, options_);
+  search.finish();
+  copy.finish();
+  NMB_TRY(recovery.status());
+  if (recovery->is_loss())
+    tool_.diagnostics().raise(recovery->recovered() > 0 ? Exit::kLoss : Exit::kFindings);
+  return tool_.options().json ? write_document(name, *recovery) : write_text(name, *recovery);
+}
+
+Status RecoverCommand::write_text(const std::string& file, const Recovery& recovery) {
+  const bool is_loss = recovery.is_loss();
+  if (tool_.options().quiet && !is_loss) return {};
+  const auto line = [&](const std::string& text) {
+    return tool_.out().write(printable(file) + ": " + text + "\n");
+  };
+  const auto in_quotes = [](const std::string& block) {
+    return "block \"" + printable(block) + "\"";
+  };
+  for (const FoundBlock& block : recovery.blocks) {
+    std::string text = in_quotes(block.name) + ": ";
+    if (block.state == FoundBlock::State::kLeftOut)
+      text += "left out, because values are damaged: ";
+    else if (block.state == FoundBlock::State::kPartial)
+      text += "recovered in part; these values become fill values: ";
+    else if (block.doubt != BlockDoubt::kNone && recovery.generation > 0)
+      text += "recovered; this version is ";
+    else
+      continue;
+    if (block.state != FoundBlock::State::kWhole) {
+      text += damage_text(block) + " (" + printable(block.reason) + ")";
+      if (block.doubt != BlockDoubt::kNone) text += "; this version is ";
+    }
+    text += doubt_name(block.doubt);
+    NMB_TRY(line(text));
+  }
+  for (const LostBlock& block : recovery.lost)
+    NMB_TRY(line(in_quotes(block.name) + (block.perhaps_removed ? ": perhaps lost: " : ": lost: ") +
+                 printable(block.reason)));
+  if (recovery.lost_without_name > 0)
+    NMB_TRY(line(number_of(recovery.lost_without_name, "block") +
+                 (recovery.lost_without_name == 1 ? " is lost; its name is not known"
+                                                  : " are lost; their names are not known")));
+  for (const std::string& loss : recovery.other_losses) NMB_TRY(line("lost: " + printable(loss)));
+  if (recovery.may_lack_blocks)
+    NMB_TRY(line(recovery.generation == 0
+                     ? "all superblocks are lost, so it is not known which blocks were committed, "
+                       "and whether more blocks are lost"
+                     : "the newest superblock is lost, so it is not known whether more blocks are "
+                       "lost"));
+
+  std::string text = plan_ ? "would recover " : "recovered ";
+  text += recovery.recorded_blocks ? fmt::format("{} of {}", recovery.recovered(),
+                                                 number_of(*recovery.recorded_blocks, "block"))
+                                   : number_of(recovery.recovered(), "block");
+  if (const std::uint64_t partial = recovery.count(FoundBlock::State::kPartial))
+    text += fmt::format(", {} of them in part", partial);
+  if (const std::uint64_t doubtful = recovery.doubtful())
+    text += fmt::format(", {} of them doubtful", doubtful);
+  if (!is_loss) text += "; nothing is lost";
+  if (recovery.bytes_out > 0)
+    text += fmt::format("; wrote {} ({})", printable(options_.output),
+                        bytes_text(recovery.bytes_out, tool_.options().bytes));
+  else if (!plan_)
+    text += "; wrote nothing";
+  if (const std::uint64_t left_out = recovery.count(FoundBlock::State::kLeftOut);
+      left_out > 0 && !options_.partial)
+    text += fmt::format("; --partial takes {} more", number_of(left_out, "block"));
+  return line(text);
+}
+
+// Writes the lists line by line, so that the document takes no memory.
+Status RecoverCommand::write_document(const std::string& file, const Recovery& recovery) {
+  Json json = json_document("recover");
+  json["file"] = json_text(file);
+  json["output"] = recovery.bytes_out > 0 ? Json(json_text(options_.output)) : Json();
+  json["bytes_out"] = recovery.bytes_out;
+  json["is_loss"] = recovery.is_loss();
+  json["generation"] = recovery.generation != 0 ? Json(recovery.generation) : Json();
+  json["recorded_blocks"] = recovery.recorded_blocks ? Json(*recovery.recorded_blocks) : Json();
+  json["summary"] = {{"whole", recovery.count(FoundBlock::State::kWhole)},
+                     {"partial", recovery.count(FoundBlock::State::kPartial)},
+                     {"left_out", recovery.count(FoundBlock::State::kLeftOut)},
+                     {"lost", recovery.lost.size()},
+                     {"lost_without_name", recovery.lost_without_name},
+                     {"doubtful", recovery.doubtful()}};
+  json["may_lack_blocks"] = recovery.may_lack_blocks;
+  json["other_losses"] = json_texts(recovery.other_losses);
+  std::string text = json.dump(1, ' ', true);
+  text.resize(text.rfind('\n'));  // without the bracket at the end
+  Output& out = tool_.out();
+  NMB_TRY(out.write(text));
+  const auto write_list = [&](const char* key, const auto& list, const auto& json_of) -> Status {
+    NMB_TRY(out.write(std::string(",\n \"") + key + "\": ["));
+    const char* before = "\n  ";
+    for (const auto& one : list)
+      NMB_TRY(out.write(std::exchange(before, ",\n  ") + json_of(one).dump(-1, ' ', true)));
+    return out.write(list.empty() ? "]" : "\n ]");
+  };
+  NMB_TRY(write_list("blocks", recovery.blocks, block_json));
+  NMB_TRY(write_list("lost", recovery.lost, [](const LostBlock& block) {
+    return Json{{"name", json_text(block.name)},
+                {"reason", json_text(block.reason)},
+                {"perhaps_removed", block.perhaps_removed}};
+  }));
+  return out.write("\n}\n");
+}
+
+}  // namespace nmb::tools
