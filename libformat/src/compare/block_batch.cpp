@@ -1,0 +1,39 @@
+// Loads the content of blocks (see block_batch.h).
+#include "compare/block_batch.h"
+
+#include "model/name_rules.h"
+
+namespace nmb {
+
+namespace {
+
+Status with_block_name(const Status& status, const std::string& name) {
+  return name.empty() ? status : status.of_object("block " + in_quotes(name));
+}
+
+}  // namespace
+
+Status of_block(const Status& status, const BlockContent& block) {
+  return with_block_name(status, block.name());
+}
+
+Result<DimensionLengths> dimension_lengths(const FileBlocks& blocks) {
+  DimensionLengths lengths;
+  NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
+    NMB_ASSIGN(const std::shared_ptr<const Dataset> group, blocks.dataset(entry));
+    add_dimension_lengths(*group, &lengths);
+    return true;
+  }));
+  return lengths;
+}
+
+Result<BlockContent> content_of(const FileBlocks& blocks, const BlockEntry& entry,
+                                const DimensionLengths& lengths) {
+  NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, blocks.dataset(entry));
+  Result<BlockContent> content = BlockContent::of(entry.name, std::move(dataset), lengths);
+  if (!content.ok()) return with_block_name(content.status(), entry.name);
+  return content;
+}
+
+}  // namespace nmb

@@ -1,0 +1,36 @@
+// BlockBatch: how many blocks are loaded before their values are read. Threads share the work on all
+// variables of a batch.
+#pragma once
+
+#include <cstddef>
+
+#include "compare/block_content.h"
+#include "nmb/netcdf_view.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+struct BlockBatch {
+  static constexpr std::size_t kMostBlocks = 64, kMostVariables = 4096;
+  std::size_t blocks = 0, variables = 0;
+
+  void add(const BlockContent& content) {
+    ++blocks;
+    variables += content.variable_count();
+  }
+  bool is_full() const { return blocks >= kMostBlocks || variables >= kMostVariables; }
+};
+
+// Returns the lengths of the dimensions of a file. Loads all blocks from HDF5. Errors: those of the
+// functions in `blocks`.
+Result<DimensionLengths> dimension_lengths(const FileBlocks& blocks);
+
+// Loads the content of a block. Errors: those of the functions in `blocks`; kDamaged. The message
+// names the block.
+Result<BlockContent> content_of(const FileBlocks& blocks, const BlockEntry& entry,
+                                const DimensionLengths& lengths);
+
+// Returns the same failure, and names the block in its message.
+Status of_block(const Status& status, const BlockContent& block);
+
+}  // namespace nmb

@@ -1,0 +1,264 @@
+// Compares two files (see nmb/compare.h).
+#include <charconv>
+#include <cmath>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "compare/block_batch.h"
+#include "compare/compare_definitions.h"
+#include "compare/content_values.h"
+#include "compare/different_values.h"
+#include "compare/value_jobs.h"
+#include "nmb/compare.h"
+
+namespace nmb {
+
+namespace {
+
+// Returns the canonical fill value of a variable of a netCDF type: _FillValue, or netCDF's default.
+// netCDF has no default fill value for types of one byte.
+Result<std::vector<std::byte>> canonical_fill(BlockContent& block, std::size_t number) {
+  const std::optional<Type> type = block.types().table()
+                                       ? block.types().table()->classic(block.type(number))
+                                       : block.type(number);
+  if (!type || *type == Type::kChar) return std::vector<std::byte>();
+  NMB_ASSIGN(const std::vector<AttributeContent> attributes, block.variable_attributes(number));
+  for (const AttributeContent& attribute : attributes)
+    if (attribute.name == "_FillValue" && attribute.type == type_name(*type) &&
+        attribute.count == 1)
+      return attribute.values;
+  return type_size(*type) > 1 ? default_fill_value(*type) : std::vector<std::byte>();
+}
+
+// Two variables whose values are compared.
+struct VariablePair {
+  std::size_t blocks = 0;  // number of the pair of blocks
+  CommonVariable numbers;
+  ContentValues::Extent extent;
+  ValueRule rule;
+  // Opened before if several jobs need them.
+  std::shared_ptr<const ContentValues> first, second;
+  std::optional<DifferentValues> found;  // set if values differ
+};
+
+// Two blocks of the same name.
+struct BlockPair {
+  BlockContent first, second;
+  std::vector<DefinitionDifference> definitions;
+};
+
+// Compares some pairs of blocks together.
+class ComparisonBatch {
+ public:
+  ComparisonBatch(const ComparisonOptions& options, const ComparisonVisitor& visitor)
+      : options_(options), visitor_(visitor) {}
+
+  Status add(BlockContent first, BlockContent second) {
+    batch_.add(first);
+    batch_.add(second);
+    pairs_.push_back({std::move(first), std::move(second), {}});
+    return batch_.is_full() ? finish() : Status();
+  }
+  // Reports a difference between earlier and later pairs of blocks.
+  Status report(const DefinitionDifference& difference) {
+    NMB_TRY(finish());
+    is_same_ = false;
+    return visitor_.definition(difference);
+  }
+
+  // Compares all pairs that were added, and forgets them.
+  Status finish() {
+    std::vector<ValueJob> jobs;
+    const auto first_cache = std::make_shared<ChunkCache>(options_.content.chunk_cache);
+    const auto second_cache = std::make_shared<ChunkCache>(options_.content.chunk_cache);
+    const Caches caches{first_cache, second_cache};
+    for (std::size_t b = 0; b < pairs_.size(); ++b) {
+      const Status status = add_jobs(b, caches, &jobs);
+      if (!status.ok()) return of_block(status, pairs_[b].first);
+    }
+    NMB_TRY(run_value_jobs(options_.content.threads, jobs, [&] {
+      return [&, buffers = std::pair<std::vector<std::byte>, std::vector<std::byte>>()](
+                 const ValueJob& job) mutable {
+        VariablePair& variable = variables_[job.item];
+        return of_block(compare_windows(job, caches, &variable, &buffers),
+                        pairs_[variable.blocks].first);
+      };
+    }));
+    NMB_TRY(visit());
+    pairs_.clear();
+    variables_.clear();
+    batch_ = {};
+    return {};
+  }
+  bool is_same() const { return is_same_; }
+
+ private:
+  using Caches = std::pair<std::shared_ptr<ChunkCache>, std::shared_ptr<ChunkCache>>;
+
+  Status add_jobs(std::size_t b, const Caches& caches, std::vector<ValueJob>* jobs) {
+    BlockPair& pair = pairs_[b];
+    NMB_ASSIGN(const std::vector<CommonVariable> common,
+               compare_definitions(pair.first, pair.second, [&](DefinitionDifference difference) {
+                 pair.definitions.push_back(std::move(difference));
+               }));
+    for (const CommonVariable& numbers : common) {
+      VariablePair& variable = variables_.emplace_back();
+      variable.blocks = b;
+      variable.numbers = numbers;
+      NMB_ASSIGN(variable.extent, ContentValues::extent_of(pair.first, numbers.first));
+      variable.rule.tolerance = options_.tolerance;
+      NMB_ASSIGN(variable.rule.first_fill, canonical_fill(pair.first, numbers.first));
+      NMB_ASSIGN(variable.rule.second_fill, canonical_fill(pair.second, numbers.second));
+      if (variable.extent.windows() > ValueJob::kMostWindows)
+        NMB_TRY(open(variable, caches, &variable.first, &variable.second));
+      const Type type = pair.first.type(numbers.first);
+      const TypeTable* const types = pair.first.types().table();
+      variable.rule.type = types ? types->classic(type).value_or(type) : type;
+      add_value_jobs(variables_.size() - 1, variable.extent.windows(), jobs);
+    }
+    return {};
+  }
+
+  Status open(const VariablePair& variable, const Caches& caches,
+              std::shared_ptr<const ContentValues>* first,
+              std::shared_ptr<const ContentValues>* second) const {
+    const BlockPair& pair = pairs_[variable.blocks];
+    NMB_ASSIGN(*first, ContentValues::open(pair.first, variable.numbers.first, caches.first));
+    NMB_ASSIGN(*second, ContentValues::open(pair.second, variable.numbers.second, caches.second));
+    return {};
+  }
+
+  Status compare_windows(const ValueJob& job, const Caches& caches, VariablePair* variable,
+                         std::pair<std::vector<std::byte>, std::vector<std::byte>>* buffers) {
+    std::shared_ptr<const ContentValues> first = variable->first, second = variable->second;
+    if (!first) NMB_TRY(open(*variable, caches, &first, &second));
+    const ContentValues::Extent& extent = variable->extent;
+    DifferentValues found(variable->rule, options_.most_first);
+    for (std::uint64_t window = job.first; window < job.first + job.windows; ++window) {
+      const std::uint64_t begin = window * extent.window;
+      const std::uint64_t count = std::min(extent.window, extent.elements - begin);
+      if (const std::uint64_t size = first->element_bytes(); size > 0) {
+        NMB_TRY(first->read(begin, count, &buffers->first));
+        NMB_TRY(second->read(begin, count, &buffers->second));
+        found.compare(begin, buffers->first, buffers->second, size);
+      } else {
+        NMB_TRY(compare_elements(*first, *second, begin, count, &found));
+      }
+    }
+    if (!found.any()) return {};
+    const std::scoped_lock lock(found_mutex_);
+    if (variable->found)
+      variable->found->merge(std::move(found));
+    else
+      variable->found.emplace(std::move(found));
+    return {};
+  }
+
+  // Compares elements of variable length. Holds the elements of the first file in memory, a few at a
+  // time.
+  static Status compare_elements(const ContentValues& first, const ContentValues& second,
+                                 std::uint64_t begin, std::uint64_t count, DifferentValues* found) {
+    constexpr std::uint64_t kAtOnce = 256;
+    std::vector<std::vector<std::byte>> elements;
+    for (const std::uint64_t end = begin + count; begin < end;) {
+      const std::uint64_t here = std::min(kAtOnce, end - begin);
+      elements.clear();
+      NMB_TRY(first.each(begin, here, [&](std::span<const std::byte> element) {
+        elements.emplace_back(element.begin(), element.end());
+        return Status();
+      }));
+      std::size_t at = 0;
+      NMB_TRY(second.each(begin, here, [&](std::span<const std::byte> element) {
+        found->compare_one(begin + at, elements[at], element);
+        ++at;
+        return Status();
+      }));
+      begin += here;
+    }
+    return {};
+  }
+
+  Status visit() {
+    auto variable = variables_.begin();
+    for (std::size_t b = 0; b < pairs_.size(); ++b) {
+      const BlockPair& pair = pairs_[b];
+      for (const DefinitionDifference& difference : pair.definitions) {
+        is_same_ = false;
+        NMB_TRY(visitor_.definition(difference));
+      }
+      for (; variable != variables_.end() && variable->blocks == b; ++variable) {
+        ComparedVariable compared;
+        compared.block = pair.first.name();
+        compared.variable = pair.first.variable_name(variable->numbers.first);
+        compared.values = variable->extent.elements;
+        if (variable->found) {
+          NMB_ASSIGN(const std::vector<AxisContent> axes,
+                     pair.first.axes(variable->numbers.first));
+          std::vector<std::uint64_t> lengths;
+          for (const AxisContent& axis : axes) lengths.push_back(axis.length);
+          variable->found->store(lengths, &compared);
+          is_same_ = false;
+        }
+        NMB_TRY(visitor_.variable(compared));
+      }
+    }
+    return {};
+  }
+
+  const ComparisonOptions& options_;
+  const ComparisonVisitor& visitor_;
+  std::deque<BlockPair> pairs_;         // ContentValues refer to the blocks
+  std::deque<VariablePair> variables_;  // DifferentValues refer to the rules
+  std::mutex found_mutex_;
+  BlockBatch batch_;
+  bool is_same_ = true;
+};
+
+
+}  // namespace
+
+Status Tolerance::set(std::string_view text) {
+  const auto number = [](std::string_view part, double* to) {
+    const char* const end = part.data() + part.size();
+    const auto [at, error] = std::from_chars(part.data(), end, *to);
+    return error == std::errc() && at == end && std::isfinite(*to) && *to >= 0;
+  };
+  const std::size_t comma = text.find(',');
+  if (number(text.substr(0, comma), &absolute) &&
+      (comma == text.npos || number(text.substr(comma + 1), &relative)))
+    return {};
+  return Status(Code::kUsage, "found \"" + std::string(text) +
+                                  "\", expected ABSOLUTE or ABSOLUTE,RELATIVE, for example 1e-6,0");
+}
+
+Result<bool> compare_files(const FileBlocks& first, const FileBlocks& second,
+                           const ComparisonOptions& options, const ComparisonVisitor& visitor) {
+  NMB_ASSIGN(const DimensionLengths first_lengths, dimension_lengths(first));
+  NMB_ASSIGN(const DimensionLengths second_lengths, dimension_lengths(second));
+  ComparisonBatch batch(options, visitor);
+  // A block without content is the same as no block.
+  NMB_TRY(first.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_ASSIGN(BlockContent block, content_of(first, entry, first_lengths));
+    NMB_ASSIGN(const std::optional<BlockEntry> other, second.find(entry.name));
+    if (other) {
+      NMB_ASSIGN(BlockContent content, content_of(second, *other, second_lengths));
+      NMB_TRY(batch.add(std::move(block), std::move(content)));
+    } else if (!block.is_empty()) {
+      NMB_TRY(batch.report({DifferenceKind::kOnlyInFirst, entry.name, {}, {}, {}, {}}));
+    }
+    return true;
+  }));
+  NMB_TRY(batch.finish());
+  NMB_TRY(second.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_ASSIGN(const std::optional<BlockEntry> other, first.find(entry.name));
+    if (other) return true;
+    NMB_ASSIGN(const BlockContent block, content_of(second, entry, second_lengths));
+    if (!block.is_empty())
+      NMB_TRY(batch.report({DifferenceKind::kOnlyInSecond, entry.name, {}, {}, {}, {}}));
+    return true;
+  }));
+  return batch.is_same();
+}
+
+}  // namespace nmb
