@@ -3,16 +3,16 @@
 
     digest_reference.py FILE...  prints the lines that `nminspect digest FILE` prints
 
-The program shares no code with the library. It reads NMB files with the reference reader, netCDF files with
-netCDF4-python, and HDF5 files without dimension scales with h5py. It is not fast, and holds all values in memory.
-Blocks of an NMB file that have marks of netCDF are not supported: compute the digest of the netCDF file instead.
+The program shares no code with the library. It reads NMB and classic files with the reference reader, netCDF-4
+files with netCDF4-python, and HDF5 files without dimension scales and comments with h5py. It is not fast, and holds all values
+in memory. Blocks of an NMB file that have marks of netCDF are not supported: compute the digest of the netCDF file.
 """
 
+import math
 import os
 import struct
 import sys
 
-import numpy
 import xxhash
 
 sys.dont_write_bytecode = True
@@ -82,7 +82,7 @@ def element_bytes(t):
     """Returns the number of canonical bytes of a value, or None if it varies."""
     kind = t[0]
     if kind == "number":
-        return numpy.dtype(NUMPY[t[1]]).itemsize
+        return int(NUMPY[t[1]][1])
     if kind == "bits":
         return t[2]
     if kind in ("fixed", "opaque"):
@@ -94,7 +94,7 @@ def element_bytes(t):
         return None if None in sizes else sum(sizes)
     if kind == "array":
         size = element_bytes(t[2])
-        return size and size * int(numpy.prod(t[1]))
+        return size and size * math.prod(t[1])
     return None
 
 
@@ -107,6 +107,8 @@ def heap(value):
 
 def numbers(name, array):
     """Returns the canonical bytes of an array of numbers."""
+    import numpy
+
     if name == "char":
         return numpy.asarray(array).tobytes()
     out = numpy.ascontiguousarray(array).astype(">" + NUMPY[name])
@@ -315,7 +317,7 @@ class NmbTypes:
         return bytes(raw)
 
     def number(self, name, raw):
-        if name in NAN and numpy.isnan(numpy.frombuffer(raw, ">" + NUMPY[name])[0]):
+        if name in NAN and math.isnan(struct.unpack({"float": ">f", "double": ">d"}[name], raw)[0]):
             return NAN[name]
         return raw
 
@@ -434,22 +436,40 @@ def above_levels(c, properties):
     return dict(struct.iter_unpack("<II", section[16 : 16 + length]))
 
 
-def nmb_blocks(path):
-    with open(path, "rb") as f:
-        data = f.read()
-    file = nmb_reference.reader_of(data, folder=os.path.dirname(path) or ".")
-    document = nmb_reference.document_of_reader(file, data)
-    if document["findings"] or file.reading or any(c is None for _, _, c in file.blocks):
+def nmb_blocks(file, findings):
+    """file: a File of the reference reader. findings: its findings."""
+    if findings or file.reading or any(c is None for _, _, c in file.blocks):
         raise Unsupported("a file that is not sound")
     return [nmb_block(file, entry, c) for entry, _, c in file.blocks]
 
 
-# --- netCDF files, by netCDF4-python ----------------------------------------------------------------
+# --- Classic files ----------------------------------------------------------------------------------
+
+
+def classic_blocks(data):
+    c = classic.decode(data, values_follow=True)
+    block, types, records = Block(b""), NmbTypes(None), c.records or 0
+    length = lambda d: records if d.is_record else d.length
+    block.dimensions = [Dimension(bytes(d.name), length(d), d.is_record) for d in c.dimensions]
+    block.attributes = [nmb_attribute(types, a) for a in c.attributes]
+    for v in c.variables:
+        dimensions = [c.dimensions[d] for d in v.dimensions]
+        axes = [Axis(bytes(d.name), 0, length(d), d.is_record) for d in dimensions]
+        begins = [v.begin + i * c.record_size for i in range(records if v.is_record else 1)]
+        raw = b"".join(data[begin : begin + v.slice_bytes] for begin in begins)
+        attributes = [nmb_attribute(types, a) for a in v.attributes]
+        values = types.list(v.type, raw, b"")
+        block.variables.append(Variable(bytes(v.name), types.of(v.type), axes, attributes, values))
+    return [block]
+
+
+# --- netCDF-4 files, by netCDF4-python ----------------------------------------------------------------
 
 
 def netcdf_type(t):
     """Returns the type of a dtype or user-defined type of netCDF4-python."""
     import netCDF4
+    import numpy
 
     if t is str:
         return ("string",)
@@ -468,6 +488,8 @@ def netcdf_type(t):
 
 def numpy_value(t, value):
     """Returns the canonical bytes of a value of numpy."""
+    import numpy
+
     kind = t[0]
     if kind == "number":
         return numbers(t[1], [value])
@@ -476,6 +498,8 @@ def numpy_value(t, value):
     if kind == "string":
         return heap(value if isinstance(value, bytes) else value.encode())
     if kind == "compound":
+        if isinstance(value, numpy.complexfloating):  # h5py's form of a compound of r and i
+            value = {"r": value.real, "i": value.imag}
         return b"".join(numpy_value(field, value[name.decode()]) for name, field in t[1])
     if kind == "array":
         return b"".join(numpy_value(t[2], v) for v in numpy.asarray(value).reshape(-1))
@@ -490,6 +514,8 @@ def numpy_value(t, value):
 
 
 def numpy_values(t, array):
+    import numpy
+
     array = numpy.asarray(array)
     if t[0] == "number":
         return numbers(t[1], array)
@@ -499,36 +525,25 @@ def numpy_values(t, array):
     return elements if element_bytes(t) is None else b"".join(elements)
 
 
-class RawTexts:
-    """Reads text attributes with all their bytes, because netCDF4-python drops each byte 0."""
+def text_bytes(file, group, variable, name):
+    """Returns a text attribute with all its bytes, because netCDF4-python drops each byte 0.
 
-    def __init__(self, path):
-        with open(path, "rb") as f:
-            data = f.read()
-        self.header = classic.decode(data, values_follow=True) if data[:3] == b"CDF" else None
-        if self.header is None:
-            import h5py
-
-            self.file = h5py.File(path)
-
-    def of(self, group, variable, name):
-        """Returns the attribute `name`; variable: name of the variable, or None for the group."""
-        if self.header:
-            owners = [v for v in self.header.variables if v.name == (variable or "").encode()]
-            owner = owners[0] if variable else self.header
-            return next(bytes(a.raw) for a in owner.attributes if a.name == name.encode())
-        owner = self.file[group.path]
-        if variable:
-            hidden = f"_nc4_non_coord_{variable}"
-            owner = owner[hidden if hidden in owner else variable]
-        return hdf5_attribute(self.file, owner, name).values
+    file: the file, opened with h5py. variable: name of the variable, or None for the group.
+    """
+    owner = file[group.path]
+    if variable:
+        hidden = f"_nc4_non_coord_{variable}"
+        owner = owner[hidden if hidden in owner else variable]
+    return hdf5_attribute(file, owner, name).values
 
 
-def netcdf_attribute(group, variable, name, texts):
+def netcdf_attribute(group, variable, name, file):
+    import numpy
+
     value = (group.variables[variable] if variable else group).getncattr(name)
     raw = name.encode()
     if isinstance(value, str):
-        return text_attribute(raw, texts.of(group, variable, name))
+        return text_attribute(raw, text_bytes(file, group, variable, name))
     if isinstance(value, list):
         return Attribute(raw, ("string",), len(value), b"".join(heap(v.encode()) for v in value))
     value = numpy.atleast_1d(value)
@@ -537,22 +552,22 @@ def netcdf_attribute(group, variable, name, texts):
 
 
 def netcdf_blocks(path):
+    import h5py
     import netCDF4
 
-    texts = RawTexts(path)
-    with netCDF4.Dataset(path) as dataset:
+    with h5py.File(path) as file, netCDF4.Dataset(path) as dataset:
         dataset.set_auto_maskandscale(False)
         dataset.set_auto_chartostring(False)
-        return list(netcdf_groups(dataset, texts))
+        return list(netcdf_groups(dataset, file))
 
 
-def netcdf_groups(group, texts):
+def netcdf_groups(group, file):
     block = Block(group.path.strip("/").encode())
     for d in group.dimensions.values():
         block.dimensions.append(Dimension(d.name.encode(), len(d), d.isunlimited()))
     for types in (group.cmptypes, group.enumtypes, group.vltypes):
         block.types += [NamedType(name.encode(), netcdf_type(t)) for name, t in types.items()]
-    block.attributes = [netcdf_attribute(group, None, name, texts) for name in group.ncattrs()]
+    block.attributes = [netcdf_attribute(group, None, name, file) for name in group.ncattrs()]
     for v in group.variables.values():
         axes = []
         for d in v.get_dims():
@@ -562,11 +577,11 @@ def netcdf_groups(group, texts):
             axes.append(Axis(d.name.encode(), level, len(d), d.isunlimited()))
         t = netcdf_type(v.datatype)
         values = numpy_values(t, v[...])
-        attributes = [netcdf_attribute(group, v.name, name, texts) for name in v.ncattrs()]
+        attributes = [netcdf_attribute(group, v.name, name, file) for name in v.ncattrs()]
         block.variables.append(Variable(v.name.encode(), t, axes, attributes, values))
     yield block
     for inner in group.groups.values():
-        yield from netcdf_groups(inner, texts)
+        yield from netcdf_groups(inner, file)
 
 
 # --- HDF5 files, by h5py ----------------------------------------------------------------------------
@@ -622,6 +637,8 @@ def hdf5_bits(t):
 
 
 def hdf5_values(t, array, file):
+    import numpy
+
     if t[0] == "reference":
         names = [file[r].name if r else None for r in numpy.asarray(array).reshape(-1)]
         return [heap(n and n.encode()) for n in names]
@@ -630,10 +647,11 @@ def hdf5_values(t, array, file):
 
 def hdf5_attribute(file, owner, name):
     import h5py
+    import numpy
 
     a, raw = h5py.h5a.open(owner.id, name.encode()), name.encode()
-    t, shape = hdf5_type(a.get_type()), a.shape if a.get_space().get_simple_extent_type() else ()
     null = a.get_space().get_simple_extent_type() == h5py.h5s.NULL
+    t, shape = hdf5_type(a.get_type()), () if null else a.shape
     count = 0 if null else int(numpy.prod(shape, dtype=int))
     if t[0] in ("fixed", "string") or t == ("number", "char"):
         if count == 0:
@@ -663,7 +681,6 @@ def hdf5_groups(file, group, seen):
 
     block, inner = Block(group.name.strip("/").encode()), []
     block.attributes = [hdf5_attribute(file, group, name) for name in group.attrs]
-    block.comment = group.id.get_comment(b".") or b""
     for name in sorted(group, key=str.encode):
         link = group.get(name, getlink=True)
         if isinstance(link, h5py.SoftLink):
@@ -693,11 +710,12 @@ def hdf5_groups(file, group, seen):
 
 def hdf5_variable(file, name, item):
     import h5py
+    import numpy
 
     if "CLASS" in item.attrs or "DIMENSION_LIST" in item.attrs:
         raise Unsupported("dimension scales: use netCDF4-python")
     attributes = [hdf5_attribute(file, item, a) for a in item.attrs]
-    t, comment = hdf5_type(item.id.get_type()), item.id.get_comment(b".") if False else b""
+    t = hdf5_type(item.id.get_type())
     if item.shape is None:
         return Variable(name.encode(), t, [], attributes, b"", True)
     axes = []
@@ -707,7 +725,7 @@ def hdf5_variable(file, name, item):
     values = hdf5_values(t, item[...] if item.size else numpy.zeros(0), file)
     if item.size == 0:
         values = b"" if element_bytes(t) is not None else []
-    return Variable(name.encode(), t, axes, attributes, values, False, comment)
+    return Variable(name.encode(), t, axes, attributes, values)
 
 
 # --- Files ------------------------------------------------------------------------------------------
@@ -725,11 +743,12 @@ def has_scales(path):
 
 def blocks_of(path):
     with open(path, "rb") as f:
-        start = f.read(1024)
-    if start[:3] == b"CDF":
-        return netcdf_blocks(path)
-    if b"\x89NMB" in start:
-        return nmb_blocks(path)
+        data = f.read()
+    if data[:3] == b"CDF":
+        return classic_blocks(data)
+    file = nmb_reference.reader_of(data, folder=os.path.dirname(path) or ".")
+    if file:
+        return nmb_blocks(file, nmb_reference.document_of_reader(file, data)["findings"])
     return netcdf_blocks(path) if has_scales(path) else hdf5_blocks(path)
 
 

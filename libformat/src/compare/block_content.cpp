@@ -40,6 +40,9 @@ constexpr std::string_view kind_text(hdf5::LinkKind kind) {
   return "";
 }
 
+// The properties of the group (kGlobal) come first.
+std::uint32_t owner_order(const Property& property) { return property.owner + 1; }
+
 // Returns the part of a path before its last '/', without the first '/'.
 std::string_view group_of(std::string_view path) {
   if (path.starts_with('/')) path.remove_prefix(1);
@@ -63,6 +66,7 @@ Result<BlockContent> BlockContent::of(std::string name, std::shared_ptr<const Da
   BlockContent content(std::move(name), std::move(dataset), std::move(view));
   if (const auto& extension = content.dataset_->metadata.extension()) {
     NMB_ASSIGN(content.properties_, hdf5::decode_properties(extension->hdf5));
+    std::ranges::stable_sort(content.properties_, {}, owner_order);
   }
   content.add_dimensions();
   content.add_links();
@@ -109,10 +113,8 @@ void BlockContent::add_links() {
   std::ranges::stable_sort(links_, {}, &LinkContent::name);
 }
 
-// The properties ascend by owner, and those of the group come first (R-H5-1).
 std::span<const Property> BlockContent::properties_of(VarId owner) const {
-  const auto order = [](const Property& p) { return p.owner + 1; };
-  const auto [first, last] = std::ranges::equal_range(properties_, owner + 1, {}, order);
+  const auto [first, last] = std::ranges::equal_range(properties_, owner + 1, {}, owner_order);
   return {first, last};
 }
 
