@@ -314,6 +314,8 @@ class NmbTypes:
             return u64(len(elements) // size) + self.list(t["base"], elements, region)
         if t.class_ == extended.ARRAY:
             return self.list(t["base"], raw, region)
+        if t.class_ == extended.STRING and t["padding"] == 0:
+            return bytes(raw).split(b"\0")[0].ljust(t.size, b"\0")
         return bytes(raw)
 
     def number(self, name, raw):
@@ -339,7 +341,7 @@ def nmb_attribute(types, attribute, space=None):
     t = types.extension.types[code - extended.FIRST_TYPE]
     array = attribute.raw[: attribute.count * t.size]
     if t.class_ == extended.STRING and attribute.count <= 1:
-        value = bytes(array)
+        value = types.list(code, array, b"") if not t["variable length"] else b""
         if t["variable length"] and attribute.count:
             value = extended.Values(types.extension, attribute.raw).content(array, 1)
             value = value if value is not None and b"\0" not in value else None
@@ -506,7 +508,7 @@ def numpy_value(t, value):
     if kind == "sequence":
         return u64(len(value)) + b"".join(numpy_value(t[1], v) for v in value)
     if kind == "fixed":
-        return bytes(value).ljust(t[1], b"\0")
+        return bytes(value).ljust(t[1], b" " if t[2] == 2 else b"\0")
     if kind in ("bits", "opaque"):
         raw = numpy.asarray(value)
         return raw.astype(raw.dtype.newbyteorder(">")).tobytes() if kind == "bits" else raw.tobytes()
@@ -530,11 +532,20 @@ def text_bytes(file, group, variable, name):
 
     file: the file, opened with h5py. variable: name of the variable, or None for the group.
     """
+    import h5py
+    import numpy
+
     owner = file[group.path]
     if variable:
         hidden = f"_nc4_non_coord_{variable}"
         owner = owner[hidden if hidden in owner else variable]
-    return hdf5_attribute(file, owner, name).values
+    attribute = h5py.h5a.open(owner.id, name.encode())
+    t = attribute.get_type()
+    if t.is_variable_str() or attribute.get_space().get_simple_extent_type() == h5py.h5s.NULL:
+        return hdf5_attribute(file, owner, name).values
+    values = numpy.zeros(attribute.shape, f"V{t.get_size()}")
+    attribute.read(values, mtype=t)
+    return values.tobytes()
 
 
 def netcdf_attribute(group, variable, name, file):

@@ -1,11 +1,12 @@
 // Canonical types and values (spec/digest.md, sections 3 and 4).
+#include "compare/canonical_types.h"
+
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
 #include <limits>
 
-#include "compare/canonical_types.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -1,11 +1,12 @@
 // Which values differ, and by how much (nmb/compare.h).
+#include "compare/different_values.h"
+
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
 #include <limits>
 
-#include "compare/different_values.h"
 #include "wire/endian.h"
 
 namespace nmb {

@@ -1,4 +1,5 @@
-// The digests of the vectors' contents are those of the reference program (spec/vectors/digests.tsv).
+// The digests of the vectors' contents are those of the reference program
+// (spec/vectors/digests.tsv).
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -47,8 +48,7 @@ TEST(DigestVectors, HaveTheDigestsOfTheReference) {
     ASSERT_TRUE(reader.ok());
     const ComparisonVisitor visitor{[](const DefinitionDifference&) { return Status(); },
                                     [](const ComparedVariable&) { return Status(); }};
-    const Result<bool> same =
-        compare_files(blocks_of(**reader), blocks_of(**reader), {}, visitor);
+    const Result<bool> same = compare_files(blocks_of(**reader), blocks_of(**reader), {}, visitor);
     EXPECT_TRUE(same.ok() && *same) << name;
     ++compared;
   }

@@ -9,13 +9,11 @@
 #include "common/json_document.h"
 #include "common/table.h"
 #include "nmb/text.h"
-#include "nminspect/block_name.h"
 #include "nminspect/object_pattern.h"
 
 namespace nmb::tools {
 
 namespace {
-
 
 std::string index_text(const std::vector<std::uint64_t>& index) {
   return fmt::format("[{}]", fmt::join(index, ","));
@@ -35,7 +33,7 @@ class DiffListing {
   virtual Status begin() { return {}; }
   virtual Status definition(const DefinitionDifference& difference) = 0;
   virtual Status variable(const ComparedVariable& variable) = 0;
-  virtual Status end(bool is_same) = 0;
+  virtual Status end(const Result<bool>& is_same) = 0;
 };
 
 class DiffLines final : public DiffListing {
@@ -43,39 +41,40 @@ class DiffLines final : public DiffListing {
   DiffLines(Output& out, std::string first, std::string second)
       : out_(out), first_(printable(first)), second_(printable(second)) {}
   Status definition(const DefinitionDifference& difference) override {
-    const std::string block = printable(name_for_user(difference.block));
+    const std::string block = "/" + printable(difference.block);
     if (difference.object.empty() && difference.kind != DifferenceKind::kDiffers)
       return only(difference.kind, "block " + block);
     const std::string object =
         block + ": " + (difference.object.empty() ? "" : printable(difference.object));
     if (difference.kind != DifferenceKind::kDiffers) return only(difference.kind, object);
-    return out_.write(fmt::format("{}{}{}: {}, {}\n", object, difference.object.empty() ? "" : ": ",
-                                  difference.property, printable(difference.first),
-                                  printable(difference.second)));
+    return out_.write(fmt::format("{}{}{}: {} -> {}\n", object,
+                                  difference.object.empty() ? "" : ": ", difference.property,
+                                  printable(difference.first), printable(difference.second)));
   }
   Status variable(const ComparedVariable& variable) override {
     if (variable.different == 0) return {};
     const std::string name = "/" + printable(full_name(variable.block, variable.variable));
-    std::string line = fmt::format("{}: {} of {} differ", name,
-                                   plural(variable.different, "value"), variable.values);
+    std::string line = fmt::format("{}: {} of {} differ", name, plural(variable.different, "value"),
+                                   variable.values);
     if (variable.missing > 0)
       line += fmt::format("; the fill value in one file only: {}", variable.missing);
     if (variable.nans > 0) line += fmt::format("; NaN in one file only: {}", variable.nans);
     if (variable.largest)
-      line += fmt::format("; largest difference {} at {}", difference_text(variable.largest_difference),
-                          index_text(variable.largest->index));
+      line +=
+          fmt::format("; largest difference {} at {}", difference_text(variable.largest_difference),
+                      index_text(variable.largest->index));
     line += "\n";
     for (const DifferentValue& value : variable.first)
-      line += fmt::format("{}{}: {}, {}\n", name, index_text(value.index), value.first,
-                          value.second);
+      line +=
+          fmt::format("{}{}: {} -> {}\n", name, index_text(value.index), value.first, value.second);
     return out_.write(line);
   }
-  Status end(bool) override { return {}; }
+  Status end(const Result<bool>&) override { return {}; }
 
  private:
   Status only(DifferenceKind kind, const std::string& object) {
-    return out_.write(
-        fmt::format("only in {}: {}\n", kind == DifferenceKind::kOnlyInFirst ? first_ : second_, object));
+    return out_.write(fmt::format("only in {}: {}\n",
+                                  kind == DifferenceKind::kOnlyInFirst ? first_ : second_, object));
   }
 
   Output& out_;
@@ -105,7 +104,7 @@ class DiffStat final : public DiffListing {
                        std::to_string(variable.missing), std::to_string(variable.nans),
                        variable.largest ? difference_text(variable.largest_difference) : "-"});
   }
-  Status end(bool) override {
+  Status end(const Result<bool>&) override {
     NMB_TRY(table_.finish());
     return out_.write(fmt::format("{} compared, {} with different values; {} of definitions\n",
                                   plural(variables_, "variable"), different_,
@@ -143,23 +142,27 @@ class DiffJson final : public DiffListing {
   }
   Status variable(const ComparedVariable& variable) override {
     if (variable.different == 0 && !all_) return {};
-    Json json{{"block", json_text(variable.block)},     {"variable", json_text(variable.variable)},
-              {"values", variable.values},              {"different", variable.different},
-              {"fill_in_one", variable.missing},        {"nan_in_one", variable.nans},
-              {"largest_difference", Json()},           {"first_differences", Json::array()}};
+    Json json{{"block", json_text(variable.block)}, {"variable", json_text(variable.variable)},
+              {"values", variable.values},          {"different", variable.different},
+              {"fill_in_one", variable.missing},    {"nan_in_one", variable.nans},
+              {"largest_difference", Json()},       {"first_differences", Json::array()}};
     if (variable.largest) {
       json["largest_difference"] = json_of(*variable.largest);
       // JSON has no infinity.
-      json["largest_difference"]["difference"] = std::isfinite(variable.largest_difference)
-                                                     ? Json(variable.largest_difference)
-                                                     : Json(difference_text(variable.largest_difference));
+      json["largest_difference"]["difference"] =
+          std::isfinite(variable.largest_difference)
+              ? Json(variable.largest_difference)
+              : Json(difference_text(variable.largest_difference));
     }
     for (const DifferentValue& value : variable.first)
       json["first_differences"].push_back(json_of(value));
     return add(json);
   }
-  Status end(bool is_same) override {
-    return out_.write(fmt::format("\n],\"same\":{}}}\n", is_same));
+  Status end(const Result<bool>& is_same) override {
+    const std::string result =
+        is_same.ok() ? fmt::format("\"same\":{}", *is_same)
+                     : "\"error\":" + Json(json_text(is_same.status().text())).dump(-1, ' ', true);
+    return out_.write("\n]," + result + "}\n");
   }
 
  private:
@@ -192,12 +195,15 @@ DiffCommand::DiffCommand(Tool& tool)
            "NaNs are the same, 0 and -0 differ. With --tolerance A,R, two numbers x and y also "
            "count as the same if both are finite and |x - y| <= A + R * |y|; y is the number in "
            "OTHER, as in numpy.isclose. The tolerance applies to integers and floating-point "
-           "numbers of variables, not to attributes, and not to parts of compounds. A fill value is "
-           "_FillValue or, for types of two bytes or more, netCDF's default. If a value is the fill "
+           "numbers of variables, not to attributes, and not to parts of compounds. A fill value "
+           "is "
+           "_FillValue or, for types of two bytes or more, netCDF's default. If a value is the "
+           "fill "
            "value in one file only, it differs, whatever the tolerance. If it is the fill value of "
            "each file, it is the same.\n"
            "For each variable with different values, the command shows their number, the largest "
-           "difference, and the first of them. The number in FILE comes first. --stat shows a row "
+           "difference, and the first of them. The property or value in FILE comes first. --stat "
+           "shows a row "
            "for each variable, even if nothing differs.\n"
            "Exit codes: 0 the same, 1 different, 2 could not run (also if a file is damaged).",
            "  nminspect diff old.nc new.nmb\n"
@@ -210,7 +216,8 @@ DiffCommand::DiffCommand(Tool& tool)
       ->type_name("A[,R]");
   command_.add_flag("--stat", stat_, "show one row for each variable");
   command_
-      .add_option("--first", most_first_, "how many different values of a variable to show (3)")
+      .add_option("--first", options_.most_first,
+                  "how many different values of a variable to show (3)")
       ->type_name("N")
       ->check(CLI::Range(0, 1000000));
   tool.offer_threads(command_);
@@ -218,28 +225,24 @@ DiffCommand::DiffCommand(Tool& tool)
   tool.offer_json(command_);
 }
 
-Status DiffCommand::run(const InspectedFile& file) {
-  Status status = compare(file);
+Status DiffCommand::execute() {
+  Status status;
+  if (!tolerance_.empty()) status = options_.tolerance.set(tolerance_).of_object("--tolerance");
+  if (status.ok()) status = InspectCommand::execute();
   // Exit code 1 means that the files differ.
   if (!status.ok()) tool_.diagnostics().raise(Exit::kCannotRun);
   return status;
 }
 
-Status DiffCommand::compare(const InspectedFile& file) {
-  ComparisonOptions options;
-  options.content.threads = tool_.options().threads;
-  options.most_first = most_first_;
-  if (!tolerance_.empty()) {
-    const Status status = options.tolerance.set(tolerance_);
-    if (!status.ok()) return status.of_object("--tolerance");
-  }
+Status DiffCommand::run(const InspectedFile& file) {
+  options_.content.threads = tool_.options().threads;
+  options_.content.set_memory(tool_.options().memory);
   NMB_ASSIGN(const std::shared_ptr<const InputFile> input, InputFile::open(other_));
   Result<InspectedFile> opened = InspectedFile::open(input, tool_.options().external);
   if (!opened.ok()) return opened.status().in_file(other_);
   const InspectedFile& other = *opened;
   if (const Reader* reader = other.reader())
-    for (const Finding& warning : reader->warnings())
-      tool_.diagnostics().warning(other_, warning);
+    for (const Finding& warning : reader->warnings()) tool_.diagnostics().warning(other_, warning);
 
   const std::string& first = file.file().name();
   std::unique_ptr<DiffListing> listing;
@@ -253,9 +256,10 @@ Status DiffCommand::compare(const InspectedFile& file) {
   const ComparisonVisitor visitor{
       [&](const DefinitionDifference& difference) { return listing->definition(difference); },
       [&](const ComparedVariable& variable) { return listing->variable(variable); }};
-  NMB_ASSIGN(const bool is_same, compare_files(file.blocks(), other.blocks(), options, visitor));
-  if (!is_same) tool_.diagnostics().raise(Exit::kFindings);
-  return listing->end(is_same);
+  const Result<bool> is_same = compare_files(file.blocks(), other.blocks(), options_, visitor);
+  if (is_same.ok() && !*is_same) tool_.diagnostics().raise(Exit::kFindings);
+  const Status ended = listing->end(is_same);
+  return is_same.ok() ? ended : is_same.status();
 }
 
 }  // namespace nmb::tools

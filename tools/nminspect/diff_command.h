@@ -12,14 +12,14 @@ namespace nmb::tools {
 class DiffCommand final : public InspectCommand {
  public:
   explicit DiffCommand(Tool& tool);
+  Status execute() override;
 
  private:
   Status run(const InspectedFile& file) override;
-  Status compare(const InspectedFile& file);
 
   std::string other_;
   std::string tolerance_;
-  std::uint64_t most_first_ = 3;
+  ComparisonOptions options_;
   bool stat_ = false;
 };
 

@@ -14,7 +14,8 @@ DigestCommand::DigestCommand(Tool& tool)
            "The digest does not depend on how a file stores its content. A CDF-1, CDF-5, netCDF-4 "
            "and NMB file of the same data have the same digest, whatever their chunks, compression "
            "and byte order. The order of blocks, variables and attributes does not count. Names, "
-           "types, attributes, lengths of dimensions and whether they are unlimited, and all values "
+           "types, attributes, lengths of dimensions and whether they are unlimited, and all "
+           "values "
            "count. Values that were never written count as fill values. Two NaNs are the same "
            "value; 0 and -0 are different values. Attributes that netCDF uses internally do not "
            "count, for example _NCProperties and DIMENSION_LIST. spec/digest.md is the complete "
@@ -29,16 +30,22 @@ DigestCommand::DigestCommand(Tool& tool)
            "  nminspect digest tas.nc\n"
            "  nminspect digest run.nmb r4952/sr0/evt3\n"
            "  [ \"$(nminspect digest --total a.nc)\" = \"$(nminspect digest --total b.nmb)\" ]"}) {
-  command_.add_option("BLOCK", blocks_, "show the digests of these blocks only");
-  command_.add_flag("--total", total_, "show only the digest of the file, without its name");
+  CLI::Option* const blocks =
+      command_.add_option("BLOCK", blocks_, "show the digests of these blocks only");
+  command_.add_flag("--total", total_, "show only the digest of the file, without its name")
+      ->excludes(blocks);
   tool.offer_threads(command_);
   tool.offer_memory(command_);
   tool.offer_json(command_);
 }
 
+ContentOptions DigestCommand::options() const {
+  ContentOptions options{.threads = tool_.options().threads};
+  options.set_memory(tool_.options().memory);
+  return options;
+}
+
 Status DigestCommand::run(const InspectedFile& file) {
-  if (total_ && !blocks_.empty())
-    return Status(Code::kUsage, "--total and BLOCK exclude each other");
   std::vector<BlockEntry> chosen;
   for (const std::string& name : blocks_) {
     NMB_ASSIGN(std::optional<BlockEntry> entry, file.find(name_from_user(name)));

@@ -17,7 +17,7 @@ class DigestCommand final : public InspectCommand {
   Status run(const InspectedFile& file) override;
   Status run_lines(const InspectedFile& file, const std::vector<BlockEntry>& chosen);
   Status run_json(const InspectedFile& file, const std::vector<BlockEntry>& chosen);
-  ContentOptions options() const { return {.threads = tool_.options().threads}; }
+  ContentOptions options() const;
 
   std::vector<std::string> blocks_;
   bool total_ = false;

@@ -108,11 +108,10 @@ Result<std::shared_ptr<const Dataset>> InspectedFile::dataset(std::string_view b
 }
 
 FileBlocks InspectedFile::blocks() const {
-  return {[this](std::string_view name) { return find(name); },
-          [this](std::string_view prefix, const auto& visit) {
-            return for_each_entry(prefix, visit);
-          },
-          [this](const BlockEntry& entry) { return dataset(entry); }};
+  return {
+      [this](std::string_view name) { return find(name); },
+      [this](std::string_view prefix, const auto& visit) { return for_each_entry(prefix, visit); },
+      [this](const BlockEntry& entry) { return dataset(entry); }};
 }
 
 }  // namespace nmb::tools

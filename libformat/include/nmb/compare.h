@@ -3,6 +3,7 @@
 // blocks, variables and attributes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -19,10 +20,12 @@ namespace nmb {
 
 struct ContentOptions {
   unsigned threads = 1;
-  // Memory for decoded chunks of each file, in bytes. A variable whose row of chunks does not fit is
-  // decoded more than once. A row of chunks consists of all chunks that have the same position along
-  // the slowest dimension.
+  // Memory for decoded chunks of each file, in bytes. If a row of chunks does not fit, its chunks
+  // are decoded more than once. A row of chunks consists of all chunks of a variable that have the
+  // same position along the slowest dimension.
   std::uint64_t chunk_cache = std::uint64_t{256} << 20;
+  // Sets the memory for decoded chunks for a process that may use `memory` bytes; 0 means no limit.
+  void set_memory(std::uint64_t memory) { chunk_cache = std::max(chunk_cache, memory / 4); }
 };
 
 // --- digests ---
@@ -37,10 +40,10 @@ struct BlockDigest {
 // Returns the 32 hexadecimal digits of a digest, in the order of the program xxh128sum.
 NMB_EXPORT std::string digest_text(const Digest& digest);
 
-// Calls visit() for each block of a file, in the order of names, and returns the digest of the file.
-// Loads the metadata of blocks from HDF5 twice. Errors: those of the functions in `blocks`, of the
-// values and of visit(); kUnsupported if values cannot be read, for example because of a filter;
-// kLimit if a type is too large. The message names the object.
+// Calls visit() for each block of a file, in the order of names, and returns the digest of the
+// file. Loads the metadata of blocks from HDF5 twice. Errors: those of the functions in `blocks`,
+// of the values and of visit(); kUnsupported if values cannot be read, for example because of a
+// filter; kLimit if a type is too large. The message names the object.
 NMB_EXPORT Result<Digest> digest_file(const FileBlocks& blocks, const ContentOptions& options,
                                       const std::function<Status(const BlockDigest&)>& visit);
 // Calls visit() for each of these blocks, in the given order. Errors: those of digest_file().
@@ -108,9 +111,9 @@ struct ComparisonVisitor {
 
 // Compares the content of two files. Returns whether the content is the same. Without tolerance,
 // this is the case if and only if the digests of the files are the same. Calls the functions of
-// `visitor` block by block in the order of names; blocks that only `second` has come last. The values
-// of a variable are compared if the variable has the same type and shape in both files. Errors:
-// those of digest_file().
+// `visitor` block by block in the order of names; blocks that only `second` has come last. The
+// values of a variable are compared if the variable has the same type and shape in both files.
+// Errors: those of digest_file().
 NMB_EXPORT Result<bool> compare_files(const FileBlocks& first, const FileBlocks& second,
                                       const ComparisonOptions& options,
                                       const ComparisonVisitor& visitor);

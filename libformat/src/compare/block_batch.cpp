@@ -31,8 +31,9 @@ Result<DimensionLengths> dimension_lengths(const FileBlocks& blocks) {
 Result<BlockContent> content_of(const FileBlocks& blocks, const BlockEntry& entry,
                                 const DimensionLengths& lengths) {
   NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, blocks.dataset(entry));
+  const std::string file = dataset->extent->name();
   Result<BlockContent> content = BlockContent::of(entry.name, std::move(dataset), lengths);
-  if (!content.ok()) return with_block_name(content.status(), entry.name);
+  if (!content.ok()) return with_block_name(content.status(), entry.name).in_file(file);
   return content;
 }
 

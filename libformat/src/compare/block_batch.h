@@ -1,5 +1,5 @@
-// BlockBatch: how many blocks are loaded before their values are read. Threads share the work on all
-// variables of a batch.
+// BlockBatch: how many blocks are loaded before their values are read. Threads share the work on
+// all variables of a batch.
 #pragma once
 
 #include <cstddef>

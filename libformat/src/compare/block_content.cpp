@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "hdf5/model/type_header.h"
@@ -40,8 +41,16 @@ constexpr std::string_view kind_text(hdf5::LinkKind kind) {
   return "";
 }
 
-// The properties of the group (kGlobal) come first.
+// The order of properties: those of the group (kGlobal) come first, and in it those that belong to
+// no attribute.
 std::uint32_t owner_order(const Property& property) { return property.owner + 1; }
+std::tuple<std::uint32_t, std::uint32_t, Number> place(VarId owner, std::uint32_t attribute,
+                                                       Number number) {
+  return {owner + 1, attribute + 1, number};
+}
+std::tuple<std::uint32_t, std::uint32_t, Number> place_of(const Property& property) {
+  return place(property.owner, property.attribute, property.number);
+}
 
 // Returns the part of a path before its last '/', without the first '/'.
 std::string_view group_of(std::string_view path) {
@@ -57,7 +66,8 @@ BlockContent::BlockContent(std::string name, std::shared_ptr<const Dataset> data
     : name_(std::move(name)),
       dataset_(std::move(dataset)),
       view_(std::move(view)),
-      types_(own_types(dataset_->metadata)),
+      types_(own_types(dataset_->metadata),
+             view_.is_netcdf ? AfterNul::kCounts : AfterNul::kIsZero),
       texts_(own_types(dataset_->metadata)) {}
 
 Result<BlockContent> BlockContent::of(std::string name, std::shared_ptr<const Dataset> dataset,
@@ -66,7 +76,7 @@ Result<BlockContent> BlockContent::of(std::string name, std::shared_ptr<const Da
   BlockContent content(std::move(name), std::move(dataset), std::move(view));
   if (const auto& extension = content.dataset_->metadata.extension()) {
     NMB_ASSIGN(content.properties_, hdf5::decode_properties(extension->hdf5));
-    std::ranges::stable_sort(content.properties_, {}, owner_order);
+    std::ranges::stable_sort(content.properties_, {}, place_of);
   }
   content.add_dimensions();
   content.add_links();
@@ -119,9 +129,9 @@ std::span<const Property> BlockContent::properties_of(VarId owner) const {
 }
 
 const Property* BlockContent::property(VarId owner, Number number, std::uint32_t attribute) const {
-  for (const Property& p : properties_of(owner))
-    if (p.attribute == attribute && p.number == number) return &p;
-  return nullptr;
+  const auto wanted = place(owner, attribute, number);
+  const auto found = std::ranges::lower_bound(properties_, wanted, {}, place_of);
+  return found != properties_.end() && place_of(*found) == wanted ? &*found : nullptr;
 }
 
 std::string BlockContent::comment_of(VarId owner) const {
@@ -138,7 +148,8 @@ Result<std::vector<TypeContent>> BlockContent::named_types() {
     if (link.kind != hdf5::LinkKind::kType) continue;
     const auto code = static_cast<Type>(link.number);
     if (link.number > std::numeric_limits<std::uint16_t>::max() || !types_.table()->has(code))
-      return failure(Code::kDamaged, "found a link to type ", link.number, ", which does not exist");
+      return failure(Code::kDamaged, "found a link to type ", link.number,
+                     ", which does not exist");
     TypeContent& type = named.emplace_back();
     type.name = link.name;
     NMB_ASSIGN(type.type, texts_.of(code));
@@ -207,13 +218,23 @@ Result<std::vector<AttributeContent>> BlockContent::attributes_of(VarId owner) {
     if (view_.hides(owner, attribute.name)) return {};
     Result<AttributeContent> content =
         attribute_content(attribute, property(owner, Number::kSpace, own));
-    if (!content.ok())
-      return content.status().of_object("attribute " + in_quotes(attribute.name));
+    if (!content.ok()) return content.status().of_object("attribute " + in_quotes(attribute.name));
     attributes.push_back(std::move(*content));
     return {};
   }));
   std::ranges::stable_sort(attributes, {}, &AttributeContent::name);
   return attributes;
+}
+
+Result<std::vector<std::byte>> BlockContent::fill_value(std::size_t number) {
+  const TypeTable* const table = types_.table();
+  const std::optional<Type> type = table ? table->classic(this->type(number)) : this->type(number);
+  if (!type || *type == Type::kChar) return std::vector<std::byte>();
+  if (const auto attribute = dataset_->metadata.find_attribute(id(number), "_FillValue")) {
+    NMB_ASSIGN(AttributeContent content, attribute_content(*attribute, nullptr));
+    if (content.type == type_name(*type) && content.count == 1) return std::move(content.values);
+  }
+  return type_size(*type) > 1 ? default_fill_value(*type) : std::vector<std::byte>();
 }
 
 Result<AttributeContent> BlockContent::attribute_content(const Attribute& attribute,
@@ -227,14 +248,15 @@ Result<AttributeContent> BlockContent::attribute_content(const Attribute& attrib
                          table->at(attribute.type).type_class == TypeClass::kString;
   // A single string is the same text as an array of characters.
   if (is_string && attribute.count <= 1) {
-    std::vector<std::byte> text(attribute.values.begin(), attribute.values.end());
+    std::vector<std::byte> text;
     bool is_text = true;
-    if (table->at(attribute.type).variable_length && attribute.count == 1) {
+    if (attribute.count == 1 && table->at(attribute.type).variable_length) {
       const HeapValue value = HeapValue::load(attribute.values.data());
       NMB_ASSIGN(text, value.read(region, 1));
       is_text = !value.is_null() && std::ranges::find(text, std::byte{0}) == text.end();
-    } else if (attribute.count == 0) {
-      text.clear();
+    } else if (attribute.count == 1) {
+      std::uint64_t room = 0;
+      NMB_TRY(types_.append(attribute.type, attribute.values.data(), region, &room, &text));
     }
     if (is_text) {
       content.type = type_name(Type::kChar);

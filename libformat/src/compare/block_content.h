@@ -70,6 +70,8 @@ class BlockContent {
 
   const std::string& name() const { return name_; }
   const Dataset& dataset() const { return *dataset_; }
+  // Returns the same failure, and names the file of the block.
+  Status in_file(const Status& status) const { return status.in_file(dataset_->extent->name()); }
   const CanonicalTypes& types() const { return types_; }
   const std::vector<DimensionContent>& dimensions() const { return dimensions_; }
   const std::vector<LinkContent>& links() const { return links_; }
@@ -90,13 +92,18 @@ class BlockContent {
   // The type in the block's own type table. Thread-safe.
   Type type(std::size_t number) const { return dataset_->metadata.variable(id(number)).type; }
   Result<std::string> type_text(std::size_t number) { return texts_.of(type(number)); }
-  // Returns whether the variable has no values and no shape (a null dataspace of HDF5). Thread-safe.
+  // Returns whether the variable has no values and no shape (a null dataspace of HDF5).
+  // Thread-safe.
   bool is_null(std::size_t number) const;
   // Thread-safe.
   Result<std::vector<AxisContent>> axes(std::size_t number) const;
   Result<std::vector<AttributeContent>> variable_attributes(std::size_t number) {
     return attributes_of(id(number));
   }
+  // Returns the canonical fill value of a variable of a netCDF type: _FillValue, or netCDF's
+  // default. Returns no bytes for characters and for other types. Also returns no bytes for types
+  // of one byte without _FillValue, because netCDF has no default fill value for these types.
+  Result<std::vector<std::byte>> fill_value(std::size_t number);
   std::string variable_comment(std::size_t number) const { return comment_of(id(number)); }
   // Returns the HDF5 properties of a variable. Thread-safe.
   std::span<const hdf5::Property> properties(std::size_t number) const {
@@ -122,9 +129,9 @@ class BlockContent {
   TypeTexts texts_;
   std::vector<hdf5::Property> properties_;
   std::vector<DimensionContent> dimensions_;
-  std::vector<AxisContent> named_axes_;   // for each dimension of the view
+  std::vector<AxisContent> named_axes_;  // for each dimension of the view
   std::vector<LinkContent> links_;
-  std::vector<std::size_t> variables_;    // indexes into the variables of the view
+  std::vector<std::size_t> variables_;  // indexes into the variables of the view
 };
 
 }  // namespace nmb

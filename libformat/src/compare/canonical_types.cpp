@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::uint64_t kMostValue = std::uint64_t{256} << 20;
 constexpr std::uint64_t kTooLarge = std::numeric_limits<std::uint64_t>::max();
-// Canonical bytes for each stored byte. Without overlapping fields, a value of variable length takes
-// at most 9 canonical bytes for its 16 stored bytes, and all other values take at most as many
-// canonical bytes as stored bytes.
+// Canonical bytes for each stored byte. Without overlapping fields, a value of variable length
+// takes at most 9 canonical bytes for its 16 stored bytes, and all other values take at most as
+// many canonical bytes as stored bytes.
 constexpr std::uint64_t kMostGrowth = 64;
 constexpr std::uint64_t kLeastRoom = std::uint64_t{1} << 20;
 constexpr std::size_t kMostText = 256 << 10, kMostTexts = 16 << 20;
@@ -38,13 +38,12 @@ void append_bytes(const std::byte* value, std::uint64_t size, bool is_reversed,
     out->insert(out->end(), value, value + size);
 }
 
-// Replaces the NaNs among `values`. is_special: bits that are all set in infinities and NaNs, in the
-// order of memory. Most groups of values have neither, so a group is first checked as a whole.
+// Replaces the NaNs among `values`. is_special: bits that are all set in infinities and NaNs, in
+// the order of memory. Most groups of values have neither, so a group is first checked as a whole.
 template <class Bits>
 void replace_nans(std::span<std::byte> values, Bits special, Bits infinity, Bits nan) {
   constexpr std::size_t kGroup = 64;
-  const Bits in_memory =
-      std::endian::native == std::endian::big ? special : byte_swapped(special);
+  const Bits in_memory = std::endian::native == std::endian::big ? special : byte_swapped(special);
   const std::size_t count = values.size() / sizeof(Bits);
   for (std::size_t first = 0; first < count; first += kGroup) {
     std::byte* const group = values.data() + first * sizeof(Bits);
@@ -192,7 +191,8 @@ void make_nans_canonical(Type type, std::span<std::byte> values) {
     replace_nans<std::uint64_t>(values, 0x7FF0000000000000, 0x7FF0000000000000, 0x7FF8000000000000);
 }
 
-CanonicalTypes::CanonicalTypes(const TypeTable* types) : types_(types) {
+CanonicalTypes::CanonicalTypes(const TypeTable* types, AfterNul after_nul)
+    : types_(types), after_nul_(after_nul) {
   if (!types) return;
   bytes_.resize(types->size());
   for (std::size_t i = 0; i < bytes_.size(); ++i) {
@@ -215,9 +215,8 @@ CanonicalTypes::CanonicalTypes(const TypeTable* types) : types_(types) {
 }
 
 std::uint64_t CanonicalTypes::canonical_bytes(Type type) const {
-  return TypeTable::is_extended(type)
-             ? bytes_[static_cast<std::uint32_t>(type) - TypeTable::kFirst]
-             : type_size(type);
+  return TypeTable::is_extended(type) ? bytes_[static_cast<std::uint32_t>(type) - TypeTable::kFirst]
+                                      : type_size(type);
 }
 
 Status CanonicalTypes::check(Type type) const {
@@ -264,7 +263,12 @@ Status CanonicalTypes::append(Type type, const std::byte* value, const ByteSourc
       return {};
     case TypeClass::kString:
       if (own.variable_length) return append_heap_bytes(value, region, room, out);
-      [[fallthrough]];
+      append_bytes(value, own.size, false, out);
+      if (after_nul_ == AfterNul::kIsZero && own.padding == StringPadding::kNullTerminated) {
+        const auto begin = out->end() - static_cast<std::ptrdiff_t>(own.size);
+        std::fill(std::find(begin, out->end(), std::byte{0}), out->end(), std::byte{0});
+      }
+      return {};
     case TypeClass::kOpaque:
       append_bytes(value, own.size, false, out);
       return {};

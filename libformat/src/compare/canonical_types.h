@@ -15,11 +15,15 @@
 
 namespace nmb {
 
+// Whether bytes after the first byte 0 of a null-terminated string of fixed length count. They
+// count in blocks of netCDF, which stores characters as such strings.
+enum class AfterNul : std::uint8_t { kCounts, kIsZero };
+
 // Appends the canonical bytes of values. Thread-safe.
 class CanonicalTypes {
  public:
   // `types` must outlive this object; nullptr for a block that has only classic types.
-  explicit CanonicalTypes(const TypeTable* types);
+  explicit CanonicalTypes(const TypeTable* types, AfterNul after_nul = AfterNul::kCounts);
 
   // Returns whether the canonical form of values of the type is known. Errors: kLimit if a value
   // takes more than 256 MiB, or if fields of compounds overlap so much that the canonical form is
@@ -49,8 +53,9 @@ class CanonicalTypes {
                            std::vector<std::byte>* out) const;
 
   const TypeTable* types_;
-  // For each of the block's own types, the number of canonical bytes of a value without the elements
-  // of values of variable length. Numbers above the limit are kTooLarge.
+  AfterNul after_nul_;
+  // For each of the block's own types, the number of canonical bytes of a value without the
+  // elements of values of variable length. Numbers above the limit are kTooLarge.
   std::vector<std::uint64_t> bytes_;
 };
 

@@ -13,7 +13,6 @@ namespace nmb {
 
 namespace {
 
-
 std::string_view unlimited_text(bool is_unlimited) { return is_unlimited ? "yes" : "no"; }
 
 std::string shape_text(const std::vector<std::uint64_t>& lengths) {
@@ -86,8 +85,8 @@ class DefinitionComparison {
   }
 
  private:
-  void report(DifferenceKind kind, std::string object, std::string property = {}, std::string first = {},
-              std::string second = {}) {
+  void report(DifferenceKind kind, std::string object, std::string property = {},
+              std::string first = {}, std::string second = {}) {
     differ_({kind, first_.name(), std::move(object), std::move(property), std::move(first),
              std::move(second)});
   }
@@ -98,8 +97,8 @@ class DefinitionComparison {
              std::string(second));
   }
 
-  // Visits two sorted lists. Reports the objects that only one list has, and calls both(a, b) for the
-  // others. name(list element) returns the name.
+  // Visits two sorted lists. Reports the objects that only one list has, and calls both(a, b) for
+  // the others. name(list element) returns the name.
   template <class List, class Name, class Both>
   void match(std::string_view what, const List& mine, const List& other, const Name& name,
              const Both& both) {
@@ -138,35 +137,38 @@ class DefinitionComparison {
   }
 
   void compare_dimensions() {
-    match("dimension", first_.dimensions(), second_.dimensions(),
-          [](const DimensionContent& dimension) { return std::string_view(dimension.name); },
-          [&](const std::string& object, const DimensionContent& a, const DimensionContent& b) {
-            differs(object, "length", joined_text(a.length), joined_text(b.length));
-            differs(object, "unlimited", unlimited_text(a.is_unlimited),
-                    unlimited_text(b.is_unlimited));
-          });
+    match(
+        "dimension", first_.dimensions(), second_.dimensions(),
+        [](const DimensionContent& dimension) { return std::string_view(dimension.name); },
+        [&](const std::string& object, const DimensionContent& a, const DimensionContent& b) {
+          differs(object, "length", joined_text(a.length), joined_text(b.length));
+          differs(object, "unlimited", unlimited_text(a.is_unlimited),
+                  unlimited_text(b.is_unlimited));
+        });
   }
 
   Status compare_types() {
     NMB_ASSIGN(const std::vector<TypeContent> mine, first_.named_types());
     NMB_ASSIGN(const std::vector<TypeContent> other, second_.named_types());
-    match("type", mine, other, [](const TypeContent& type) { return std::string_view(type.name); },
-          [&](const std::string& object, const TypeContent& a, const TypeContent& b) {
-            differs(object, "definition", a.type, b.type);
-            differs(object, "comment", a.comment, b.comment);
-            compare_attributes(a.name, a.attributes, b.attributes);
-          });
+    match(
+        "type", mine, other, [](const TypeContent& type) { return std::string_view(type.name); },
+        [&](const std::string& object, const TypeContent& a, const TypeContent& b) {
+          differs(object, "definition", a.type, b.type);
+          differs(object, "comment", a.comment, b.comment);
+          compare_attributes(a.name, a.attributes, b.attributes);
+        });
     return {};
   }
 
   void compare_links() {
-    match("link", first_.links(), second_.links(),
-          [](const LinkContent& link) { return std::string_view(link.name); },
-          [&](const std::string& object, const LinkContent& a, const LinkContent& b) {
-            differs(object, "kind", a.kind, b.kind);
-            differs(object, "number", joined_text(a.number), joined_text(b.number));
-            differs(object, "target", in_quotes(a.content), in_quotes(b.content));
-          });
+    match(
+        "link", first_.links(), second_.links(),
+        [](const LinkContent& link) { return std::string_view(link.name); },
+        [&](const std::string& object, const LinkContent& a, const LinkContent& b) {
+          differs(object, "kind", a.kind, b.kind);
+          differs(object, "number", joined_text(a.number), joined_text(b.number));
+          differs(object, "target", in_quotes(a.content), in_quotes(b.content));
+        });
   }
 
   Result<std::vector<CommonVariable>> compare_variables() {

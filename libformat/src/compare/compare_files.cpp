@@ -16,21 +16,6 @@ namespace nmb {
 
 namespace {
 
-// Returns the canonical fill value of a variable of a netCDF type: _FillValue, or netCDF's default.
-// netCDF has no default fill value for types of one byte.
-Result<std::vector<std::byte>> canonical_fill(BlockContent& block, std::size_t number) {
-  const std::optional<Type> type = block.types().table()
-                                       ? block.types().table()->classic(block.type(number))
-                                       : block.type(number);
-  if (!type || *type == Type::kChar) return std::vector<std::byte>();
-  NMB_ASSIGN(const std::vector<AttributeContent> attributes, block.variable_attributes(number));
-  for (const AttributeContent& attribute : attributes)
-    if (attribute.name == "_FillValue" && attribute.type == type_name(*type) &&
-        attribute.count == 1)
-      return attribute.values;
-  return type_size(*type) > 1 ? default_fill_value(*type) : std::vector<std::byte>();
-}
-
 // Two variables whose values are compared.
 struct VariablePair {
   std::size_t blocks = 0;  // number of the pair of blocks
@@ -108,8 +93,8 @@ class ComparisonBatch {
       variable.numbers = numbers;
       NMB_ASSIGN(variable.extent, ContentValues::extent_of(pair.first, numbers.first));
       variable.rule.tolerance = options_.tolerance;
-      NMB_ASSIGN(variable.rule.first_fill, canonical_fill(pair.first, numbers.first));
-      NMB_ASSIGN(variable.rule.second_fill, canonical_fill(pair.second, numbers.second));
+      NMB_ASSIGN(variable.rule.first_fill, pair.first.fill_value(numbers.first));
+      NMB_ASSIGN(variable.rule.second_fill, pair.second.fill_value(numbers.second));
       if (variable.extent.windows() > ValueJob::kMostWindows)
         NMB_TRY(open(variable, caches, &variable.first, &variable.second));
       const Type type = pair.first.type(numbers.first);
@@ -155,8 +140,8 @@ class ComparisonBatch {
     return {};
   }
 
-  // Compares elements of variable length. Holds the elements of the first file in memory, a few at a
-  // time.
+  // Compares elements of variable length. Holds the elements of the first file in memory, a few at
+  // a time.
   static Status compare_elements(const ContentValues& first, const ContentValues& second,
                                  std::uint64_t begin, std::uint64_t count, DifferentValues* found) {
     constexpr std::uint64_t kAtOnce = 256;
@@ -193,8 +178,7 @@ class ComparisonBatch {
         compared.variable = pair.first.variable_name(variable->numbers.first);
         compared.values = variable->extent.elements;
         if (variable->found) {
-          NMB_ASSIGN(const std::vector<AxisContent> axes,
-                     pair.first.axes(variable->numbers.first));
+          NMB_ASSIGN(const std::vector<AxisContent> axes, pair.first.axes(variable->numbers.first));
           std::vector<std::uint64_t> lengths;
           for (const AxisContent& axis : axes) lengths.push_back(axis.length);
           variable->found->store(lengths, &compared);
@@ -214,7 +198,6 @@ class ComparisonBatch {
   BlockBatch batch_;
   bool is_same_ = true;
 };
-
 
 }  // namespace
 

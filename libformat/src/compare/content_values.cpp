@@ -26,7 +26,7 @@ constexpr std::uint64_t kShortRecord = 64 << 10;
 }  // namespace
 
 Status ContentValues::of_variable(const Status& status) const {
-  return status.of_object("variable " + in_quotes(block_.variable_name(number_)));
+  return block_.in_file(status.of_object("variable " + in_quotes(block_.variable_name(number_))));
 }
 
 Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block,
@@ -36,7 +36,8 @@ Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block
   const Status status = [&]() -> Status {
     NMB_TRY(block.types().check(type));
     if (!block.types().has_heap(type))
-      extent.window = std::max<std::uint64_t>(1, kWindowBytes / block.types().canonical_bytes(type));
+      extent.window =
+          std::max<std::uint64_t>(1, kWindowBytes / block.types().canonical_bytes(type));
     NMB_ASSIGN(const std::vector<AxisContent> axes, block.axes(number));
     // The product of all lengths but 0 is checked, so that positions fit into 64 bits.
     std::uint64_t bytes = block.types().stored_bytes(type);
@@ -50,8 +51,7 @@ Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block
     if (is_empty) extent.elements = 0;
     return {};
   }();
-  if (!status.ok())
-    return status.of_object("variable " + in_quotes(block.variable_name(number)));
+  if (!status.ok()) return status.of_object("variable " + in_quotes(block.variable_name(number)));
   return extent;
 }
 
@@ -91,8 +91,9 @@ Status ContentValues::find_source(const std::vector<AxisContent>& axes) {
   }
   if (!is_padded) return {};
   // netCDF shows fill values behind the last stored values.
-  std::vector<std::byte> value =
-      TypeTable::is_extended(array_.type) ? std::vector<std::byte>() : default_fill_value(array_.type);
+  std::vector<std::byte> value = TypeTable::is_extended(array_.type)
+                                     ? std::vector<std::byte>()
+                                     : default_fill_value(array_.type);
   value.resize(stored_bytes_);
   for (const hdf5::Property& p : block_.properties(number_)) {
     if (p.attribute != hdf5::kNoAttribute || p.number != hdf5::Property::Number::kCreation ||

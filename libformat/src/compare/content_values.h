@@ -46,8 +46,7 @@ class ContentValues {
               const std::function<Status(std::span<const std::byte>)>& take) const;
 
  private:
-  ContentValues(const BlockContent& block, std::size_t number)
-      : block_(block), number_(number) {}
+  ContentValues(const BlockContent& block, std::size_t number) : block_(block), number_(number) {}
   Status find_source(const std::vector<AxisContent>& axes);
   std::vector<std::byte> fill(const std::vector<std::byte>& stored) const;
   // Reads the stored bytes of elements.

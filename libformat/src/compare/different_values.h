@@ -21,7 +21,9 @@ struct ValueRule {
   // The canonical fill values in both files. Empty if the variable has none.
   std::vector<std::byte> first_fill, second_fill;
 
-  bool is_number() const { return is_type(static_cast<std::uint32_t>(type)) && type != Type::kChar; }
+  bool is_number() const {
+    return is_type(static_cast<std::uint32_t>(type)) && type != Type::kChar;
+  }
 };
 
 // Returns a canonical value as text.
@@ -34,8 +36,8 @@ class DifferentValues {
   DifferentValues(const ValueRule& rule, std::size_t most_first)
       : rule_(rule), most_first_(most_first) {}
 
-  // Compares canonical values of `size` bytes each. position: number of the first of these values in
-  // row-major order. Positions must ascend from call to call.
+  // Compares canonical values of `size` bytes each. position: number of the first of these values
+  // in row-major order. Positions must ascend from call to call.
   void compare(std::uint64_t position, std::span<const std::byte> first,
                std::span<const std::byte> second, std::size_t size);
   // Compares a single value, whose numbers of bytes may differ.
