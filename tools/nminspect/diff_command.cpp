@@ -256,7 +256,7 @@ Status DiffCommand::run(const InspectedFile& file) {
   const ComparisonVisitor visitor{
       [&](const DefinitionDifference& difference) { return listing->definition(difference); },
       [&](const ComparedVariable& variable) { return listing->variable(variable); }};
-  const Result<bool> is_same = compare_files(file.blocks(), other.blocks(), options_, visitor);
+  const Result<bool> is_same = compare_files(file.content(), other.content(), options_, visitor);
   if (is_same.ok() && !*is_same) tool_.diagnostics().raise(Exit::kFindings);
   const Status ended = listing->end(is_same);
   return is_same.ok() ? ended : is_same.status();

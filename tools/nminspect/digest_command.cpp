@@ -62,8 +62,8 @@ Status DigestCommand::run_lines(const InspectedFile& file, const std::vector<Blo
     if (total_) return {};
     return tool_.out().write(digest_text(block.digest) + "  /" + printable(block.block) + "\n");
   };
-  if (!chosen.empty()) return digest_blocks(file.blocks(), chosen, options(), line);
-  NMB_ASSIGN(const Digest digest, digest_file(file.blocks(), options(), line));
+  if (!chosen.empty()) return digest_blocks(file.content(), chosen, options(), line);
+  NMB_ASSIGN(const Digest digest, digest_file(file.content(), options(), line));
   return tool_.out().write(digest_text(digest) +
                            (total_ ? "" : "  " + printable(file.file().name())) + "\n");
 }
@@ -80,10 +80,10 @@ Status DigestCommand::run_json(const InspectedFile& file, const std::vector<Bloc
     return {};
   };
   if (chosen.empty()) {
-    NMB_ASSIGN(const Digest digest, digest_file(file.blocks(), options(), add));
+    NMB_ASSIGN(const Digest digest, digest_file(file.content(), options(), add));
     json["digest"] = digest_text(digest);
   } else {
-    NMB_TRY(digest_blocks(file.blocks(), chosen, options(), add));
+    NMB_TRY(digest_blocks(file.content(), chosen, options(), add));
   }
   if (!total_) json["blocks"] = std::move(blocks);
   return write_json(tool_.out(), json);

@@ -18,6 +18,12 @@
 
 namespace nmb {
 
+// A file of any kind.
+struct ContentFile {
+  FileBlocks blocks;
+  std::uint64_t size = 0;  // bytes of the file
+};
+
 struct ContentOptions {
   unsigned threads = 1;
   // Memory for decoded chunks of each file, in bytes. If a row of chunks does not fit, its chunks
@@ -44,10 +50,10 @@ NMB_EXPORT std::string digest_text(const Digest& digest);
 // file. Loads the metadata of blocks from HDF5 twice. Errors: those of the functions in `blocks`,
 // of the values and of visit(); kUnsupported if values cannot be read, for example because of a
 // filter; kLimit if a type is too large. The message names the object.
-NMB_EXPORT Result<Digest> digest_file(const FileBlocks& blocks, const ContentOptions& options,
+NMB_EXPORT Result<Digest> digest_file(const ContentFile& file, const ContentOptions& options,
                                       const std::function<Status(const BlockDigest&)>& visit);
 // Calls visit() for each of these blocks, in the given order. Errors: those of digest_file().
-NMB_EXPORT Status digest_blocks(const FileBlocks& blocks, const std::vector<BlockEntry>& chosen,
+NMB_EXPORT Status digest_blocks(const ContentFile& file, const std::vector<BlockEntry>& chosen,
                                 const ContentOptions& options,
                                 const std::function<Status(const BlockDigest&)>& visit);
 
@@ -114,7 +120,7 @@ struct ComparisonVisitor {
 // `visitor` block by block in the order of names; blocks that only `second` has come last. The
 // values of a variable are compared if the variable has the same type and shape in both files.
 // Errors: those of digest_file().
-NMB_EXPORT Result<bool> compare_files(const FileBlocks& first, const FileBlocks& second,
+NMB_EXPORT Result<bool> compare_files(const ContentFile& first, const ContentFile& second,
                                       const ComparisonOptions& options,
                                       const ComparisonVisitor& visitor);
 

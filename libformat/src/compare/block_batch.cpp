@@ -1,7 +1,11 @@
 // Loads the content of blocks (see block_batch.h).
 #include "compare/block_batch.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "model/name_rules.h"
+#include "wire/checked.h"
 
 namespace nmb {
 
@@ -12,6 +16,22 @@ Status with_block_name(const Status& status, const std::string& name) {
 }
 
 }  // namespace
+
+ValueBudget::ValueBudget(std::uint64_t file_size) {
+  constexpr std::uint64_t kLeast = std::uint64_t{256} << 30;
+  constexpr std::uint64_t kMostGrowth = 131072;  // of a stored piece that is decoded
+  if (!checked_mul(file_size, kMostGrowth, &left_))
+    left_ = std::numeric_limits<std::uint64_t>::max();
+  left_ = std::max(left_, kLeast);
+}
+
+Status ValueBudget::take(std::uint64_t bytes) {
+  if (bytes > left_)
+    return Status(Code::kLimit,
+                  "the variables have more values than are read of a file of this size");
+  left_ -= bytes;
+  return {};
+}
 
 Status of_block(const Status& status, const BlockContent& block) {
   return with_block_name(status, block.name());

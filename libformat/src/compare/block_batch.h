@@ -21,6 +21,18 @@ struct BlockBatch {
   bool is_full() const { return blocks >= kMostBlocks || variables >= kMostVariables; }
 };
 
+// Limits the values that the variables of a file may claim. Without a limit, values that were never
+// written could keep the program busy for years, although the file has only a few bytes.
+class ValueBudget {
+ public:
+  explicit ValueBudget(std::uint64_t file_size);
+  // Subtracts values of this many bytes. Errors: kLimit.
+  Status take(std::uint64_t bytes);
+
+ private:
+  std::uint64_t left_;
+};
+
 // Returns the lengths of the dimensions of a file. Loads all blocks from HDF5. Errors: those of the
 // functions in `blocks`.
 Result<DimensionLengths> dimension_lengths(const FileBlocks& blocks);

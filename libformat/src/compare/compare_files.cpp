@@ -36,8 +36,10 @@ struct BlockPair {
 // Compares some pairs of blocks together.
 class ComparisonBatch {
  public:
-  ComparisonBatch(const ComparisonOptions& options, const ComparisonVisitor& visitor)
-      : options_(options), visitor_(visitor) {}
+  // file_size: the number of bytes of the larger file.
+  ComparisonBatch(std::uint64_t file_size, const ComparisonOptions& options,
+                  const ComparisonVisitor& visitor)
+      : options_(options), visitor_(visitor), budget_(file_size) {}
 
   Status add(BlockContent first, BlockContent second) {
     batch_.add(first);
@@ -92,6 +94,7 @@ class ComparisonBatch {
       variable.blocks = b;
       variable.numbers = numbers;
       NMB_ASSIGN(variable.extent, ContentValues::extent_of(pair.first, numbers.first));
+      NMB_TRY(budget_.take(variable.extent.bytes));
       variable.rule.tolerance = options_.tolerance;
       NMB_ASSIGN(variable.rule.first_fill, pair.first.fill_value(numbers.first));
       NMB_ASSIGN(variable.rule.second_fill, pair.second.fill_value(numbers.second));
@@ -192,6 +195,7 @@ class ComparisonBatch {
 
   const ComparisonOptions& options_;
   const ComparisonVisitor& visitor_;
+  ValueBudget budget_;
   std::deque<BlockPair> pairs_;         // ContentValues refer to the blocks
   std::deque<VariablePair> variables_;  // DifferentValues refer to the rules
   std::mutex found_mutex_;
@@ -215,17 +219,17 @@ Status Tolerance::set(std::string_view text) {
                                   "\", expected ABSOLUTE or ABSOLUTE,RELATIVE, for example 1e-6,0");
 }
 
-Result<bool> compare_files(const FileBlocks& first, const FileBlocks& second,
+Result<bool> compare_files(const ContentFile& first, const ContentFile& second,
                            const ComparisonOptions& options, const ComparisonVisitor& visitor) {
-  NMB_ASSIGN(const DimensionLengths first_lengths, dimension_lengths(first));
-  NMB_ASSIGN(const DimensionLengths second_lengths, dimension_lengths(second));
-  ComparisonBatch batch(options, visitor);
+  NMB_ASSIGN(const DimensionLengths first_lengths, dimension_lengths(first.blocks));
+  NMB_ASSIGN(const DimensionLengths second_lengths, dimension_lengths(second.blocks));
+  ComparisonBatch batch(std::max(first.size, second.size), options, visitor);
   // A block without content is the same as no block.
-  NMB_TRY(first.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(BlockContent block, content_of(first, entry, first_lengths));
-    NMB_ASSIGN(const std::optional<BlockEntry> other, second.find(entry.name));
+  NMB_TRY(first.blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_ASSIGN(BlockContent block, content_of(first.blocks, entry, first_lengths));
+    NMB_ASSIGN(const std::optional<BlockEntry> other, second.blocks.find(entry.name));
     if (other) {
-      NMB_ASSIGN(BlockContent content, content_of(second, *other, second_lengths));
+      NMB_ASSIGN(BlockContent content, content_of(second.blocks, *other, second_lengths));
       NMB_TRY(batch.add(std::move(block), std::move(content)));
     } else if (!block.is_empty()) {
       NMB_TRY(batch.report({DifferenceKind::kOnlyInFirst, entry.name, {}, {}, {}, {}}));
@@ -233,10 +237,10 @@ Result<bool> compare_files(const FileBlocks& first, const FileBlocks& second,
     return true;
   }));
   NMB_TRY(batch.finish());
-  NMB_TRY(second.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(const std::optional<BlockEntry> other, first.find(entry.name));
+  NMB_TRY(second.blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_ASSIGN(const std::optional<BlockEntry> other, first.blocks.find(entry.name));
     if (other) return true;
-    NMB_ASSIGN(const BlockContent block, content_of(second, entry, second_lengths));
+    NMB_ASSIGN(const BlockContent block, content_of(second.blocks, entry, second_lengths));
     if (!block.is_empty())
       NMB_TRY(batch.report({DifferenceKind::kOnlyInSecond, entry.name, {}, {}, {}, {}}));
     return true;

@@ -62,8 +62,9 @@ struct DigestedVariable {
 // Computes the digests of some blocks together.
 class DigestBatch {
  public:
-  DigestBatch(const ContentOptions& options, const std::function<Status(const BlockDigest&)>& visit)
-      : options_(options), visit_(visit) {}
+  DigestBatch(std::uint64_t file_size, const ContentOptions& options,
+              const std::function<Status(const BlockDigest&)>& visit)
+      : options_(options), visit_(visit), budget_(file_size) {}
 
   Status add(BlockContent block) {
     batch_.add(block);
@@ -105,6 +106,7 @@ class DigestBatch {
     for (std::size_t number = 0; number < block.variable_count(); ++number) {
       DigestedVariable variable{b, number, {}, nullptr, {}};
       NMB_ASSIGN(variable.extent, ContentValues::extent_of(block, number));
+      NMB_TRY(budget_.take(variable.extent.bytes));
       variable.windows.resize(variable.extent.windows());
       if (variable.windows.size() > ValueJob::kMostWindows)
         NMB_ASSIGN(variable.values, ContentValues::open(block, number, cache));
@@ -203,6 +205,7 @@ class DigestBatch {
 
   const ContentOptions& options_;
   const std::function<Status(const BlockDigest&)>& visit_;
+  ValueBudget budget_;
   std::deque<BlockContent> blocks_;  // ContentValues refer to blocks
   std::vector<DigestedVariable> variables_;
   BlockBatch batch_;
@@ -216,9 +219,9 @@ std::string digest_text(const Digest& digest) {
   return text;
 }
 
-Result<Digest> digest_file(const FileBlocks& blocks, const ContentOptions& options,
+Result<Digest> digest_file(const ContentFile& file, const ContentOptions& options,
                            const std::function<Status(const BlockDigest&)>& visit) {
-  NMB_ASSIGN(const DimensionLengths lengths, dimension_lengths(blocks));
+  NMB_ASSIGN(const DimensionLengths lengths, dimension_lengths(file.blocks));
   ContentStream stream("nmb/digest/1 file");
   const std::function<Status(const BlockDigest&)> add = [&](const BlockDigest& block) {
     if (!block.is_empty) {
@@ -227,9 +230,9 @@ Result<Digest> digest_file(const FileBlocks& blocks, const ContentOptions& optio
     }
     return visit(block);
   };
-  DigestBatch batch(options, add);
-  NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    NMB_ASSIGN(BlockContent block, content_of(blocks, entry, lengths));
+  DigestBatch batch(file.size, options, add);
+  NMB_TRY(file.blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    NMB_ASSIGN(BlockContent block, content_of(file.blocks, entry, lengths));
     NMB_TRY(batch.add(std::move(block)));
     return true;
   }));
@@ -237,13 +240,13 @@ Result<Digest> digest_file(const FileBlocks& blocks, const ContentOptions& optio
   return stream.result();
 }
 
-Status digest_blocks(const FileBlocks& blocks, const std::vector<BlockEntry>& chosen,
+Status digest_blocks(const ContentFile& file, const std::vector<BlockEntry>& chosen,
                      const ContentOptions& options,
                      const std::function<Status(const BlockDigest&)>& visit) {
-  NMB_ASSIGN(const DimensionLengths lengths, dimension_lengths(blocks));
-  DigestBatch batch(options, visit);
+  NMB_ASSIGN(const DimensionLengths lengths, dimension_lengths(file.blocks));
+  DigestBatch batch(file.size, options, visit);
   for (const BlockEntry& entry : chosen) {
-    NMB_ASSIGN(BlockContent block, content_of(blocks, entry, lengths));
+    NMB_ASSIGN(BlockContent block, content_of(file.blocks, entry, lengths));
     NMB_TRY(batch.add(std::move(block)));
   }
   return batch.finish();

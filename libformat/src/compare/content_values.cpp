@@ -32,7 +32,7 @@ Status ContentValues::of_variable(const Status& status) const {
 Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block,
                                                        std::size_t number) {
   const Type type = block.type(number);
-  Extent extent{1, kWindowValues};
+  Extent extent{1, kWindowValues, 0};
   const Status status = [&]() -> Status {
     NMB_TRY(block.types().check(type));
     if (!block.types().has_heap(type))
@@ -49,6 +49,7 @@ Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block
       extent.elements *= axis.length;
     }
     if (is_empty) extent.elements = 0;
+    extent.bytes = is_empty ? 0 : bytes;
     return {};
   }();
   if (!status.ok()) return status.of_object("variable " + in_quotes(block.variable_name(number)));

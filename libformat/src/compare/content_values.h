@@ -25,10 +25,11 @@ class ContentValues {
   static Result<std::shared_ptr<const ContentValues>> open(
       const BlockContent& block, std::size_t number, const std::shared_ptr<ChunkCache>& cache);
 
-  // Returns the number of elements of a variable, and the number of elements in one of its windows.
+  // The number of elements of a variable, and the number of elements in one of its windows.
   // Errors: kDamaged, kLimit.
   struct Extent {
     std::uint64_t elements = 0, window = 1;
+    std::uint64_t bytes = 0;  // bytes of all elements as they are stored, without compression
     std::uint64_t windows() const { return elements / window + (elements % window != 0 ? 1 : 0); }
   };
   static Result<Extent> extent_of(const BlockContent& block, std::size_t number);
