@@ -561,8 +561,29 @@ def check_claims(test):
         test.run("nminspect", *command, exit_code=2, says="more values than are read of a file of this size")
 
 
+def check_memory(test):
+    """A row of chunks of 29 MB does not fit into the cache of 16 MiB that --mem 64MiB leaves."""
+    data = numpy.random.default_rng(1).integers(0, 99, (20, 600, 600)).astype("f4")
+    for name, kind, options in [
+        ("plain.nc", "cdf5", {}),
+        ("chunked.nc", "nc4", {"chunksizes": (20, 100, 100), "zlib": True, "complevel": 1}),
+    ]:
+        with netCDF4.Dataset(test.work / name, "w", format=KINDS[kind]) as file:
+            for dimension, length in zip("zyx", data.shape):
+                file.createDimension(dimension, length)
+            file.createVariable("v", "f4", tuple("zyx"), **options)[:] = data
+    digests = {
+        test.run("nminspect", "digest", "--total", *memory, name)
+        for name in ("plain.nc", "chunked.nc")
+        for memory in ([], ["--mem", "64MiB"])
+    }
+    test.check(len(digests) == 1, f"memory: digests {digests}")
+    test.run("nminspect", "diff", "--mem", "64MiB", "plain.nc", "chunked.nc")
+
+
 def check(test):
     files = Files(test)
+    check_memory(test)
     check_claims(test)
     check_pairs(test, files, 100 if ALL else 8)
     check_changes(test, files, 200 if ALL else 15)

@@ -27,7 +27,7 @@ struct ContentFile {
 struct ContentOptions {
   unsigned threads = 1;
   // Memory for decoded chunks of each file, in bytes. If a row of chunks does not fit, its chunks
-  // are decoded more than once. A row of chunks consists of all chunks of a variable that have the
+  // are decoded several times. A row of chunks consists of all chunks of a variable that have the
   // same position along the slowest dimension.
   std::uint64_t chunk_cache = std::uint64_t{256} << 20;
   // Sets the memory for decoded chunks for a process that may use `memory` bytes; 0 means no limit.

@@ -6,6 +6,7 @@
 
 #include "model/name_rules.h"
 #include "wire/checked.h"
+#include "wire/memory_room.h"
 
 namespace nmb {
 
@@ -31,6 +32,11 @@ Status ValueBudget::take(std::uint64_t bytes) {
                   "the variables have more values than are read of a file of this size");
   left_ -= bytes;
   return {};
+}
+
+ContentValues::Room room_of(const ContentOptions& options, unsigned files) {
+  const std::uint64_t room = memory_room(options.chunk_cache);
+  return {room, room / std::max(options.threads, 1U) / files};
 }
 
 Status of_block(const Status& status, const BlockContent& block) {

@@ -5,6 +5,8 @@
 #include <cstddef>
 
 #include "compare/block_content.h"
+#include "compare/content_values.h"
+#include "nmb/compare.h"
 #include "nmb/netcdf_view.h"
 #include "nmb/status.h"
 
@@ -32,6 +34,10 @@ class ValueBudget {
  private:
   std::uint64_t left_;
 };
+
+// Returns the memory for values of each file. All threads together read about as many values at
+// once as the cache for chunks holds. files: the number of files that are read.
+ContentValues::Room room_of(const ContentOptions& options, unsigned files);
 
 // Returns the lengths of the dimensions of a file. Loads all blocks from HDF5. Errors: those of the
 // functions in `blocks`.

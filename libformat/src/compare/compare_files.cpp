@@ -93,17 +93,22 @@ class ComparisonBatch {
       VariablePair& variable = variables_.emplace_back();
       variable.blocks = b;
       variable.numbers = numbers;
-      NMB_ASSIGN(variable.extent, ContentValues::extent_of(pair.first, numbers.first));
+      const ContentValues::Room room = room_of(options_.content, 2);
+      NMB_ASSIGN(variable.extent, ContentValues::extent_of(pair.first, numbers.first, room));
+      NMB_ASSIGN(const ContentValues::Extent other,
+                 ContentValues::extent_of(pair.second, numbers.second, room));
+      variable.extent.windows_at_once =
+          std::max(variable.extent.windows_at_once, other.windows_at_once);
       NMB_TRY(budget_.take(variable.extent.bytes));
       variable.rule.tolerance = options_.tolerance;
       NMB_ASSIGN(variable.rule.first_fill, pair.first.fill_value(numbers.first));
       NMB_ASSIGN(variable.rule.second_fill, pair.second.fill_value(numbers.second));
-      if (variable.extent.windows() > ValueJob::kMostWindows)
-        NMB_TRY(open(variable, caches, &variable.first, &variable.second));
       const Type type = pair.first.type(numbers.first);
       const TypeTable* const types = pair.first.types().table();
       variable.rule.type = types ? types->classic(type).value_or(type) : type;
-      add_value_jobs(variables_.size() - 1, variable.extent.windows(), jobs);
+      if (add_value_jobs(variables_.size() - 1, variable.extent.windows(),
+                         variable.extent.windows_at_once, jobs))
+        NMB_TRY(open(variable, caches, &variable.first, &variable.second));
     }
     return {};
   }
@@ -123,9 +128,11 @@ class ComparisonBatch {
     if (!first) NMB_TRY(open(*variable, caches, &first, &second));
     const ContentValues::Extent& extent = variable->extent;
     DifferentValues found(variable->rule, options_.most_first);
-    for (std::uint64_t window = job.first; window < job.first + job.windows; ++window) {
+    const std::uint64_t end = job.first + job.windows;
+    for (std::uint64_t window = job.first; window < end; window += extent.windows_at_once) {
+      const std::uint64_t windows = std::min(extent.windows_at_once, end - window);
       const std::uint64_t begin = window * extent.window;
-      const std::uint64_t count = std::min(extent.window, extent.elements - begin);
+      const std::uint64_t count = std::min(windows * extent.window, extent.elements - begin);
       if (const std::uint64_t size = first->element_bytes(); size > 0) {
         NMB_TRY(first->read(begin, count, &buffers->first));
         NMB_TRY(second->read(begin, count, &buffers->second));

@@ -105,12 +105,12 @@ class DigestBatch {
     const BlockContent& block = blocks_[b];
     for (std::size_t number = 0; number < block.variable_count(); ++number) {
       DigestedVariable variable{b, number, {}, nullptr, {}};
-      NMB_ASSIGN(variable.extent, ContentValues::extent_of(block, number));
+      NMB_ASSIGN(variable.extent, ContentValues::extent_of(block, number, room_of(options_, 1)));
       NMB_TRY(budget_.take(variable.extent.bytes));
-      variable.windows.resize(variable.extent.windows());
-      if (variable.windows.size() > ValueJob::kMostWindows)
+      const std::uint64_t windows = variable.extent.windows();
+      variable.windows.resize(windows);
+      if (add_value_jobs(variables_.size(), windows, variable.extent.windows_at_once, jobs))
         NMB_ASSIGN(variable.values, ContentValues::open(block, number, cache));
-      add_value_jobs(variables_.size(), variable.windows.size(), jobs);
       variables_.push_back(std::move(variable));
     }
     return {};
@@ -122,19 +122,25 @@ class DigestBatch {
     if (!values)
       NMB_ASSIGN(values, ContentValues::open(blocks_[variable->block], variable->number, cache));
     const ContentValues::Extent& extent = variable->extent;
-    for (std::uint64_t window = job.first; window < job.first + job.windows; ++window) {
+    const std::uint64_t end = job.first + job.windows;
+    for (std::uint64_t window = job.first; window < end;) {
+      const std::uint64_t windows = std::min(extent.windows_at_once, end - window);
       const std::uint64_t first = window * extent.window;
-      const std::uint64_t count = std::min(extent.window, extent.elements - first);
-      if (values->element_bytes() > 0) {
+      const std::uint64_t count = std::min(windows * extent.window, extent.elements - first);
+      if (const std::uint64_t size = values->element_bytes(); size > 0) {
         NMB_TRY(values->read(first, count, buffer));
-        variable->windows[window] = nmb::digest_of(*buffer);
+        for (auto rest = std::span<const std::byte>(*buffer); !rest.empty(); ++window) {
+          const std::size_t bytes = std::min<std::size_t>(rest.size(), extent.window * size);
+          variable->windows[window] = nmb::digest_of(rest.first(bytes));
+          rest = rest.subspan(bytes);
+        }
       } else {
         DigestStream stream;
         NMB_TRY(values->each(first, count, [&](std::span<const std::byte> element) {
           stream.add(element);
           return Status();
         }));
-        variable->windows[window] = stream.digest();
+        variable->windows[window++] = stream.digest();
       }
     }
     return {};

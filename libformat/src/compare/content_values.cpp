@@ -23,6 +23,19 @@ constexpr std::uint64_t kWindowValues = 65536;
 // variables between them.
 constexpr std::uint64_t kShortRecord = 64 << 10;
 
+// Returns the number of bytes in a row of chunks; 0 if the values are not stored in chunks. The
+// product of the lengths must have been checked.
+std::uint64_t row_of_chunks(const BlockContent& block, std::size_t number,
+                            const std::vector<AxisContent>& axes) {
+  const auto& extension = block.dataset().metadata.extension();
+  const Storage* const storage = extension ? extension->storage_of(block.id(number)) : nullptr;
+  if (!storage || storage->kind != StorageKind::kChunked || axes.empty()) return 0;
+  std::uint64_t bytes =
+      block.types().stored_bytes(block.type(number)) * std::min(storage->chunk[0], axes[0].length);
+  for (std::size_t i = 1; i < axes.size(); ++i) bytes *= axes[i].length;
+  return bytes;
+}
+
 }  // namespace
 
 Status ContentValues::of_variable(const Status& status) const {
@@ -30,9 +43,9 @@ Status ContentValues::of_variable(const Status& status) const {
 }
 
 Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block,
-                                                       std::size_t number) {
+                                                       std::size_t number, Room room) {
   const Type type = block.type(number);
-  Extent extent{1, kWindowValues, 0};
+  Extent extent{1, kWindowValues, 0, 1};
   const Status status = [&]() -> Status {
     NMB_TRY(block.types().check(type));
     if (!block.types().has_heap(type))
@@ -50,6 +63,9 @@ Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block
     }
     if (is_empty) extent.elements = 0;
     extent.bytes = is_empty ? 0 : bytes;
+    if (row_of_chunks(block, number, axes) > room.chunks && !block.types().has_heap(type))
+      extent.windows_at_once = std::max<std::uint64_t>(
+          1, room.values / (extent.window * block.types().stored_bytes(type)));
     return {};
   }();
   if (!status.ok()) return status.of_object("variable " + in_quotes(block.variable_name(number)));

@@ -30,9 +30,17 @@ class ContentValues {
   struct Extent {
     std::uint64_t elements = 0, window = 1;
     std::uint64_t bytes = 0;  // bytes of all elements as they are stored, without compression
+    // Number of windows that are read together. It is large if a row of chunks does not fit into
+    // the cache: a chunk is then decoded once for each of these reads.
+    std::uint64_t windows_at_once = 1;
     std::uint64_t windows() const { return elements / window + (elements % window != 0 ? 1 : 0); }
   };
-  static Result<Extent> extent_of(const BlockContent& block, std::size_t number);
+  // Memory in bytes: for the decoded chunks of a file, and for the values that a thread reads
+  // together.
+  struct Room {
+    std::uint64_t chunks, values;
+  };
+  static Result<Extent> extent_of(const BlockContent& block, std::size_t number, Room room);
 
   // Number of canonical bytes of an element; 0 if elements differ in their numbers of bytes.
   std::uint64_t element_bytes() const { return element_bytes_; }

@@ -14,17 +14,22 @@ namespace nmb {
 
 // Some windows of a variable.
 struct ValueJob {
-  // So few windows that threads work on neighbouring chunks of a variable.
-  static constexpr std::uint64_t kMostWindows = 4;
+  // Windows of a job, unless more of them are read together. The number is small, so that threads
+  // work on neighbouring chunks of a variable.
+  static constexpr std::uint64_t kUsualWindows = 4;
 
   std::size_t item = 0;  // number of the variable in the caller's list
   std::uint64_t first = 0, windows = 0;
 };
 
-// Appends the jobs for a variable with this number of windows.
-inline void add_value_jobs(std::size_t item, std::uint64_t windows, std::vector<ValueJob>* jobs) {
-  for (std::uint64_t first = 0; first < windows; first += ValueJob::kMostWindows)
-    jobs->push_back({item, first, std::min(ValueJob::kMostWindows, windows - first)});
+// Appends the jobs for a variable with this number of windows. Returns whether there are several
+// jobs.
+inline bool add_value_jobs(std::size_t item, std::uint64_t windows, std::uint64_t at_once,
+                           std::vector<ValueJob>* jobs) {
+  const std::uint64_t most = std::max(ValueJob::kUsualWindows, at_once);
+  for (std::uint64_t first = 0; first < windows; first += most)
+    jobs->push_back({item, first, std::min(most, windows - first)});
+  return windows > most;
 }
 
 // Calls worker(job) for each job, on up to `threads` threads. Each thread makes its own worker with
