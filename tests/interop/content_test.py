@@ -586,7 +586,7 @@ def check(test):
     check_memory(test)
     check_claims(test)
     check_pairs(test, files, 100 if ALL else 8)
-    check_changes(test, files, 200 if ALL else 15)
+    check_changes(test, files, 200 if ALL else 12)
 
 
 if __name__ == "__main__":

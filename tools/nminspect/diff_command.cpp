@@ -54,8 +54,8 @@ class DiffLines final : public DiffListing {
   Status variable(const ComparedVariable& variable) override {
     if (variable.different == 0) return {};
     const std::string name = "/" + printable(full_name(variable.block, variable.variable));
-    std::string line = fmt::format("{}: {} of {} differ", name, plural(variable.different, "value"),
-                                   variable.values);
+    std::string line = fmt::format("{}: {} of {} {}", name, plural(variable.different, "value"),
+                                   variable.values, variable.different == 1 ? "differs" : "differ");
     if (variable.missing > 0)
       line += fmt::format("; the fill value in one file only: {}", variable.missing);
     if (variable.nans > 0) line += fmt::format("; NaN in one file only: {}", variable.nans);
@@ -201,8 +201,7 @@ DiffCommand::DiffCommand(Tool& tool)
            "same, even if they are different numbers.\n"
            "For each variable with different values, the command shows their number, the largest "
            "difference, and the first of them. The property or value in FILE comes first. --stat "
-           "shows a row "
-           "for each variable, even if nothing differs.\n"
+           "shows a row for each variable, even if nothing differs.\n"
            "Exit codes: 0 the same, 1 different, 2 could not run (also if a file is damaged).",
            "  nminspect diff old.nc new.nmb\n"
            "  nminspect diff --tolerance 1e-6,1e-9 run1.h5 run2.h5\n"
@@ -215,9 +214,8 @@ DiffCommand::DiffCommand(Tool& tool)
   command_.add_flag("--stat", stat_, "show one row for each variable");
   command_
       .add_option("--first", options_.most_first,
-                  "how many different values of a variable to show (3)")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1000000));
+                  "how many different values of a variable to show (default: 3)")
+      ->type_name("N");
   tool.offer_threads(command_);
   tool.offer_memory(command_);
   tool.offer_json(command_);

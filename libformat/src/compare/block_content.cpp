@@ -218,7 +218,8 @@ Result<std::vector<AttributeContent>> BlockContent::attributes_of(VarId owner) {
     if (view_.hides(owner, attribute.name)) return {};
     Result<AttributeContent> content =
         attribute_content(attribute, property(owner, Number::kSpace, own));
-    if (!content.ok()) return content.status().of_object("attribute " + in_quotes(attribute.name));
+    if (!content.ok())
+      return in_file(content.status().of_object("attribute " + in_quotes(attribute.name)));
     attributes.push_back(std::move(*content));
     return {};
   }));

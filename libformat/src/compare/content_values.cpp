@@ -68,7 +68,8 @@ Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block
           1, room.values / (extent.window * block.types().stored_bytes(type)));
     return {};
   }();
-  if (!status.ok()) return status.of_object("variable " + in_quotes(block.variable_name(number)));
+  if (!status.ok())
+    return block.in_file(status.of_object("variable " + in_quotes(block.variable_name(number))));
   return extent;
 }
 
