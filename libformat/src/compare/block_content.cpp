@@ -88,6 +88,10 @@ Result<BlockContent> BlockContent::of(std::string name, std::shared_ptr<const Da
   return content;
 }
 
+Status BlockContent::of_variable(const Status& status, std::size_t number) const {
+  return in_file(status.of_object("variable " + in_quotes(variable_name(number))));
+}
+
 void BlockContent::add_dimensions() {
   const Metadata& metadata = dataset_->metadata;
   const std::vector<std::uint32_t> levels = levels_above(metadata);

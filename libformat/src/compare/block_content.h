@@ -72,6 +72,8 @@ class BlockContent {
   const Dataset& dataset() const { return *dataset_; }
   // Returns the same failure, and names the file of the block.
   Status in_file(const Status& status) const { return status.in_file(dataset_->extent->name()); }
+  // Returns the same failure, and names the file and a variable.
+  Status of_variable(const Status& status, std::size_t number) const;
   const CanonicalTypes& types() const { return types_; }
   const std::vector<DimensionContent>& dimensions() const { return dimensions_; }
   const std::vector<LinkContent>& links() const { return links_; }

@@ -1,12 +1,13 @@
 // Compares two files (see nmb/compare.h).
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <deque>
 #include <mutex>
 #include <utility>
 
-#include "compare/block_batch.h"
 #include "compare/compare_definitions.h"
+#include "compare/content_blocks.h"
 #include "compare/content_values.h"
 #include "compare/different_values.h"
 #include "compare/value_jobs.h"
@@ -16,9 +17,17 @@ namespace nmb {
 
 namespace {
 
+// Two blocks of the same name. The first `done` of the common variables have been visited.
+struct BlockPair {
+  BlockContent first, second;
+  std::vector<DefinitionDifference> definitions{};
+  std::vector<CommonVariable> common{};
+  std::size_t done = 0;
+};
+
 // Two variables whose values are compared.
 struct VariablePair {
-  std::size_t blocks = 0;  // number of the pair of blocks
+  BlockPair* blocks = nullptr;
   CommonVariable numbers;
   ContentValues::Extent extent;
   ValueRule rule;
@@ -27,25 +36,30 @@ struct VariablePair {
   std::optional<DifferentValues> found;  // set if values differ
 };
 
-// Two blocks of the same name.
-struct BlockPair {
-  BlockContent first, second;
-  std::vector<DefinitionDifference> definitions;
-};
-
-// Compares some pairs of blocks together.
-class ComparisonBatch {
+// Compares pairs of blocks. Reads the values of many variables together.
+class BlockComparer {
  public:
   // file_size: the number of bytes of the larger file.
-  ComparisonBatch(std::uint64_t file_size, const ComparisonOptions& options,
-                  const ComparisonVisitor& visitor)
-      : options_(options), visitor_(visitor), budget_(file_size) {}
+  BlockComparer(std::uint64_t file_size, const ComparisonOptions& options,
+                const ComparisonVisitor& visitor)
+      : options_(options), visitor_(visitor), budget_(file_size) {
+    renew_caches();
+  }
 
   Status add(BlockContent first, BlockContent second) {
-    batch_.add(first);
-    batch_.add(second);
-    pairs_.push_back({std::move(first), std::move(second), {}});
-    return batch_.is_full() ? finish() : Status();
+    BlockPair& pair = pairs_.emplace_back(BlockPair{std::move(first), std::move(second)});
+    Result<std::vector<CommonVariable>> common =
+        compare_definitions(pair.first, pair.second, [&](DefinitionDifference difference) {
+          pair.definitions.push_back(std::move(difference));
+        });
+    if (!common.ok()) return of_block(common.status(), pair.first);
+    pair.common = std::move(*common);
+    for (const CommonVariable& numbers : pair.common) {
+      const Status status = add_variable(pair, numbers);
+      if (!status.ok()) return of_block(status, pair.first);
+      if (variables_.size() >= kMostVariablesTogether) NMB_TRY(finish());
+    }
+    return pairs_.size() >= kMostBlocksTogether ? finish() : Status();
   }
   // Reports a difference between earlier and later pairs of blocks.
   Status report(const DefinitionDifference& difference) {
@@ -54,78 +68,75 @@ class ComparisonBatch {
     return visitor_.definition(difference);
   }
 
-  // Compares all pairs that were added, and forgets them.
+  // Compares the values of all variables that were added, and visits all differences.
   Status finish() {
-    std::vector<ValueJob> jobs;
-    const auto first_cache = std::make_shared<ChunkCache>(options_.content.chunk_cache);
-    const auto second_cache = std::make_shared<ChunkCache>(options_.content.chunk_cache);
-    const Caches caches{first_cache, second_cache};
-    for (std::size_t b = 0; b < pairs_.size(); ++b) {
-      const Status status = add_jobs(b, caches, &jobs);
-      if (!status.ok()) return of_block(status, pairs_[b].first);
-    }
-    NMB_TRY(run_value_jobs(options_.content.threads, jobs, [&] {
-      return [&, buffers = std::pair<std::vector<std::byte>, std::vector<std::byte>>()](
-                 const ValueJob& job) mutable {
+    NMB_TRY(run_value_jobs(options_.content.threads, jobs_, [&] {
+      return [&, buffers = Buffers()](const ValueJob& job) mutable {
         VariablePair& variable = variables_[job.item];
-        return of_block(compare_windows(job, caches, &variable, &buffers),
-                        pairs_[variable.blocks].first);
+        return of_block(compare_windows(job, &variable, &buffers), variable.blocks->first);
       };
     }));
-    NMB_TRY(visit());
-    pairs_.clear();
+    auto variable = variables_.begin();
+    for (BlockPair& pair : pairs_) {
+      for (const DefinitionDifference& difference : pair.definitions) {
+        is_same_ = false;
+        NMB_TRY(visitor_.definition(difference));
+      }
+      pair.definitions.clear();
+      for (; variable != variables_.end() && variable->blocks == &pair; ++variable, ++pair.done)
+        NMB_TRY(visit(*variable));
+    }
     variables_.clear();
-    batch_ = {};
+    jobs_.clear();
+    renew_caches();
+    while (!pairs_.empty() && pairs_.front().done == pairs_.front().common.size())
+      pairs_.pop_front();
     return {};
   }
   bool is_same() const { return is_same_; }
 
  private:
-  using Caches = std::pair<std::shared_ptr<ChunkCache>, std::shared_ptr<ChunkCache>>;
+  using Buffers = std::pair<std::vector<std::byte>, std::vector<std::byte>>;
 
-  Status add_jobs(std::size_t b, const Caches& caches, std::vector<ValueJob>* jobs) {
-    BlockPair& pair = pairs_[b];
-    NMB_ASSIGN(const std::vector<CommonVariable> common,
-               compare_definitions(pair.first, pair.second, [&](DefinitionDifference difference) {
-                 pair.definitions.push_back(std::move(difference));
-               }));
-    for (const CommonVariable& numbers : common) {
-      VariablePair& variable = variables_.emplace_back();
-      variable.blocks = b;
-      variable.numbers = numbers;
-      const ContentValues::Room room = room_of(options_.content, 2);
-      NMB_ASSIGN(variable.extent, ContentValues::extent_of(pair.first, numbers.first, room));
-      NMB_ASSIGN(const ContentValues::Extent other,
-                 ContentValues::extent_of(pair.second, numbers.second, room));
-      variable.extent.windows_at_once =
-          std::max(variable.extent.windows_at_once, other.windows_at_once);
-      NMB_TRY(budget_.take(variable.extent.bytes));
-      variable.rule.tolerance = options_.tolerance;
-      NMB_ASSIGN(variable.rule.first_fill, pair.first.fill_value(numbers.first));
-      NMB_ASSIGN(variable.rule.second_fill, pair.second.fill_value(numbers.second));
-      const Type type = pair.first.type(numbers.first);
-      const TypeTable* const types = pair.first.types().table();
-      variable.rule.type = types ? types->classic(type).value_or(type) : type;
-      if (add_value_jobs(variables_.size() - 1, variable.extent.windows(),
-                         variable.extent.windows_at_once, jobs))
-        NMB_TRY(open(variable, caches, &variable.first, &variable.second));
-    }
+  void renew_caches() {
+    first_cache_ = std::make_shared<ChunkCache>(options_.content.chunk_cache);
+    second_cache_ = std::make_shared<ChunkCache>(options_.content.chunk_cache);
+  }
+
+  Status add_variable(BlockPair& pair, const CommonVariable& numbers) {
+    VariablePair& variable = variables_.emplace_back();
+    variable.blocks = &pair;
+    variable.numbers = numbers;
+    const ContentValues::Room room = room_of(options_.content, 2);
+    NMB_ASSIGN(variable.extent, ContentValues::extent_of(pair.first, numbers.first, room));
+    NMB_ASSIGN(const ContentValues::Extent other,
+               ContentValues::extent_of(pair.second, numbers.second, room));
+    variable.extent.windows_at_once =
+        std::max(variable.extent.windows_at_once, other.windows_at_once);
+    NMB_TRY(budget_.take(variable.extent.bytes));
+    variable.rule.tolerance = options_.tolerance;
+    NMB_ASSIGN(variable.rule.first_fill, pair.first.fill_value(numbers.first));
+    NMB_ASSIGN(variable.rule.second_fill, pair.second.fill_value(numbers.second));
+    const Type type = pair.first.type(numbers.first);
+    const TypeTable* const types = pair.first.types().table();
+    variable.rule.type = types ? types->classic(type).value_or(type) : type;
+    if (add_value_jobs(variables_.size() - 1, variable.extent.windows(),
+                       variable.extent.windows_at_once, &jobs_))
+      NMB_TRY(open(variable, &variable.first, &variable.second));
     return {};
   }
 
-  Status open(const VariablePair& variable, const Caches& caches,
-              std::shared_ptr<const ContentValues>* first,
+  Status open(const VariablePair& variable, std::shared_ptr<const ContentValues>* first,
               std::shared_ptr<const ContentValues>* second) const {
-    const BlockPair& pair = pairs_[variable.blocks];
-    NMB_ASSIGN(*first, ContentValues::open(pair.first, variable.numbers.first, caches.first));
-    NMB_ASSIGN(*second, ContentValues::open(pair.second, variable.numbers.second, caches.second));
+    const BlockPair& pair = *variable.blocks;
+    NMB_ASSIGN(*first, ContentValues::open(pair.first, variable.numbers.first, first_cache_));
+    NMB_ASSIGN(*second, ContentValues::open(pair.second, variable.numbers.second, second_cache_));
     return {};
   }
 
-  Status compare_windows(const ValueJob& job, const Caches& caches, VariablePair* variable,
-                         std::pair<std::vector<std::byte>, std::vector<std::byte>>* buffers) {
+  Status compare_windows(const ValueJob& job, VariablePair* variable, Buffers* buffers) {
     std::shared_ptr<const ContentValues> first = variable->first, second = variable->second;
-    if (!first) NMB_TRY(open(*variable, caches, &first, &second));
+    if (!first) NMB_TRY(open(*variable, &first, &second));
     const ContentValues::Extent& extent = variable->extent;
     DifferentValues found(variable->rule, options_.most_first);
     const std::uint64_t end = job.first + job.windows;
@@ -174,39 +185,30 @@ class ComparisonBatch {
     return {};
   }
 
-  Status visit() {
-    auto variable = variables_.begin();
-    for (std::size_t b = 0; b < pairs_.size(); ++b) {
-      const BlockPair& pair = pairs_[b];
-      for (const DefinitionDifference& difference : pair.definitions) {
-        is_same_ = false;
-        NMB_TRY(visitor_.definition(difference));
-      }
-      for (; variable != variables_.end() && variable->blocks == b; ++variable) {
-        ComparedVariable compared;
-        compared.block = pair.first.name();
-        compared.variable = pair.first.variable_name(variable->numbers.first);
-        compared.values = variable->extent.elements;
-        if (variable->found) {
-          NMB_ASSIGN(const std::vector<AxisContent> axes, pair.first.axes(variable->numbers.first));
-          std::vector<std::uint64_t> lengths;
-          for (const AxisContent& axis : axes) lengths.push_back(axis.length);
-          variable->found->store(lengths, &compared);
-          is_same_ = false;
-        }
-        NMB_TRY(visitor_.variable(compared));
-      }
+  Status visit(const VariablePair& variable) {
+    const BlockContent& block = variable.blocks->first;
+    ComparedVariable compared;
+    compared.block = block.name();
+    compared.variable = block.variable_name(variable.numbers.first);
+    compared.values = variable.extent.elements;
+    if (variable.found) {
+      NMB_ASSIGN(const std::vector<AxisContent> axes, block.axes(variable.numbers.first));
+      std::vector<std::uint64_t> lengths;
+      for (const AxisContent& axis : axes) lengths.push_back(axis.length);
+      variable.found->store(lengths, &compared);
+      is_same_ = false;
     }
-    return {};
+    return visitor_.variable(compared);
   }
 
   const ComparisonOptions& options_;
   const ComparisonVisitor& visitor_;
   ValueBudget budget_;
-  std::deque<BlockPair> pairs_;         // ContentValues refer to the blocks
+  std::deque<BlockPair> pairs_;  // the pairs of variables_, and perhaps pairs without variables
   std::deque<VariablePair> variables_;  // DifferentValues refer to the rules
+  std::vector<ValueJob> jobs_;
+  std::shared_ptr<ChunkCache> first_cache_, second_cache_;
   std::mutex found_mutex_;
-  BlockBatch batch_;
   bool is_same_ = true;
 };
 
@@ -230,29 +232,29 @@ Result<bool> compare_files(const ContentFile& first, const ContentFile& second,
                            const ComparisonOptions& options, const ComparisonVisitor& visitor) {
   NMB_ASSIGN(const DimensionLengths first_lengths, dimension_lengths(first.blocks));
   NMB_ASSIGN(const DimensionLengths second_lengths, dimension_lengths(second.blocks));
-  ComparisonBatch batch(std::max(first.size, second.size), options, visitor);
+  BlockComparer comparer(std::max(first.size, second.size), options, visitor);
   // A block without content is the same as no block.
   NMB_TRY(first.blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     NMB_ASSIGN(BlockContent block, content_of(first.blocks, entry, first_lengths));
     NMB_ASSIGN(const std::optional<BlockEntry> other, second.blocks.find(entry.name));
     if (other) {
       NMB_ASSIGN(BlockContent content, content_of(second.blocks, *other, second_lengths));
-      NMB_TRY(batch.add(std::move(block), std::move(content)));
+      NMB_TRY(comparer.add(std::move(block), std::move(content)));
     } else if (!block.is_empty()) {
-      NMB_TRY(batch.report({DifferenceKind::kOnlyInFirst, entry.name, {}, {}, {}, {}}));
+      NMB_TRY(comparer.report({DifferenceKind::kOnlyInFirst, entry.name, {}, {}, {}, {}}));
     }
     return true;
   }));
-  NMB_TRY(batch.finish());
+  NMB_TRY(comparer.finish());
   NMB_TRY(second.blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     NMB_ASSIGN(const std::optional<BlockEntry> other, first.blocks.find(entry.name));
     if (other) return true;
     NMB_ASSIGN(const BlockContent block, content_of(second.blocks, entry, second_lengths));
     if (!block.is_empty())
-      NMB_TRY(batch.report({DifferenceKind::kOnlyInSecond, entry.name, {}, {}, {}, {}}));
+      NMB_TRY(comparer.report({DifferenceKind::kOnlyInSecond, entry.name, {}, {}, {}, {}}));
     return true;
   }));
-  return batch.is_same();
+  return comparer.is_same();
 }
 
 }  // namespace nmb

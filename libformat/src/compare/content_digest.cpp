@@ -1,10 +1,11 @@
 // Computes digests of content (spec/digest.md, section 5; nmb/compare.h).
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <deque>
 #include <utility>
 
-#include "compare/block_batch.h"
+#include "compare/content_blocks.h"
 #include "compare/content_values.h"
 #include "compare/value_jobs.h"
 #include "model/name_rules.h"
@@ -51,76 +52,93 @@ class ContentStream {
   DigestStream stream_;
 };
 
-// The digest of a variable's values: the digest of the digests of its windows.
+// A block, and the sequence of which its digest is computed. The sequence has the first `done`
+// variables.
+struct DigestedBlock {
+  BlockContent content;
+  ContentStream stream{"nmb/digest/1 block"};
+  std::size_t done = 0;
+};
+
+// The digest of a variable's values is the digest of the digests of its windows.
 struct DigestedVariable {
-  std::size_t block = 0, number = 0;
+  DigestedBlock* block = nullptr;
+  std::size_t number = 0;
   ContentValues::Extent extent;
   std::shared_ptr<const ContentValues> values;  // opened before if several jobs need it
   std::vector<Digest> windows;
 };
 
-// Computes the digests of some blocks together.
-class DigestBatch {
+// Computes digests of blocks. Reads the values of many variables together.
+class BlockDigester {
  public:
-  DigestBatch(std::uint64_t file_size, const ContentOptions& options,
-              const std::function<Status(const BlockDigest&)>& visit)
-      : options_(options), visit_(visit), budget_(file_size) {}
+  BlockDigester(std::uint64_t file_size, const ContentOptions& options,
+                const std::function<Status(const BlockDigest&)>& visit)
+      : options_(options), visit_(visit), budget_(file_size), cache_(new_cache()) {}
 
-  Status add(BlockContent block) {
-    batch_.add(block);
-    blocks_.push_back(std::move(block));
-    return batch_.is_full() ? finish() : Status();
+  // Later blocks must not be added before earlier ones.
+  Status add(BlockContent content) {
+    DigestedBlock& block = blocks_.emplace_back(DigestedBlock{std::move(content)});
+    const Status status = add_definitions(block.content, &block.stream);
+    if (!status.ok()) return of_block(status, block.content);
+    for (std::size_t number = 0; number < block.content.variable_count(); ++number) {
+      const Status added = add_variable(block, number);
+      if (!added.ok()) return of_block(added, block.content);
+      if (variables_.size() >= kMostVariablesTogether) NMB_TRY(finish());
+    }
+    return blocks_.size() >= kMostBlocksTogether ? finish() : Status();
   }
 
-  // Computes the digests of all blocks that were added, and forgets the blocks.
+  // Reads the values of all variables that were added, and passes the digests of all complete
+  // blocks on.
   Status finish() {
-    std::vector<ValueJob> jobs;
-    const auto cache = std::make_shared<ChunkCache>(options_.chunk_cache);
-    for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      const Status status = add_jobs(b, cache, &jobs);
-      if (!status.ok()) return of_block(status, blocks_[b]);
-    }
-    NMB_TRY(run_value_jobs(options_.threads, jobs, [&] {
+    NMB_TRY(run_value_jobs(options_.threads, jobs_, [&] {
       return [&, buffer = std::vector<std::byte>()](const ValueJob& job) mutable {
         DigestedVariable& variable = variables_[job.item];
-        const Status status = digest_windows(job, cache, &variable, &buffer);
-        return of_block(status, blocks_[variable.block]);
+        return of_block(digest_windows(job, &variable, &buffer), variable.block->content);
       };
     }));
-    std::size_t at = 0;
-    for (BlockContent& block : blocks_) {
-      Result<BlockDigest> digest = digest_of_block(block, &at);
-      if (!digest.ok()) return of_block(digest.status(), block);
-      NMB_TRY(visit_(*digest));
+    for (const DigestedVariable& variable : variables_) {
+      DigestedBlock& block = *variable.block;
+      const Status status = put_variable(variable, &block.content, &block.stream);
+      if (!status.ok())
+        return of_block(block.content.of_variable(status, variable.number), block.content);
+      ++block.done;
     }
-    blocks_.clear();
     variables_.clear();
-    batch_ = {};
+    jobs_.clear();
+    cache_ = new_cache();
+    while (!blocks_.empty() && blocks_.front().done == blocks_.front().content.variable_count()) {
+      const DigestedBlock& block = blocks_.front();
+      NMB_TRY(visit_({block.content.name(), block.stream.result(), block.content.is_empty()}));
+      blocks_.pop_front();
+    }
     return {};
   }
 
  private:
-  Status add_jobs(std::size_t b, const std::shared_ptr<ChunkCache>& cache,
-                  std::vector<ValueJob>* jobs) {
-    const BlockContent& block = blocks_[b];
-    for (std::size_t number = 0; number < block.variable_count(); ++number) {
-      DigestedVariable variable{b, number, {}, nullptr, {}};
-      NMB_ASSIGN(variable.extent, ContentValues::extent_of(block, number, room_of(options_, 1)));
-      NMB_TRY(budget_.take(variable.extent.bytes));
-      const std::uint64_t windows = variable.extent.windows();
-      variable.windows.resize(windows);
-      if (add_value_jobs(variables_.size(), windows, variable.extent.windows_at_once, jobs))
-        NMB_ASSIGN(variable.values, ContentValues::open(block, number, cache));
-      variables_.push_back(std::move(variable));
-    }
+  std::shared_ptr<ChunkCache> new_cache() const {
+    return std::make_shared<ChunkCache>(options_.chunk_cache);
+  }
+
+  Status add_variable(DigestedBlock& block, std::size_t number) {
+    DigestedVariable variable{&block, number, {}, nullptr, {}};
+    NMB_ASSIGN(variable.extent,
+               ContentValues::extent_of(block.content, number, room_of(options_, 1)));
+    NMB_TRY(budget_.take(variable.extent.bytes));
+    const std::uint64_t windows = variable.extent.windows();
+    variable.windows.resize(windows);
+    if (add_value_jobs(variables_.size(), windows, variable.extent.windows_at_once, &jobs_))
+      NMB_ASSIGN(variable.values, ContentValues::open(block.content, number, cache_));
+    variables_.push_back(std::move(variable));
     return {};
   }
 
-  Status digest_windows(const ValueJob& job, const std::shared_ptr<ChunkCache>& cache,
-                        DigestedVariable* variable, std::vector<std::byte>* buffer) const {
+  Status digest_windows(const ValueJob& job, DigestedVariable* variable,
+                        std::vector<std::byte>* buffer) const {
     std::shared_ptr<const ContentValues> values = variable->values;
     if (!values)
-      NMB_ASSIGN(values, ContentValues::open(blocks_[variable->block], variable->number, cache));
+      NMB_ASSIGN(values, ContentValues::open(variable->block->content, variable->number, cache_));
     const ContentValues::Extent& extent = variable->extent;
     const std::uint64_t end = job.first + job.windows;
     for (std::uint64_t window = job.first; window < end;) {
@@ -146,49 +164,45 @@ class DigestBatch {
     return {};
   }
 
-  // Computes the digest of a block. *at is the number of its first variable in variables_.
-  Result<BlockDigest> digest_of_block(BlockContent& block, std::size_t* at) const {
-    ContentStream stream("nmb/digest/1 block");
-    stream.number(block.dimensions().size());
+  // Adds everything in a block except its variables.
+  static Status add_definitions(BlockContent& block, ContentStream* stream) {
+    stream->number(block.dimensions().size());
     for (const DimensionContent& dimension : block.dimensions()) {
-      stream.text(dimension.name);
-      stream.number(dimension.length);
-      stream.number(dimension.is_unlimited ? 1 : 0);
+      stream->text(dimension.name);
+      stream->number(dimension.length);
+      stream->number(dimension.is_unlimited ? 1 : 0);
     }
     NMB_ASSIGN(const std::vector<TypeContent> types, block.named_types());
-    stream.number(types.size());
+    stream->number(types.size());
     for (const TypeContent& type : types) {
-      stream.text(type.name);
-      stream.text(type.type);
-      stream.attributes(type.attributes);
-      stream.text(type.comment);
+      stream->text(type.name);
+      stream->text(type.type);
+      stream->attributes(type.attributes);
+      stream->text(type.comment);
     }
-    stream.number(block.links().size());
+    stream->number(block.links().size());
     for (const LinkContent& link : block.links()) {
-      stream.text(link.name);
-      stream.text(link.kind);
-      stream.number(link.number);
-      stream.text(link.content);
+      stream->text(link.name);
+      stream->text(link.kind);
+      stream->number(link.number);
+      stream->text(link.content);
     }
     NMB_ASSIGN(const std::vector<AttributeContent> attributes, block.attributes());
-    stream.attributes(attributes);
-    stream.text(block.comment());
-    stream.number(block.variable_count());
-    for (std::size_t number = 0; number < block.variable_count(); ++number) {
-      const Status status = add_variable(block, number, variables_[(*at)++], &stream);
-      if (!status.ok())
-        return status.of_object("variable " + in_quotes(block.variable_name(number)));
-    }
-    return BlockDigest{block.name(), stream.result(), block.is_empty()};
+    stream->attributes(attributes);
+    stream->text(block.comment());
+    stream->number(block.variable_count());
+    return {};
   }
 
-  static Status add_variable(BlockContent& block, std::size_t number,
-                             const DigestedVariable& variable, ContentStream* stream) {
-    stream->text(block.variable_name(number));
-    NMB_ASSIGN(const std::string type, block.type_text(number));
+  // Adds a variable whose windows have their digests.
+  static Status put_variable(const DigestedVariable& variable, BlockContent* block,
+                             ContentStream* stream) {
+    const std::size_t number = variable.number;
+    stream->text(block->variable_name(number));
+    NMB_ASSIGN(const std::string type, block->type_text(number));
     stream->text(type);
-    stream->number(block.is_null(number) ? 1 : 0);
-    NMB_ASSIGN(const std::vector<AxisContent> axes, block.axes(number));
+    stream->number(block->is_null(number) ? 1 : 0);
+    NMB_ASSIGN(const std::vector<AxisContent> axes, block->axes(number));
     stream->number(axes.size());
     for (const AxisContent& axis : axes) {
       stream->text(axis.dimension);
@@ -197,9 +211,9 @@ class DigestBatch {
       stream->number(axis.is_unlimited ? 1 : 0);
       stream->number(axis.maximum);
     }
-    NMB_ASSIGN(const std::vector<AttributeContent> attributes, block.variable_attributes(number));
+    NMB_ASSIGN(const std::vector<AttributeContent> attributes, block->variable_attributes(number));
     stream->attributes(attributes);
-    stream->text(block.variable_comment(number));
+    stream->text(block->variable_comment(number));
     std::vector<std::byte> windows(variable.windows.size() * sizeof(Digest));
     for (std::size_t i = 0; i < variable.windows.size(); ++i) {
       store_be(windows.data() + i * sizeof(Digest), variable.windows[i].high);
@@ -212,9 +226,11 @@ class DigestBatch {
   const ContentOptions& options_;
   const std::function<Status(const BlockDigest&)>& visit_;
   ValueBudget budget_;
-  std::deque<BlockContent> blocks_;  // ContentValues refer to blocks
+  std::deque<DigestedBlock>
+      blocks_;  // the blocks of variables_, and perhaps blocks without variables
   std::vector<DigestedVariable> variables_;
-  BlockBatch batch_;
+  std::vector<ValueJob> jobs_;
+  std::shared_ptr<ChunkCache> cache_;
 };
 
 }  // namespace
@@ -236,13 +252,13 @@ Result<Digest> digest_file(const ContentFile& file, const ContentOptions& option
     }
     return visit(block);
   };
-  DigestBatch batch(file.size, options, add);
+  BlockDigester digester(file.size, options, add);
   NMB_TRY(file.blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
     NMB_ASSIGN(BlockContent block, content_of(file.blocks, entry, lengths));
-    NMB_TRY(batch.add(std::move(block)));
+    NMB_TRY(digester.add(std::move(block)));
     return true;
   }));
-  NMB_TRY(batch.finish());
+  NMB_TRY(digester.finish());
   return stream.result();
 }
 
@@ -250,12 +266,12 @@ Status digest_blocks(const ContentFile& file, const std::vector<BlockEntry>& cho
                      const ContentOptions& options,
                      const std::function<Status(const BlockDigest&)>& visit) {
   NMB_ASSIGN(const DimensionLengths lengths, dimension_lengths(file.blocks));
-  DigestBatch batch(file.size, options, visit);
+  BlockDigester digester(file.size, options, visit);
   for (const BlockEntry& entry : chosen) {
     NMB_ASSIGN(BlockContent block, content_of(file.blocks, entry, lengths));
-    NMB_TRY(batch.add(std::move(block)));
+    NMB_TRY(digester.add(std::move(block)));
   }
-  return batch.finish();
+  return digester.finish();
 }
 
 }  // namespace nmb

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/name_rules.h"
 #include "values/array_source.h"
 #include "values/gather.h"
 #include "values/open_array.h"
@@ -39,7 +38,7 @@ std::uint64_t row_of_chunks(const BlockContent& block, std::size_t number,
 }  // namespace
 
 Status ContentValues::of_variable(const Status& status) const {
-  return block_.in_file(status.of_object("variable " + in_quotes(block_.variable_name(number_))));
+  return block_.of_variable(status, number_);
 }
 
 Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block,
@@ -68,8 +67,7 @@ Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block
           1, room.values / (extent.window * block.types().stored_bytes(type)));
     return {};
   }();
-  if (!status.ok())
-    return block.in_file(status.of_object("variable " + in_quotes(block.variable_name(number))));
+  if (!status.ok()) return block.of_variable(status, number);
   return extent;
 }
 

@@ -1,5 +1,5 @@
-// Loads the content of blocks (see block_batch.h).
-#include "compare/block_batch.h"
+// Loads the content of blocks (see content_blocks.h).
+#include "compare/content_blocks.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,8 +1,8 @@
-// BlockBatch: how many blocks are loaded before their values are read. Threads share the work on
-// all variables of a batch.
+// Loads the content of blocks, and limits the memory and the time that a file takes.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "compare/block_content.h"
 #include "compare/content_values.h"
@@ -12,16 +12,8 @@
 
 namespace nmb {
 
-struct BlockBatch {
-  static constexpr std::size_t kMostBlocks = 64, kMostVariables = 4096;
-  std::size_t blocks = 0, variables = 0;
-
-  void add(const BlockContent& content) {
-    ++blocks;
-    variables += content.variable_count();
-  }
-  bool is_full() const { return blocks >= kMostBlocks || variables >= kMostVariables; }
-};
+// Most blocks and variables whose values are read together. Threads share the work on all of them.
+inline constexpr std::size_t kMostBlocksTogether = 64, kMostVariablesTogether = 4096;
 
 // Limits the values that the variables of a file may claim. Without a limit, values that were never
 // written could keep the program busy for years, although the file has only a few bytes.
