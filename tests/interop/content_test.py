@@ -561,6 +561,29 @@ def check_claims(test):
         test.run("nminspect", *command, exit_code=2, says="more values than are read of a file of this size")
 
 
+def check_unwritten(test):
+    """Values that were never written are the fill values that readers get, also after the last record of a variable."""
+    digests = set()
+    for kind, explicit in [("cdf5", False), ("nc4", False), ("cdf5", True), ("nc4", True)]:
+        name = f"unwritten_{kind}_{explicit}.nc"
+        with netCDF4.Dataset(test.work / name, "w", format=KINDS[kind]) as file:
+            file.createDimension("t", None)
+            file.createDimension("x", 3)
+            file.createVariable("t", "f8", ("t",))[:] = numpy.arange(4.0)
+            inner = file.createGroup("g") if kind == "nc4" and not explicit else None
+            for variable, type_, fill in [("d", "f4", None), ("f", "i2", -7), ("n", "i4", None)]:
+                v = file.createVariable(variable, type_, ("t", "x"), fill_value=fill)
+                v.set_auto_maskandscale(False)
+                default = netCDF4.default_fillvals[type_] if fill is None else fill
+                if explicit:
+                    v[0:4] = numpy.full((4, 3), default, type_)
+                if variable != "n":
+                    v[0:2] = numpy.ones((2, 3), type_)
+            del inner  # an empty group is not content
+        digests.add(digest(test, name))
+    test.check(len(digests) == 1, f"unwritten values: digests {digests}")
+
+
 def check_memory(test):
     """A row of chunks of 29 MB does not fit into the cache of 16 MiB that --mem 64MiB leaves."""
     data = numpy.random.default_rng(1).integers(0, 99, (20, 600, 600)).astype("f4")
@@ -583,6 +606,7 @@ def check_memory(test):
 
 def check(test):
     files = Files(test)
+    check_unwritten(test)
     check_memory(test)
     check_claims(test)
     check_pairs(test, files, 100 if ALL else 8)
