@@ -561,6 +561,20 @@ def check_claims(test):
         test.run("nminspect", *command, exit_code=2, says="more values than are read of a file of this size")
 
 
+def check_blocks(test, files):
+    """Blocks of an NMB file are the groups of an HDF5 file, and have the digests of the files that they came from."""
+    rng = random.Random(7)
+    inputs = [files.write(classic_model(1, CDF5), kind, rng) for kind in ("cdf5", "nc4")]
+    inputs.append(files.write(grouped_model(2), "nc4", rng))
+    for name in ("all.nmb", "all.nc"):
+        test.run("nmcat", "-q", *inputs, "-o", name)
+    test.run("nminspect", "diff", "all.nmb", "all.nc")
+    for path in inputs:
+        own = test.run("nminspect", "digest", path, "/").split()[0]
+        block = test.run("nminspect", "digest", "all.nc", path.stem).split()[0]
+        test.check(own == block, f"{path.name}: digest {own}, as a group {block}")
+
+
 def check_unwritten(test):
     """Values that were never written are the fill values that readers get, also after the last record of a variable."""
     digests = set()
@@ -606,6 +620,7 @@ def check_memory(test):
 
 def check(test):
     files = Files(test)
+    check_blocks(test, files)
     check_unwritten(test)
     check_memory(test)
     check_claims(test)
