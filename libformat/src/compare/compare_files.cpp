@@ -111,8 +111,7 @@ class BlockComparer {
     NMB_ASSIGN(variable.extent, ContentValues::extent_of(pair.first, numbers.first, room));
     NMB_ASSIGN(const ContentValues::Extent other,
                ContentValues::extent_of(pair.second, numbers.second, room));
-    variable.extent.windows_at_once =
-        std::max(variable.extent.windows_at_once, other.windows_at_once);
+    variable.extent.at_once = std::max(variable.extent.at_once, other.at_once);
     NMB_TRY(budget_.take(variable.extent.bytes));
     variable.rule.tolerance = options_.tolerance;
     NMB_ASSIGN(variable.rule.first_fill, pair.first.fill_value(numbers.first));
@@ -120,8 +119,7 @@ class BlockComparer {
     const Type type = pair.first.type(numbers.first);
     const TypeTable* const types = pair.first.types().table();
     variable.rule.type = types ? types->classic(type).value_or(type) : type;
-    if (add_value_jobs(variables_.size() - 1, variable.extent.windows(),
-                       variable.extent.windows_at_once, &jobs_))
+    if (add_value_jobs(variables_.size() - 1, variable.extent, &jobs_))
       NMB_TRY(open(variable, &variable.first, &variable.second));
     return {};
   }
@@ -139,11 +137,10 @@ class BlockComparer {
     if (!first) NMB_TRY(open(*variable, &first, &second));
     const ContentValues::Extent& extent = variable->extent;
     DifferentValues found(variable->rule, options_.most_first);
-    const std::uint64_t end = job.first + job.windows;
-    for (std::uint64_t window = job.first; window < end; window += extent.windows_at_once) {
-      const std::uint64_t windows = std::min(extent.windows_at_once, end - window);
-      const std::uint64_t begin = window * extent.window;
-      const std::uint64_t count = std::min(windows * extent.window, extent.elements - begin);
+    std::uint64_t begin = job.first * extent.window;
+    const std::uint64_t end = std::min(begin + job.windows * extent.window, extent.elements);
+    for (std::uint64_t count = 0; begin < end; begin += count) {
+      count = std::min(extent.at_once, end - begin);
       if (const std::uint64_t size = first->element_bytes(); size > 0) {
         NMB_TRY(first->read(begin, count, &buffers->first));
         NMB_TRY(second->read(begin, count, &buffers->second));

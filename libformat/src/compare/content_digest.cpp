@@ -52,6 +52,38 @@ class ContentStream {
   DigestStream stream_;
 };
 
+// Computes the digests of successive windows.
+class WindowDigests {
+ public:
+  // window: the number of elements in a window. to: where the digest of the first window is stored.
+  WindowDigests(std::uint64_t window, std::vector<Digest>::iterator to)
+      : window_(window), to_(to) {}
+  // Adds elements of `size` bytes each.
+  void add(std::span<const std::byte> elements, std::uint64_t size) {
+    while (!elements.empty()) {
+      const std::uint64_t bytes =
+          std::min<std::uint64_t>(elements.size(), (window_ - here_) * size);
+      stream_.add(elements.first(bytes));
+      elements = elements.subspan(bytes);
+      here_ += bytes / size;
+      if (here_ == window_) finish();
+    }
+  }
+  // Ends a window that is not full.
+  void finish() {
+    if (here_ == 0) return;
+    *to_++ = stream_.digest();
+    stream_ = DigestStream();
+    here_ = 0;
+  }
+
+ private:
+  const std::uint64_t window_;
+  std::vector<Digest>::iterator to_;
+  DigestStream stream_;
+  std::uint64_t here_ = 0;  // number of elements of the window that were added
+};
+
 // A block, and the sequence of which its digest is computed. The sequence has the first `done`
 // variables.
 struct DigestedBlock {
@@ -126,9 +158,8 @@ class BlockDigester {
     NMB_ASSIGN(variable.extent,
                ContentValues::extent_of(block.content, number, room_of(options_, 1)));
     NMB_TRY(budget_.take(variable.extent.bytes));
-    const std::uint64_t windows = variable.extent.windows();
-    variable.windows.resize(windows);
-    if (add_value_jobs(variables_.size(), windows, variable.extent.windows_at_once, &jobs_))
+    variable.windows.resize(variable.extent.windows());
+    if (add_value_jobs(variables_.size(), variable.extent, &jobs_))
       NMB_ASSIGN(variable.values, ContentValues::open(block.content, number, cache_));
     variables_.push_back(std::move(variable));
     return {};
@@ -140,27 +171,24 @@ class BlockDigester {
     if (!values)
       NMB_ASSIGN(values, ContentValues::open(variable->block->content, variable->number, cache_));
     const ContentValues::Extent& extent = variable->extent;
-    const std::uint64_t end = job.first + job.windows;
-    for (std::uint64_t window = job.first; window < end;) {
-      const std::uint64_t windows = std::min(extent.windows_at_once, end - window);
-      const std::uint64_t first = window * extent.window;
-      const std::uint64_t count = std::min(windows * extent.window, extent.elements - first);
-      if (const std::uint64_t size = values->element_bytes(); size > 0) {
+    const std::uint64_t size = values->element_bytes();
+    WindowDigests digests(extent.window,
+                          variable->windows.begin() + static_cast<std::ptrdiff_t>(job.first));
+    std::uint64_t first = job.first * extent.window;
+    const std::uint64_t end = std::min(first + job.windows * extent.window, extent.elements);
+    for (std::uint64_t count = 0; first < end; first += count) {
+      count = std::min(extent.at_once, end - first);
+      if (size > 0) {
         NMB_TRY(values->read(first, count, buffer));
-        for (auto rest = std::span<const std::byte>(*buffer); !rest.empty(); ++window) {
-          const std::size_t bytes = std::min<std::size_t>(rest.size(), extent.window * size);
-          variable->windows[window] = nmb::digest_of(rest.first(bytes));
-          rest = rest.subspan(bytes);
-        }
+        digests.add(*buffer, size);
       } else {
-        DigestStream stream;
         NMB_TRY(values->each(first, count, [&](std::span<const std::byte> element) {
-          stream.add(element);
+          digests.add(element, element.size());
           return Status();
         }));
-        variable->windows[window++] = stream.digest();
       }
     }
+    digests.finish();
     return {};
   }
 

@@ -16,11 +16,13 @@ namespace {
 
 // A window has about this many canonical bytes.
 constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 20;
+// Bytes that are read together.
+constexpr std::uint64_t kBytesAtOnce = 128 << 10;
 // Number of elements of variable length in a window.
 constexpr std::uint64_t kWindowValues = 65536;
 // Records with fewer bytes are gathered: one read gets many records, with the values of other
 // variables between them.
-constexpr std::uint64_t kShortRecord = 64 << 10;
+constexpr std::uint64_t kShortRecord = 8 << 10;
 
 // Returns the number of bytes in a row of chunks; 0 if the values are not stored in chunks. The
 // product of the lengths must have been checked.
@@ -44,12 +46,14 @@ Status ContentValues::of_variable(const Status& status) const {
 Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block,
                                                        std::size_t number, Room room) {
   const Type type = block.type(number);
-  Extent extent{1, kWindowValues, 0, 1};
+  Extent extent{1, kWindowValues, 0, kWindowValues};
   const Status status = [&]() -> Status {
     NMB_TRY(block.types().check(type));
-    if (!block.types().has_heap(type))
-      extent.window =
-          std::max<std::uint64_t>(1, kWindowBytes / block.types().canonical_bytes(type));
+    if (!block.types().has_heap(type)) {
+      const std::uint64_t bytes = block.types().canonical_bytes(type);
+      extent.window = std::max<std::uint64_t>(1, kWindowBytes / bytes);
+      extent.at_once = std::max<std::uint64_t>(1, kBytesAtOnce / bytes);
+    }
     NMB_ASSIGN(const std::vector<AxisContent> axes, block.axes(number));
     // The product of all lengths but 0 is checked, so that positions fit into 64 bits.
     std::uint64_t bytes = block.types().stored_bytes(type);
@@ -63,8 +67,8 @@ Result<ContentValues::Extent> ContentValues::extent_of(const BlockContent& block
     if (is_empty) extent.elements = 0;
     extent.bytes = is_empty ? 0 : bytes;
     if (row_of_chunks(block, number, axes) > room.chunks && !block.types().has_heap(type))
-      extent.windows_at_once = std::max<std::uint64_t>(
-          1, room.values / (extent.window * block.types().stored_bytes(type)));
+      extent.at_once = std::max(extent.window, room.values / block.types().stored_bytes(type) /
+                                                   extent.window * extent.window);
     return {};
   }();
   if (!status.ok()) return block.of_variable(status, number);

@@ -30,9 +30,10 @@ class ContentValues {
   struct Extent {
     std::uint64_t elements = 0, window = 1;
     std::uint64_t bytes = 0;  // bytes of all elements as they are stored, without compression
-    // Number of windows that are read together. It is large if a row of chunks does not fit into
-    // the cache: a chunk is then decoded once for each of these reads.
-    std::uint64_t windows_at_once = 1;
+    // Number of elements that are read together. They fit into a core's cache, unless a row of
+    // chunks does not fit into the cache for chunks. They are then many windows, because a chunk is
+    // decoded once for each of these reads.
+    std::uint64_t at_once = 1;
     std::uint64_t windows() const { return elements / window + (elements % window != 0 ? 1 : 0); }
   };
   // Memory in bytes: for the decoded chunks of a file, and for the values that a thread reads

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compare/content_values.h"
 #include "nmb/status.h"
 #include "parallel/workers.h"
 
@@ -22,11 +23,11 @@ struct ValueJob {
   std::uint64_t first = 0, windows = 0;
 };
 
-// Appends the jobs for a variable with this number of windows. Returns whether there are several
-// jobs.
-inline bool add_value_jobs(std::size_t item, std::uint64_t windows, std::uint64_t at_once,
+// Appends the jobs for a variable. Returns whether there are several jobs.
+inline bool add_value_jobs(std::size_t item, const ContentValues::Extent& extent,
                            std::vector<ValueJob>* jobs) {
-  const std::uint64_t most = std::max(ValueJob::kUsualWindows, at_once);
+  const std::uint64_t windows = extent.windows();
+  const std::uint64_t most = std::max(ValueJob::kUsualWindows, extent.at_once / extent.window);
   for (std::uint64_t first = 0; first < windows; first += most)
     jobs->push_back({item, first, std::min(most, windows - first)});
   return windows > most;
