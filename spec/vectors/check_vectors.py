@@ -5,8 +5,8 @@
 
 The program writes each vector as FOLDER/NAME.nmb (or .nc). It also writes FOLDER/manifest.tsv, with one line for
 each expectation: vector, file, valid|invalid|unsupported|remark, rule, offset, expected JSON (or -). The program fails
-if the specification has a rule that no vector breaks. --update writes the expected JSON of valid vectors again: review
-the difference before you commit it.
+if the specification has a rule that no vector breaks. --update writes the expected JSON of valid vectors and
+digests.tsv again: review the difference before you commit it.
 """
 
 import argparse
@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "reference"))
 import assemble  # noqa: E402
+import digest_reference  # noqa: E402
 import nmb_reference  # noqa: E402
 
 RULE = re.compile(r"^\|\s*(R-[A-Z0-9]+-\d+)\s*\|")
@@ -171,6 +172,17 @@ class Vector:
             self.fail(f"{self.json_path.name} is missing or differs")
 
 
+    def digest(self):
+        """Returns the digest of the content (digest.md), or "-" if the reference does not compute it."""
+        try:
+            if self.reader is None:
+                blocks = digest_reference.classic_blocks(self.data)
+            else:
+                blocks = digest_reference.nmb_blocks(self.reader, self.document["findings"])
+        except (digest_reference.Unsupported, nmb_reference.extended.Unsupported):
+            return "-"
+        return digest_reference.digests(blocks)[1].hex()
+
     def check_future(self, row):
         """Compares the reference reader with future.tsv: blocks read, blocks that may change, findings."""
         reader, writer, verifier = row
@@ -243,7 +255,7 @@ def main():
     paths = sorted(HERE.glob("*.txt"))
     if arguments.vectors:
         paths = [p for p in paths if p.stem in arguments.vectors]
-    failed, broken, manifest = 0, set(), []
+    failed, broken, manifest, digests = 0, set(), [], {}
     future = read_future()
     for path in paths:
         try:
@@ -257,6 +269,8 @@ def main():
             print(f"{path.name}: {error}")
             failed += 1
             continue
+        if vector.valid:
+            digests[vector.name] = vector.digest()
         for failure in vector.failures:
             print(f"{path.name}: {failure}")
         failed += bool(vector.failures)
@@ -271,7 +285,7 @@ def main():
         (arguments.out / "manifest.tsv").write_text(
             "".join("\t".join(line) + "\n" for line in manifest), encoding="utf-8"
         )
-        failed += check_rules(broken)
+        failed += check_digests(digests, arguments.update) + check_rules(broken)
         for name in future:
             print(f"future.tsv: no vector {name}")
             failed += 1
@@ -284,6 +298,19 @@ def read_future():
     lines = (HERE / "future.tsv").read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
     return {row[0]: row[1:] for row in rows[1:]}
+
+
+def check_digests(digests, update):
+    """Compares the digests of the valid vectors with digests.tsv."""
+    path = HERE / "digests.tsv"
+    text = "".join(f"{name}\t{digest}\n" for name, digest in sorted(digests.items()))
+    if update:
+        path.write_text(text, encoding="utf-8")
+    known = dict(line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    differing = sorted(n for n in known.keys() | digests.keys() if known.get(n) != digests.get(n))
+    for name in differing:
+        print(f"{name}: digest {digests.get(name)}, digests.tsv has {known.get(name)}")
+    return len(differing)
 
 
 def check_rules(broken):

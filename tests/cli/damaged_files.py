@@ -22,7 +22,9 @@ import assemble  # noqa: E402
 from tool_runs import ALL, EVERY, FIRST  # noqa: E402
 
 MOST_MEMORY = 2 << 30  # bytes of address space
-COMMANDS = (["summary"], ["count", "-e", "."], ["ls", "-l"], ["ls", "--what=objects", "--json"], ["header"])
+COMMANDS = (
+    ["summary"], ["count", "-e", "."], ["ls", "-l"], ["ls", "--what=objects", "--json"], ["header"], ["digest", "-j2"]
+)
 
 
 # Under sanitizers shadow memory takes the address space: memory is not limited there. Unit tests see all vectors.

@@ -230,7 +230,7 @@ class BlockValues {
 FindCommand::FindCommand(Tool& tool)
     : InspectCommand(
           tool, "find",
-          {"Lists the blocks whose attributes and statistics match an expression.",
+          {"Lists blocks whose attributes and statistics match an expression.",
            std::string(
                "EXPR compares numbers, texts in ' ' or \" \", and names with == != < <= > >=. "
                "Combine comparisons with &&, ||, ! and ( ). A name is a tag of the block or, if "

@@ -12,8 +12,7 @@ namespace nmb::tools {
 HeaderCommand::HeaderCommand(Tool& tool)
     : InspectCommand(
           tool, "header",
-          {"Shows the dimensions, variables and attributes of one block or all blocks, as CDL or "
-           "JSON.",
+          {"Shows dimensions, variables and attributes, as CDL or JSON.",
            std::string(
                "The CDL has the form of `ncdump -h`. If all types are types of classic "
                "netCDF, ncgen can make a file with the same definitions from the CDL. Without "

@@ -18,7 +18,7 @@ class InspectCommand {
   bool chosen() const { return command_.parsed(); }
   // Opens the file, shows its warnings and runs the subcommand. With --io-stats, also shows how
   // many reads and bytes were needed.
-  Status execute();
+  virtual Status execute();
 
  protected:
   // Adds FILE, --strict and --io-stats.

@@ -107,4 +107,11 @@ Result<std::shared_ptr<const Dataset>> InspectedFile::dataset(std::string_view b
   return dataset(*entry);
 }
 
+FileBlocks InspectedFile::blocks() const {
+  return {
+      [this](std::string_view name) { return find(name); },
+      [this](std::string_view prefix, const auto& visit) { return for_each_entry(prefix, visit); },
+      [this](const BlockEntry& entry) { return dataset(entry); }};
+}
+
 }  // namespace nmb::tools

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "common/input_file.h"
+#include "nmb/compare.h"
+#include "nmb/netcdf_view.h"
 #include "nmb/reader.h"
 
 namespace nmb::tools {
@@ -38,6 +40,9 @@ class InspectedFile {
   Result<std::shared_ptr<const Dataset>> dataset(const BlockEntry& entry) const;
   // Errors: kNotFound if there is no such block.
   Result<std::shared_ptr<const Dataset>> dataset(std::string_view block) const;
+  // Returns these functions for calls of the library. The result refers to this object.
+  FileBlocks blocks() const;
+  ContentFile content() const { return {blocks(), file_->size()}; }
 
  private:
   // A block of a file that has no index. The metadata of the block is in memory.

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "nminspect/count_command.h"
+#include "nminspect/diff_command.h"
+#include "nminspect/digest_command.h"
 #include "nminspect/dump_command.h"
 #include "nminspect/files_command.h"
 #include "nminspect/find_command.h"
@@ -41,6 +43,8 @@ int main(int argc, char** argv) {
   commands.push_back(std::make_unique<StatsCommand>(tool));
   commands.push_back(std::make_unique<FindCommand>(tool));
   commands.push_back(std::make_unique<ViewCommand>(tool));
+  commands.push_back(std::make_unique<DigestCommand>(tool));
+  commands.push_back(std::make_unique<DiffCommand>(tool));
   tool.set_default_command("summary");
   return tool.main(argc, argv, [&] {
     const auto chosen =

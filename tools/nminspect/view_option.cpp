@@ -34,14 +34,6 @@ Result<bool> is_of_netcdf(const InspectedFile& file, std::string_view block, con
   return false;
 }
 
-FileBlocks blocks_of(const InspectedFile& file) {
-  return {[&](std::string_view name) { return file.find(name); },
-          [&](std::string_view prefix, const auto& visit) {
-            return file.for_each_entry(prefix, visit);
-          },
-          [&](const BlockEntry& entry) { return file.dataset(entry); }};
-}
-
 }  // namespace
 
 void ViewOption::offer(CLI::App& command) {
@@ -57,7 +49,7 @@ Result<std::optional<NetcdfView>> ViewOption::of(const InspectedFile& file, std:
   if (wanted && view_ == "auto") {
     NMB_ASSIGN(wanted, is_of_netcdf(file, block, dataset, view));
   }
-  if (!dimensions_) dimensions_.emplace(blocks_of(file));
+  if (!dimensions_) dimensions_.emplace(file.blocks());
   NMB_ASSIGN(const FileDimensions dimensions, dimensions_->of(dataset, names));
   // If a dimension has no name in HDF5, the name that netCDF gives it is shown, even if netCDF did
   // not write the file.

@@ -34,6 +34,9 @@ struct NetcdfView {
     bool may_grow = false;
     std::string path{};  // path of the dimension's scale in the file, with the leading '/'; empty
                          // if there is no scale
+    // Whether the name is a phony_dim_N that stands for an axis without a scale. The file does not
+    // contain this name.
+    bool is_made_up = false;
   };
   struct Variable {
     VarId id = 0;

@@ -246,7 +246,7 @@ class ViewMaker {
           for (unsigned n = 2; !taken->insert(name).second; ++n) name = joined_text(base, "_", n);
           used.insert(variable->dimensions[i]);
           add_known(shape, view_.dimensions.size());
-          view_.dimensions.push_back({std::move(name), shape.first, shape.second, {}});
+          view_.dimensions.push_back({std::move(name), shape.first, shape.second, {}, true});
         }
       }
     };

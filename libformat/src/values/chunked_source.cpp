@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kLongRun = 64 << 10;
 constexpr std::uint64_t kRowsAtOnce = 64;
+constexpr std::size_t kMostRuns = 65536;
 
 }  // namespace
 
@@ -35,43 +36,65 @@ ChunkedSource::ChunkedSource(std::shared_ptr<const ByteSource> region, const Sto
 Status ChunkedSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   if (offset > size_ || out.size() > size_ - offset)
     return Status(Code::kDamaged, "a read goes beyond the end of a variable's values");
-  const std::size_t rank = lengths_.size();
-  std::vector<std::uint64_t> at(rank);
-  ChunkCache::Chunk chunk;
-  std::uint64_t of_chunk = 0;
+  std::vector<Run> runs;
   while (!out.empty()) {
-    std::uint64_t element = offset / value_size_;
-    const std::uint64_t in_row = element % row_;
-    for (std::size_t i = rank; i-- > 0; element /= lengths_[i]) at[i] = element % lengths_[i];
-    // Computes the number of the chunk, and the position of the element in the chunk.
-    std::uint64_t number = 0, inner = 0;
-    for (std::size_t i = 0; i < rank; ++i) {
-      number = number * ((lengths_[i] + chunk_[i] - 1) / chunk_[i]) + at[i] / chunk_[i];
-      inner = inner * chunk_[i] + at[i] % chunk_[i];
+    runs.clear();
+    while (!out.empty() && runs.size() < kMostRuns) {
+      runs.push_back(first_run(offset, out));
+      const std::size_t part = runs.back().out.size();
+      offset += part;
+      out = out.subspan(part);
     }
-    const std::uint64_t in_value = offset % value_size_;
-    const std::size_t d = run_dimension_;
-    const std::uint64_t rows = std::min(chunk_[d] - at[d] % chunk_[d], lengths_[d] - at[d]);
-    const auto part =
-        std::min<std::uint64_t>(out.size(), (rows * row_ - in_row) * value_size_ - in_value);
-    const std::uint64_t place = inner * value_size_ + in_value;
-    const auto here = out.first(part);
-    offset += part;
-    out = out.subspan(part);
-    if (!chunk || number != of_chunk) {
-      NMB_ASSIGN(const ChunkRow row, row_of(number));
-      // If a chunk is not filtered, long runs of values are read directly from the file.
-      if ((part >= kLongRun || part >= table_.chunk_bytes() / 4) && table_.is_plain(row)) {
-        NMB_TRY(table_.read_plain(number, row, place, here));
-        continue;
-      }
+    std::ranges::stable_sort(runs, {}, &Run::chunk);
+    for (std::size_t first = 0, end = 0; first < runs.size(); first = end) {
+      while (end < runs.size() && runs[end].chunk == runs[first].chunk) ++end;
+      NMB_TRY(read_runs(std::span(runs).subspan(first, end - first)));
+    }
+  }
+  return {};
+}
+
+// Returns the longest run at the beginning of `out`.
+ChunkedSource::Run ChunkedSource::first_run(std::uint64_t offset, std::span<std::byte> out) const {
+  const std::uint64_t in_value = offset % value_size_;
+  std::uint64_t element = offset / value_size_;
+  const std::uint64_t in_row = element % row_;
+  // Computes the number of the chunk, and the position of the element in the chunk. The products
+  // count chunks, or elements of a chunk, of the faster dimensions.
+  Run run{0, 0, out};
+  std::uint64_t chunks = 1, elements = 1, rows = 0;
+  for (std::size_t i = lengths_.size(); i-- > 0; element /= lengths_[i]) {
+    const std::uint64_t at = element % lengths_[i];
+    run.chunk += at / chunk_[i] * chunks;
+    run.place += at % chunk_[i] * elements;
+    chunks *= (lengths_[i] + chunk_[i] - 1) / chunk_[i];
+    elements *= chunk_[i];
+    if (i == run_dimension_) rows = std::min(chunk_[i] - at % chunk_[i], lengths_[i] - at);
+  }
+  run.place = run.place * value_size_ + in_value;
+  run.out = out.first(
+      std::min<std::uint64_t>(out.size(), (rows * row_ - in_row) * value_size_ - in_value));
+  return run;
+}
+
+Status ChunkedSource::read_runs(std::span<const Run> runs) const {
+  const std::uint64_t number = runs.front().chunk;
+  NMB_ASSIGN(const ChunkRow row, row_of(number));
+  const bool is_plain = table_.is_plain(row);
+  ChunkCache::Chunk chunk;
+  for (const Run& run : runs) {
+    const std::size_t part = run.out.size();
+    // If a chunk is not filtered, long runs of values are read directly from the file.
+    if (is_plain && (part >= kLongRun || part >= table_.chunk_bytes() / 4)) {
+      NMB_TRY(table_.read_plain(number, row, run.place, run.out));
+      continue;
+    }
+    if (!chunk)
       NMB_ASSIGN(chunk, cache_->get(array_, number, [&] { return table_.load(number, row); }));
-      of_chunk = number;
-    }
     if (chunk->empty())
-      for (std::size_t i = 0; i < part; ++i) here[i] = fill_[(place + i) % value_size_];
+      for (std::size_t i = 0; i < part; ++i) run.out[i] = fill_[(run.place + i) % value_size_];
     else
-      std::copy_n(chunk->begin() + static_cast<std::ptrdiff_t>(place), part, here.begin());
+      std::copy_n(chunk->begin() + static_cast<std::ptrdiff_t>(run.place), part, run.out.begin());
   }
   return {};
 }

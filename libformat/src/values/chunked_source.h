@@ -26,9 +26,20 @@ class ChunkedSource final : public ByteSource {
                 std::vector<std::byte> fill, std::uint64_t size, std::shared_ptr<ChunkCache> cache);
   std::uint64_t size() const override { return size_; }
   const std::string& name() const override { return table_.name(); }
+  // Reads each chunk only once, so that a long read decodes few chunks twice even if the cache is
+  // small.
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
 
  private:
+  // Values that are contiguous both in the array and in a chunk.
+  struct Run {
+    std::uint64_t chunk;  // number of the chunk
+    std::uint64_t place;  // offset in the chunk
+    std::span<std::byte> out;
+  };
+  Run first_run(std::uint64_t offset, std::span<std::byte> out) const;
+  // Reads runs of one chunk.
+  Status read_runs(std::span<const Run> runs) const;
   Result<ChunkRow> row_of(std::uint64_t number) const;
 
   const ChunkTable table_;

@@ -1,0 +1,127 @@
+// Digests of the content of files, and comparison of two files (spec/digest.md). The content does
+// not depend on the kind of the file, on chunks, compression and byte order, or on the order of
+// blocks, variables and attributes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nmb/block_entry.h"
+#include "nmb/bytes.h"
+#include "nmb/netcdf_view.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+// A file of any kind.
+struct ContentFile {
+  FileBlocks blocks;
+  std::uint64_t size = 0;  // bytes of the file
+};
+
+struct ContentOptions {
+  unsigned threads = 1;
+  // Memory for decoded chunks of each file, in bytes. If a row of chunks does not fit, its chunks
+  // are decoded several times. A row of chunks consists of all chunks of a variable that have the
+  // same position along the slowest dimension.
+  std::uint64_t chunk_cache = std::uint64_t{256} << 20;
+  // Sets the memory for decoded chunks for a process that may use `memory` bytes; 0 means no limit.
+  void set_memory(std::uint64_t memory) { chunk_cache = std::max(chunk_cache, memory / 4); }
+};
+
+// --- digests ---
+
+struct BlockDigest {
+  std::string block;
+  Digest digest;
+  // Whether the block has no content. Such a block does not change the digest of its file.
+  bool is_empty = false;
+};
+
+// Returns the 32 hexadecimal digits of a digest, in the order of the program xxh128sum.
+NMB_EXPORT std::string digest_text(const Digest& digest);
+
+// Calls visit() for each block of a file, in the order of names, and returns the digest of the
+// file. Loads the metadata of blocks from HDF5 twice. Errors: those of the functions in `blocks`,
+// of the values and of visit(); kUnsupported if values cannot be read, for example because of a
+// filter; kLimit if a type is too large. The message names the object.
+NMB_EXPORT Result<Digest> digest_file(const ContentFile& file, const ContentOptions& options,
+                                      const std::function<Status(const BlockDigest&)>& visit);
+// Calls visit() for each of these blocks, in the given order. Errors: those of digest_file().
+NMB_EXPORT Status digest_blocks(const ContentFile& file, const std::vector<BlockEntry>& chosen,
+                                const ContentOptions& options,
+                                const std::function<Status(const BlockDigest&)>& visit);
+
+// --- differences ---
+
+// How far two numbers may be apart and still count as the same. The numbers a and b are the same if
+// |a - b| <= absolute + relative * |b|.
+struct Tolerance {
+  double absolute = 0, relative = 0;
+  bool is_exact() const { return absolute == 0 && relative == 0; }
+  // Sets the tolerance from "ABSOLUTE" or "ABSOLUTE,RELATIVE". Errors: kUsage.
+  NMB_EXPORT Status set(std::string_view text);
+};
+
+enum class DifferenceKind : std::uint8_t { kOnlyInFirst, kOnlyInSecond, kDiffers };
+
+// A difference that is not a difference of values of variables.
+struct DefinitionDifference {
+  DifferenceKind kind = DifferenceKind::kDiffers;
+  std::string block;
+  // The object in the block, for example: variable "v", attribute "v:units", dimension "x". Empty
+  // for the block itself.
+  std::string object;
+  // What differs: "type", "dimensions", "length", "value", ... Empty unless the kind is kDiffers.
+  std::string property;
+  std::string first, second;  // the property in both files
+};
+
+// An element of a variable that differs.
+struct DifferentValue {
+  std::vector<std::uint64_t> index;
+  std::string first, second;
+};
+
+// The result of the comparison of a variable's values.
+struct ComparedVariable {
+  std::string block, variable;
+  std::uint64_t values = 0;     // number of values in each file
+  std::uint64_t different = 0;  // number of values that differ
+  std::uint64_t missing = 0;    // of these: the value is the fill value in one of the files
+  std::uint64_t nans = 0;       // of these: the value is NaN in one of the files
+  // The first values that differ, in row-major order.
+  std::vector<DifferentValue> first;
+  // The value with the largest difference |first - second|, and this difference. Only for numbers
+  // that are neither NaN nor a fill value in one of the files.
+  std::optional<DifferentValue> largest;
+  double largest_difference = 0;
+};
+
+struct ComparisonOptions {
+  ContentOptions content;
+  Tolerance tolerance;
+  std::size_t most_first = 3;  // number of elements in ComparedVariable::first
+};
+
+struct ComparisonVisitor {
+  std::function<Status(const DefinitionDifference&)> definition;
+  // Called for each variable whose values were compared, even if no values differ.
+  std::function<Status(const ComparedVariable&)> variable;
+};
+
+// Compares the content of two files. Returns whether the content is the same. Without tolerance,
+// this is the case if and only if the digests of the files are the same. Calls the functions of
+// `visitor` block by block in the order of names; blocks that only `second` has come last. The
+// values of a variable are compared if the variable has the same type and shape in both files.
+// Errors: those of digest_file().
+NMB_EXPORT Result<bool> compare_files(const ContentFile& first, const ContentFile& second,
+                                      const ComparisonOptions& options,
+                                      const ComparisonVisitor& visitor);
+
+}  // namespace nmb

@@ -1,0 +1,80 @@
+// Canonical types and values: texts of types and bytes of values that do not depend on how a file
+// stores them (spec/digest.md, sections 3 and 4).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nmb/bytes.h"
+#include "nmb/extension.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+// Whether bytes after the first byte 0 of a null-terminated string of fixed length count. They
+// count in blocks of netCDF, which stores characters as such strings.
+enum class AfterNul : std::uint8_t { kCounts, kIsZero };
+
+// Appends the canonical bytes of values. Thread-safe.
+class CanonicalTypes {
+ public:
+  // `types` must outlive this object; nullptr for a block that has only classic types.
+  explicit CanonicalTypes(const TypeTable* types, AfterNul after_nul = AfterNul::kCounts);
+
+  // Returns whether the canonical form of values of the type is known. Errors: kLimit if a value
+  // takes more than 256 MiB, or if fields of compounds overlap so much that the canonical form is
+  // much longer than the stored form.
+  Status check(Type type) const;
+  bool has_heap(Type type) const { return types_ && types_->needs_heap(type); }
+  std::uint64_t stored_bytes(Type type) const {
+    return types_ ? types_->value_size(type) : type_size(type);
+  }
+  // Returns the number of canonical bytes of a value. `type` must have passed check(), and
+  // has_heap() must be false.
+  std::uint64_t canonical_bytes(Type type) const;
+
+  // Appends the canonical bytes of a value. region: the bytes to which values of variable length
+  // refer. room: the number of bytes that values of variable length may still take; the function
+  // subtracts from it. Errors: kDamaged (R-XV-1); kLimit if there is not enough room; kIo.
+  Status append(Type type, const std::byte* value, const ByteSource& region, std::uint64_t* room,
+                std::vector<std::byte>* out) const;
+  // Returns how many bytes values of variable length may take together if they refer to a region of
+  // this size. Several values may refer to the same bytes, so the number is a multiple of the size.
+  static std::uint64_t room_of(std::uint64_t region_size);
+
+  const TypeTable* table() const { return types_; }
+
+ private:
+  Status append_heap_bytes(const std::byte* value, const ByteSource& region, std::uint64_t* room,
+                           std::vector<std::byte>* out) const;
+
+  const TypeTable* types_;
+  AfterNul after_nul_;
+  // For each of the block's own types, the number of canonical bytes of a value without the
+  // elements of values of variable length. Numbers above the limit are kTooLarge.
+  std::vector<std::uint64_t> bytes_;
+};
+
+// Replaces each NaN among values of `type` in external form by the canonical NaN. Does nothing
+// unless the type is kFloat or kDouble.
+void make_nans_canonical(Type type, std::span<std::byte> values);
+
+// Makes the texts of a block's types. Keeps each text. Not thread-safe.
+class TypeTexts {
+ public:
+  // `types` must outlive this object; nullptr for a block that has only classic types.
+  explicit TypeTexts(const TypeTable* types) : types_(types) {}
+  // Errors: kLimit if the text is too long, or if the texts of all types of the block are.
+  Result<std::string> of(Type type);
+
+ private:
+  const TypeTable* types_;
+  std::map<Type, std::string> known_;
+  std::size_t total_ = 0;
+};
+
+}  // namespace nmb

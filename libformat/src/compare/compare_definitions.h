@@ -1,0 +1,23 @@
+// Compares the definitions of two blocks (nmb/compare.h).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "compare/block_content.h"
+#include "nmb/compare.h"
+
+namespace nmb {
+
+// A variable that both blocks have, with the same type and shape.
+using CommonVariable = std::pair<std::size_t, std::size_t>;  // its numbers in both blocks
+
+// Calls differ() for each difference. Returns the variables whose values can be compared. Errors:
+// those of BlockContent.
+Result<std::vector<CommonVariable>> compare_definitions(
+    BlockContent& first, BlockContent& second,
+    const std::function<void(DefinitionDifference)>& differ);
+
+}  // namespace nmb

@@ -1,0 +1,66 @@
+// Loads the content of blocks (see content_blocks.h).
+#include "compare/content_blocks.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "model/name_rules.h"
+#include "wire/checked.h"
+#include "wire/memory_room.h"
+
+namespace nmb {
+
+namespace {
+
+Status with_block_name(const Status& status, const std::string& name) {
+  return name.empty() ? status : status.of_object("block " + in_quotes(name));
+}
+
+}  // namespace
+
+ValueBudget::ValueBudget(std::uint64_t file_size) {
+  constexpr std::uint64_t kLeast = std::uint64_t{256} << 30;
+  constexpr std::uint64_t kMostGrowth = 131072;  // of a stored piece that is decoded
+  if (!checked_mul(file_size, kMostGrowth, &left_))
+    left_ = std::numeric_limits<std::uint64_t>::max();
+  left_ = std::max(left_, kLeast);
+}
+
+Status ValueBudget::take(std::uint64_t bytes) {
+  if (bytes > left_)
+    return Status(Code::kLimit,
+                  "the variables have more values than are read of a file of this size");
+  left_ -= bytes;
+  return {};
+}
+
+ContentValues::Room room_of(const ContentOptions& options, unsigned files) {
+  const std::uint64_t room = memory_room(options.chunk_cache);
+  return {room, room / std::max(options.threads, 1U) / files};
+}
+
+Status of_block(const Status& status, const BlockContent& block) {
+  return with_block_name(status, block.name());
+}
+
+Result<DimensionLengths> dimension_lengths(const FileBlocks& blocks) {
+  DimensionLengths lengths;
+  NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
+    if (entry.kind != static_cast<std::uint16_t>(Kind::kExtended)) return true;
+    NMB_ASSIGN(const std::shared_ptr<const Dataset> group, blocks.dataset(entry));
+    add_dimension_lengths(*group, &lengths);
+    return true;
+  }));
+  return lengths;
+}
+
+Result<BlockContent> content_of(const FileBlocks& blocks, const BlockEntry& entry,
+                                const DimensionLengths& lengths) {
+  NMB_ASSIGN(std::shared_ptr<const Dataset> dataset, blocks.dataset(entry));
+  const std::string file = dataset->extent->name();
+  Result<BlockContent> content = BlockContent::of(entry.name, std::move(dataset), lengths);
+  if (!content.ok()) return with_block_name(content.status(), entry.name).in_file(file);
+  return content;
+}
+
+}  // namespace nmb

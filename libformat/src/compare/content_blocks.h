@@ -1,0 +1,46 @@
+// Loads the content of blocks, and limits the memory and the time that a file takes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "compare/block_content.h"
+#include "compare/content_values.h"
+#include "nmb/compare.h"
+#include "nmb/netcdf_view.h"
+#include "nmb/status.h"
+
+namespace nmb {
+
+// Most blocks and variables whose values are read together. Threads share the work on all of them.
+inline constexpr std::size_t kMostBlocksTogether = 64, kMostVariablesTogether = 4096;
+
+// Limits the values that the variables of a file may claim. Without a limit, values that were never
+// written could keep the program busy for years, although the file has only a few bytes.
+class ValueBudget {
+ public:
+  explicit ValueBudget(std::uint64_t file_size);
+  // Subtracts values of this many bytes. Errors: kLimit.
+  Status take(std::uint64_t bytes);
+
+ private:
+  std::uint64_t left_;
+};
+
+// Returns the memory for values of each file. All threads together read about as many values at
+// once as the cache for chunks holds. files: the number of files that are read.
+ContentValues::Room room_of(const ContentOptions& options, unsigned files);
+
+// Returns the lengths of the dimensions of a file. Loads all blocks from HDF5. Errors: those of the
+// functions in `blocks`.
+Result<DimensionLengths> dimension_lengths(const FileBlocks& blocks);
+
+// Loads the content of a block. Errors: those of the functions in `blocks`; kDamaged. The message
+// names the block.
+Result<BlockContent> content_of(const FileBlocks& blocks, const BlockEntry& entry,
+                                const DimensionLengths& lengths);
+
+// Returns the same failure, and names the block in its message.
+Status of_block(const Status& status, const BlockContent& block);
+
+}  // namespace nmb

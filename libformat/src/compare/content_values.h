@@ -1,0 +1,74 @@
+// ContentValues: the values of a variable as content: all elements in row-major order, in canonical
+// form, with fill values in place of elements that were never written (spec/digest.md, section 4).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "compare/block_content.h"
+#include "nmb/bytes.h"
+#include "nmb/status.h"
+#include "nmb/values.h"
+#include "values/chunk_cache.h"
+
+namespace nmb {
+
+// Thread-safe.
+class ContentValues {
+ public:
+  // `block` must outlive the object. number: number of the variable in `block`. Errors: kDamaged;
+  // kUnsupported if the values cannot be read; kLimit. The message names the variable.
+  static Result<std::shared_ptr<const ContentValues>> open(
+      const BlockContent& block, std::size_t number, const std::shared_ptr<ChunkCache>& cache);
+
+  // The number of elements of a variable, and the number of elements in one of its windows.
+  // Errors: kDamaged, kLimit.
+  struct Extent {
+    std::uint64_t elements = 0, window = 1;
+    std::uint64_t bytes = 0;  // bytes of all elements as they are stored, without compression
+    // Number of elements that are read together. They fit into a core's cache, unless a row of
+    // chunks does not fit into the cache for chunks. They are then many windows, because a chunk is
+    // decoded once for each of these reads.
+    std::uint64_t at_once = 1;
+    std::uint64_t windows() const { return elements / window + (elements % window != 0 ? 1 : 0); }
+  };
+  // Memory in bytes: for the decoded chunks of a file, and for the values that a thread reads
+  // together.
+  struct Room {
+    std::uint64_t chunks, values;
+  };
+  static Result<Extent> extent_of(const BlockContent& block, std::size_t number, Room room);
+
+  // Number of canonical bytes of an element; 0 if elements differ in their numbers of bytes.
+  std::uint64_t element_bytes() const { return element_bytes_; }
+  // Type of the elements: a classic type if their canonical bytes are the external form of this
+  // type, otherwise one of the block's own types.
+  Type type() const { return array_.type; }
+
+  // Reads the canonical bytes of `count` elements. element_bytes() must not be 0.
+  Status read(std::uint64_t first, std::uint64_t count, std::vector<std::byte>* out) const;
+  // Calls take() with the canonical bytes of each of `count` elements.
+  Status each(std::uint64_t first, std::uint64_t count,
+              const std::function<Status(std::span<const std::byte>)>& take) const;
+
+ private:
+  ContentValues(const BlockContent& block, std::size_t number) : block_(block), number_(number) {}
+  Status find_source(const std::vector<AxisContent>& axes);
+  std::vector<std::byte> fill(const std::vector<std::byte>& stored) const;
+  // Reads the stored bytes of elements.
+  Status read_stored(std::uint64_t first, std::uint64_t count, std::span<std::byte> out) const;
+  Status of_variable(const Status& status) const;
+
+  const BlockContent& block_;
+  const std::size_t number_;
+  ValueArray array_;
+  std::shared_ptr<const ByteSource> source_;  // the elements without gaps
+  bool gathers_ = false;  // whether elements are gathered from many short records
+  std::uint64_t stored_bytes_ = 0, element_bytes_ = 0;
+};
+
+}  // namespace nmb

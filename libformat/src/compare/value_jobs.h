@@ -1,0 +1,52 @@
+// ValueJob: a part of the work on the values of variables. Jobs run on several threads.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "compare/content_values.h"
+#include "nmb/status.h"
+#include "parallel/workers.h"
+
+namespace nmb {
+
+// Some windows of a variable.
+struct ValueJob {
+  // Windows of a job, unless more of them are read together. The number is small, so that threads
+  // work on neighbouring chunks of a variable.
+  static constexpr std::uint64_t kUsualWindows = 4;
+
+  std::size_t item = 0;  // number of the variable in the caller's list
+  std::uint64_t first = 0, windows = 0;
+};
+
+// Appends the jobs for a variable. Returns whether there are several jobs.
+inline bool add_value_jobs(std::size_t item, const ContentValues::Extent& extent,
+                           std::vector<ValueJob>* jobs) {
+  const std::uint64_t windows = extent.windows();
+  const std::uint64_t most = std::max(ValueJob::kUsualWindows, extent.at_once / extent.window);
+  for (std::uint64_t first = 0; first < windows; first += most)
+    jobs->push_back({item, first, std::min(most, windows - first)});
+  return windows > most;
+}
+
+// Calls worker(job) for each job, on up to `threads` threads. Each thread makes its own worker with
+// make_worker(). Stops after the first failure and returns it.
+template <class MakeWorker>
+Status run_value_jobs(unsigned threads, const std::vector<ValueJob>& jobs,
+                      const MakeWorker& make_worker) {
+  if (jobs.empty()) return {};
+  std::atomic<std::size_t> next{0};
+  return share_work(std::min<std::size_t>(std::max(threads, 1U), jobs.size()),
+                    [&](const std::atomic<bool>& stop) -> Status {
+                      auto worker = make_worker();
+                      for (std::size_t i; !stop && (i = next++) < jobs.size();)
+                        NMB_TRY(worker(jobs[i]));
+                      return {};
+                    });
+}
+
+}  // namespace nmb
