@@ -173,11 +173,11 @@ def links(path, vary):
         tracked = h5p.CRT_ORDER_TRACKED | h5p.CRT_ORDER_INDEXED
         flags = vary("link order: flag", tracked, h5p.CRT_ORDER_TRACKED, "/g: flags of the creation order of links")
         g = h5g.create(file, b"g", gcpl=plist(("set_link_creation_order", flags), kind=h5p.GROUP_CREATE))
-        if vary("hard link made a copy", False, True, "/g: link again: target: /a, /g/again"):
+        if vary("hard link made a copy", False, True, "/g: link again: target: /a, /g/again", "/a: reference count: 2, 1"):
             dataset(g, b"again", values=1)
         else:
             g.links.create_hard(b"again", file, b"a")
-        g.links.create_hard(b"cycle", file, vary("cycle: target", b"/", b"/g", "/g: link cycle: target: /, /g"))
+        g.links.create_hard(b"cycle", file, vary("cycle: target", b"/", b"/g", "/g: link cycle: target: /, /g", "/: reference count: 2, 1", "/g: reference count: 1, 2"))
         names = vary("links: order", (b"s", b"t"), (b"t", b"s"), "/g: creation order of links: number 2: s, t")
         for name in names:
             g.links.create_soft(name, b"nowhere")
@@ -261,11 +261,11 @@ def named_types(path, vary):
         attribute(named[b"t"], b"a", values=vary("named type: attribute", 1, 2, "/t: attribute a: value 0"))
         other = vary("named type: type", I4, h5t.STD_I64LE, "/other: type: size: 4, 8", "/other: type: precision")
         other.copy().commit(file, b"other")
-        use = vary("data set: which named type", b"t", b"same", "/d: named datatype: /t, /same")
+        use = vary("data set: which named type", b"t", b"same", "/d: named datatype: /t, /same", "/same: reference count: 1, 2", "/t: reference count: 4, 3")
         d = dataset(file, b"d", named[use])
-        use = vary("data set: named type or not", named[b"t"], I4, "/e: named datatype: /t, none")
+        use = vary("data set: named type or not", named[b"t"], I4, "/e: named datatype: /t, none", "/t: reference count: 4, 3")
         dataset(file, b"e", use)
-        use = vary("attribute: which named type", b"t", b"same", "/d: attribute a: named datatype: /t, /same")
+        use = vary("attribute: which named type", b"t", b"same", "/d: attribute a: named datatype: /t, /same", "/same: reference count: 1, 2", "/t: reference count: 4, 3")
         attribute(d, b"a", named[use], values=1)
         for i, name in enumerate((b"gone", b"gone too")):
             gone = I4.copy()

@@ -121,7 +121,7 @@ def main():
     if count < arguments.sets // 4:
         print(f"only {count} groups were compared")
         return 1
-    if len(refused) > MOST_REFUSED * count:
+    if len(refused) > max(1, MOST_REFUSED * count):
         problems.append(f"refused {len(refused)} of {count} groups: {refused}")
         print(problems[-1])
     return 1 if problems else 0

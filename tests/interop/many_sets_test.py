@@ -93,8 +93,8 @@ class Run:
     def check_view(self, nmb):
         self.outputs += 1
         view = nmb.with_name(f"view{self.set.number}.nmb")
-        calls = [("nmcat", *reversed(self.set.paths[1:]), "-o", view, "--view-copies"),
-                 ("nmcat", self.set.paths[0], "-o", view, "--append")]
+        calls = [("nmcat", "-q", *reversed(self.set.paths[1:]), "-o", view, "--view-copies"),
+                 ("nmcat", "-q", self.set.paths[0], "-o", view, "--append")]
         for call in calls:
             done = self.run(*call)
             if done.returncode != 0 or done.stderr and "user block" not in done.stderr:

@@ -5,9 +5,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -86,8 +89,18 @@ class DefinitionsInOrder {
     auto extension = std::make_shared<Extension>(*from_.extension());
     NMB_ASSIGN(std::vector<hdf5::Property> properties, hdf5::decode_properties(extension->hdf5));
     extension->hdf5.clear();
+    using Number = hdf5::Property::Number;
+    for (const hdf5::Property& p : properties)
+      if (p.number == Number::kOrder && (p.order.attributes & 1) != 0) tracked_.insert(p.owner);
+    for (hdf5::Property& p : properties)
+      if (p.attribute != hdf5::kNoAttribute) {
+        const std::vector<std::uint32_t>& numbers = new_numbers(p.owner);
+        if (p.attribute < numbers.size()) p.attribute = numbers[p.attribute];
+      }
+    std::ranges::stable_sort(properties, {}, [](const hdf5::Property& p) {
+      return std::tuple(p.owner, p.attribute, p.number);
+    });
     for (hdf5::Property& p : properties) {
-      using Number = hdf5::Property::Number;
       // The bytes of this property contain numbers of types.
       if (p.number == Number::kTypeAttributes) return from_;
       if (p.number == Number::kTypeComment) {
@@ -134,14 +147,37 @@ class DefinitionsInOrder {
     return {};
   }
 
+  // Returns the new number of each attribute of an object. If HDF5 does not track the order of
+  // attributes, they get the order of their names: the order in which a file has them then depends
+  // on the gaps that HDF5 finds in object headers.
+  const std::vector<std::uint32_t>& new_numbers(std::uint32_t owner) {
+    const auto [place, is_new] = attribute_numbers_.try_emplace(owner);
+    if (!is_new) return place->second;
+    std::vector<std::string_view> names;
+    from_.for_each_attribute(owner, [&](const Attribute& a) { names.push_back(a.name); });
+    std::vector<std::uint32_t> order(names.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (!tracked_.contains(owner))
+      std::ranges::sort(order, {}, [&](std::uint32_t i) { return names[i]; });
+    place->second.resize(order.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) place->second[order[i]] = i;
+    return place->second;
+  }
+
   Status copy_attributes(VarId owner, Metadata* to) {
-    return from_.try_each_attribute(owner, [&](const Attribute& a) -> Status {
+    const std::vector<std::uint32_t>& numbers = new_numbers(owner);
+    std::vector<std::optional<Attribute>> attributes(numbers.size());
+    auto next = numbers.begin();
+    from_.for_each_attribute(owner, [&](const Attribute& a) { attributes[*next++] = a; });
+    for (const std::optional<Attribute>& attribute : attributes) {
+      const Attribute& a = *attribute;
       NMB_ASSIGN(const Type type, number(a.type));
-      if (!to) return {};
-      return TypeTable::is_extended(type)
-                 ? to->def_extended_att(owner, a.name, type, a.count, a.values)
-                 : to->def_att(owner, a.name, type, a.values);
-    });
+      if (!to) continue;
+      NMB_TRY(TypeTable::is_extended(type)
+                  ? to->def_extended_att(owner, a.name, type, a.count, a.values)
+                  : to->def_att(owner, a.name, type, a.values));
+    }
+    return {};
   }
 
   Result<Type> number(Type type) {
@@ -163,6 +199,8 @@ class DefinitionsInOrder {
   TypeTable types_;
   std::map<Type, Type> numbers_;
   std::map<DimId, DimId> dimensions_;
+  std::set<std::uint32_t> tracked_;  // objects whose order of attributes HDF5 tracks
+  std::map<std::uint32_t, std::vector<std::uint32_t>> attribute_numbers_;
 };
 
 // Returns the definitions without the properties that describe how values are stored: chunks,
