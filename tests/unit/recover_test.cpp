@@ -86,7 +86,7 @@ TEST(Recover, OverlappingHeadersEndWithALimit) {
 TEST(Recover, MillionsOfMagicsTakeNoTime) {
   std::vector<std::byte> bytes(16 << 20);
   for (std::size_t at = 0; at < bytes.size(); at += 8) std::memcpy(&bytes[at], "\x89NMBBLCK", 8);
-  EXPECT_EQ(recover(source(bytes), {}).status().code(), Code::kUnknownKind);
+  EXPECT_EQ(recover(source(bytes), {}).status().code(), Code::kDamaged);
 }
 
 // Each node of the index has many rows, all of which lead to the same child.
@@ -140,7 +140,6 @@ TEST(Recover, PiecesWithTheSameBytesEndWithALimit) {
   std::vector<Piece> pieces;
   for (std::uint64_t i = 0; i < kCount; ++i) pieces.push_back({i * kPiece, kPiece, false, at, sum});
   ASSERT_TRUE(write_data_map(pieces, nullptr, kNodeRows, file, {kId, 1, 0}, block).ok());
-  file.add_trailer({});
   EXPECT_EQ(recover(source(file.bytes), {}).status().code(), Code::kLimit);
 }
 

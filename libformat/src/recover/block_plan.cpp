@@ -257,7 +257,9 @@ class BlockPlanner {
     auto checked = core_.check(entry, false, first);
     if (checked.status().code() == Code::kIo) return checked.status();
     if (!checked.ok()) return lost(checked.status().message());
-    if (entry.stored_length > core_.file().size() - std::min(core_.file().size(), entry.position))
+    // The header, which has the name, lies within the file.
+    const std::uint64_t body = entry.position + block_body_offset(entry.name.size());
+    if (entry.stored_length > core_.file().size() - body)
       return lost("the file ends before its definitions end");
     if (first.found()) return lost(first.status("").message());
     const StoredBlock& stored = **checked;
