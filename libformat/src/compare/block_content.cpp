@@ -128,7 +128,8 @@ void BlockContent::add_links() {
 }
 
 std::span<const Property> BlockContent::properties_of(VarId owner) const {
-  const auto [first, last] = std::ranges::equal_range(properties_, owner + 1, {}, owner_order);
+  const auto first = std::ranges::lower_bound(properties_, owner + 1, {}, owner_order);
+  const auto last = std::ranges::upper_bound(properties_, owner + 1, {}, owner_order);
   return {first, last};
 }
 
