@@ -125,8 +125,8 @@ struct SampleRule {
 struct PackOptions {
   // --- what is read and written ---
   std::vector<std::string> inputs;  // paths of classic files and NMB files, in any mixture
-  // If set, the only input is read from this source, and `inputs` has only its name. The source must
-  // not change while it is read.
+  // If set, the only input is read from this source, and `inputs` has only its name. The source
+  // must not change while it is read.
   std::shared_ptr<const ByteSource> source{};
   std::string output;
   // For union, join and tiles: if set, the output is a classic file of this kind. The result must
