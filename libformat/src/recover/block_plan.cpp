@@ -370,8 +370,10 @@ class BlockPlanner {
            true});
     }));
     std::ranges::sort(older, {}, &LostBlock::name);
-    const auto same = std::ranges::unique(older, {}, &LostBlock::name);
-    older.erase(same.begin(), same.end());
+    older.erase(
+        std::unique(older.begin(), older.end(),
+                    [](const LostBlock& a, const LostBlock& b) { return a.name == b.name; }),
+        older.end());
     std::ranges::move(older, std::back_inserter(plans_.lost));
     return {};
   }

@@ -14,8 +14,10 @@ Result<CurrentIndex> CurrentIndex::read(const ByteSource& file, const Evidence& 
   NMB_TRY(index.read_tree());
   NMB_TRY(index.read_other_leaves());
   std::ranges::stable_sort(index.entries_, {}, &BlockEntry::name);
-  const auto same = std::ranges::unique(index.entries_, {}, &BlockEntry::name);
-  index.entries_.erase(same.begin(), same.end());
+  index.entries_.erase(
+      std::unique(index.entries_.begin(), index.entries_.end(),
+                  [](const BlockEntry& a, const BlockEntry& b) { return a.name == b.name; }),
+      index.entries_.end());
   std::ranges::sort(index.spans_, {}, &Span::first);
   return index;
 }

@@ -73,13 +73,13 @@ class Recoverer {
   }
 
   Status mend() {
+    std::vector<std::uint64_t>& orders = parts_.without_statistics;
     for (const PlannedBlock& block : plans_.blocks)
       if (block.found.state == FoundBlock::State::kPartial ||
           block.found.doubt != BlockDoubt::kNone)
-        parts_.without_statistics.push_back(block.entry.order);
-    std::ranges::sort(parts_.without_statistics);
-    const auto same = std::ranges::unique(parts_.without_statistics);
-    parts_.without_statistics.erase(same.begin(), same.end());
+        orders.push_back(block.entry.order);
+    std::ranges::sort(orders);
+    orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
     NMB_ASSIGN(mended_, MendedFile::make(file_, evidence_, plans_.blocks, parts_));
     NMB_ASSIGN(const std::unique_ptr<Reader> reader,
                Reader::open(mended_, {.external = options_.external}));
