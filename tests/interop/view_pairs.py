@@ -129,7 +129,9 @@ class Pairs:
             code, lines = said("h5dump", path)
             # Without the name of the file, addresses to which references lead, and empty lines of a user block.
             lines = [line.replace(str(path), "FILE") for line in lines[1:] if line.strip()]
-            return code, [re.sub(r"(DATASET|GROUP|DATATYPE|unknown) \d+", r"\1", line) for line in lines]
+            lines = [re.sub(r"(DATASET|GROUP|DATATYPE|unknown) \d+", r"\1", line) for line in lines]
+            # Where h5dump begins a new line depends on the digits of addresses.
+            return code, re.sub(r",\n\s*\(\d[\d,]*\): ", ", ", "\n".join(lines)).split("\n")
 
         self.texts(name, "h5dump", show, source, view, is_partial)
 
