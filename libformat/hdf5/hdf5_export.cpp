@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "attributes_out.h"
-#include "chunk_copier.h"
+#include "deferred_chunks.h"
 #include "dimension_scales.h"
 #include "hdf5/client/hdf5_form.h"
 #include "hdf5_error.h"
@@ -321,12 +321,7 @@ Status write_user_block(const std::string& path, std::span<const std::byte> byte
 }
 
 Status write_file(const NamedBlocks& blocks, const Hdf5Form& form, hid_t file, WriteStyle style) {
-  ChunkCopier* const copier = style.copier;
   Status status = Hdf5Export(blocks, form, file, std::move(style)).write();
-  if (copier) {
-    const Status copied = copier->finish();
-    if (status.ok()) status = copied;
-  }
   if (status.ok()) status = check_hdf5(H5Fflush(file, H5F_SCOPE_LOCAL), "flush");
   return status;
 }
@@ -394,19 +389,6 @@ Result<std::uint64_t> metadata_bytes(const std::string& path, const NamedBlocks&
   return static_cast<std::uint64_t>(about.st_size);
 }
 
-// Returns whether chunks make up so much of the blocks that they should be copied on several
-// threads. HDF5 writes metadata in smaller parts then.
-Result<bool> has_many_chunks(const NamedBlocks& blocks) {
-  constexpr std::uint64_t kLeastBytes = 4 << 20, kLeastOfVariable = 256 << 10;
-  std::uint64_t bytes = 0, variables = 0;
-  NMB_TRY(blocks.for_each_entry("", [&](const BlockEntry& entry) -> Result<bool> {
-    variables += entry.variables;
-    if (entry.kind == static_cast<std::uint16_t>(Kind::kExtended)) bytes += entry.extent_length;
-    return true;
-  }));
-  return bytes >= kLeastBytes && bytes / kLeastOfVariable >= variables;
-}
-
 // Makes the file `path`. Fails with kExists if the file exists already. After any other failure,
 // the file does not exist.
 Status export_to(const std::string& path, const NamedBlocks& blocks, WriteStyle style) {
@@ -417,19 +399,17 @@ Status export_to(const std::string& path, const NamedBlocks& blocks, WriteStyle 
     NMB_ASSIGN(metadata_room, metadata_bytes(path, blocks, style));
   }
   NMB_ASSIGN(const Handle fapl, access_properties(metadata_room));
-  NMB_ASSIGN(const bool has_many, has_many_chunks(blocks));
-  std::unique_ptr<ChunkCopier> copier;
-  if (has_many) {
-    NMB_ASSIGN(copier, ChunkCopier::make(fapl.get(), std::max(style.threads, 1u)));
-  }
-  style.copier = copier.get();
   // Create the file here first, because HDF5 does not report why it cannot create a file.
   const int taken = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (taken < 0)
     return Status(errno == EEXIST ? Code::kExists : Code::kIo, path, kNoOffset, {},
                   std::strerror(errno));
   ::close(taken);
-  const Status status = write_new(path, blocks, std::move(style), fapl.get(), nullptr);
+  DeferredChunks deferred(path, std::max(style.threads, 1u));
+  style.deferred = &deferred;
+  Status status = deferred.set_driver(fapl.get());
+  if (status.ok()) status = write_new(path, blocks, std::move(style), fapl.get(), nullptr);
+  if (status.ok()) status = deferred.copy_all();
   if (!status.ok()) ::unlink(path.c_str());
   return status;
 }

@@ -26,9 +26,10 @@ struct Relayout {
   bool is_rehearsal = false;
 };
 
-class ChunkCopier;
+class DeferredChunks;
 
-// How blocks are written. All members except `relayout` and `copier` apply to classic blocks only.
+// How blocks are written. All members except `relayout` and `deferred` apply to classic blocks
+// only.
 struct WriteStyle {
   int deflate = 0;  // deflate level for values, 1 to 9; 0 for no compression
   bool shuffle = false;
@@ -38,7 +39,7 @@ struct WriteStyle {
   std::vector<Compression::ChunkLength> chunk{};
   std::optional<Relayout> relayout{};
   unsigned threads = 1;
-  ChunkCopier* copier = nullptr;  // copies stored chunks, if it is set
+  DeferredChunks* deferred = nullptr;  // copies stored chunks, if it is set
 
   bool is_rehearsal() const { return relayout && relayout->is_rehearsal; }
 };

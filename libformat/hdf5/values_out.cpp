@@ -8,8 +8,8 @@
 #include <cstring>
 #include <functional>
 
-#include "chunk_copier.h"
 #include "data_set_out.h"
+#include "deferred_chunks.h"
 #include "filters_out.h"
 #include "hdf5_error.h"
 #include "values/chunk_coding.h"
@@ -346,11 +346,10 @@ class ValuesOut {
     if (is_raw && row.stored_length != chunk_bytes)
       return damaged("found an unfiltered chunk of ", row.stored_length, " bytes, expected ",
                      chunk_bytes);
-    if (ChunkCopier* const copier = source_.style().copier;
-        copier && creation_.allocation == Allocation::kIncremental &&
-        ChunkCopier::fits(row.stored_length))
-      return copier->copy(data_set_, row.filter_mask, start.data(), source_.block().extent,
-                          begin_ + row.offset, row.stored_length);
+    if (DeferredChunks* const deferred = source_.style().deferred;
+        deferred && creation_.allocation == Allocation::kIncremental)
+      return deferred->write(data_set_, start.data(), row.filter_mask, source_.block().extent,
+                             begin_ + row.offset, row.stored_length);
     bytes->resize(row.stored_length);
     NMB_TRY(source_.block().extent->read_at(begin_ + row.offset, *bytes));
     if (filters > 0 && creation_.allocation != Allocation::kIncremental)
