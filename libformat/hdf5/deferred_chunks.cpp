@@ -48,7 +48,7 @@ H5FD_t* open_file(const char* name, unsigned flags, hid_t fapl, haddr_t most) {
   if (!file) return nullptr;
   auto made = std::make_unique<DriverFile>();
   made->base = file;
-  std::memcpy(&made->chunks, info, sizeof(made->chunks));
+  made->chunks = *static_cast<DeferredChunks* const*>(info);
   return &made.release()->of_hdf5;
 }
 
@@ -72,7 +72,7 @@ H5FD_class_t driver_class() {
   out.name = "nmb_deferred_chunks";
   out.maxaddr = kMostAddress;
   out.fc_degree = H5F_CLOSE_STRONG;
-  out.fapl_size = sizeof(DeferredChunks*);
+  out.fapl_size = sizeof(void*);  // a pointer to DeferredChunks
   out.open = open_file;
   out.close = close_file;
   out.cmp = [](const H5FD_t* a, const H5FD_t* b) { return H5FDcmp(base(a), base(b)); };
