@@ -60,7 +60,7 @@ class KeptRows;
 
 struct ExtentPiece;  // internal to the library
 
-// What an HDF5 view shows (spec/hdf5_view.md).
+// Options that determine what an HDF5 view shows (spec/hdf5_view.md).
 struct ViewOptions {
   // Whether the data sets of classic blocks have dimension scales. Without scales, a view is
   // smaller and netCDF programs show dimensions without names. Blocks from HDF5 and netCDF-4 keep

@@ -33,7 +33,7 @@ struct RecoverOptions {
   std::function<void(std::uint64_t done, std::uint64_t total)> on_search{};
 };
 
-// What speaks against a recovered version of a block.
+// A reason to doubt a recovered version of a block.
 enum class BlockDoubt : std::uint8_t {
   kNone,
   kOlder,                // the index says that there was a newer version, which is damaged

@@ -60,7 +60,7 @@ class Weighing {
     if (counts.empty())
       return Status(code == Code::kUnknownKind ? code : Code::kDamaged, file_.name(), kNoOffset, "",
                     "found no block and no superblock of an NMB file");
-    // Of several ids with equal counts, the greatest is taken.
+    // If several ids have equal counts, the greatest id is taken.
     evidence_.file_id = std::ranges::max_element(counts, {}, [](const auto& one) {
                           return std::pair(one.second, one.first);
                         })->first;

@@ -62,7 +62,7 @@ struct FoundValues {
   bool has_growth = false;          // whether some pieces are from growth pages
 };
 
-// What is known about the version of a block whose values are searched.
+// Describes the version of a block whose values are searched.
 enum class Version : std::uint8_t {
   kConfirmed,  // the newest version; the index has its entry
   kFound,      // perhaps the newest version; a newer data map is searched

@@ -18,7 +18,7 @@
 
 namespace nmb {
 
-// What the new generation leads to besides blocks.
+// The structures besides blocks to which the new generation leads.
 struct MendedParts {
   // Blocks for which statistics of the damaged file are not valid: their orders, ascending.
   std::vector<std::uint64_t> without_statistics;
