@@ -11,6 +11,22 @@ RANKS = (2, 4, 8, 16, 32)
 MOST_VALUE = 2**28
 
 
+def chunk_keys(lengths, counts, chunks):
+    """Returns the function that makes the keys of a B-tree of chunks: of chunk i, or the key after the last chunk."""
+
+    def key_bytes(i, last):
+        n, _, stored, mask = chunks[-1 if last else i]
+        first = []
+        for count, length in zip(reversed(counts), reversed(lengths)):
+            first.insert(0, n % count * length)
+            n //= count
+        if last:
+            first = [first[0] + lengths[0]] + [0] * (len(first) - 1)
+        return struct.pack("<2I", 0 if last else stored, 0 if last else mask) + struct.pack(f"<{len(first)}Q", *first) + bytes(8)
+
+    return key_bytes
+
+
 class LeftOut(Exception):
     """Section 9."""
 
@@ -525,16 +541,7 @@ class Block:
             raise LeftOut
         self.view.now.trees.append((len(chunks), len(lengths)))
 
-        def key_bytes(i, last):
-            n, _, stored, mask = chunks[-1 if last else i]
-            first = []
-            for count, length in zip(reversed(counts), reversed(lengths)):
-                first.insert(0, n % count * length)
-                n //= count
-            if last:
-                first = [first[0] + lengths[0]] + [0] * (len(first) - 1)
-            return struct.pack("<2I", 0 if last else stored, 0 if last else mask) + struct.pack(f"<{len(first)}Q", *first) + bytes(8)
-
+        key_bytes = chunk_keys(lengths, counts, chunks)
         children = [(i, chunk[1]) for i, chunk in enumerate(chunks)]
         tree = self.view.tree(1, children, len(chunks), 2 * self.view.chunk_rank, key_bytes) if chunks else NONE
         lengths = [max(n, 1) for n in lengths]

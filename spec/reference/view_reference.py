@@ -447,16 +447,7 @@ class View:
         return lengths, [n // k for n, k in zip(shape, lengths)], chunks
 
     def layout_of(self, lengths, counts, chunks, v):
-        def key_bytes(i, last):
-            n, _, stored, mask = chunks[-1 if last else i]
-            first = []
-            for count, length in zip(reversed(counts), reversed(lengths)):
-                first.insert(0, n % count * length)
-                n //= count
-            if last:
-                first = [first[0] + lengths[0]] + [0] * (len(first) - 1)
-            return struct.pack("<2I", 0 if last else stored, 0 if last else mask) + struct.pack(f"<{len(first)}Q", *first) + bytes(8)
-
+        key_bytes = extended_view.chunk_keys(lengths, counts, chunks)
         children = [(i, chunk[1]) for i, chunk in enumerate(chunks)]
         tree = self.tree(1, children, len(chunks), 2 * self.chunk_rank, key_bytes) if chunks else NONE
         return struct.pack(f"<3BQ{len(lengths) + 1}I", 3, 2, len(lengths) + 1, tree, *lengths, classic.SIZES[v.type])
