@@ -46,8 +46,8 @@ Status for_each_slab(const std::vector<std::uint64_t>& lengths, std::uint64_t mo
   for (const std::uint64_t length : lengths)
     if (!checked_mul(all, length, &all)) return damaged("found more than 2^64 values");
   if (all == 0) return {};
-  // The dimension along which the array is divided. A slab has all indexes of each later dimension,
-  // and one index of each earlier dimension.
+  // The dimension along which the array is divided. A slab has all indexes of the dimensions
+  // after it, and one index of each dimension before it.
   std::size_t cut = rank;
   std::uint64_t inner = 1;  // number of elements for one index of the dimension `cut`
   while (cut > 0 && inner * lengths[cut - 1] <= most) inner *= lengths[--cut];

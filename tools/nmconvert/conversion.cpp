@@ -165,9 +165,7 @@ class Converter {
     const Status status = notes_.take_losses(report, packed);
     if (!has_view || status.code() != Code::kUnsupported || status.file() != record_.of.output)
       return status;
-    return Status(status.code(), status.file(), status.offset(), status.rule(),
-                  status.message() +
-                      "; INPUT has a view; use --hdf5-view off to write OUTPUT without a view");
+    return status.with("INPUT has a view; use --hdf5-view off to write OUTPUT without a view");
   }
 
   // First writes a temporary NMB file, and then converts it to the HDF5 output. Used in three

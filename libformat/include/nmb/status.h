@@ -46,6 +46,9 @@ constexpr std::string_view code_name(Code code) {
 // The offset in a Status if the failure does not concern a position in a file.
 inline constexpr std::uint64_t kNoOffset = ~std::uint64_t{0};
 
+// The rank in a Status if the failure is not that of one MPI rank.
+inline constexpr int kNoRank = -1;
+
 // The result of a call: ok or a failure. Copies are cheap. Threads may share a Status.
 class [[nodiscard]] Status {
  public:
@@ -53,9 +56,10 @@ class [[nodiscard]] Status {
   Status(Code code, std::string message) : Status(code, {}, kNoOffset, {}, std::move(message)) {}
   // If the file breaks a rule of spec/format.md, `rule` is the id of the rule, for example
   // "R-IX-3". Otherwise `rule` is empty.
-  Status(Code code, std::string file, std::uint64_t offset, std::string rule, std::string message)
-      : detail_(std::make_shared<const Detail>(
-            Detail{code, std::move(file), offset, std::move(rule), std::move(message)})) {}
+  // `rank` is a rank that `message` names already; on_rank() adds no other.
+  Status(Code code, std::string file, std::uint64_t offset, std::string rule, std::string message,
+         int rank = kNoRank)
+      : Status(Detail{code, std::move(file), offset, std::move(rule), std::move(message), rank}) {}
 
   bool ok() const { return !detail_; }
   Code code() const { return detail_ ? detail_->code : Code::kOk; }
@@ -63,15 +67,23 @@ class [[nodiscard]] Status {
   const std::string& file() const { return detail_ ? detail_->file : empty(); }
   const std::string& rule() const { return detail_ ? detail_->rule : empty(); }
   const std::string& message() const { return detail_ ? detail_->message : empty(); }
+  // Returns the rank that the message names as the place of the failure, or kNoRank.
+  int rank() const { return detail_ ? detail_->rank : kNoRank; }
   // Returns "FILE: at OFFSET: MESSAGE (RULE)". Unknown parts are left out.
   NMB_EXPORT std::string text() const;
   // Returns the same failure. If the failure names no file, the result names `file`.
   NMB_EXPORT Status in_file(std::string_view file) const;
+  // Returns the same failure at another place, for example in a file that the user named instead of
+  // in a temporary file.
+  NMB_EXPORT Status at(std::string_view file, std::uint64_t offset) const;
   // Returns the same failure with "; MORE" appended to its message. If this status is ok, returns
   // ok.
   NMB_EXPORT Status with(std::string_view more) const;
   // Returns the same failure with "OBJECT: " before its message. If this status is ok, returns ok.
   NMB_EXPORT Status of_object(std::string_view object) const;
+  // Returns the same failure with " (on rank RANK)" after its message. If this status is ok or has a
+  // rank already, returns this status.
+  NMB_EXPORT Status on_rank(int rank) const;
   // Returns whether this status and `other` are copies of one failure. Two separate failures with
   // equal texts are not copies.
   bool is_copy_of(const Status& other) const { return detail_ && detail_ == other.detail_; }
@@ -83,7 +95,11 @@ class [[nodiscard]] Status {
     std::uint64_t offset;
     std::string rule;
     std::string message;
+    int rank = kNoRank;
   };
+  explicit Status(Detail detail) : detail_(std::make_shared<const Detail>(std::move(detail))) {}
+  // Returns the same failure with another message.
+  Status saying(std::string message) const;
   NMB_EXPORT static const std::string& empty();
   std::shared_ptr<const Detail> detail_;
 };

@@ -74,8 +74,7 @@ Status run_worker(const std::string& command, const std::string& input, const st
   if (last.kind == hdf5::Message::kDone) return {};
   const Status failure = hdf5::decode_failure(last.content);
   const bool of_output = failure.file() == output || failure.code() == Code::kNoSpace;
-  return Status(failure.code(), of_output ? path : input, failure.offset(), failure.rule(),
-                failure.message());
+  return failure.at(of_output ? path : input, failure.offset());
 }
 
 // Numbers the types and dimensions of a block in the order in which the block's definitions use
@@ -654,7 +653,7 @@ Status make_output(const std::string& path, const ConvertOptions& options, Resul
     const Status status = check.run(hidden);
     if (status.ok() || (!status.file().empty() && status.file() != hidden)) return status;
     // The message names the final path, because users do not know the hidden name.
-    return Status(status.code(), path, status.offset(), status.rule(), status.message());
+    return status.at(path, status.offset());
   };
   NMB_ASSIGN(std::unique_ptr<OutputFile> output, create_output(path, create));
   if (options.layer) output = options.layer(std::move(output));

@@ -147,7 +147,7 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   // Messages name the output, because the user does not know the temporary file.
   const auto naming = [&](const std::string& file, const Status& status) {
     if (status.ok() || status.file() != between) return status;
-    return Status(status.code(), file, kNoOffset, status.rule(), status.message());
+    return status.at(file, kNoOffset);
   };
   PackOptions first = options;
   first.output = between;

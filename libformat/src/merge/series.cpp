@@ -80,7 +80,7 @@ class SeriesWriter {
     NMB_TRY(staging_.make());
     const Status written = pack(join, &report_);
     if (written.file() != join.output) return written;
-    return Status(written.code(), options_.folder, kNoOffset, written.rule(), written.message());
+    return written.at(options_.folder, kNoOffset);
   }
 
  private:
@@ -244,9 +244,7 @@ class SeriesWriter {
     const std::string path = staged(number);
     // The message names the output, because users do not know the hidden names.
     if (!made.ok())
-      return made.file().starts_with(path)
-                 ? Status(made.code(), file.path, kNoOffset, made.rule(), made.message())
-                 : made;
+      return made.file().starts_with(path) ? made.at(file.path, kNoOffset) : made;
     std::error_code none;
     file.bytes = fs::file_size(path, none);
     return {};

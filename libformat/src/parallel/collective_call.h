@@ -12,7 +12,7 @@
 namespace nmb {
 
 inline Status out_of_memory_on(int rank) {
-  return Status(Code::kLimit, joined_text("out of memory (on rank ", rank, ")"));
+  return Status(Code::kLimit, "out of memory").on_rank(rank);
 }
 
 // Runs call(), which returns a Status or Result. Collective. An exception makes the communication
@@ -27,9 +27,9 @@ auto collective_call(Communicator& ranks, const Status& out_of_memory, Call call
   } catch (const std::bad_alloc&) {
     thrown = out_of_memory;
   } catch (const std::exception& error) {
-    thrown = Status(
-        Code::kUsage, out_of_memory.file(), kNoOffset, "",
-        joined_text("unexpected exception: ", error.what(), " (on rank ", ranks.rank(), ")"));
+    thrown = Status(Code::kUsage, out_of_memory.file(), kNoOffset, "",
+                    joined_text("unexpected exception: ", error.what()))
+                 .on_rank(ranks.rank());
   }
   ranks.fail(thrown);
   return thrown;

@@ -226,12 +226,7 @@ Status Communicator::agree(const Status& status, std::string_view operation, std
                                     ", expected the same collective call on all ranks");
   if (all.failed == std::numeric_limits<int>::max()) return {};
   std::vector<std::byte> bytes;
-  if (all.failed == rank_) {
-    const std::string where = names_ranks_ ? joined_text(" (on rank ", rank_, ")") : "";
-    const bool said = status.message().ends_with(where);
-    bytes = status_bytes(Status(status.code(), status.file(), status.offset(), status.rule(),
-                                status.message() + (said ? "" : where)));
-  }
+  if (all.failed == rank_) bytes = status_bytes(names_ranks_ ? status.on_rank(rank_) : status);
   NMB_TRY(broadcast(all.failed, &bytes));
   return status_from(bytes);
 }

@@ -17,6 +17,7 @@ inline std::vector<std::byte> status_bytes(const Status& status) {
   out.put_text(status.file());
   out.put_text(status.rule());
   out.put_text(status.message());
+  out.put(status.rank());
   return out.take();
 }
 
@@ -25,8 +26,9 @@ inline Status status_from(std::span<const std::byte> bytes) {
   const auto code = static_cast<Code>(in.get<std::uint8_t>());
   const auto offset = in.get<std::uint64_t>();
   std::string file(in.get_text()), rule(in.get_text()), message(in.get_text());
+  const int rank = in.get<int>();
   if (code == Code::kOk) return {};
-  return Status(code, std::move(file), offset, std::move(rule), std::move(message));
+  return Status(code, std::move(file), offset, std::move(rule), std::move(message), rank);
 }
 
 }  // namespace nmb

@@ -22,17 +22,39 @@ std::string Status::text() const {
 
 Status Status::in_file(std::string_view file) const {
   if (ok() || !detail_->file.empty()) return *this;
-  return Status(detail_->code, std::string(file), detail_->offset, detail_->rule, detail_->message);
+  return at(file, offset());
+}
+
+Status Status::at(std::string_view file, std::uint64_t offset) const {
+  if (ok()) return *this;
+  Detail placed = *detail_;
+  placed.file = file;
+  placed.offset = offset;
+  return Status(std::move(placed));
+}
+
+Status Status::saying(std::string message) const {
+  Detail other = *detail_;
+  other.message = std::move(message);
+  return Status(std::move(other));
 }
 
 Status Status::with(std::string_view more) const {
   if (ok()) return *this;
-  return Status(code(), file(), offset(), rule(), joined_text(message(), "; ", more));
+  return saying(joined_text(message(), "; ", more));
 }
 
 Status Status::of_object(std::string_view object) const {
   if (ok()) return *this;
-  return Status(code(), file(), offset(), rule(), joined_text(object, ": ", message()));
+  return saying(joined_text(object, ": ", message()));
+}
+
+Status Status::on_rank(int rank) const {
+  if (ok() || detail_->rank != kNoRank) return *this;
+  Detail known = *detail_;
+  known.rank = rank;
+  known.message += joined_text(" (on rank ", rank, ")");
+  return Status(std::move(known));
 }
 
 }  // namespace nmb

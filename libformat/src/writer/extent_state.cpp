@@ -476,10 +476,7 @@ Status ExtentState::read_segment(const Segment& segment, std::uint64_t offset,
                     "found values with " + sum_text(sum) + ", expected " + sum_text(segment.sum));
     Result<std::vector<std::byte>> decoded =
         decode_piece(segment.codec, stored, segment.length + segment.cut);
-    if (!decoded.ok()) {
-      const Status& status = decoded.status();
-      return Status(status.code(), {}, segment.position, status.rule(), status.message());
-    }
+    if (!decoded.ok()) return decoded.status().at({}, segment.position);
     decoded_ = std::move(*decoded);
     decoded_position_ = segment.position;
   }

@@ -33,8 +33,7 @@ Status KeptRows::read(PageUse use, const BlockTable& table, const ByteSource& fi
     if (!is_wanted) return true;
     const Status sound =
         use == PageUse::kTags ? row_tag(row).status() : row_statistics(row).status();
-    if (!sound.ok())
-      return Status(sound.code(), file.name(), found.offset(), sound.rule(), sound.message());
+    if (!sound.ok()) return sound.at(file.name(), found.offset());
     out.by_order.emplace_back(row.order, out.rows.count());
     out.rows.add(row);
     return true;
