@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """What a run of the tests took, and what it left out.
 
-    scripts/test_report.py [--budget FILE] [-j N] BUILD...
+    scripts/test_report.py [--budget FILE] [-j TESTS] [--cores N] BUILD...
 
 Each BUILD has Testing/tests.xml, which `ctest --output-junit` wrote. Prints the tests that were skipped, with the reason
-that each gave; the ten slowest; and for each group the core-seconds, which are a test's seconds times the processors that
-ctest kept for it, N at most. A group is a folder of tests/: that of a GoogleTest executable, else the first word of the
+that each gave; the ten slowest; and for each group the core-seconds. These are a test's seconds times the jobs that ctest
+kept for it, times the share of a processor that a job had: N / TESTS, if more tests than processors ran. A group is a folder of tests/: that of a GoogleTest executable, else the first word of the
 test's name; what is in no folder is in the group "other". Exit code 1: a group took more than tests/budget.tsv allows or
 has no line there, or a skipped test gives no reason.
 """
@@ -31,7 +31,7 @@ class Test(NamedTuple):
     name: str
     group: str
     seconds: float
-    cores: int
+    cores: float
     skipped: str | None  # why
 
 
@@ -41,7 +41,7 @@ def group_of(name, command):
     return word if (TESTS / word).is_dir() else "other"
 
 
-def read(build, jobs):
+def read(build, jobs, cores):
     listed = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, check=True).stdout
     about = {test["name"]: test for test in json.loads(listed)["tests"]}
     tests = []
@@ -53,7 +53,7 @@ def read(build, jobs):
             said = REASON.search(case.findtext("system-out", ""))
             skipped = (said[1] or said[2] or "") if said else ""
         tests.append(Test(build.name, name, group_of(name, about[name].get("command", [""])), float(case.get("time")),
-                          min(properties.get("PROCESSORS", 1), jobs), skipped))  # fmt: skip
+                          min(properties.get("PROCESSORS", 1), jobs) * min(1, cores / jobs), skipped))  # fmt: skip
     return tests
 
 
@@ -96,10 +96,11 @@ def print_groups(tests, limits):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--budget", type=Path, default=TESTS / "budget.tsv")
-    parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count())
+    parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count(), help="tests that ran at the same time")
+    parser.add_argument("--cores", type=int, default=os.cpu_count(), help="processors that they shared")
     parser.add_argument("builds", nargs="+", type=Path, metavar="BUILD")
     arguments = parser.parse_args()
-    tests = [test for build in arguments.builds for test in read(build, arguments.jobs)]
+    tests = [test for build in arguments.builds for test in read(build, arguments.jobs, arguments.cores)]
     explained = print_skipped(tests)
     print_slowest(tests)
     return 0 if print_groups(tests, read_limits(arguments.budget)) and explained else 1
