@@ -12,6 +12,7 @@
 #include "hdf5_error.h"
 #include "nmb/classic.h"
 #include "object_header_in.h"
+#include "model/value_begin.h"
 #include "resource_limits.h"
 #include "scales_in.h"
 #include "space_in.h"
@@ -349,8 +350,8 @@ std::uint64_t BlockIn::add_nothing(VarId variable) {
 }
 
 std::uint64_t BlockIn::append_run(std::uint64_t length, std::uint64_t source, RunSource from) {
-  const std::uint64_t begin = next_begin();
-  runs_.push_back({begin, length, source, from});
+  const std::uint64_t begin = extent_end_;
+  add_run({begin, length, source, from});
   extent_end_ = begin + length;
   return begin;
 }
@@ -451,7 +452,9 @@ Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& objec
   const TypeTable& table = types_.table();
   const std::uint64_t size = table.value_size(code), step = H5Tget_size(type);
   NMB_ASSIGN(const std::uint64_t count, elements_of(space, object));
-  const std::uint64_t array = count * size, begin = next_begin();
+  const bool has_heap = table.needs_heap(code);
+  const std::uint64_t array = count * size;
+  const std::uint64_t begin = has_heap ? region_begin(extent_end_) : extent_end_;
   NMB_ASSIGN(const std::uint64_t elements_at, file_.spool->reserve(array, object));
   Heap heap(array);
   runs_.push_back({begin, array, elements_at, RunSource::kSpool});
@@ -511,7 +514,7 @@ Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& objec
     }
   }
   const std::uint64_t region = heap.end();
-  if (table.needs_heap(code)) storage_.push_back({variable, StorageKind::kHeap, region, {}, {}});
+  if (has_heap) storage_.push_back({variable, StorageKind::kHeap, region, {}, {}});
   extent_end_ = begin + region;
   return begin;
 }
@@ -558,7 +561,7 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
       return failure(Code::kLimit, object, ": found more than ", kMostTable / ChunkRow::kLength,
                      " chunks");
   }
-  const std::uint64_t begin = next_begin();
+  const std::uint64_t begin = region_begin(extent_end_);
   NMB_ASSIGN(const std::uint64_t table_at,
              file_.spool->reserve(chunks * ChunkRow::kLength, object));
   std::vector<std::byte> table(chunks * ChunkRow::kLength);

@@ -14,6 +14,7 @@
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "nmb/classic.h"
+#include "model/value_begin.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/items.h"
@@ -438,8 +439,7 @@ class BlockMover {
     return to->def_extended_att(new_owner, attribute.name, attribute.type, count, *values);
   }
 
-  // Writes the regions of the variables in the order of the variables. Each region begins at a
-  // multiple of 8. The program nmb-hdf5 writes the same layout.
+  // Writes the values of the variables in the order of the variables.
   Result<std::shared_ptr<const ByteSource>> move_values(Metadata* metadata, Extension* extension) {
     const Metadata& was = block_.metadata;
     bool any = drops_variables_;
@@ -450,21 +450,17 @@ class BlockMover {
     if (was.record_dimension()) return Status(Code::kUnsupported, "found references in records");
     for (VarId v = 0; v < was.variable_count(); ++v) {
       if (!numbers_[v]) continue;
-      const auto storage = std::ranges::find(extension->storage, v, &Storage::variable);
-      const bool is_stored = storage != extension->storage.end();
+      const auto found = std::ranges::find(extension->storage, v, &Storage::variable);
+      Storage* const storage = found == extension->storage.end() ? nullptr : &*found;
       const std::uint64_t length = was.slice_bytes(v).value_or(0);
       const std::uint64_t from = was.begin(v) - block_.layout.header_length;
-      if (length == 0 && !(is_stored && storage->kind == StorageKind::kChunked)) {
-        metadata->set_begin(*numbers_[v], end_);
-        continue;
-      }
-      const std::uint64_t begin = round_up(end_, 8);
-      metadata->set_begin(*numbers_[v], begin);
-      end_ = begin;
-      if (is_stored && storage->kind == StorageKind::kHeap && leads(was.variable(v).type))
-        NMB_TRY(of(v, move_region(v, from, length, &*storage)));
-      else if (length > 0)
-        add_run({begin, length, from, 0});
+      end_ = value_begin(end_, storage);
+      metadata->set_begin(*numbers_[v], end_);
+      if (length == 0) continue;
+      if (storage && storage->kind == StorageKind::kHeap && leads(was.variable(v).type))
+        NMB_TRY(of(v, move_region(v, from, length, storage)));
+      else
+        add_run({end_, length, from, 0});
     }
     std::erase_if(extension->storage, [&](const Storage& one) { return !numbers_[one.variable]; });
     for (Storage& one : extension->storage) one.variable = *numbers_[one.variable];
