@@ -132,14 +132,9 @@ Property& BlockIn::add_property(Property::Number number, VarId owner, std::uint3
   return p;
 }
 
-// Appends the properties in the order that the hdf5 section requires. Properties without an
-// attribute come first.
+// Appends the properties of one owner in the order that the hdf5 section requires.
 void BlockIn::append_properties(std::vector<Property> properties, std::vector<std::byte>* section) {
-  const auto place = [](const Property& p) {
-    return std::tuple(p.attribute + 1, static_cast<std::uint16_t>(p.number));
-  };
-  std::stable_sort(properties.begin(), properties.end(),
-                   [&](const Property& a, const Property& b) { return place(a) < place(b); });
+  std::ranges::stable_sort(properties, {}, place_of);
   for (const Property& p : properties) append_property(p, section);
 }
 

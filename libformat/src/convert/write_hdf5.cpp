@@ -97,9 +97,7 @@ class DefinitionsInOrder {
         const std::vector<std::uint32_t>& numbers = new_numbers(p.owner);
         if (p.attribute < numbers.size()) p.attribute = numbers[p.attribute];
       }
-    std::ranges::stable_sort(properties, {}, [](const hdf5::Property& p) {
-      return std::tuple(p.owner, p.attribute, p.number);
-    });
+    std::ranges::stable_sort(properties, {}, hdf5::place_of);
     for (hdf5::Property& p : properties) {
       // The bytes of this property contain numbers of types.
       if (p.number == Number::kTypeAttributes) return from_;

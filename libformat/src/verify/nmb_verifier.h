@@ -110,6 +110,8 @@ class NmbVerifier {
 
   // These functions in verify_tables.cpp check the statistics table and the tag table (section
   // 9.2).
+  void check_properties(const Extension& extension, std::uint64_t body_at,
+                        const std::string& object);
   struct TableWalk;
   void check_table(PageUse use);
   bool check_table_page(const std::shared_ptr<const Page>& page, TableWalk* walk);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "nmb/extension.h"
@@ -114,6 +115,11 @@ struct Property {
 
 // Appends a property to a section. Append the properties in the order of the section.
 NMB_EXPORT void append_property(const Property& property, std::vector<std::byte>* section);
+
+// The place of a property in the order of the section: by owner (the group first), then attribute
+// (properties without an attribute first), then number.
+using PropertyPlace = std::tuple<std::uint32_t, std::uint32_t, Property::Number>;
+NMB_EXPORT PropertyPlace place_of(const Property& property);
 
 // Returns all properties of a section. Errors: kDamaged (R-H5-1), with an offset in `section`.
 NMB_EXPORT Result<std::vector<Property>> decode_properties(std::span<const std::byte> section);
