@@ -9,10 +9,12 @@
 #include "attributes_out.h"
 #include "chunk_index_in.h"
 #include "creation_in.h"
+#include "hdf5/model/type_header.h"
+#include "hdf5/model/virtual_name.h"
 #include "hdf5_error.h"
+#include "model/value_begin.h"
 #include "nmb/classic.h"
 #include "object_header_in.h"
-#include "model/value_begin.h"
 #include "resource_limits.h"
 #include "scales_in.h"
 #include "space_in.h"
@@ -653,6 +655,10 @@ Status BlockIn::add_virtual(VarId variable, const std::string& object, hid_t pli
     VirtualSource source;
     NMB_ASSIGN(source.file, name(H5Pget_virtual_filename, i));
     NMB_ASSIGN(source.data_set, name(H5Pget_virtual_dsetname, i));
+    if (source.is_in_own_file())
+      source.data_set = *moved_source(source.data_set, [&](const std::string& path) {
+        return std::optional(file_.placed(path));
+      });
     NMB_ASSIGN(const Handle here, read_handle(H5Pget_virtual_vspace(plist, i), object));
     NMB_ASSIGN(const Handle there, read_handle(H5Pget_virtual_srcspace(plist, i), object));
     NMB_ASSIGN(source.here, encoded_selection(here.get(), object, Extent::kOfVirtual));

@@ -11,10 +11,11 @@
 
 #include "hdf5/model/hdf5_section.h"
 #include "hdf5/model/netcdf_marks.h"
+#include "hdf5/model/virtual_name.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
-#include "nmb/classic.h"
 #include "model/value_begin.h"
+#include "nmb/classic.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
 #include "wire/items.h"
@@ -274,6 +275,7 @@ class BlockMover {
       const std::optional<VarId> owner = new_number(p.owner);
       if (!owner || !move_place(&p)) continue;
       std::erase_if(p.links, [&](hdf5::Link& link) { return !move_link(&link); });
+      std::erase_if(p.sources, [&](hdf5::VirtualSource& source) { return !move_source(&source); });
       std::vector<std::byte>& fill = p.creation.fill_value;
       if (p.number == PropertyNumber::kCreation && p.owner < block_.metadata.variable_count() &&
           leads(block_.metadata.variable(p.owner).type) && !fill.empty()) {
@@ -357,6 +359,16 @@ class BlockMover {
     if (!to) lost_.push_back("link " + in_quotes(link->name));
     if (to && !(is_relative && to == new_path_of(link->content))) link->content = std::move(*to);
     return to.has_value();
+  }
+
+  // Changes the path of a source of a virtual data set. Returns false if the source must be left
+  // out.
+  bool move_source(hdf5::VirtualSource* source) {
+    if (!source->is_in_own_file()) return true;
+    std::optional<std::string> moved = hdf5::moved_source(source->data_set, map_);
+    if (!moved) lost_.push_back("source " + in_quotes(source->data_set) + " of a virtual data set");
+    if (moved) source->data_set = *std::move(moved);
+    return moved.has_value();
   }
 
   // Returns the changed values of an attribute, followed by the bytes to which they refer.
@@ -556,11 +568,13 @@ Result<bool> has_paths(const Metadata& metadata) {
     if (extension->types[i].type_class == TypeClass::kReference ||
         !extension->types[i].name.empty())
       return true;
-  constexpr hdf5::Property::Number kLinks[] = {hdf5::Property::Number::kLinks};
+  using Number = hdf5::Property::Number;
+  constexpr Number kPaths[] = {Number::kLinks, Number::kVirtual};
   NMB_ASSIGN(const std::vector<hdf5::Property> properties,
-             hdf5::decode_properties(extension->hdf5, kLinks));
+             hdf5::decode_properties(extension->hdf5, kPaths));
   return std::ranges::any_of(properties, [](const hdf5::Property& p) {
-    return std::ranges::any_of(p.links, leads_to_object);
+    return std::ranges::any_of(p.links, leads_to_object) ||
+           std::ranges::any_of(p.sources, &hdf5::VirtualSource::is_in_own_file);
   });
 }
 
