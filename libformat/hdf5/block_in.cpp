@@ -177,13 +177,9 @@ Result<Type> BlockIn::add_named_type(hid_t type) {
   if (found.empty()) return code;
   Metadata attributes{Metadata::Names::kAsFound};
   NMB_TRY(add_attributes(std::move(found), kGlobal, &attributes, false));
-  auto extension = std::make_shared<Extension>();
-  extension->types = types_.table();
-  attributes.set_extension(extension);
   Property& p = add_property(Property::Number::kTypeAttributes, kGlobal);
   p.type = code;
-  NMB_ASSIGN(p.bytes, encode_extended_body(attributes, 0));
-  p.bytes.resize(load_be<std::uint64_t>(p.bytes.data() + 12));  // only the header
+  NMB_ASSIGN(p.bytes, encode_type_attributes(std::move(attributes), types_.table()));
   return code;
 }
 
