@@ -280,6 +280,7 @@ def check(test):
     for name in names:
         check_one(test, test.work / name)
     check_together(test, names)
+    check_reads(test)
     check_appended(test, names)
     check_groups_without_file_names(test)
     check_size(test)
@@ -287,8 +288,8 @@ def check(test):
     check_partial_chunks(test)
     check_stored_twice(test)
     check_sizes(test)
-    if corpus := os.environ.get("NMB_CORPUS"):
     check_small_arrays(test)
+    if corpus := os.environ.get("NMB_CORPUS"):
         check_corpus(test, corpus)
 
 
