@@ -90,9 +90,8 @@ void NmbVerifier::check_properties(const Extension& extension, std::uint64_t bod
   if (properties.ok()) return;
   const Status& status = properties.status();
   report("R-H5-1", body_at, object,
-         joined_text("an hdf5 section that breaks the rule at its byte ", status.offset(), " (",
-                     status.message(), ")"),
-         "properties in order, as spec/hdf5_section.md says");
+         joined_text("a damaged hdf5 section (byte ", status.offset(), ": ", status.message(), ")"),
+         "a section as in spec/hdf5_section.md");
 }
 
 // Checks a block that has a need unknown to this version. Only the sums of such a block can be
