@@ -9,7 +9,10 @@
 #include "attributes_out.h"
 #include "chunk_index_in.h"
 #include "creation_in.h"
+#include "hdf5/model/type_header.h"
+#include "hdf5/model/virtual_name.h"
 #include "hdf5_error.h"
+#include "model/value_begin.h"
 #include "nmb/classic.h"
 #include "object_header_in.h"
 #include "resource_limits.h"
@@ -131,14 +134,9 @@ Property& BlockIn::add_property(Property::Number number, VarId owner, std::uint3
   return p;
 }
 
-// Appends the properties in the order that the hdf5 section requires. Properties without an
-// attribute come first.
+// Appends the properties of one owner in the order that the hdf5 section requires.
 void BlockIn::append_properties(std::vector<Property> properties, std::vector<std::byte>* section) {
-  const auto place = [](const Property& p) {
-    return std::tuple(p.attribute + 1, static_cast<std::uint16_t>(p.number));
-  };
-  std::stable_sort(properties.begin(), properties.end(),
-                   [&](const Property& a, const Property& b) { return place(a) < place(b); });
+  std::ranges::stable_sort(properties, {}, place_of);
   for (const Property& p : properties) append_property(p, section);
 }
 
@@ -179,13 +177,9 @@ Result<Type> BlockIn::add_named_type(hid_t type) {
   if (found.empty()) return code;
   Metadata attributes{Metadata::Names::kAsFound};
   NMB_TRY(add_attributes(std::move(found), kGlobal, &attributes, false));
-  auto extension = std::make_shared<Extension>();
-  extension->types = types_.table();
-  attributes.set_extension(extension);
   Property& p = add_property(Property::Number::kTypeAttributes, kGlobal);
   p.type = code;
-  NMB_ASSIGN(p.bytes, encode_extended_body(attributes, 0));
-  p.bytes.resize(load_be<std::uint64_t>(p.bytes.data() + 12));  // only the header
+  NMB_ASSIGN(p.bytes, encode_type_attributes(std::move(attributes), types_.table()));
   return code;
 }
 
@@ -349,8 +343,8 @@ std::uint64_t BlockIn::add_nothing(VarId variable) {
 }
 
 std::uint64_t BlockIn::append_run(std::uint64_t length, std::uint64_t source, RunSource from) {
-  const std::uint64_t begin = next_begin();
-  runs_.push_back({begin, length, source, from});
+  const std::uint64_t begin = extent_end_;
+  add_run({begin, length, source, from});
   extent_end_ = begin + length;
   return begin;
 }
@@ -451,7 +445,9 @@ Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& objec
   const TypeTable& table = types_.table();
   const std::uint64_t size = table.value_size(code), step = H5Tget_size(type);
   NMB_ASSIGN(const std::uint64_t count, elements_of(space, object));
-  const std::uint64_t array = count * size, begin = next_begin();
+  const bool has_heap = table.needs_heap(code);
+  const std::uint64_t array = count * size;
+  const std::uint64_t begin = has_heap ? region_begin(extent_end_) : extent_end_;
   NMB_ASSIGN(const std::uint64_t elements_at, file_.spool->reserve(array, object));
   Heap heap(array);
   runs_.push_back({begin, array, elements_at, RunSource::kSpool});
@@ -511,7 +507,7 @@ Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& objec
     }
   }
   const std::uint64_t region = heap.end();
-  if (table.needs_heap(code)) storage_.push_back({variable, StorageKind::kHeap, region, {}, {}});
+  if (has_heap) storage_.push_back({variable, StorageKind::kHeap, region, {}, {}});
   extent_end_ = begin + region;
   return begin;
 }
@@ -558,7 +554,7 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
       return failure(Code::kLimit, object, ": found more than ", kMostTable / ChunkRow::kLength,
                      " chunks");
   }
-  const std::uint64_t begin = next_begin();
+  const std::uint64_t begin = region_begin(extent_end_);
   NMB_ASSIGN(const std::uint64_t table_at,
              file_.spool->reserve(chunks * ChunkRow::kLength, object));
   std::vector<std::byte> table(chunks * ChunkRow::kLength);
@@ -655,6 +651,10 @@ Status BlockIn::add_virtual(VarId variable, const std::string& object, hid_t pli
     VirtualSource source;
     NMB_ASSIGN(source.file, name(H5Pget_virtual_filename, i));
     NMB_ASSIGN(source.data_set, name(H5Pget_virtual_dsetname, i));
+    if (source.is_in_own_file())
+      source.data_set = *moved_source(source.data_set, [&](const std::string& path) {
+        return std::optional(file_.placed(path));
+      });
     NMB_ASSIGN(const Handle here, read_handle(H5Pget_virtual_vspace(plist, i), object));
     NMB_ASSIGN(const Handle there, read_handle(H5Pget_virtual_srcspace(plist, i), object));
     NMB_ASSIGN(source.here, encoded_selection(here.get(), object, Extent::kOfVirtual));

@@ -88,7 +88,6 @@ class BlockIn {
   std::uint64_t add_nothing(VarId variable);
   // Adds a run after all other runs. Returns the offset in the extent at which the run begins.
   std::uint64_t append_run(std::uint64_t length, std::uint64_t source, RunSource from);
-  std::uint64_t next_begin() const { return (extent_end_ + 7) & ~std::uint64_t{7}; }
   // Adds a property of the group or of the current variable.
   Property& add_property(Property::Number number, VarId owner,
                          std::uint32_t attribute = kNoAttribute);

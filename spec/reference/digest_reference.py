@@ -361,7 +361,7 @@ def nmb_block(file, entry, c):
         if c.extension and any(a.name == b"CLASS" for a in v.attributes):
             raise Unsupported("a block with dimension scales")
     block, types = Block(bytes(entry.name)), NmbTypes(c.extension)
-    properties = nmb_reference.read_hdf5_section(file, entry, c)
+    properties = c.extension.properties if c.extension else []
     found = {p[:3]: p[3] for p in properties}
     none = extended.NO_ATTRIBUTE
     above = above_levels(c, properties)

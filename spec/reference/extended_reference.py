@@ -1,8 +1,8 @@
 """Decodes extended bodies (kind 6) and the values that they describe, in the order of section 15 of format.md.
 
 decode() returns the Header of classic_reference.py with an Extension. If a broken rule prevents reading, it raises
-ClassicError, with an offset from the body's first byte. R-XC-1, R-XV-1 and R-H5-1 are checked only when values or
-the hdf5 section are read. If R-XC-1, R-XV-1 or R-H5-1 is broken, BrokenValue is raised.
+ClassicError, with an offset from the body's first byte. R-XC-1 and R-XV-1 are checked only when values are read, and
+R-H5-1 is checked by read_properties(). If R-XC-1, R-XV-1 or R-H5-1 is broken, BrokenValue is raised.
 """
 
 import fractions
@@ -113,6 +113,7 @@ class Extension:
         self.unlimited = {}  # dimension: (whether it is the record dimension, offset of its entry)
         self.storage = {}  # variable: Storage
         self.hdf5 = b""
+        self.properties = []  # of the hdf5 section, if it is read and sound
         self.critical_for_writing = False  # there is an unknown section that is critical for writing
 
     def size_of(self, type_):
@@ -781,6 +782,8 @@ def read_property(items, number):
         return out
     if number in (TYPE_ATTRIBUTES, TYPE_COMMENT):
         type_ = items.number(4, "type")
+        if type_ > 0xFFFF:
+            items.fail(f"type {type_}")
         items.zero(4)
         return type_, items.bytes(items.left(), "bytes")
     if number in (EXTERNAL, VIRTUAL):

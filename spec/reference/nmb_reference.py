@@ -1518,7 +1518,7 @@ def scan_values(file, blocks):
 
 
 def read_body(file, entry, header, body, what):
-    """Checks R-BK-10 to R-BK-12 and returns the decoded body.
+    """Checks R-BK-10 to R-BK-12 and R-H5-1, and returns the decoded body.
 
     Returns None if the body is damaged or unsupported.
     """
@@ -1560,6 +1560,11 @@ def read_body(file, entry, header, body, what):
     if wrong:
         field, reason = wrong
         file.find("R-BK-12", entry.at(field), f"{what}: {reason}")
+    if c.extension:
+        try:
+            c.extension.properties = extended.read_properties(c.extension.hdf5)
+        except extended.BrokenValue as error:
+            file.find("R-H5-1", at, f"{what}: {error}")
     return c
 
 
@@ -1859,7 +1864,7 @@ def check_statistics(file, entry, c, told):
     """
     rows, variables = file.statistics.get(entry["order"], {}), {v.name: v for v in c.variables}
     entry.statistics = {}
-    properties = read_hdf5_section(file, entry, c) if rows else []
+    properties = c.extension.properties if c.extension else []
     fills = {p[1]: p[3].fill for p in properties if p[0] == extended.CREATION and p[2] == extended.NO_ATTRIBUTE}
     stray, counted = [], []
     for name, row in rows.items():
@@ -2711,16 +2716,6 @@ def dimension_document(c, number):
     return out | ({"unlimited": number in c.extension.unlimited} if c.extension else {})
 
 
-def read_hdf5_section(file, entry, c):
-    if c.extension is None:
-        return []
-    try:
-        return extended.read_properties(c.extension.hdf5)
-    except extended.BrokenValue as error:
-        file.reading.append((error.rule, str(name_text(entry.name)), str(error)))
-        return []
-
-
 def block_document(file, entry, header, c):
     document = {
         "name": name_text(entry.name),
@@ -2746,7 +2741,7 @@ def block_document(file, entry, header, c):
             ),
         )
 
-    properties = read_hdf5_section(file, entry, c)
+    properties = c.extension.properties if c.extension else []
     if c.extension:
         document["types"] = [type_document(*item) for item in enumerate(c.extension.types)]
         document["hdf5"] = [list(p[:3]) for p in properties]

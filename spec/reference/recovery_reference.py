@@ -540,10 +540,6 @@ class Recovered:
     def read_block(self, found, entry):
         scan, at = self.scan, found.position
         header = Fields(scan.bytes, None, at, BLOCK)
-        try:
-            found.name.decode("utf-8")
-        except UnicodeDecodeError:
-            return False
         if found.name and (b"\0" in found.name or any(p in (b"", b".", b"..") for p in found.name.split(b"/"))):
             return False
         is_confirmed = entry is not None
@@ -604,7 +600,9 @@ class Recovered:
             return None
         try:
             c = extended.decode(body) if header["kind"] == 6 else classic.decode(body, values_follow=False)
-        except (classic.ClassicError, extended.Unsupported):
+            if c.extension:
+                extended.read_properties(c.extension.hdf5)
+        except (classic.ClassicError, extended.Unsupported, extended.BrokenValue):
             return None
         found.body = bytes(body)
         return c if c.kind == header["kind"] else None

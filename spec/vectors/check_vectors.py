@@ -27,7 +27,7 @@ import nmb_reference  # noqa: E402
 RULE = re.compile(r"^\|\s*(R-[A-Z0-9]+-\d+)\s*\|")
 FLIPS = 30  # number of bits that are flipped in each small valid file
 EXPECT = re.compile(
-    r"^(remark |unsupported )?(R-[A-Z]+-\d+) at (.*?)( naming (R-(?:CH|X[A-Z])-\d+)( at (.*?))?)?( only)?$"
+    r"^(remark |unsupported )?(R-[A-Z0-9]+-\d+) at (.*?)( naming (R-(?:CH|X[A-Z])-\d+)( at (.*?))?)?( only)?$"
 )
 READING = re.compile(r'^reading (R-[A-Z0-9]+-\d+) of "(.*)"$')
 

@@ -48,8 +48,7 @@ def user_block(path, size, rng):
 
 
 def data_sets(path, size, rng):
-    """Many small data sets with an attribute, in a group for each hundred. Their sizes are multiples of 8 bytes; other
-    sizes need padding between the values of a block, which takes as much room in the data map as the values."""
+    """Many small data sets with an attribute, in a group for each hundred."""
     count = size // DATA_SETS // 8 * 2
     with h5py.File(path, "w", libver=("earliest", "v108")) as file:
         for i in range(DATA_SETS):

@@ -247,6 +247,26 @@ def check_sizes(test):
         test.check(size <= 1.01 * path.stat().st_size + 65536, f"{path.name} became {size} bytes")
 
 
+def check_small_arrays(test):
+    """Packs arrays whose sizes are not multiples of 8. Arrays that follow each other need one row of a data map."""
+    path = test.work / "arrays.h5"
+    with h5py.File(path, "w", libver="latest") as file:
+        for n in range(1000):
+            file.create_dataset(f"g{n // 100}/v{n % 100}", data=np.arange(n, n + 3001).astype("u1"))
+    size = check_one(test, path)
+    growth = size - path.stat().st_size
+    test.check(growth <= 45000, f"arrays.h5 became {growth} bytes longer")
+
+
+def check_reads(test):
+    """nmverify reads the bytes of small originals once: for their digests, for their blocks, and to decode chunks. Other
+    values are read twice if they are tables of chunks."""
+    size = (test.work / "all.nmb").stat().st_size
+    report = json.loads(test.run("nmverify", "--json", "all.nmb"))
+    read = report["summary"]["bytes_read"]
+    test.check(read <= 1.25 * size, f"all.nmb: read {read} bytes of {size}")
+
+
 def check_corpus(test, corpus):
     with open(os.path.join(corpus, "INDEX.tsv"), encoding="utf-8") as index:
         rows = [row for row in csv.DictReader(index, delimiter="\t") if row["kind"] not in CLASSIC]
@@ -260,6 +280,7 @@ def check(test):
     for name in names:
         check_one(test, test.work / name)
     check_together(test, names)
+    check_reads(test)
     check_appended(test, names)
     check_groups_without_file_names(test)
     check_size(test)
@@ -267,6 +288,7 @@ def check(test):
     check_partial_chunks(test)
     check_stored_twice(test)
     check_sizes(test)
+    check_small_arrays(test)
     if corpus := os.environ.get("NMB_CORPUS"):
         check_corpus(test, corpus)
 

@@ -139,6 +139,69 @@ def check_virtual(test):
         test.check(not out.found, f"back{i}.h5: {out.found[:3]}")
 
 
+def make_own_sources(path):
+    """Virtual data sets whose sources are in the same file."""
+    with h5py.File(path, "w") as file:
+        file["d"], file["g/x"], file["100%"] = numpy.arange(4), numpy.arange(4) + 10, numpy.arange(4) + 20
+        for i in range(2):
+            file[f"g/part{i}"] = numpy.arange(4) + 100 * (i + 1)
+        for where, source in (("v", "/d"), ("w", "g/x"), ("g/u", "d"), ("percent", "/100%%")):
+            layout = h5py.VirtualLayout((4,), "i8")
+            layout[:] = h5py.VirtualSource(".", source, (4,))
+            file.create_virtual_dataset(where, layout, fillvalue=-1)
+        here = h5py.h5s.create_simple((8,), (h5py.h5s.UNLIMITED,))
+        here.select_hyperslab((0,), (h5py.h5s.UNLIMITED,), stride=(4,), block=(4,))
+        for name, source in ((b"parts", b"g/part%b"), (b"slashed", b"/g/part%b")):
+            create = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            create.set_layout(h5py.h5d.VIRTUAL)
+            create.set_virtual(here, b".", source, h5py.h5s.create_simple((4,)))
+            h5py.h5d.create(file.id, name, h5py.h5t.STD_I64LE, here, create)
+
+
+def check_own_sources(test):
+    """Sources in the same file follow the names of blocks."""
+    for name in ("own", "50%"):
+        make_own_sources(test.work / f"{name}.h5")
+    with h5py.File(test.work / "own.h5") as file:
+        wanted = {name: list(file[name]) for name in ("v", "w", "g/u", "percent", "parts", "slashed")}
+    test.check(wanted["parts"] == [100, 101, 102, 103, 200, 201, 202, 203], f"own.h5: {wanted}")
+    test.run("nmcat", "own.h5", "50%.h5", "-o", "owns.nmb")
+    test.run("nmcat", "owns.nmb", "-o", "nested.nmb", "--block-name", "run/{group}")
+    for source, above in (("owns", ""), ("nested", "run/")):
+        test.run("nmconvert", f"{source}.nmb", f"{source}.h5")
+        with h5py.File(test.work / f"{source}.h5") as file:
+            for block in ("own", "50%"):
+                found = {name: list(file[f"{above}{block}/{name}"]) for name in wanted}
+                test.check(found == wanted, f"{source}.h5: {block}: {found}")
+    # A block that becomes the root again.
+    test.run("nmconvert", "nested.nmb", "back.h5", "--extract", "run/own")
+    with h5py.File(test.work / "back.h5") as file:
+        group = file["run/own"] if "run" in file else file
+        test.check(all(list(group[name]) == wanted[name] for name in wanted if name in group), "back.h5: other values")
+
+
+def check_types_with_attributes(test):
+    """Attributes whose order is not tracked, of objects beside a named datatype that has attributes."""
+    with h5py.File(test.work / "typed.h5", "w") as file:
+        file["t"] = numpy.dtype([("a", "<i4")])
+        for name in ("z", "m", "b", "k"):
+            file["t"].attrs[name] = name
+        file["t"].attrs.create("of type", numpy.zeros(2, file["t"].dtype), dtype=file["t"])
+        data = file.create_dataset("d", (2,), file["t"])
+        for i in range(7):
+            data.attrs[f"{(i * 5) % 7} long" + "x" * 40 * i] = "y" * 30 * i
+        for i in (1, 3, 5):
+            del data.attrs[f"{(i * 5) % 7} long" + "x" * 40 * i]
+            data.attrs[f"new {i}"] = i
+        del file["t"].attrs["z"]
+        file["t"].attrs["a"] = 1
+    test.run("nmconvert", "typed.h5", "typed.nmb")
+    test.run("nmconvert", "typed.nmb", "typed_back.h5")
+    test.run("nmconvert", "typed_back.h5", "typed_again.h5")
+    out = compare_files.compare(test.work / "typed.h5", test.work / "typed_again.h5")
+    test.check(not out.found, f"typed_again.h5: {out.found[:3]}")
+
+
 def check_zero_length(test):
     with h5py.File(test.work / "zero.h5", "w") as file:
         file["odd"] = numpy.arange(3, dtype="i1")
@@ -340,6 +403,8 @@ def check(test):
     check_user_block(test)
     check_types_and_links(test)
     check_virtual(test)
+    check_own_sources(test)
+    check_types_with_attributes(test)
     check_zero_length(test)
     check_renamed(test)
     check_empty_roots(test)

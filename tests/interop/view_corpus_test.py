@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""HDF5 and netCDF-4 files of NMB_CORPUS as NMB files with a view with copies: what HDF5 and netCDF programs show of each
-view is what they show of the source, except for the objects that nminspect names as left out.
+"""HDF5 and netCDF-4 files of NMB_CORPUS as NMB files with a view, without and with copies: nminspect names all objects
+that the views leave out. What HDF5 and netCDF programs show of each view with copies is what they show of the source,
+except for these objects.
 
     view_corpus_test.py --tools FOLDER [FILE...]
 
@@ -18,8 +19,6 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from tool_runs import ALL, h5py, main  # noqa: E402
 from view_pairs import SHOWN, Pairs  # noqa: E402
-
-LIST = Path(__file__).with_name("view_left_out.tsv")
 
 
 def hdf5_files(corpus):
@@ -57,35 +56,71 @@ def objects_of(path):
     return count
 
 
-class ViewCorpus:
-    def __init__(self, test):
-        self.test, self.shown, self.all, self.left_out, self.pairs = test, 0, 0, [], Pairs()
+class Form:
+    """A form of view: the option that makes it, and the list of what it may leave out."""
 
-    def file(self, path, corpus):
-        test, out = self.test, self.test.work / "out.nmb"
-        name = path.relative_to(corpus) if path.is_relative_to(corpus) else path.name
-        done = subprocess.run([test.tools / "nmconvert", path, out, "-f", "--hdf5-view", "on", "--view-copies", "--no-sync"], capture_output=True, text=True)
+    def __init__(self, name, options, list_name):
+        self.name, self.options, self.list = name, options, Path(__file__).with_name(list_name)
+        self.shown, self.all, self.left_out = 0, 0, []
+
+    def make(self, test, path, name):
+        """Makes out.nmb with a view. Returns what the view leaves out, or None if the file is refused."""
+        command = [test.tools / "nmconvert", path, test.work / "out.nmb", "-f", "--hdf5-view", "on", "--no-sync"]
+        done = subprocess.run([*command, *self.options], capture_output=True, text=True)
         if done.returncode != 0:
             if "HDF5 view" in done.stderr or done.returncode < 0 or done.returncode > 3:
                 test.problems.append(f"{name}: nmconvert: {done.stderr}")
-            return
-        test.run("nmverify", out)
-        said = test.run("nminspect", "view", "--json", out)
+            return None
+        said = test.run("nminspect", "view", "--json", "out.nmb")
         if test.exit_code != 0:
-            return
+            return None
         left_out = json.loads(said)["left_out"]
         self.left_out += [(str(name), one["reason"], one["kind"], one["path"], one.get("attribute", "")) for one in left_out]
+        return left_out
+
+    def count(self, objects, left_out):
+        self.all += objects
+        self.shown += objects - sum(one["reason"] not in SHOWN for one in left_out)
+
+    def check(self, test):
+        test.check(self.shown >= 0.9 * self.all, f"{self.name}: fewer than 90 % of all objects are shown")
+        found = sorted("\t".join(one) for one in self.left_out)
+        if "NMB_UPDATE" in os.environ:
+            self.list.write_text("# Objects of files in NMB_CORPUS that views leave out: file, reason, kind, path, attribute. Lines may only be removed.\n"
+                                 + "".join(line + "\n" for line in found))
+        known = set(self.list.read_text().splitlines()[1:]) if self.list.exists() else set()
+        for line in found:
+            test.check(line in known, f"{self.name}: left out, but not in {self.list.name}: {line}")
+
+
+class ViewCorpus:
+    def __init__(self, test):
+        self.test, self.pairs = test, Pairs()
+        self.usual = Form("view", (), "view_left_out_default.tsv")
+        self.copies = Form("view with copies", ("--view-copies",), "view_left_out.tsv")
+        self.forms = (self.usual, self.copies)
+
+    def file(self, path, corpus):
+        test = self.test
+        name = path.relative_to(corpus) if path.is_relative_to(corpus) else path.name
         try:
             count = objects_of(path)
         except (OSError, RuntimeError, ValueError, KeyError) as error:
             print(f"{name}: not counted: {error}")
-            return
-        self.all += count
-        self.shown += count - sum(one["reason"] not in SHOWN for one in left_out)
+            count = 0
+        left_out = None
+        for form in self.forms:
+            left_out = form.make(test, path, name)
+            if left_out is None:
+                return
+            if count:
+                form.count(count, left_out)
+        # Values are compared in the view with copies, which shows more.
+        test.run("nmverify", "out.nmb")
         # Comparing takes most of the time, above all by h5dump, ncdump, h5repack and xarray.
         number = zlib.crc32(str(name).encode())
         if ALL or number % 6 == 0:
-            self.pairs.compare(str(name), path, out, left_out, programs=ALL or number % 12 == 0)
+            self.pairs.compare(str(name), path, test.work / "out.nmb", left_out, programs=ALL or number % 12 == 0)
 
 
 def check(test):
@@ -95,18 +130,12 @@ def check(test):
         run.file(path, corpus)
     run.pairs.print()
     test.problems += run.pairs.problems
-    print(f"{run.shown} of {run.all} objects shown ({100 * run.shown / max(run.all, 1):.1f} %)")
-    found = sorted("\t".join(one) for one in run.left_out)
-    if FILES:
-        print("\n".join(found))
-        return
-    test.check(run.shown >= 0.9 * run.all, "fewer than 90 % of all objects are shown")
-    known = set(LIST.read_text().splitlines()[1:]) if LIST.exists() else set()
-    for line in found:
-        test.check(line in known, f"left out, but not in {LIST.name}: {line}")
-    if "NMB_UPDATE" in os.environ:
-        LIST.write_text("# Objects of files in NMB_CORPUS that views leave out: file, reason, kind, path, attribute. Lines may only be removed.\n"
-                        + "".join(line + "\n" for line in found))
+    for form in run.forms:
+        print(f"{form.name}: {form.shown} of {form.all} objects shown ({100 * form.shown / max(form.all, 1):.1f} %)")
+        if FILES:
+            print("\n".join(sorted("\t".join(one) for one in form.left_out)))
+        else:
+            form.check(test)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def blocks_of(path):
     for entry, _, c in file.blocks:
         if not c.variables:
             continue
-        properties = r.read_hdf5_section(file, entry, c)
+        properties = c.extension.properties if c.extension else []
         block = found[r.name_text(entry.name)] = {}
         for v in c.variables:
             raw, _ = r.read_values(file, entry, c, v, properties)

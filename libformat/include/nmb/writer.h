@@ -191,6 +191,8 @@ struct FilePlan {
 // A block that is copied unchanged.
 struct PackedBlock : BlockCounts {
   std::string name;
+  // kAsFound: the block has this name in another NMB file, so the name need not be UTF-8.
+  Metadata::Names names = Metadata::Names::kNew;
   Kind kind = Kind::kCdf5;
   std::shared_ptr<const ByteSource> body;  // exactly the bytes of the header
   // All bytes after the header; nullptr means a hole of extent_length bytes.

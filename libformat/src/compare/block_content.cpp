@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "hdf5/model/type_header.h"
@@ -41,16 +40,8 @@ constexpr std::string_view kind_text(hdf5::LinkKind kind) {
   return "";
 }
 
-// The order of properties: those of the group (kGlobal) come first, and in it those that belong to
-// no attribute.
+// The order of owners of properties: the group (kGlobal) comes first.
 std::uint32_t owner_order(const Property& property) { return property.owner + 1; }
-std::tuple<std::uint32_t, std::uint32_t, Number> place(VarId owner, std::uint32_t attribute,
-                                                       Number number) {
-  return {owner + 1, attribute + 1, number};
-}
-std::tuple<std::uint32_t, std::uint32_t, Number> place_of(const Property& property) {
-  return place(property.owner, property.attribute, property.number);
-}
 
 // Returns the part of a path before its last '/', without the first '/'.
 std::string_view group_of(std::string_view path) {
@@ -76,7 +67,6 @@ Result<BlockContent> BlockContent::of(std::string name, std::shared_ptr<const Da
   BlockContent content(std::move(name), std::move(dataset), std::move(view));
   if (const auto& extension = content.dataset_->metadata.extension()) {
     NMB_ASSIGN(content.properties_, hdf5::decode_properties(extension->hdf5));
-    std::ranges::stable_sort(content.properties_, {}, place_of);
   }
   content.add_dimensions();
   content.add_links();
@@ -134,9 +124,9 @@ std::span<const Property> BlockContent::properties_of(VarId owner) const {
 }
 
 const Property* BlockContent::property(VarId owner, Number number, std::uint32_t attribute) const {
-  const auto wanted = place(owner, attribute, number);
-  const auto found = std::ranges::lower_bound(properties_, wanted, {}, place_of);
-  return found != properties_.end() && place_of(*found) == wanted ? &*found : nullptr;
+  const hdf5::PropertyPlace wanted(owner + 1, attribute + 1, number);
+  const auto found = std::ranges::lower_bound(properties_, wanted, {}, hdf5::place_of);
+  return found != properties_.end() && hdf5::place_of(*found) == wanted ? &*found : nullptr;
 }
 
 std::string BlockContent::comment_of(VarId owner) const {

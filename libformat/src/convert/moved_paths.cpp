@@ -11,8 +11,10 @@
 
 #include "hdf5/model/hdf5_section.h"
 #include "hdf5/model/netcdf_marks.h"
+#include "hdf5/model/virtual_name.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
+#include "model/value_begin.h"
 #include "nmb/classic.h"
 #include "wire/checked.h"
 #include "wire/endian.h"
@@ -273,6 +275,7 @@ class BlockMover {
       const std::optional<VarId> owner = new_number(p.owner);
       if (!owner || !move_place(&p)) continue;
       std::erase_if(p.links, [&](hdf5::Link& link) { return !move_link(&link); });
+      std::erase_if(p.sources, [&](hdf5::VirtualSource& source) { return !move_source(&source); });
       std::vector<std::byte>& fill = p.creation.fill_value;
       if (p.number == PropertyNumber::kCreation && p.owner < block_.metadata.variable_count() &&
           leads(block_.metadata.variable(p.owner).type) && !fill.empty()) {
@@ -358,6 +361,16 @@ class BlockMover {
     return to.has_value();
   }
 
+  // Changes the path of a source of a virtual data set. Returns false if the source must be left
+  // out.
+  bool move_source(hdf5::VirtualSource* source) {
+    if (!source->is_in_own_file()) return true;
+    std::optional<std::string> moved = hdf5::moved_source(source->data_set, map_);
+    if (!moved) lost_.push_back("source " + in_quotes(source->data_set) + " of a virtual data set");
+    if (moved) source->data_set = *std::move(moved);
+    return moved.has_value();
+  }
+
   // Returns the changed values of an attribute, followed by the bytes to which they refer.
   // `is_list` is true for the HDF5 attributes that connect dimension scales with data sets. If such
   // an attribute has elements that refer to removed objects, these elements are left out, and
@@ -438,8 +451,7 @@ class BlockMover {
     return to->def_extended_att(new_owner, attribute.name, attribute.type, count, *values);
   }
 
-  // Writes the regions of the variables in the order of the variables. Each region begins at a
-  // multiple of 8. The program nmb-hdf5 writes the same layout.
+  // Writes the values of the variables in the order of the variables.
   Result<std::shared_ptr<const ByteSource>> move_values(Metadata* metadata, Extension* extension) {
     const Metadata& was = block_.metadata;
     bool any = drops_variables_;
@@ -450,21 +462,17 @@ class BlockMover {
     if (was.record_dimension()) return Status(Code::kUnsupported, "found references in records");
     for (VarId v = 0; v < was.variable_count(); ++v) {
       if (!numbers_[v]) continue;
-      const auto storage = std::ranges::find(extension->storage, v, &Storage::variable);
-      const bool is_stored = storage != extension->storage.end();
+      const auto found = std::ranges::find(extension->storage, v, &Storage::variable);
+      Storage* const storage = found == extension->storage.end() ? nullptr : &*found;
       const std::uint64_t length = was.slice_bytes(v).value_or(0);
       const std::uint64_t from = was.begin(v) - block_.layout.header_length;
-      if (length == 0 && !(is_stored && storage->kind == StorageKind::kChunked)) {
-        metadata->set_begin(*numbers_[v], end_);
-        continue;
-      }
-      const std::uint64_t begin = round_up(end_, 8);
-      metadata->set_begin(*numbers_[v], begin);
-      end_ = begin;
-      if (is_stored && storage->kind == StorageKind::kHeap && leads(was.variable(v).type))
-        NMB_TRY(of(v, move_region(v, from, length, &*storage)));
-      else if (length > 0)
-        add_run({begin, length, from, 0});
+      end_ = value_begin(end_, storage);
+      metadata->set_begin(*numbers_[v], end_);
+      if (length == 0) continue;
+      if (storage && storage->kind == StorageKind::kHeap && leads(was.variable(v).type))
+        NMB_TRY(of(v, move_region(v, from, length, storage)));
+      else
+        add_run({end_, length, from, 0});
     }
     std::erase_if(extension->storage, [&](const Storage& one) { return !numbers_[one.variable]; });
     for (Storage& one : extension->storage) one.variable = *numbers_[one.variable];
@@ -560,11 +568,13 @@ Result<bool> has_paths(const Metadata& metadata) {
     if (extension->types[i].type_class == TypeClass::kReference ||
         !extension->types[i].name.empty())
       return true;
-  constexpr hdf5::Property::Number kLinks[] = {hdf5::Property::Number::kLinks};
+  using Number = hdf5::Property::Number;
+  constexpr Number kPaths[] = {Number::kLinks, Number::kVirtual};
   NMB_ASSIGN(const std::vector<hdf5::Property> properties,
-             hdf5::decode_properties(extension->hdf5, kLinks));
+             hdf5::decode_properties(extension->hdf5, kPaths));
   return std::ranges::any_of(properties, [](const hdf5::Property& p) {
-    return std::ranges::any_of(p.links, leads_to_object);
+    return std::ranges::any_of(p.links, leads_to_object) ||
+           std::ranges::any_of(p.sources, &hdf5::VirtualSource::is_in_own_file);
   });
 }
 

@@ -8,6 +8,7 @@
 #include "convert/asked_chunks.h"
 #include "convert/chunk_region.h"
 #include "hdf5/model/hdf5_section.h"
+#include "model/value_begin.h"
 #include "nmb/classic.h"
 #include "values/chunk_filters.h"
 #include "values/rechunked_array.h"
@@ -53,13 +54,13 @@ class Recoder {
     extension.storage.clear();
     bool any = false;
     for (VarId v = 0; v < metadata.variable_count(); ++v) {
-      const std::uint64_t begin = round_up(end_, 8);
       const Storage* const storage = block_.metadata.extension()->storage_of(v);
       NMB_ASSIGN(std::optional<Storage> coded, plan(v, storage));
       if (coded) {
         any = true;
         has_zstd_ = has_zstd_ ||
                     std::ranges::find(coded->filters, kZstd, &Filter::id) != coded->filters.end();
+        const std::uint64_t begin = region_begin(end_);
         NMB_TRY(code(v, &*coded, begin));
         extension.storage.push_back(std::move(*coded));
         metadata.set_begin(v, begin);
@@ -69,11 +70,9 @@ class Recoder {
       any = any || is_cut_later;
       if (storage) extension.storage.push_back(*storage);
       const std::uint64_t length = block_.metadata.slice_bytes(v).value_or(0);
-      // A region for chunks begins at a multiple of 8, even if it contains no chunk.
-      const bool is_empty = length == 0 && !(storage && storage->kind == StorageKind::kChunked);
-      metadata.set_begin(v, is_empty ? end_ : begin);
-      if (!is_empty) end_ = begin;
-      if (length > 0) add_run({begin, length, block_.metadata.begin(v), 0});
+      end_ = value_begin(end_, storage);
+      metadata.set_begin(v, end_);
+      if (length > 0) add_run({end_, length, block_.metadata.begin(v), 0});
     }
     if (!any) return kAsItIs;
     put_properties(&extension);

@@ -11,6 +11,7 @@
 #include "format/extent/external_path.h"
 #include "hdf5/client/group_block.h"
 #include "hdf5/model/hdf5_section.h"
+#include "hdf5/model/virtual_name.h"
 #include "nmb/convert.h"
 #include "nmb/files.h"
 #include "nmb/reader.h"
@@ -26,24 +27,6 @@ namespace fs = std::filesystem;
 // reading them. Each HDF5 file also has limits of its own.
 constexpr std::size_t kMostNested = 65536;
 constexpr auto kMostTime = std::chrono::minutes(5);
-
-// Returns the name of the n-th source of a virtual data set. In `name`, "%b" stands for n and "%%"
-// for a percent sign.
-std::string numbered(std::string_view name, std::uint64_t n, bool* has_number) {
-  std::string out;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const bool is_pair = name[i] == '%' && i + 1 < name.size();
-    if (is_pair && name[i + 1] == 'b') {
-      out += std::to_string(n);
-      *has_number = true;
-      ++i;
-    } else {
-      out += name[i];
-      if (is_pair && name[i + 1] == '%') ++i;
-    }
-  }
-  return out;
-}
 
 // Finds the files that an HDF5 file names. Searches for these files by the rules of the HDF5
 // library.
@@ -81,7 +64,7 @@ class Hdf5Names {
     NMB_TRY(check(name, kPrefix));
     for (std::uint64_t n = 0;; ++n) {
       bool has_number = false, found = false;
-      const std::string source = numbered(name, n, &has_number);
+      const std::string source = hdf5::numbered(name, n, &has_number);
       if (!has_number && source == name) return {};
       NMB_TRY(check(source, kPrefix, &found));
       if (!has_number || !found) return {};

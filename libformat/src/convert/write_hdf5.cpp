@@ -10,7 +10,6 @@
 #include <set>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,6 +23,7 @@
 #include "hdf5/client/named_blocks.h"
 #include "hdf5/client/netcdf_check.h"
 #include "hdf5/model/hdf5_section.h"
+#include "hdf5/model/type_header.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "netcdf/shared_dimensions.h"
@@ -96,14 +96,13 @@ class DefinitionsInOrder {
         const std::vector<std::uint32_t>& numbers = new_numbers(p.owner);
         if (p.attribute < numbers.size()) p.attribute = numbers[p.attribute];
       }
-    std::ranges::stable_sort(properties, {}, [](const hdf5::Property& p) {
-      return std::tuple(p.owner, p.attribute, p.number);
-    });
+    std::ranges::stable_sort(properties, {}, hdf5::place_of);
     for (hdf5::Property& p : properties) {
-      // The bytes of this property contain numbers of types.
-      if (p.number == Number::kTypeAttributes) return from_;
-      if (p.number == Number::kTypeComment) {
+      if (p.number == Number::kTypeAttributes || p.number == Number::kTypeComment) {
         NMB_ASSIGN(p.type, number(p.type));
+      }
+      if (p.number == Number::kTypeAttributes) {
+        NMB_ASSIGN(p.bytes, type_attributes(p.bytes));
       }
       for (hdf5::Link& link : p.links) {
         if (link.kind != hdf5::LinkKind::kType) continue;
@@ -152,24 +151,42 @@ class DefinitionsInOrder {
   const std::vector<std::uint32_t>& new_numbers(std::uint32_t owner) {
     const auto [place, is_new] = attribute_numbers_.try_emplace(owner);
     if (!is_new) return place->second;
-    std::vector<std::string_view> names;
-    from_.for_each_attribute(owner, [&](const Attribute& a) { names.push_back(a.name); });
-    std::vector<std::uint32_t> order(names.size());
+    const std::vector<Attribute> attributes = attributes_of(from_, owner);
+    std::vector<std::uint32_t> order(attributes.size());
     std::iota(order.begin(), order.end(), 0);
     if (!tracked_.contains(owner))
-      std::ranges::sort(order, {}, [&](std::uint32_t i) { return names[i]; });
+      std::ranges::sort(order, {}, [&](std::uint32_t i) { return attributes[i].name; });
     place->second.resize(order.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) place->second[order[i]] = i;
     return place->second;
   }
 
+  static std::vector<Attribute> attributes_of(const Metadata& metadata, VarId owner) {
+    std::vector<Attribute> attributes;
+    metadata.for_each_attribute(owner, [&](const Attribute& a) { attributes.push_back(a); });
+    return attributes;
+  }
+
   Status copy_attributes(VarId owner, Metadata* to) {
-    const std::vector<std::uint32_t>& numbers = new_numbers(owner);
-    std::vector<std::optional<Attribute>> attributes(numbers.size());
-    auto next = numbers.begin();
-    from_.for_each_attribute(owner, [&](const Attribute& a) { attributes[*next++] = a; });
-    for (const std::optional<Attribute>& attribute : attributes) {
-      const Attribute& a = *attribute;
+    std::vector<Attribute> attributes = attributes_of(from_, owner);
+    if (!tracked_.contains(owner)) std::ranges::sort(attributes, {}, &Attribute::name);
+    return add_attributes(attributes, owner, to);
+  }
+
+  // Returns the attributes of a named datatype by name, with new numbers of their types. HDF5 does
+  // not track the order of these attributes.
+  Result<std::vector<std::byte>> type_attributes(std::span<const std::byte> header) {
+    NMB_ASSIGN(const ClassicHeader was,
+               hdf5::decode_type_attributes(header, from_.extension()->types));
+    std::vector<Attribute> attributes = attributes_of(was.metadata, kGlobal);
+    std::ranges::sort(attributes, {}, &Attribute::name);
+    Metadata to{Metadata::Names::kAsFound};
+    NMB_TRY(add_attributes(attributes, kGlobal, &to));
+    return hdf5::encode_type_attributes(std::move(to), types_);
+  }
+
+  Status add_attributes(const std::vector<Attribute>& attributes, VarId owner, Metadata* to) {
+    for (const Attribute& a : attributes) {
       NMB_ASSIGN(const Type type, number(a.type));
       if (!to) continue;
       NMB_TRY(TypeTable::is_extended(type)

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "format/extent/needs.h"
+#include "hdf5/model/hdf5_section.h"
 #include "model/name_rules.h"
 #include "nmb/classic.h"
 #include "parallel/workers.h"
@@ -51,10 +52,10 @@ BlockEntry entry_of(const ScannedBlock& block) {
   return entry;
 }
 
-// Returns whether a writer accepts the name.
+// Returns whether a writer accepts the name for a copy of a block.
 bool is_legal(std::string_view name) {
   if (name.empty()) return true;
-  if (!is_utf8(name) || name.find('\0') != name.npos) return false;
+  if (name.find('\0') != name.npos) return false;
   for (std::size_t begin = 0; begin <= name.size();) {
     const std::size_t end = std::min(name.find('/', begin), name.size());
     const std::string_view part = name.substr(begin, end - begin);
@@ -269,6 +270,10 @@ class BlockPlanner {
         decode_classic_header(MemorySource(stored.body, core_.file().name()), options);
     if (!definitions.ok()) return lost(definitions.status().in_file("").message());
     const Metadata& metadata = definitions->metadata;
+    if (const auto& extension = metadata.extension()) {
+      const auto properties = hdf5::decode_properties(extension->hdf5);
+      if (!properties.ok()) return lost("its hdf5 section: " + properties.status().message());
+    }
     if (!is_confirmed) metadata.count(&entry);
     if (!metadata.record_dimension()) {
       entry.records = is_confirmed ? entry.records : metadata.record_count(0);

@@ -1,4 +1,5 @@
-// MeteredSource: counts the bytes read from a source, reports progress and limits the rate.
+// MeteredSource: counts the bytes read from a source, reports progress and limits the rate. Keeps
+// some of the bytes of originals in memory.
 #pragma once
 
 #include <algorithm>
@@ -6,9 +7,11 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "nmb/verify.h"
+#include "verify/recent_bytes.h"
 
 namespace nmb {
 
@@ -22,9 +25,15 @@ class MeteredSource final : public ByteSourceLayer {
         start_(std::chrono::steady_clock::now()) {}
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    account(out.size());
-    return base()->read_at(offset, out);
+    const auto read = [this](std::uint64_t at, std::span<std::byte> bytes) {
+      account(bytes.size());
+      return base()->read_at(at, bytes);
+    };
+    const std::optional<Status> copied = recent_.copy(offset, out, read);
+    return copied ? *copied : read(offset, out);
   }
+  // Adds a range of bytes that will be read several times.
+  void keep(std::uint64_t begin, std::uint64_t end) { recent_.keep(begin, end); }
   // Counts bytes that are about to be read from this source or from an external file.
   void account(std::uint64_t more) const {
     const std::uint64_t bytes = bytes_ += more;
@@ -51,6 +60,7 @@ class MeteredSource final : public ByteSourceLayer {
   mutable std::mutex telling_;
   const std::chrono::steady_clock::time_point start_;
   mutable std::atomic<std::uint64_t> bytes_{0};
+  mutable RecentBytes recent_;
 };
 
 }  // namespace nmb

@@ -23,6 +23,7 @@
 #include "reader/reader_core.h"
 #include "verify/chunk_checker.h"
 #include "verify/metered_source.h"
+#include "verify/original_digests.h"
 #include "verify/space_map.h"
 #include "verify/value_checker.h"
 
@@ -54,7 +55,9 @@ class NmbVerifier {
     std::string object;
     std::uint64_t owner = 0;
     bool is_original = false;
-    bool pages_only = false;  // true for a block with unknown needs
+    OriginalDigests* digests = nullptr;  // of an original whose digests are checked
+    std::uint64_t not_digested = 0;      // bytes of pieces since the last part of the digests
+    bool pages_only = false;             // true for a block with unknown needs
     std::uint64_t next = 0;
     std::uint64_t first_position = 0;
     std::uint64_t run_end = 0;  // position in the file where the last piece ends
@@ -82,8 +85,8 @@ class NmbVerifier {
                                                                std::span<const std::byte> copy);
   void check_global_sections();
   void check_file_table();
-  void check_original(std::uint32_t row);
-  void check_original_digests();
+  void check_original(const ReaderCore& core, std::uint32_t row);
+  void check_digests(std::uint32_t row, OriginalDigests* digests);
   bool check_place(const Place& place, const char* rule, std::uint64_t placed_at,
                    const std::string& object);
   void check_sections(const Place& place, const std::string& object,
@@ -107,6 +110,8 @@ class NmbVerifier {
   void check_unsupported_block(const EntryRow& row);
   void check_sections_of(const EntryRow& row);
   void check_chunks(const BlockEntry& entry);
+  void check_properties(const Extension& extension, std::uint64_t body_at,
+                        const std::string& object);
 
   // These functions in verify_tables.cpp check the statistics table and the tag table (section
   // 9.2).

@@ -45,6 +45,7 @@ struct ValueRange {
   std::shared_ptr<const ByteSource> external{};
   // True if `external` reads an original that is in the NMB file.
   bool in_original = false;
+  bool is_original = false;  // true for a piece of an original
   // If the range belongs to no block, findings use this name.
   const char* object = "dead range";
   // File offsets for findings about the sum and for findings about the codec. If these offsets are

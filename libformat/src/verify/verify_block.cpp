@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "format/block/block_header.h"
+#include "hdf5/model/hdf5_section.h"
 #include "verify/nmb_verifier.h"
 #include "verify/status_finding.h"
 #include "wire/hash.h"
@@ -64,8 +65,10 @@ void NmbVerifier::check_block(const EntryRow& row) {
   }
   if (!header.ok()) return missed(header.status());
   if (!*header) return;
-  metadata_known_ = summary_.findings == findings;
   const auto& extension = (*header)->metadata.extension();
+  const std::uint64_t body_at = e.position + block_body_offset(e.name.size());
+  if (extension) check_properties(*extension, body_at, object);
+  metadata_known_ = summary_.findings == findings;
   if (extension && at_least(VerifyLevel::kData) &&
       std::ranges::any_of(extension->storage, [](const Storage& storage) {
         return storage.kind == StorageKind::kChunked;
@@ -74,11 +77,21 @@ void NmbVerifier::check_block(const EntryRow& row) {
   if (!grown_.empty()) check_grown_length(stored, (*header)->metadata);
   // A verbatim body that can be read may differ from the canonical form, so differences are only
   // warnings.
-  const std::uint64_t body_at = e.position + block_body_offset(e.name.size());
   for (const HeaderRemark& remark : (*header)->remarks)
     findings_.report({remark.rule, e.codec == 0 ? body_at + remark.offset : body_at,
                       object + (remark.object.empty() ? "" : ", " + remark.object), remark.found,
                       remark.expected, Severity::kWarning});
+}
+
+// Checks the hdf5 section of a body that begins at `body_at`.
+void NmbVerifier::check_properties(const Extension& extension, std::uint64_t body_at,
+                                   const std::string& object) {
+  const auto properties = hdf5::decode_properties(extension.hdf5);
+  if (properties.ok()) return;
+  const Status& status = properties.status();
+  report("R-H5-1", body_at, object,
+         joined_text("a damaged hdf5 section (byte ", status.offset(), ": ", status.message(), ")"),
+         "a section as in spec/hdf5_section.md");
 }
 
 // Checks a block that has a need unknown to this version. Only the sums of such a block can be

@@ -15,6 +15,10 @@ namespace nmb {
 // where the extent ends.
 static constexpr std::uint64_t kMaxLength = ~std::uint64_t{0} >> 1;
 
+// The digests of an original are computed after the sums of at least so many bytes were checked.
+// These bytes are then still in memory (verify/recent_bytes.h).
+static constexpr std::uint64_t kDigestedAtOnce = 32 << 20;
+
 static bool lies_in(const FileTable& files, std::uint32_t number, std::uint64_t position,
                     std::uint64_t length) {
   const std::uint64_t size = files.size(number - 1);
@@ -64,7 +68,9 @@ void NmbVerifier::check_values(const ValueRange& range, std::uint64_t placed_at)
       range.block ? "values of block \"" + range.block->name + "\"" : range.object;
   std::uint64_t padded;
   if (!checked_round_up(range.length, 8, &padded)) padded = range.length;
-  if (!claim(range.position, padded, placed_at, object) || !at_least(VerifyLevel::kData)) return;
+  if (!claim(range.position, padded, placed_at, object)) return;
+  if (range.is_original) file_.keep(range.position, range.position + padded);
+  if (!at_least(VerifyLevel::kData)) return;
   if (values_.add(range)) tell_values();
 }
 
@@ -222,6 +228,7 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
     if (!checked_add(piece.position, piece.length, &walk->run_end)) walk->run_end = 0;
     if (piece.hole) continue;
     ValueRange range{piece.position, stored, piece.sum, "R-EX-5", block_};
+    range.is_original = walk->is_original;
     if (walk->is_original) range.object = "values of an original";
     if (codec != 0 && is_piece_codec(codec) && is_piece_length(stored, piece.length) &&
         piece.length <= superblock().piece_size) {
@@ -237,6 +244,11 @@ void NmbVerifier::check_pieces(const Page& leaf, MapWalk* walk) {
     else if (block_)
       block_->damaged = true;  // already reported: a violation of R-EX-4, R-EX-8 or R-FT-3, or an
                                // error in the file table
+    if (walk->digests && (walk->not_digested += stored) >= kDigestedAtOnce) {
+      tell_values();
+      walk->digests->read_to(piece.end());
+      walk->not_digested = 0;
+    }
   }
 }
 

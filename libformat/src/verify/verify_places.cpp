@@ -9,7 +9,6 @@
 #include "wire/checked.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
-#include "wire/sha256.h"
 #include "wire/zero.h"
 
 namespace nmb {
@@ -80,61 +79,54 @@ void NmbVerifier::check_file_table() {
     return;
   }
   files_ = std::make_shared<const FileTable>(std::move(*pages));
-  for (std::uint32_t row = 0; row < files_->rows(); ++row)
-    if (files_->is_original(row)) check_original(row);
-}
-
-// Checks the data map of an original.
-void NmbVerifier::check_original(std::uint32_t row) {
-  used_compatible_ |= kFeatureOriginals;
-  if (files_->size(row) == 0 || (!at_least(VerifyLevel::kBlocks) && !options_.originals)) return;
-  MapWalk walk;
-  walk.object = "data map of an original";
-  walk.is_original = true;
-  if (!walk_map(files_->map(row), files_->value_offset(row, kMapPosition), &walk)) return;
-  if (walk.next != files_->size(row))
-    report("R-FT-6", files_->value_offset(row, kStoredLength), "file table",
-           joined_text(files_->size(row), " bytes of an original"),
-           joined_text(walk.next, ", where its pieces end"));
-}
-
-// Checks the digests of originals.
-void NmbVerifier::check_original_digests() {
-  if (!files_ || (!at_least(VerifyLevel::kData) && !options_.originals)) return;
   const ReaderCore core(file_, head_, options_.external);
-  std::vector<std::byte> buffer;
-  for (std::uint32_t row = 0; row < files_->rows(); ++row) {
-    if (!files_->is_original(row)) continue;
-    ++summary_.originals;
-    const std::uint64_t findings = summary_.findings;
-    DigestStream digest;
-    const std::optional<Sha256> recorded = files_->sha256(row);
-    std::optional<Sha256Stream> sha256;
-    if (recorded) sha256.emplace();
-    const auto read = [&]() -> Status {
-      NMB_ASSIGN(const std::shared_ptr<const ByteSource> original, core.external().open(row + 1));
-      for (std::uint64_t at = 0; at < original->size(); at += buffer.size()) {
-        buffer.resize(std::min<std::uint64_t>(superblock().piece_size, original->size() - at));
-        NMB_TRY(original->read_at(at, buffer));
-        digest.add(buffer);
-        if (sha256) sha256->add(buffer);
-      }
-      return {};
-    };
-    const Status status = read();
-    const bool other_bytes = status.rule() == "R-EX-5";
-    if (!status.ok() && !other_bytes) {
-      if (status.code() != Code::kDamaged) missed(status);
-      continue;  // already reported
-    }
-    if (other_bytes || digest.digest() != files_->digest(row))
-      report("R-FT-7", files_->value_offset(row, kDigest), "file table",
-             "an original with another digest", "the recorded digest");
-    if (recorded && (other_bytes || sha256->digest() != *recorded))
-      report("R-FT-9", files_->value_offset(row, kBytesEnd), "file table",
-             "an original with another SHA-256", "the recorded SHA-256");
-    summary_.whole_originals += findings == summary_.findings;
+  for (std::uint32_t row = 0; row < files_->rows(); ++row)
+    if (files_->is_original(row)) check_original(core, row);
+}
+
+// Checks the data map of an original, its pieces and its digests.
+void NmbVerifier::check_original(const ReaderCore& core, std::uint32_t row) {
+  used_compatible_ |= kFeatureOriginals;
+  const bool has_digests = at_least(VerifyLevel::kData) || options_.originals;
+  std::optional<OriginalDigests> digests;
+  if (has_digests)
+    digests.emplace(core.external().open(row + 1), superblock().piece_size,
+                    files_->sha256(row).has_value());
+  if (files_->size(row) != 0 && (at_least(VerifyLevel::kBlocks) || has_digests)) {
+    MapWalk walk;
+    walk.object = "data map of an original";
+    walk.is_original = true;
+    walk.digests = digests ? &*digests : nullptr;
+    const bool could_be_read =
+        walk_map(files_->map(row), files_->value_offset(row, kMapPosition), &walk);
+    if (could_be_read && walk.next != files_->size(row))
+      report("R-FT-6", files_->value_offset(row, kStoredLength), "file table",
+             joined_text(files_->size(row), " bytes of an original"),
+             joined_text(walk.next, ", where its pieces end"));
   }
+  if (digests) check_digests(row, &*digests);
+}
+
+// Compares the digests of an original with the recorded digests.
+void NmbVerifier::check_digests(std::uint32_t row, OriginalDigests* digests) {
+  tell_values();
+  digests->read_to(files_->size(row));
+  ++summary_.originals;
+  const std::uint64_t findings = summary_.findings;
+  const Status& status = digests->status();
+  const bool other_bytes = status.rule() == "R-EX-5";
+  if (!status.ok() && !other_bytes) {
+    if (status.code() != Code::kDamaged) missed(status);
+    return;  // already reported
+  }
+  if (other_bytes || digests->digest() != files_->digest(row))
+    report("R-FT-7", files_->value_offset(row, kDigest), "file table",
+           "an original with another digest", "the recorded digest");
+  const std::optional<Sha256> recorded = files_->sha256(row);
+  if (recorded && (other_bytes || digests->sha256() != *recorded))
+    report("R-FT-9", files_->value_offset(row, kBytesEnd), "file table",
+           "an original with another SHA-256", "the recorded SHA-256");
+  summary_.whole_originals += findings == summary_.findings;
 }
 
 // Checks the newest global sections, and then all older global sections to which they refer.

@@ -19,7 +19,7 @@ namespace nmb {
 namespace {
 
 // Checks a block name (spec/format.md, section 8.4).
-Status check_block_name(std::string_view name) {
+Status check_block_name(std::string_view name, Metadata::Names names) {
   auto bad = [&](const std::string& why) {
     return Status(Code::kUsage,
                   "invalid block name " + in_quotes(name) + ": expected a name " + why);
@@ -27,7 +27,7 @@ Status check_block_name(std::string_view name) {
   if (name.empty()) return {};
   if (name.size() > kMaxNameBytes) return bad("of at most 65535 bytes");
   if (name.find('\0') != std::string_view::npos) return bad("without NUL");
-  if (!is_utf8(name)) return bad("in UTF-8");
+  if (names == Metadata::Names::kNew && !is_utf8(name)) return bad("in UTF-8");
   for (std::size_t begin = 0; begin <= name.size();) {
     std::size_t end = name.find('/', begin);
     if (end == std::string_view::npos) end = name.size();
@@ -82,10 +82,11 @@ void Definitions::retire_header(BlockId id, EntryFate fate) {
        block_length(block.committed->name.size(), block.committed->stored_length), 0, false});
 }
 
-Result<BlockId> Definitions::define_block(std::string_view name, const Metadata* definitions) {
+Result<BlockId> Definitions::define_block(std::string_view name, const Metadata* definitions,
+                                          Metadata::Names names) {
   NMB_TRY(w_.failure);
   if (!w_.define_mode) return outside_define_mode();
-  NMB_TRY(check_block_name(name));
+  NMB_TRY(check_block_name(name, names));
   NMB_ASSIGN(bool taken, exists(w_, name));
   if (taken) return Status(Code::kExists, "block " + in_quotes(name) + " already exists");
   const BlockId id = w_.blocks.add(name);
@@ -198,7 +199,7 @@ Status Definitions::rename_block(BlockId id, std::string_view name) {
   NMB_TRY(w_.failure);
   NMB_TRY(check_id(w_, id));
   if (!w_.define_mode) return outside_define_mode();
-  NMB_TRY(check_block_name(name));
+  NMB_TRY(check_block_name(name, Metadata::Names::kNew));
   if (name == w_.blocks.name(id)) return {};
   NMB_ASSIGN(bool taken, exists(w_, name));
   if (taken) return Status(Code::kExists, "block " + in_quotes(name) + " already exists");

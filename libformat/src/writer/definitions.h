@@ -14,7 +14,8 @@ class Definitions {
  public:
   explicit Definitions(WriterCore& writer) : w_(writer) {}
 
-  Result<BlockId> define_block(std::string_view name, const Metadata* definitions = nullptr);
+  Result<BlockId> define_block(std::string_view name, const Metadata* definitions = nullptr,
+                               Metadata::Names names = Metadata::Names::kNew);
   // Returns a block whose definitions may be changed.
   Result<BlockState*> defining(BlockId id);
   // Returns the block if it was defined since the last end_define() and is not packed; returns

@@ -29,7 +29,7 @@ Result<BlockId> pack_block(WriterCore& w, PackedBlock packed) {
   packed.holes =
       whole_windows(packed.holes, packed.extent_length, w.committed.superblock.piece_size);
   if (packed.holes == std::vector<ByteRange>{{0, packed.extent_length}}) packed.extent.reset();
-  NMB_ASSIGN(BlockId id, Definitions(w).define_block(packed.name));
+  NMB_ASSIGN(BlockId id, Definitions(w).define_block(packed.name, nullptr, packed.names));
   BlockState& block = w.blocks[id];
   block.values = packed.extent && packed.extent_length > 0
                      ? ExtentOrigin(MovedValues({.source = packed.extent,

@@ -2,6 +2,7 @@
 #include "hdf5/model/hdf5_section.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "model/extension_codec.h"
@@ -206,7 +207,16 @@ void take_payload(ItemsIn* in, Property* p) {
   }
 }
 
+// Properties of named datatypes have the type in their payload.
+bool may_repeat(Number number) {
+  return number == Number::kTypeAttributes || number == Number::kTypeComment;
+}
+
 }  // namespace
+
+PropertyPlace place_of(const Property& property) {
+  return {property.owner + 1, property.attribute + 1, property.number};
+}
 
 void append_property(const Property& property, std::vector<std::byte>* section) {
   ItemsOut out(section);
@@ -226,7 +236,9 @@ Result<std::vector<Property>> decode_properties(std::span<const std::byte> secti
                                                 std::span<const Number> wanted) {
   std::vector<Property> properties;
   ItemsIn in(section, 0);
+  std::optional<PropertyPlace> last;
   while (in.ok() && in.remaining() > 0) {
+    in.begin_item();
     Property p;
     const auto number = in.number<std::uint16_t>(kRule);
     in.zeros(2, kRule);
@@ -236,6 +248,10 @@ Result<std::vector<Property>> decode_properties(std::span<const std::byte> secti
     ItemsIn payload(in.take(length, kRule), at);
     in.pad(kRule);
     p.number = static_cast<Number>(number);
+    const PropertyPlace place = place_of(p);
+    if (last && (place < *last || (place == *last && !may_repeat(p.number))))
+      in.fail(kRule, joined_text("found property ", number, " out of order"));
+    last = place;
     if (std::ranges::find(wanted, p.number) == wanted.end()) continue;
     take_payload(&payload, &p);
     if (payload.ok() && payload.remaining() > 0)

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "nmb/extension.h"
@@ -71,6 +72,9 @@ struct ExternalFile {
 struct VirtualSource {
   std::string file, data_set;
   std::vector<std::byte> here, there;  // selections, encoded by HDF5
+
+  // Returns whether the data set is in the same file as the virtual data set.
+  bool is_in_own_file() const { return file == "."; }
 };
 
 // A dimension that the block uses, but that a group above the block defines.
@@ -111,6 +115,11 @@ struct Property {
   CharacterSet character_set = CharacterSet::kAscii;
   std::vector<DimensionAbove> dimensions_above;  // by ascending dimension
 };
+
+// The place of a property in the order of the section: by owner (the group first), then attribute
+// (properties without an attribute first), then number.
+using PropertyPlace = std::tuple<std::uint32_t, std::uint32_t, Property::Number>;
+NMB_EXPORT PropertyPlace place_of(const Property& property);
 
 // Appends a property to a section. Append the properties in the order of the section.
 NMB_EXPORT void append_property(const Property& property, std::vector<std::byte>* section);

@@ -1,7 +1,8 @@
-// Decodes attributes of named datatypes (see type_header.h).
+// Encodes and decodes attributes of named datatypes (see type_header.h).
 #include "hdf5/model/type_header.h"
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "wire/checked.h"
@@ -23,17 +24,21 @@ Result<std::size_t> header_length(std::span<const std::byte> header) {
                  " bytes");
 }
 
+// Returns a body with the given definitions and the types section.
+Result<std::vector<std::byte>> body_of(Metadata metadata, const TypeTable& types) {
+  auto extension = std::make_shared<Extension>();
+  extension->types = types;
+  metadata.set_extension(std::move(extension));
+  return encode_extended_body(metadata, 0);
+}
+
 }  // namespace
 
 // Builds a block body from `header` and from the sections of another block, which has only the
 // types.
 Result<ClassicHeader> decode_type_attributes(std::span<const std::byte> header,
                                              const TypeTable& types) {
-  auto extension = std::make_shared<Extension>();
-  extension->types = types;
-  Metadata nothing;
-  nothing.set_extension(std::move(extension));
-  NMB_ASSIGN(const std::vector<std::byte> other, encode_extended_body(nothing, 0));
+  NMB_ASSIGN(const std::vector<std::byte> other, body_of(Metadata(), types));
   NMB_ASSIGN(const std::size_t own, header_length(other));
   NMB_ASSIGN(const std::size_t length, header_length(header));
   std::vector<std::byte> body(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(length));
@@ -43,6 +48,13 @@ Result<ClassicHeader> decode_type_attributes(std::span<const std::byte> header,
   DecodeOptions options;
   options.values_follow = false;
   return decode_classic_header(MemorySource(body), options);
+}
+
+Result<std::vector<std::byte>> encode_type_attributes(Metadata attributes, const TypeTable& types) {
+  NMB_ASSIGN(std::vector<std::byte> body, body_of(std::move(attributes), types));
+  NMB_ASSIGN(const std::size_t length, header_length(body));
+  body.resize(length);
+  return body;
 }
 
 }  // namespace nmb::hdf5

@@ -1,8 +1,9 @@
-// Decodes the attributes of a named datatype (spec/hdf5_section.md, property 5).
+// Encodes and decodes the attributes of a named datatype (spec/hdf5_section.md, property 5).
 #pragma once
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "nmb/classic.h"
 #include "nmb/extension.h"
@@ -14,5 +15,10 @@ namespace nmb::hdf5 {
 // attributes of the named datatype. `types` are the types of the block. Errors: kDamaged.
 NMB_EXPORT Result<ClassicHeader> decode_type_attributes(std::span<const std::byte> header,
                                                         const TypeTable& types);
+
+// Returns the bytes of the property for the block attributes of `attributes`. `types` must have
+// their types.
+NMB_EXPORT Result<std::vector<std::byte>> encode_type_attributes(Metadata attributes,
+                                                                 const TypeTable& types);
 
 }  // namespace nmb::hdf5

@@ -386,6 +386,7 @@ Result<bool> InputReader::read_entry(const NmbInput& in, const BlockEntry& entry
     originals_.erase(at);
   }
   count_objects(*loaded, &block.packed);
+  block.packed.names = Metadata::Names::kAsFound;
   block.packed.body = std::move(body);
   block.values = values;
   block.packed.extent_length = values ? values->size() : 0;

@@ -147,6 +147,16 @@ Status WrittenBlocks::take_empty(const BlockName& name) {
   return take_part(name, std::move(part));
 }
 
+namespace {
+
+// Returns whether a block of an NMB file gets its old name, or this name after a new part in UTF-8.
+bool keeps_name(const BlockName& name) {
+  const std::string_view whole = name.name;
+  return whole.ends_with(name.group) && is_utf8(whole.substr(0, whole.size() - name.group.size()));
+}
+
+}  // namespace
+
 Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   std::ranges::move(block.originals, std::back_inserter(unplaced_));
   if (shares_empty_ && !name.has_input_name) {
@@ -155,6 +165,7 @@ Status WrittenBlocks::take_whole(const BlockName& name, InputBlock& block) {
   }
   PackedBlock& packed = block.packed;
   packed.name = name.name;
+  if (!keeps_name(name)) packed.names = Metadata::Names::kNew;
   NMB_ASSIGN(const bool keeps, keeps_paths(name, block));
   if (!keeps) return {};
   const SampleCounts counts =

@@ -10,6 +10,7 @@
 #include "hdf5/model/hdf5_section.h"
 #include "merge/reading/held_values.h"
 #include "merge/reading/reopened_source.h"
+#include "model/value_begin.h"
 #include "netcdf/shared_dimensions.h"
 #include "netcdf/type_widening.h"
 #include "nmb/classic.h"
@@ -19,7 +20,6 @@
 #include "values/chunk_table.h"
 #include "values/gathered_chunk.h"
 #include "values/open_array.h"
-#include "wire/checked.h"
 #include "wire/joined_text.h"
 #include "wire/swap_values.h"
 
@@ -415,7 +415,6 @@ class ChunkUniter {
     std::vector<std::uint64_t> begins;
     for (VarId v = 0; v < from_.variable_count(); ++v) {
       NMB_ASSIGN(types.emplace_back(), type_of(v, extension.get()));
-      const std::uint64_t begin = round_up(end_, 8);
       const std::optional<Chunking>& chunking = variables_[v].chunking;
       if (chunking) {
         Storage storage;
@@ -423,6 +422,7 @@ class ChunkUniter {
         storage.kind = StorageKind::kChunked;
         storage.chunk = chunking->chunk;
         storage.filters = chunking->filters;
+        const std::uint64_t begin = region_begin(end_);
         const Result<std::uint64_t> length = store(v, *chunking, begin);
         if (!length.ok()) return of_variable(v, length.status());
         storage.region_length = *length;
@@ -437,7 +437,8 @@ class ChunkUniter {
         continue;
       }
       const std::uint64_t length = from_.slice_bytes(v).value_or(0);
-      begins.push_back(length == 0 ? end_ : begin);
+      const std::uint64_t begin = end_;
+      begins.push_back(begin);
       if (length == 0) continue;
       end_ = begin + length;
       const std::optional<PlainArray>& plain = variables_[v].plain;

@@ -1,0 +1,98 @@
+// RecentBytes: keeps the bytes of originals that were read last. Checks read the bytes of an
+// original several times: for the sums of its pieces, for its digest, for the sums of the blocks
+// that refer to it, and to decode chunks.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "nmb/bytes.h"
+
+namespace nmb {
+
+// Thread-safe.
+class RecentBytes {
+ public:
+  // Adds a range [begin, end) of the file whose bytes are kept when they are read.
+  void keep(std::uint64_t begin, std::uint64_t end) {
+    const std::lock_guard lock(mutex_);
+    const auto after = runs_.upper_bound(begin);
+    if (after != runs_.begin() && std::prev(after)->second == begin)
+      std::prev(after)->second = end;
+    else
+      runs_.try_emplace(begin, end);
+  }
+
+  // Copies a range to `out`, and reads the windows that are not in memory with
+  // read(position, bytes). Returns nullopt if the range is not in the kept ranges.
+  template <class Read>
+  std::optional<Status> copy(std::uint64_t offset, std::span<std::byte> out, const Read& read) {
+    const std::optional<Run> run = run_of(offset, out.size());
+    if (!run) return std::nullopt;
+    while (!out.empty()) {
+      const std::uint64_t begin = std::max(run->begin, offset / kWindow * kWindow);
+      const std::uint64_t end = std::min(run->end, (offset / kWindow + 1) * kWindow);
+      const std::shared_ptr<Window> window = window_at(begin);
+      const std::size_t part = std::min<std::uint64_t>(out.size(), end - offset);
+      // Another thread that needs the same window waits here until the window is read.
+      const std::lock_guard lock(window->mutex);
+      if (window->bytes.size() < end - begin) {
+        std::vector<std::byte> bytes(end - begin);
+        if (Status status = read(begin, std::span(bytes)); !status.ok()) return status;
+        window->bytes = std::move(bytes);
+      }
+      std::copy_n(window->bytes.begin() + static_cast<std::ptrdiff_t>(offset - begin), part,
+                  out.begin());
+      offset += part;
+      out = out.subspan(part);
+    }
+    return Status();
+  }
+
+ private:
+  static constexpr std::uint64_t kWindow = 1 << 20;
+  static constexpr std::size_t kMostWindows = 64;
+
+  struct Run {
+    std::uint64_t begin, end;
+  };
+  struct Window {
+    std::mutex mutex;
+    std::vector<std::byte> bytes;
+    std::uint64_t last_use = 0;  // protected by RecentBytes::mutex_
+  };
+
+  std::optional<Run> run_of(std::uint64_t offset, std::uint64_t length) const {
+    const std::lock_guard lock(mutex_);
+    const auto after = runs_.upper_bound(offset);
+    if (after == runs_.begin()) return std::nullopt;
+    const auto& [begin, end] = *std::prev(after);
+    if (offset >= end || length > end - offset) return std::nullopt;
+    return Run{begin, end};
+  }
+
+  std::shared_ptr<Window> window_at(std::uint64_t begin) {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<Window>& window = windows_[begin];
+    if (!window) window = std::make_shared<Window>();
+    window->last_use = ++uses_;
+    const std::shared_ptr<Window> found = window;
+    if (windows_.size() > kMostWindows)
+      windows_.erase(std::ranges::min_element(
+          windows_, {}, [](const auto& one) { return one.second->last_use; }));
+    return found;
+  }
+
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, std::uint64_t> runs_;  // end of each run, by its begin
+  std::map<std::uint64_t, std::shared_ptr<Window>> windows_;
+  std::uint64_t uses_ = 0;
+};
+
+}  // namespace nmb
