@@ -113,6 +113,8 @@ class Recoder {
                         "; its values stay unchanged");
         return kAsItIs;
       }
+    // Chunk lengths of other variables change nothing here.
+    if (!asked_for && !changes_filters()) return kAsItIs;
     const std::uint64_t bytes = block_.metadata.array_bytes(variable).value_or(0);
     if (!has_chunks && (bytes == 0 || (bytes <= kSmallArray && !asked_for))) return kAsItIs;
     Storage out;
@@ -120,11 +122,17 @@ class Recoder {
     out.kind = StorageKind::kChunked;
     out.chunk = has_chunks ? now->chunk : usual_chunk(variable);
     NMB_TRY(set_asked_lengths(variable, &out.chunk));
-    out.filters = wanted_filters(options_.compression, now ? now->filters : std::vector<Filter>(),
-                                 block_.metadata.value_size(v.type));
+    const std::uint64_t size = block_.metadata.value_size(v.type);
+    if (has_chunks) out.filters = filters_for(now->filters, size);
+    if (changes_filters()) out.filters = wanted_filters(options_.compression, out.filters, size);
     if (!asked_for && (has_chunks ? out.filters == now->filters : out.filters.empty()))
       return kAsItIs;
     return std::optional(std::move(out));
+  }
+
+  // Chunk lengths alone do not change filters.
+  bool changes_filters() const {
+    return options_.compression.codec || options_.compression.shuffle;
   }
 
   static bool is_chunked(const Storage* storage) {
