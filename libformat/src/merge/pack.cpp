@@ -21,6 +21,7 @@
 #include "nmb/reader.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
+#include "wire/journaled_output.h"
 
 namespace nmb {
 
@@ -230,6 +231,8 @@ Status pack(const PackOptions& options, PackReport* report, Communicator& ranks)
     NMB_TRY(ranks.agree(add_outputs(options, own.get())));
     settled.outputs = own;
   }
+  if (ranks.rank() == 0 && !options.writer.dry_run)
+    JournaledOutput::remove_published(options.hdf5 ? between_name(options.output) : options.output);
   settled.writer.progress = options.progress;
   if (!options.sort_by.empty())
     NMB_TRY(sort_by_values(ranks, options.sort_by, options.external, &settled.inputs));
