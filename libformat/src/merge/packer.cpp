@@ -193,6 +193,11 @@ class Packer {
 
   // Collective.
   Status check_names(Status* failure) {
+    if (options_.unique_groups) {
+      NMB_ASSIGN(const bool any, anywhere(names_.has_groups()));
+      if (!any)
+        note_missing("a group, so the names of groups (--unique) cannot be compared", failure);
+    }
     if (options_.block_by.by == BlockRule::By::kPrefix) {
       NMB_ASSIGN(const bool any, anywhere(inputs_.has_divided()));
       if (!any)
