@@ -254,10 +254,20 @@ class Recoder {
                RechunkedArray::open(block_, variable, properties_, storage->chunk, kCodedAtOnce));
     const auto load = [&](std::uint64_t number) { return array.chunk(number); };
     NMB_ASSIGN(storage->region_length,
-               store_chunks({array.grid(), storage->filters, load}, nullptr,
+               store_chunks({array.grid(), storage->filters, load, source_bytes(variable)}, nullptr,
                             {options_.threads, options_.cancel}, *spool_, begin, &runs_));
     end_ = begin + storage->region_length;
     return {};
+  }
+
+  // Returns the length of a stored chunk of a variable, or 0 if the variable has no chunks.
+  std::uint64_t source_bytes(VarId variable) const {
+    const Storage* const now = block_.metadata.extension()->storage_of(variable);
+    if (!is_chunked(now)) return 0;
+    std::uint64_t bytes = block_.metadata.value_size(block_.metadata.variable(variable).type);
+    for (const std::uint64_t n : now->chunk)
+      if (!checked_mul(bytes, n, &bytes)) return ~std::uint64_t{0} / 4;
+    return bytes;
   }
 
   // Returns whether the property only repeats the defaults of chunked storage; such a property is

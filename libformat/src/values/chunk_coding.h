@@ -21,6 +21,8 @@ struct ChunksToCode {
   // Returns the values of a chunk. The result is empty if the chunk is not encoded, for example
   // because it was never written. Several threads call this function.
   std::function<Result<std::vector<std::byte>>(std::uint64_t number)> load;
+  // Length of the largest decoded chunk from which load() takes values.
+  std::uint64_t source_bytes = 0;
 };
 
 struct CodedChunk {
@@ -39,8 +41,9 @@ inline constexpr std::uint64_t kCodedAtOnce = 64 << 20;
 // Encodes all chunks, and calls take(first, coded) for several chunks at a time, in ascending
 // order. `first` is the number of the first chunk in `coded`. The encoded bytes do not depend on
 // the number of threads. At any time, the chunks in memory have about 64 MiB in total. If a chunk
-// has more than 64 MiB, only a few chunks are in memory. Errors: those of load() and take(); kIo
-// "interrupted".
+// has more than 64 MiB, or if the memory of the process is limited, only a few chunks are in
+// memory. Errors: those of load() and take(); kIo "interrupted". If the memory limit is too low for
+// one chunk, the message says which limit is enough.
 Status code_chunks(
     const ChunksToCode& chunks, const CodingRules& rules,
     const std::function<Status(std::uint64_t first, std::span<const CodedChunk> coded)>& take);

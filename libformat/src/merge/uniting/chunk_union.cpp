@@ -529,8 +529,11 @@ class ChunkUniter {
       if (stored[number].source == kNobody) return std::nullopt;
       return stored[number];
     };
-    return store_chunks({grid, chunking.filters, load}, find_stored, options_.coding, *spool_,
-                        begin, &runs_);
+    std::uint64_t largest = 0;
+    for (const BoxInChunks& box : gathering.boxes)
+      if (box.table) largest = std::max(largest, box.grid.chunk_bytes());
+    return store_chunks({grid, chunking.filters, load, largest}, find_stored, options_.coding,
+                        *spool_, begin, &runs_);
   }
 
   // Checks the checksum of a stored chunk that is copied. Does nothing if the chunk has no
