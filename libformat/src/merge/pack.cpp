@@ -218,6 +218,8 @@ std::string between_name(const std::string& path) {
 
 Status add_outputs(const PackOptions& options, OutputSet* outputs) {
   const bool resumes = !options.resume.empty();
+  if (!options.writer.dry_run)
+    JournaledOutput::remove_published(options.hdf5 ? between_name(options.output) : options.output);
   NMB_TRY(outputs->add_output(options.output, resumes && !options.hdf5));
   return resumes && options.hdf5 ? outputs->add_output(between_name(options.output), true)
                                  : Status();
@@ -231,8 +233,6 @@ Status pack(const PackOptions& options, PackReport* report, Communicator& ranks)
     NMB_TRY(ranks.agree(add_outputs(options, own.get())));
     settled.outputs = own;
   }
-  if (ranks.rank() == 0 && !options.writer.dry_run)
-    JournaledOutput::remove_published(options.hdf5 ? between_name(options.output) : options.output);
   settled.writer.progress = options.progress;
   if (!options.sort_by.empty())
     NMB_TRY(sort_by_values(ranks, options.sort_by, options.external, &settled.inputs));
