@@ -714,10 +714,11 @@ Status make_output(const std::string& path, const ConvertOptions& options, Resul
   return output->publish();
 }
 
-Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
-                   const ConvertOptions& options) {
+// Returns the form of the HDF5 file, after all checks that need no values.
+Result<hdf5::Hdf5Form> checked_form(const Reader& reader, const std::string& input,
+                                    const ConvertOptions& options) {
   NMB_TRY(check_ranges(options));
-  NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
+  NMB_ASSIGN(hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
   if (options.on_losses) {
     NMB_ASSIGN(LostRecords records, lost_records(reader));
     NMB_TRY(options.on_losses(reader, {form.losses(), form.changes(), std::move(records)}));
@@ -725,6 +726,12 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
     NMB_TRY(check_losses(form).in_file(input));
   }
   if (!options.plain) NMB_TRY(hdf5::check_netcdf_names(reader).in_file(input));
+  return form;
+}
+
+Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
+                   const ConvertOptions& options) {
+  NMB_ASSIGN(const hdf5::Hdf5Form form, checked_form(reader, input, options));
   ResultCheck check(reader, form, options, ResultCheck::Layout::kKept);
   return make_output(path, options, check, [&](const std::string& hidden) {
     std::vector<std::string> arguments = export_arguments(options);
@@ -789,6 +796,10 @@ Status relayout_alone(const std::shared_ptr<const FileSource>& file, const std::
 }
 
 }  // namespace
+
+Status check_hdf5(const Reader& reader, const std::string& input, const ConvertOptions& options) {
+  return checked_form(reader, input, options).status();
+}
 
 Status write_hdf5(const Reader& reader, const std::string& input, const std::string& path,
                   const ConvertOptions& options, Communicator& ranks) {

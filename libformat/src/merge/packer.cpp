@@ -371,11 +371,12 @@ class Packer {
         return std::make_unique<ReadBackOutput>(std::move(file));
       };
     }
-    writer.before_publish = [this,
-                             published = writer.before_publish](const ByteSource& file) -> Status {
-      if (options_.check) NMB_TRY(check_result(file));
-      return published ? published(file) : Status();
-    };
+    if (options_.check && !writer.dry_run)
+      writer.before_publish = [this, published =
+                                         writer.before_publish](const ByteSource& file) -> Status {
+        NMB_TRY(check_result(file));
+        return published ? published(file) : Status();
+      };
     return writer;
   }
 
