@@ -12,6 +12,7 @@
 #include "hdf5/model/type_header.h"
 #include "hdf5/model/virtual_name.h"
 #include "hdf5_error.h"
+#include "missing_chunks.h"
 #include "model/value_begin.h"
 #include "nmb/classic.h"
 #include "object_header_in.h"
@@ -28,7 +29,6 @@ namespace {
 
 // Maximum bytes of values that are converted at a time.
 constexpr std::uint64_t kMostSlab = 1 << 20;
-constexpr std::uint64_t kMostTable = std::uint64_t{1} << 30;  // maximum bytes of a chunk table
 
 Result<std::string> comment_of(hid_t object, const std::string& text) {
   NMB_ASSIGN(const ssize_t length, read_value(H5Oget_comment(object, nullptr, 0), text));
@@ -49,15 +49,6 @@ std::vector<std::byte> bytes_of(const std::string& text) {
 bool has_misplaced_chunks(const Space& space) {
   const auto unlimited = std::count(space.maximum.begin(), space.maximum.end(), kUnlimitedLength);
   return unlimited == 1 && space.maximum.front() != kUnlimitedLength;
-}
-
-// Returns the number of chunks that a data set has.
-Result<std::uint64_t> chunks_present(hid_t data_set, const std::string& object) {
-  if (H5Dget_storage_size(data_set) == 0) return std::uint64_t{0};
-  NMB_ASSIGN(const Handle space, read_handle(H5Dget_space(data_set), object));
-  hsize_t present = 0;
-  NMB_TRY(check_read(H5Dget_num_chunks(data_set, space.get(), &present), object));
-  return std::uint64_t{present};
 }
 
 // Returns whether it is faster to read all chunks than to ask HDF5 for their positions. To find the
@@ -383,11 +374,15 @@ Result<std::uint64_t> BlockIn::add_values(VarId variable, const std::string& obj
     NMB_TRY(check_sources(object, plist));
     set_layout_of_copy(space, creation);
     if (count == 0) return add_nothing(variable);
-    return add_read(variable, object, data_set, type, code, space);
+    return add_read(variable, object, data_set, type, code, space, nullptr);
   }
   if (heap) {
     if (count == 0 || H5Dget_storage_size(data_set) == 0) return add_nothing(variable);
-    return add_read(variable, object, data_set, type, code, space);
+    std::optional<MissingChunks> missing;
+    if (chunked) {
+      NMB_ASSIGN(missing, missing_chunks(data_set, plist, space, *creation, object));
+    }
+    return add_read(variable, object, data_set, type, code, space, missing ? &*missing : nullptr);
   }
   if (chunked) return add_chunks(variable, object, data_set, plist, space);
   if (count == 0) return extent_end_;
@@ -441,7 +436,8 @@ void BlockIn::add_run(const Run& run) {
 }
 
 Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& object, hid_t data_set,
-                                        hid_t type, Type code, const Space& space) {
+                                        hid_t type, Type code, const Space& space,
+                                        const MissingChunks* missing) {
   const TypeTable& table = types_.table();
   const std::uint64_t size = table.value_size(code), step = H5Tget_size(type);
   NMB_ASSIGN(const std::uint64_t count, elements_of(space, object));
@@ -451,6 +447,12 @@ Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& objec
   NMB_ASSIGN(const std::uint64_t elements_at, file_.spool->reserve(array, object));
   Heap heap(array);
   runs_.push_back({begin, array, elements_at, RunSource::kSpool});
+  NMB_ASSIGN(const Handle scalar, read_handle(H5Screate(H5S_SCALAR), object));
+  ReadValues fill{std::vector<std::byte>(step), type, -1};
+  if (missing) {
+    NMB_TRY(check_read(H5Pget_fill_value(missing->plist, type, fill.bytes.data()), object));
+    fill.space = scalar.get();
+  }
 
   // Read the values in slabs. A slab has all indexes of the dimensions from `split` on, up to
   // `rows` indexes of the dimension before `split`, and one index of each earlier dimension.
@@ -482,16 +484,28 @@ Result<std::uint64_t> BlockIn::add_read(VarId variable, const std::string& objec
       NMB_ASSIGN(memory_space, read_handle(H5Screate_simple(1, &elements, nullptr), object));
     }
     ReadValues read{std::vector<std::byte>(slab * step), type, -1};
+    std::vector<bool> is_missing;  // by element of the slab
     {
       const OpeningAllowed filters;
-      NMB_TRY(check_read(
-          H5Dread(data_set, type, memory_space.get(), rank == 0 ? H5S_ALL : file_space.get(),
-                  H5P_DEFAULT, read.bytes.data()),
-          object));
+      if (missing) {
+        NMB_ASSIGN(is_missing, read_stored_chunks(*missing, data_set, type, {start, length},
+                                                  read.bytes.data(), object));
+      } else {
+        NMB_TRY(check_read(
+            H5Dread(data_set, type, memory_space.get(), rank == 0 ? H5S_ALL : file_space.get(),
+                    H5P_DEFAULT, read.bytes.data()),
+            object));
+      }
     }
     read.space = memory_space.get();
     std::vector<std::byte> values;
-    NMB_TRY(encode_values(table, code, file_.references, read.bytes.data(), slab, &values, &heap));
+    if (!missing)
+      NMB_TRY(
+          encode_values(table, code, file_.references, read.bytes.data(), slab, &values, &heap));
+    for (std::size_t i = 0; i < is_missing.size(); ++i)
+      NMB_TRY(encode_values(table, code, file_.references,
+                            is_missing[i] ? fill.bytes.data() : &read.bytes[i * step], 1, &values,
+                            &heap));
     NMB_TRY(file_.spool->write_at(elements_at + done * size, values));
     if (const std::vector<std::byte> led_to = heap.take(); !led_to.empty()) {
       NMB_ASSIGN(const std::uint64_t at, file_.spool->append(led_to, object));
@@ -550,9 +564,8 @@ Result<std::uint64_t> BlockIn::add_chunks(VarId variable, const std::string& obj
   for (std::size_t i = 0; i < rank; ++i) {
     if (chunk[i] == 0) return damaged(object + ": found a chunk of length 0");
     const std::uint64_t n = space.lengths[i] / chunk[i] + (space.lengths[i] % chunk[i] != 0);
-    if (!checked_mul(chunks, n, &chunks) || chunks > kMostTable / ChunkRow::kLength)
-      return failure(Code::kLimit, object, ": found more than ", kMostTable / ChunkRow::kLength,
-                     " chunks");
+    if (!checked_mul(chunks, n, &chunks) || chunks > kMostChunksOfDataSet)
+      return failure(Code::kLimit, object, ": found more than ", kMostChunksOfDataSet, " chunks");
   }
   const std::uint64_t begin = region_begin(extent_end_);
   NMB_ASSIGN(const std::uint64_t table_at,

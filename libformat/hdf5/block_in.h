@@ -21,6 +21,7 @@
 namespace nmb::hdf5 {
 
 struct DataSetIn;
+struct MissingChunks;
 
 class BlockIn {
  public:
@@ -74,9 +75,11 @@ class BlockIn {
                                        std::uint64_t bytes);
   Result<std::uint64_t> add_chunks(VarId variable, const std::string& object, hid_t data_set,
                                    hid_t plist, const Space& space);
-  // Uses the HDF5 library to read values of variable length, and values in other files.
+  // Uses the HDF5 library to read values of variable length, and values in other files. `missing`
+  // is nullptr, or lists the chunks that the HDF5 library cannot read.
   Result<std::uint64_t> add_read(VarId variable, const std::string& object, hid_t data_set,
-                                 hid_t type, Type code, const Space& space);
+                                 hid_t type, Type code, const Space& space,
+                                 const MissingChunks* missing);
   Status check_sources(const std::string& object, hid_t plist) const;
   Status add_external(VarId variable, const std::string& object, hid_t plist);
   Status add_virtual(VarId variable, const std::string& object, hid_t plist);

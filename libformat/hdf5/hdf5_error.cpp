@@ -2,6 +2,8 @@
 #include "hdf5_error.h"
 
 #include <cerrno>
+#include <charconv>
+#include <optional>
 
 #include "hdf5_visitor.h"
 #include "wire/joined_text.h"
@@ -40,12 +42,37 @@ std::string repeatable(const std::string& message) {
   return message.substr(0, colon);
 }
 
+// Returns the number that follows `word` in a message, or 0 if there is none.
+std::uint64_t number_after(std::string_view message, std::string_view word) {
+  std::uint64_t number = 0;
+  if (const std::size_t at = message.find(word); at != message.npos) {
+    const std::string_view digits = message.substr(at + word.size());
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  }
+  return number;
+}
+
+// Returns the failure for a file that is shorter than its superblock states. Returns nullopt for
+// any other message.
+std::optional<Status> cut_file(std::string_view message) {
+  // "truncated file: eof = 3000, sblock->base_addr = 0, stored_eof = 10432"; eof counts from the
+  // base address
+  if (!message.starts_with("truncated file: eof = ")) return std::nullopt;
+  const std::uint64_t size =
+      number_after(message, ": eof = ") + number_after(message, "base_addr = ");
+  return Status(
+      Code::kDamaged, {}, size, {},
+      joined_text("cut: found ", size, " bytes, expected ", number_after(message, "stored_eof = "),
+                  "; copy or write the file again"));
+}
+
 }  // namespace
 
 void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
 Status hdf5_failure(std::string_view what, Code code) {
   NMB_ASSIGN(const std::string message, innermost_of_stack());
+  if (std::optional<Status> cut = cut_file(message)) return *std::move(cut);
   const auto has = [&](int error) {
     return message.find(joined_text("errno = ", error)) != message.npos;
   };

@@ -216,7 +216,7 @@ class ValuesOut {
       }
       return {};
     };
-    return code_chunks({array.grid(), creation_.filters, load}, {threads}, take);
+    return code_chunks({array.grid(), creation_.filters, load, 0}, {threads}, take);
   }
 
   // Writes one byte in place of each stored chunk. If a data set has no filters, HDF5 has already

@@ -114,8 +114,9 @@ def write_tables(netcdf, folder):
     return paths
 
 
-def write_chunks(netcdf, folder, steps):
-    """Compressed chunks of 4 steps. Their bytes are copied if they fit the chunks of the output."""
+def write_chunks(netcdf, folder, steps, is_mixed=False):
+    """Compressed chunks of 4 steps. Their bytes are copied if they fit the chunks of the output. is_mixed: every second file
+    has other types and another byte order."""
     folder.mkdir()
     paths = [folder / f"chunks{i}.nc" for i in range(FILES)]
     for i, path in enumerate(paths):
@@ -126,6 +127,8 @@ def write_chunks(netcdf, folder, steps):
             file.createVariable("cell", "f4", ("cell",), zlib=True, chunksizes=(500,))[:] = numpy.arange(CELLS)
             for name, kind, filters in (("t", "f4", {"zlib": True}), ("u", "i4", {}), ("w", "i2", {"fletcher32": True})):
                 chunks = 4, LEVELS // 2, CELLS // 3
+                if is_mixed and i % 2:
+                    kind, filters = {"f4": "f8", "i4": "i2", "i2": "i4"}[kind], filters | {"endian": "big"}
                 variable = file.createVariable(name, kind, ("time", "level", "cell"), chunksizes=chunks, **filters)
                 variable[:] = values(i, steps(i), LEVELS, CELLS)
     return paths
@@ -148,6 +151,21 @@ def check_chunks(tools, netcdf):
                 tools.run("nmcat", *call, "-o", f"threads{threads}.nmb", "-f", "-j", threads)
             made = [tools.work / f"threads{threads}.nmb" for threads in ("1", "4")]
             tools.check_equal_bytes(*made, f"join of chunks that {what} {options} by 4 threads")
+    mixed = write_chunks(netcdf, tools.work / "types", lambda i: 3 + i % 2, is_mixed=True)
+    done = check(tools, "join of chunks of several types", "--mode", "join", "--on-mismatch", "widen", *mixed, output="nc4", ranks=ranks)
+    tools.check(done.returncode == 0, f"join of chunks of several types: {done.stderr}")
+    # An error in a chunk that another process decodes is the same error. h5py finds the place of the chunk.
+    try:
+        import h5py
+    except ImportError:
+        return
+    data = bytearray(misfit[1].read_bytes())
+    with h5py.File(misfit[1]) as file:
+        place = file["t"].id.get_chunk_info(1)
+    data[place.byte_offset + place.size // 3 : place.byte_offset + place.size // 3 + 50] = b"\xff" * 50
+    misfit[1].write_bytes(data)
+    done = check(tools, "join of a damaged chunk", "--mode", "join", *misfit, output="nc4", ranks=ranks)
+    tools.check(done.returncode == 1 and "variable t: chunk 1" in done.stderr, f"join of a damaged chunk: {done.returncode}: {done.stderr}")
 
 
 def check(tools, what, *arguments, output="nmb", ranks=None):

@@ -149,6 +149,20 @@ def check_others(resumed):
     resumed.finish("after others", "-j2", "--no-sync")
 
 
+def check_published(resumed):
+    """The next call removes what a run left that was killed after the output had its name."""
+    work = resumed.tools.work
+    for publish in (os.rename, os.link):
+        if not resumed.stop(signal.SIGKILL, FILES * VALUES // 2, "-j1")[0]:
+            continue
+        publish(work / HIDDEN, work / "out.nmb")
+        process = resumed.start()
+        said = process.communicate(timeout=60)[1]
+        resumed.tools.check(process.returncode == 2 and "the file exists" in said, f"published: exit code {process.returncode}: {said!r}")
+        resumed.tools.check(resumed.left() == ["out.nmb"], f"published by {publish.__name__}: found files {resumed.left()}")
+        (work / "out.nmb").unlink()
+
+
 def check_failures(resumed):
     """Where nothing was done nothing stays."""
     work = resumed.tools.work
@@ -330,6 +344,7 @@ def test(tools):
     check_interrupt(resumed)
     check_damage(resumed)
     check_others(resumed)
+    check_published(resumed)
     check_failures(resumed)
     check_busy(resumed)
     check_statistics(resumed)

@@ -629,6 +629,23 @@ def check_small(test):
                     test.check(found == level, f"{call} to {kind}: {name}: found level {found}, expected {level}")
 
 
+def check_memory(test):
+    """A memory limit that is too low for one chunk is refused, with the limit that is enough for any number of threads."""
+    values = numpy.random.default_rng(5).integers(0, 9, (6, 1 << 19)).astype("<f8")
+    for i in range(2):
+        with h5py.File(test.work / f"large{i}.h5", "w") as f:
+            f.create_dataset("v", data=values[: 3 + i], chunks=(1, 1 << 19) if i else (2, 1 << 19), maxshape=(None, 1 << 19), compression=1)
+    join = ["nmcat", "--mode", "join", "--along", "axis:0", "large1.h5", "large0.h5", "-o", "large.h5", "--no-sync"]
+    for threads in ("1", "2"):
+        test.run(*join, "-j", threads, "--chunk", "phony_dim_0:2", "--mem", "12M", exit_code=2,
+                 says="a memory limit of 45 MiB is enough for these chunks")
+        test.check(not (test.work / "large.h5").exists(), "too little memory: wrote a file")
+        test.run(*join, "-j", threads, "--chunk", "phony_dim_0:2", "--mem", "45M")
+        with h5py.File(test.work / "large.h5") as f:
+            test.check(numpy.array_equal(f["v"][:], numpy.concatenate([values[:4], values[:3]])), f"-j {threads}, little memory: other values")
+        (test.work / "large.h5").unlink()
+
+
 def check(test):
     check_joins(test)
     check_small(test)
@@ -645,6 +662,7 @@ def check(test):
     check_large(test)
     check_dry_runs(test)
     check_unlimited(test)
+    check_memory(test)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,12 @@ def chunk_options(plist):
     return out.value
 
 
+def set_fill_value(plist, datatype, value):
+    """H5Pset_fill_value, for a value of any type. value: its bytes in memory."""
+    if LIBRARY.H5Pset_fill_value(ctypes.c_int64(plist.id), ctypes.c_int64(datatype.id), value) < 0:
+        raise RuntimeError("no fill value")
+
+
 class UserDefinedLinks:
     """Values of user-defined links: the library shows them only to the query function of their class, so
     the class of every one that is met is registered with one that takes notes."""

@@ -91,9 +91,12 @@ def check_failures(test):
         test.run(tool, "text.h5", exit_code=2, says="found no known signature")
         test.run(tool, "many.h5", exit_code=2, says="nmb-hdf5", environment={"NMB_PLUGIN_PATH": "/nowhere"})
         test.run(tool, "many.h5", exit_code=2, says="temporary", environment={"TMPDIR": "/nowhere"})
-    test.run("nminspect", "cut.h5", exit_code=1, says="truncated file")
+    half = len(whole) // 2
+    cut = f"cut.h5: at {half}: cut: found {half} bytes, expected {len(whole)}; copy or write the file again"
+    for tool, call in (("nminspect", ["cut.h5"]), ("nmconvert", ["cut.h5", "no.nmb"]), ("nmcat", ["cut.h5", "-o", "no.nmb"])):
+        test.run(tool, *call, exit_code=1, says=cut)
     said = test.run("nmverify", "cut.h5", exit_code=1)
-    test.check("cut.h5: file: found an error of the HDF5 library: truncated file" in said, f"nmverify cut.h5: {said}")
+    test.check(cut in said, f"nmverify cut.h5: {said}")
     test.run("nminspect", "header", "many.h5", "nosuch", exit_code=2, says='found no block "nosuch"')
     test.run("nminspect", "dump", "many.h5", "a/nosuch", exit_code=2, says='found no variable "nosuch" in block "a"')
 

@@ -5,15 +5,12 @@ finds the chunks, filters and places that docs/hdf5.md promises. A second call c
     many_cmip7_test.py --tools build/dev/tools [--sets 60] [--first 0]
 """
 
-import argparse
 import sys
-import tempfile
-import warnings
-from pathlib import Path
 
 sys.dont_write_bytecode = True
-from tool_runs import ALL, Test, h5py, netCDF4, numpy  # noqa: E402
+from tool_runs import h5py, netCDF4, numpy  # noqa: E402
 from cmip7_test import LEAST, check_chunks, check_metadata_first, check_same, data_sets, raw_chunks  # noqa: E402
+from generated_sets import main  # noqa: E402
 
 KINDS = ("NETCDF4", "NETCDF4", "NETCDF4_CLASSIC", "NETCDF3_64BIT_OFFSET")
 
@@ -75,23 +72,5 @@ def check_set(test, number):
                 test.check(raw_chunks(one) == raw_chunks(b[one.name]), f"{what}: again: {one.name}: other chunks")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", type=Path, required=True)
-    parser.add_argument("--sets", type=int, default=60 if ALL else 6)
-    parser.add_argument("--first", type=int, default=0)
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # netCDF4-python warns of byte orders
-    problems = []
-    for number in range(arguments.first, arguments.first + arguments.sets):
-        with tempfile.TemporaryDirectory() as work:
-            test = Test(arguments.tools.resolve(), work)
-            check_set(test, number)
-        problems += test.problems
-    for problem in problems:
-        print(problem)
-    return 1 if problems else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, check_set, few=6, many=60))

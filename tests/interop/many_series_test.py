@@ -7,16 +7,13 @@ dimensions, attributes and values.
 Skipped (exit code 77) without ncrcat.
 """
 
-import argparse
 import shutil
 import subprocess
 import sys
-import tempfile
-import warnings
-from pathlib import Path
 
 sys.dont_write_bytecode = True
-from tool_runs import ALL, Test, netCDF4, numpy  # noqa: E402
+from tool_runs import netCDF4, numpy  # noqa: E402
+from generated_sets import main  # noqa: E402
 
 KINDS = ("NETCDF4", "NETCDF4_CLASSIC", "NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA")
 # Attributes that a join changes, and one that only ncrcat writes.
@@ -138,7 +135,8 @@ def view(path):
     return out
 
 
-def check_set(test, number, options):
+def check_set(test, number):
+    options = ("--no-sync",) if number % 3 else ("--no-sync", "-j", "1")
     made = HistorySet(number, test.work)
     names = [p.name for p in made.paths]
     (test.work / "list").write_text("\n".join(names) + "\n")
@@ -166,26 +164,8 @@ def check_set(test, number, options):
     return len(series)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", type=Path, required=True)
-    parser.add_argument("--sets", type=int, default=60 if ALL else 5)
-    parser.add_argument("--first", type=int, default=0)
-    arguments = parser.parse_args()
+if __name__ == "__main__":
     if not shutil.which("ncrcat"):
         print("skipped: found no ncrcat")
-        return 77
-    problems = []
-    warnings.simplefilter("ignore")  # netCDF4-python warns of byte orders
-    for number in range(arguments.first, arguments.first + arguments.sets):
-        with tempfile.TemporaryDirectory() as work:
-            test = Test(arguments.tools.resolve(), work)
-            check_set(test, number, ("--no-sync",) if number % 3 else ("--no-sync", "-j", "1"))
-        problems += test.problems
-    for problem in problems:
-        print(problem)
-    return 1 if problems else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        sys.exit(77)
+    sys.exit(main(__doc__, check_set, few=5, many=60, least=1))

@@ -182,11 +182,37 @@ def check_tables(test):
     with h5py.File(test.work / "f0.h5", "w") as a, h5py.File(test.work / "f1.h5", "w") as b:
         a["v"], b["v"] = numpy.arange(6).reshape(2, 3), numpy.arange(9).reshape(3, 3)
         a["w"], b["w"] = numpy.arange(5.0), numpy.arange(4.0)
+    check_rows(test)
     # A square has two dimensions.
     test.run("nmcat", "--mode", "join", "--along", "axis:0", "f0.h5", "f1.h5", "-o", "first.nmb")
     with h5py.File(test.work / "f0.h5") as a, h5py.File(test.work / "f1.h5") as b:
         for name in ("v", "w"):
             expect(test, name, values(test, "first.nmb", "/" + name), numpy.concatenate([a[name][:], b[name][:]]))
+
+
+def check_rows(test):
+    """--along axis:0: tables that have as many rows as another table in some files only. Names of dimensions do not matter."""
+    def make(name, **rows):
+        with h5py.File(test.work / name, "w") as out:
+            for table, n in rows.items():
+                out[table] = numpy.arange(2 * n, dtype="<i4").reshape(n, 2) if table.endswith("_b") else numpy.arange(float(n))
+
+    join = ["nmcat", "--mode", "join", "--along", "axis:0"]
+    make("r0.h5", x_a=5, x_b=7, y_a=5)
+    make("r1.h5", x_a=6, x_b=8, y_a=5)
+    test.run(*join, "r0.h5", "r1.h5", "-o", "rows.h5", exit_code=1,
+             says='shape y_a: found 5 rows, expected 6 rows like the first dimension of "x_a": r0.h5 and r1.h5')
+    test.run(*join, "r1.h5", "r0.h5", "-o", "rows.h5", exit_code=1,
+             says='shape y_a: found the first dimension of "x_a", expected a first dimension that no other variable has: r1.h5 and r0.h5')
+    test.check(not (test.work / "rows.h5").exists(), "tables with other rows: wrote a file")
+    # Each block is joined alone.
+    for output in ("rows.h5", "rows.nmb"):
+        test.run(*join, "r0.h5", "r1.h5", "-o", output, "--split-names", "^([xy])_")
+    with h5py.File(test.work / "r0.h5") as a, h5py.File(test.work / "r1.h5") as b, h5py.File(test.work / "rows.h5") as out:
+        for name in ("x_a", "x_b", "y_a"):
+            expected, path = numpy.concatenate([a[name][:], b[name][:]]), name.replace("_", "/")
+            test.check(numpy.array_equal(out[path][:], expected), f"rows: other values of {path}")
+            expect(test, path, values(test, "rows.nmb", path), expected)
 
 
 def check_widen(test):

@@ -7,14 +7,17 @@ shown are h5py's, and what fails leaves nothing behind.
 Skipped (exit code 77) without h5py or netCDF4-python.
 """
 
+import ctypes
 import json
 import os
+import shutil
 import struct
 import sys
 
 sys.dont_write_bytecode = True
 import compare_files  # noqa: E402
 from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
+import hdf5_library  # noqa: E402
 
 
 def check_round_trip(test, name, back):
@@ -289,6 +292,46 @@ def check_materialise(test):
     test.check(not (test.work / "no.nmb").exists(), "no.nmb: written")
 
 
+def make_unwritten(path):
+    """Data sets with values of variable length and a fill value. Some chunks were never written."""
+    text, ragged = h5py.string_dtype(), h5py.vlen_dtype("<i4")
+    pair = numpy.dtype([("id", "<i4"), ("word", text)])
+    with h5py.File(path, "w") as f:
+        f.create_dataset("words", (10,), text, chunks=(3,), maxshape=(None,), fillvalue="never")[4] = "x"
+        f.create_dataset("grid", (5, 7, 4), text, chunks=(2, 3, 3), fillvalue="fill")[1, 2:6, 3] = "some"
+        f.create_dataset("long", (90_000,), text, chunks=(1000,), fillvalue="f")[::4000] = "w"
+        f.create_dataset("packed", (10,), text, chunks=(3,), compression="gzip", fillvalue="z")[9] = "last"
+        f.create_dataset("default", (10,), text, chunks=(3,))[4] = "x"
+        f.create_dataset("whole", (4,), text, chunks=(2,), fillvalue="f")[:] = ["a", "", "c", "d"]
+        f.create_dataset("none", (4,), text, chunks=(2,), fillvalue="f")
+        # h5py sets no fill values of these types.
+        numbers, letters = numpy.array([7, 8], "<i4"), ctypes.create_string_buffer(b"eight")
+        for name, dtype, fill, value in (
+            ("ragged", ragged, struct.pack("QQ", 2, numbers.ctypes.data), numpy.array([1, 2, 3], "<i4")),
+            ("pairs", pair, struct.pack("=iQ", 9, ctypes.addressof(letters)), numpy.array([(5, "five")], pair)[0]),
+        ):
+            plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            plist.set_chunk((2,))
+            datatype = h5py.h5t.py_create(dtype, logical=True)
+            hdf5_library.set_fill_value(plist, datatype, fill)
+            h5py.Dataset(h5py.h5d.create(f.id, name.encode(), datatype, h5py.h5s.create_simple((5,)), plist))[2] = value
+
+
+def check_unwritten(test):
+    """HDF5 reads such data sets only from a file that it may change."""
+    make_unwritten(test.work / "unwritten.h5")
+    shutil.copy(test.work / "unwritten.h5", test.work / "changed.h5")
+    with h5py.File(test.work / "changed.h5", "r+") as f:
+        expected = {name: f[name][()].tolist() for name in f}
+    for tool in ("nmconvert", "nmcat"):
+        for output in ("unwritten.nmb", "unwritten_back.h5"):
+            test.run(*((tool, "unwritten.h5", output) if tool == "nmconvert" else (tool, "unwritten.h5", "-o", output)), "-f")
+        with h5py.File(test.work / "unwritten_back.h5", "r+") as f:
+            for name, values in expected.items():
+                test.check(repr(f[name if name in f else f"unwritten/{name}"][()].tolist()) == repr(values), f"{tool}: {name}: other values")
+    test.run("nmverify", "unwritten.nmb")
+
+
 def check_options(test):
     test.run("nmconvert", "many.nmb", "again.nmb", "--repack")
     test.check((test.work / "many.nmb").read_bytes() == (test.work / "again.nmb").read_bytes(), "again.nmb: other bytes")
@@ -352,6 +395,7 @@ def check(test):
     check_direct(test)
     check_old_scaleoffset(test)
     check_materialise(test)
+    check_unwritten(test)
     test.run("nmconvert", "many.h5", "many.nmb", "-f")
     check_options(test)
     check_many(test)

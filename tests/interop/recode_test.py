@@ -198,6 +198,41 @@ def check_chunks(test):
         test.check(filters(back["packed"]) == [SHUFFLE, DEFLATE, FLETCHER32], "packed: lost its filters")
 
 
+def make_filtered(path):
+    """Filters in each order and combination. The second of two variables gets other chunks."""
+    orders = [(SHUFFLE,), (FLETCHER32,), (FLETCHER32, SHUFFLE, DEFLATE), (SHUFFLE, FLETCHER32), (DEFLATE, SHUFFLE), ()]
+    with h5py.File(path, "w") as f:
+        for number, order in enumerate(orders):
+            for name in ("same", "cut"):
+                plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                plist.set_chunk((8, 9))
+                for one in order:
+                    {SHUFFLE: plist.set_shuffle, FLETCHER32: plist.set_fletcher32, DEFLATE: lambda: plist.set_deflate(3)}[one]()
+                d = h5py.h5d.create(f.id, f"{name}{number}".encode(), h5py.h5t.STD_I32LE, h5py.h5s.create_simple((20, 30)), plist)
+                h5py.Dataset(d)[...] = numpy.arange(600).reshape(20, 30) // 7 + number
+    return range(len(orders))
+
+
+def check_chunk_filters(test):
+    """Chunk lengths of one variable change no filter of any variable, and no byte of other variables."""
+    numbers = make_filtered(test.work / "in.h5")
+    asked = ",".join(f"cut{number}:phony_dim_0:5" for number in numbers)
+    for output in ("made.nmb", "back.h5"):
+        test.run("nmconvert", "in.h5", output, "-f", "--chunk", asked)
+        if output == "made.nmb":
+            test.run("nmconvert", "made.nmb", "back.h5", "-f")
+        with h5py.File(test.work / "in.h5") as f, h5py.File(test.work / "back.h5") as back:
+            check_values(test, back, asked)
+            for name in f:
+                test.check(filters(back[name]) == filters(f[name]), f"{output}: {name}: filters {filters(back[name])}")
+                is_cut = name.startswith("cut")
+                test.check(back[name].chunks == ((5, 9) if is_cut else (8, 9)), f"{output}: {name}: chunks {back[name].chunks}")
+                if not is_cut:
+                    same = all(f[name].id.read_direct_chunk(at) == back[name].id.read_direct_chunk(at)
+                               for at in ((y, x) for y in (0, 8, 16) for x in (0, 9, 18, 27)))
+                    test.check(same, f"{output}: {name}: other bytes of chunks")
+
+
 def check_chunk_names(test):
     """A dimension that no variable has is refused; one by which nothing is cut is told."""
     test.run("nmconvert", "in.h5", "no.nmb", "--chunk", "nope:1", exit_code=2, says='dimension "nope"')
@@ -318,6 +353,7 @@ def check(test):
     check_records(test)
     check_same_bytes(test)
     check_usage(test)
+    check_chunk_filters(test)
     check_allocated(test)
     check_other_layouts(test)
     check_made_up_names(test)

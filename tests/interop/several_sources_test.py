@@ -13,6 +13,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 import compare_files  # noqa: E402
 from tool_runs import h5py, main, netCDF4, numpy  # noqa: E402
+from nmconvert_hdf5_test import make_old_scaleoffset  # noqa: E402
 
 USER_BLOCK = b"made by a test".ljust(512, b"\0")
 
@@ -97,6 +98,42 @@ def check_user_block(test):
     for name in ("alone.h5", "whole.h5"):
         found = (test.work / name).read_bytes()[:512]
         test.check(found == USER_BLOCK, f"{name}: found the user block {found[:20]}")
+
+
+def check_dry_runs(test):
+    """--dry-run says of an HDF5 output what the run says, before values are read."""
+    with netCDF4.Dataset(test.work / "records.nc", "w", format="NETCDF3_CLASSIC") as file:
+        file.createDimension("time", None)
+        file.createVariable("v", "f4", ("time",))[:] = [1, 2]
+    # Two records without a variable that has them.
+    records = bytearray((test.work / "records.nc").read_bytes()[:8]) + b"\0\0\0\x0a\0\0\0\x01\0\0\0\x04time" + bytes(20)
+    records[4:8] = (2).to_bytes(4, "big")
+    (test.work / "records.nc").write_bytes(records)
+    with netCDF4.Dataset(test.work / "long.nc", "w", format="NETCDF3_CLASSIC") as file:
+        file.createDimension("x" * 256, 2)
+    make_old_scaleoffset(test.work / "old.h5", 4)
+    calls = [
+        (["u.h5", "p.nc", "-o", "dry.h5"], 1, "a user block of 512 bytes"),
+        (["u.h5", "p.nc", "-o", "dry.h5", "-j", "1"], 1, "a user block of 512 bytes"),
+        (["u.h5", "p.nc", "-o", "dry.nc", "--lossy"], 0, "a user block of 512 bytes"),
+        (["u.h5", "-o", "dry.h5"], 0, ""),
+        (["records.nc", "q.nc", "-o", "dry.nc"], 0, "2 records"),
+        (["records.nc", "q.nc", "-o", "dry.nc", "--strict"], 1, "2 records"),
+        (["long.nc", "-o", "dry.nc"], 2, "found a name of 256 bytes"),
+        (["long.nc", "-o", "dry.h5"], 0, ""),
+        (["old.h5", "p.nc", "-o", "dry.h5"], 0, "HDF5 replaces the parameters of its scaleoffset filter"),
+        (["--mode", "union", "p.nc", "q.nc", "-o", "dry.nc4"], None, ""),
+        (["--mode", "join", "--along", "axis:0", "u.h5", "u.h5", "-o", "dry.h5"], None, ""),
+    ]
+    before = sorted(path.name for path in test.work.iterdir())
+    for call, code, says in calls:
+        test.run("nmcat", *call, "--dry-run", exit_code=code, says=says)
+        found, dry = test.exit_code, test.said
+        test.check(sorted(path.name for path in test.work.iterdir()) == before, f"dry run of {call}: wrote a file")
+        test.run("nmcat", *call, exit_code=found)
+        test.check(test.said == dry, f"dry run of {call}: said {dry!r}, the run said {test.said!r}")
+        for path in test.work.glob("dry.*"):
+            path.unlink()
 
 
 def check_types_and_links(test):
@@ -401,6 +438,7 @@ def check_joined_tables(test):
 def check(test):
     check_numbers(test)
     check_user_block(test)
+    check_dry_runs(test)
     check_types_and_links(test)
     check_virtual(test)
     check_own_sources(test)

@@ -1,4 +1,6 @@
 // Files with a journal: what a run before has written is found again, and nothing else.
+#include "wire/journaled_output.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -148,6 +150,33 @@ TEST_F(JournaledOutputTest, NothingStaysOfNothingAndOfWhatIsPublished) {
   EXPECT_FALSE(is_there(".f.part"));
   EXPECT_FALSE(is_there(".f.journal"));
   EXPECT_EQ(create().status().code(), Code::kExists);
+}
+
+// As if the process was killed after it had published the file.
+TEST_F(JournaledOutputTest, WhatStaysOfAPublishedFileIsRemoved) {
+  const fs::path hidden = folder_.path() / ".f.part";
+  for (const bool has_both_names : {false, true}) {
+    write_parts(0, 1);
+    has_both_names ? fs::create_hard_link(hidden, path_) : fs::rename(hidden, path_);
+    JournaledOutput::remove_published(path_);
+    EXPECT_TRUE(is_there("f"));
+    EXPECT_FALSE(is_there(".f.part")) << has_both_names;
+    EXPECT_FALSE(is_there(".f.journal")) << has_both_names;
+    fs::remove(path_);
+  }
+}
+
+TEST_F(JournaledOutputTest, OnlyWhatIsPublishedIsRemoved) {
+  write_parts(0, 1);
+  JournaledOutput::remove_published(path_);
+  EXPECT_TRUE(is_there(".f.part") && is_there(".f.journal"));
+  test::write_file(path_, "an older output");
+  JournaledOutput::remove_published(path_);
+  EXPECT_TRUE(is_there(".f.part") && is_there(".f.journal"));
+  fs::remove(folder_.path() / ".f.part");
+  test::write_file(journal(), "a file of another program");
+  JournaledOutput::remove_published(path_);
+  EXPECT_TRUE(is_there(".f.journal"));
 }
 
 TEST_F(JournaledOutputTest, AJournalWithoutItsFileSaysNothing) {

@@ -113,6 +113,11 @@ NMB_EXPORT Status write_hdf5(const Reader& reader, const std::string& input,
                              const std::string& path, const ConvertOptions& options,
                              Communicator& ranks);
 
+// Makes the checks with which write_hdf5() begins, which read no values. Calls options.on_losses.
+// Not collective. Errors: those of write_hdf5().
+NMB_EXPORT Status check_hdf5(const Reader& reader, const std::string& input,
+                             const ConvertOptions& options);
+
 // Writes a netCDF-4, HDF5 or classic file as a netCDF-4 file with the layout of CMIP7. Time
 // coordinates and their bounds have one chunk each or are contiguous. Each other variable has one
 // chunk, or it is divided along its first dimension into chunks of at least 4 MiB of values. If the

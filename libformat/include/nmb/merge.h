@@ -304,7 +304,8 @@ struct PackOptionNames {
 // Returns the name of the temporary NMB file of an HDF5 output, if the run may be resumed:
 // ".NAME.nmb" in the folder of `path`.
 NMB_EXPORT std::string between_name(const std::string& path);
-// Adds the files that pack() writes to *outputs. Errors: kUsage.
+// Adds the files that pack() writes to *outputs. If an earlier run was killed after it had
+// published the output, first removes the hidden files that this run left behind. Errors: kUsage.
 NMB_EXPORT Status add_outputs(const PackOptions& options, OutputSet* outputs);
 
 // Checks options as pack() does. Errors: kUsage if options exclude each other.

@@ -106,7 +106,8 @@ struct WriterOptions {
   // For new files: whether to write nothing. Definitions are checked, encoded and placed as usual,
   // but values are dropped. After close(), planned() describes the file. A dry run fails where a
   // real run would, except for failures to write (kNoSpace) and failures to read values that would
-  // be moved. A dry run does not call before_publish.
+  // be moved. If the ranks are threads of one process, a dry run calls before_publish with a file
+  // that has all metadata, but no values.
   bool dry_run = false;
   // For new files: see CreateOptions::resume_key. Not allowed in a dry run or with kMpiIo (kUsage).
   std::string resume_key{};

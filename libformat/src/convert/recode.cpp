@@ -112,6 +112,8 @@ class Recoder {
                         "; its values stay unchanged");
         return kAsItIs;
       }
+    // Chunk lengths of other variables change nothing here.
+    if (!asked_for && !changes_filters()) return kAsItIs;
     const std::uint64_t bytes = block_.metadata.array_bytes(variable).value_or(0);
     if (!has_chunks && (bytes == 0 || (bytes <= kSmallArray && !asked_for))) return kAsItIs;
     Storage out;
@@ -119,11 +121,17 @@ class Recoder {
     out.kind = StorageKind::kChunked;
     out.chunk = has_chunks ? now->chunk : usual_chunk(variable);
     NMB_TRY(set_asked_lengths(variable, &out.chunk));
-    out.filters = wanted_filters(options_.compression, now ? now->filters : std::vector<Filter>(),
-                                 block_.metadata.value_size(v.type));
+    const std::uint64_t size = block_.metadata.value_size(v.type);
+    if (has_chunks) out.filters = filters_for(now->filters, size);
+    if (changes_filters()) out.filters = wanted_filters(options_.compression, out.filters, size);
     if (!asked_for && (has_chunks ? out.filters == now->filters : out.filters.empty()))
       return kAsItIs;
     return std::optional(std::move(out));
+  }
+
+  // Chunk lengths alone do not change filters.
+  bool changes_filters() const {
+    return options_.compression.codec || options_.compression.shuffle;
   }
 
   static bool is_chunked(const Storage* storage) {
@@ -245,10 +253,20 @@ class Recoder {
                RechunkedArray::open(block_, variable, properties_, storage->chunk, kCodedAtOnce));
     const auto load = [&](std::uint64_t number) { return array.chunk(number); };
     NMB_ASSIGN(storage->region_length,
-               store_chunks({array.grid(), storage->filters, load}, nullptr,
+               store_chunks({array.grid(), storage->filters, load, source_bytes(variable)}, nullptr,
                             {options_.threads, options_.cancel}, *spool_, begin, &runs_));
     end_ = begin + storage->region_length;
     return {};
+  }
+
+  // Returns the length of a stored chunk of a variable, or 0 if the variable has no chunks.
+  std::uint64_t source_bytes(VarId variable) const {
+    const Storage* const now = block_.metadata.extension()->storage_of(variable);
+    if (!is_chunked(now)) return 0;
+    std::uint64_t bytes = block_.metadata.value_size(block_.metadata.variable(variable).type);
+    for (const std::uint64_t n : now->chunk)
+      if (!checked_mul(bytes, n, &bytes)) return ~std::uint64_t{0} / 4;
+    return bytes;
   }
 
   // Returns whether the property only repeats the defaults of chunked storage; such a property is

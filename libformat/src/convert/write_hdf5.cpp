@@ -24,16 +24,19 @@
 #include "hdf5/client/netcdf_check.h"
 #include "hdf5/model/hdf5_section.h"
 #include "hdf5/model/type_header.h"
+#include "model/attribute_differences.h"
 #include "model/name_rules.h"
 #include "model/paths.h"
 #include "netcdf/shared_dimensions.h"
 #include "nmb/classic.h"
 #include "nmb/convert.h"
 #include "nmb/files.h"
+#include "nmb/netcdf_view.h"
 #include "parallel/workers.h"
 #include "values/chunk_coding.h"
 #include "values/chunk_table.h"
 #include "values/rechunked_array.h"
+#include "wire/joined_text.h"
 
 namespace nmb {
 
@@ -417,7 +420,7 @@ class ResultCheck {
       : blocks_(blocks), form_(form), options_(options), layout_(layout), netcdf_(blocks, form) {}
 
   // Checks that the HDF5 file `path` has one group for each block of kind 6, with the same
-  // contents. Values of classic datasets are compared only if the layout is new.
+  // contents. Classic datasets are compared only if the layout is new.
   Status run(const std::string& path) {
     NMB_ASSIGN(const std::shared_ptr<const FileSource> file, FileSource::open(path));
     NMB_ASSIGN(const std::shared_ptr<const SpoolFile> spool, SpoolFile::create());
@@ -596,15 +599,64 @@ class ResultCheck {
     return {};
   }
 
+  // Compares a written group with its classic source: variables, types, attributes and values.
   Status compare_classic(const Block& written, const Block& source) const {
-    for (VarId v = 0; v < source.metadata.variable_count(); ++v) {
-      const std::string_view name = source.metadata.variable(v).name;
+    const NetcdfView view = netcdf_view(written);
+    const std::size_t count = view.variables.size(), expected = source.metadata.variable_count();
+    if (count != expected)
+      return differs(source.name, joined_text("found ", count, " variables, expected ", expected));
+    NMB_TRY(compare_attributes(written, view, kGlobal, source, kGlobal, "global attribute "));
+    for (VarId v = 0; v < expected; ++v) {
+      const std::string name(source.metadata.variable(v).name);
       std::optional<VarId> there = written.metadata.find_variable(stored_as_no_coordinate(name));
       if (!there) there = written.metadata.find_variable(name);
-      if (!there) return differs(source.name, "it has no variable \"" + std::string(name) + "\"");
+      if (!there) return differs(source.name, "it has no variable " + in_quotes(name));
+      const std::optional<Type> type = classic_type(source.metadata, v);
+      if (!type || classic_type(written.metadata, *there) != type)
+        return differs(source.name, "the type of variable " + in_quotes(name) + " is different");
+      NMB_TRY(compare_attributes(written, view, *there, source, v,
+                                 "variable " + in_quotes(name) + ": attribute "));
       NMB_TRY(compare_variable(written, *there, source, v));
     }
     return {};
+  }
+
+  // Returns the classic type of a variable in either byte order; nullopt if there is none.
+  static std::optional<Type> classic_type(const Metadata& metadata, VarId variable) {
+    const Type type = metadata.variable(variable).type;
+    return metadata.extension() ? metadata.extension()->types.classic(type) : type;
+  }
+
+  // Compares the attributes of an object. Ignores the attributes that HDF5 and netCDF-4 need for
+  // dimensions. `object`: begins the name of an attribute in messages.
+  static Status compare_attributes(const Block& written, const NetcdfView& view, VarId found_owner,
+                                   const Block& source, VarId expected_owner,
+                                   const std::string& object) {
+    Status status;
+    for_each_difference(
+        written.metadata, found_owner, source.metadata, expected_owner,
+        [](std::string_view) { return true; },
+        [&](const Attribute& found, const Attribute& expected) {
+          return is_same(written.metadata.extension()->types, found, expected);
+        },
+        [&](const Attribute* found, const Attribute* expected) {
+          if (!status.ok() || (!expected && view.hides(found_owner, found->name))) return;
+          status = differs(source.name, object + in_quotes((found ? found : expected)->name) +
+                                            (!found      ? " is missing"
+                                             : !expected ? " is not in the source"
+                                                         : " has another type or value"));
+        });
+    return status;
+  }
+
+  // Returns whether an attribute of an HDF5 file has the type and the values of a classic
+  // attribute. Classic text is stored as one string of fixed length. types: the types of `found`.
+  static bool is_same(const TypeTable& types, const Attribute& found, const Attribute& expected) {
+    if (expected.type != Type::kChar || !TypeTable::is_extended(found.type))
+      return has_same_value(found, expected);
+    const ExtendedType& type = types.at(found.type);
+    return type.type_class == TypeClass::kString && !type.variable_length &&
+           std::ranges::equal(found.values, expected.values);
   }
 
   Status compare_variable(const Block& written, VarId found, const Block& expected,
@@ -678,10 +730,11 @@ Status make_output(const std::string& path, const ConvertOptions& options, Resul
   return output->publish();
 }
 
-Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
-                   const ConvertOptions& options) {
+// Returns the form of the HDF5 file, after all checks that need no values.
+Result<hdf5::Hdf5Form> checked_form(const Reader& reader, const std::string& input,
+                                    const ConvertOptions& options) {
   NMB_TRY(check_ranges(options));
-  NMB_ASSIGN(const hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
+  NMB_ASSIGN(hdf5::Hdf5Form form, hdf5::Hdf5Form::of(reader));
   if (options.on_losses) {
     NMB_ASSIGN(LostRecords records, lost_records(reader));
     NMB_TRY(options.on_losses(reader, {form.losses(), form.changes(), std::move(records)}));
@@ -689,6 +742,12 @@ Status write_alone(const Reader& reader, const std::string& input, const std::st
     NMB_TRY(check_losses(form).in_file(input));
   }
   if (!options.plain) NMB_TRY(hdf5::check_netcdf_names(reader).in_file(input));
+  return form;
+}
+
+Status write_alone(const Reader& reader, const std::string& input, const std::string& path,
+                   const ConvertOptions& options) {
+  NMB_ASSIGN(const hdf5::Hdf5Form form, checked_form(reader, input, options));
   ResultCheck check(reader, form, options, ResultCheck::Layout::kKept);
   return make_output(path, options, check, [&](const std::string& hidden) {
     std::vector<std::string> arguments = export_arguments(options);
@@ -753,6 +812,10 @@ Status relayout_alone(const std::shared_ptr<const FileSource>& file, const std::
 }
 
 }  // namespace
+
+Status check_hdf5(const Reader& reader, const std::string& input, const ConvertOptions& options) {
+  return checked_form(reader, input, options).status();
+}
 
 Status write_hdf5(const Reader& reader, const std::string& input, const std::string& path,
                   const ConvertOptions& options, Communicator& ranks) {

@@ -21,6 +21,7 @@
 #include "nmb/reader.h"
 #include "wire/hash.h"
 #include "wire/joined_text.h"
+#include "wire/journaled_output.h"
 
 namespace nmb {
 
@@ -162,6 +163,16 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   first.writer.sync = resumes;
   first.writer.sum_links = !first.link_united;
   first.writer.layer = nullptr;
+  const std::string& source = options.hdf5->source;
+  const std::string& in_messages = source.empty() ? options.output : source;
+  if (is_dry) {
+    first.writer.inline_limit = 0;  // readers check inline values, which a dry run does not have
+    first.writer.before_publish = [&](const ByteSource& file) -> Status {
+      NMB_ASSIGN(const std::unique_ptr<Reader> reader,
+                 Reader::open(std::shared_ptr<const ByteSource>(std::shared_ptr<void>(), &file)));
+      return naming(in_messages, check_hdf5(*reader, between, extract_options(options)));
+    };
+  }
   // The temporary file has no checksums of linked values. Therefore the stamps of the inputs are
   // compared to find inputs that change.
   const std::vector<std::optional<FileStamp>> stamps = stamps_of(options.inputs);
@@ -181,20 +192,24 @@ Status merge_to_hdf5(const PackOptions& options, PackReport* report, Communicato
   for (std::string& text : report->warnings)
     if (text.starts_with(between + ": ")) text.replace(0, between.size(), options.output);
   NMB_TRY(naming(options.output, merged));
-  if (is_dry) return {};
+  if (is_dry) {
+    if (ranks.rank() == 0 && ranks.size() > 1 && !ranks.shares_memory())
+      report->warnings.push_back(options.output +
+                                 ": a dry run of several processes does not report what an HDF5 "
+                                 "file cannot hold; a dry run of one process does");
+    return {};
+  }
   // Values that are linked in the temporary file are copied into the output.
   report->value_bytes += std::exchange(report->linked_bytes, 0);
   return ranks.first([&]() -> Status {
     NMB_ASSIGN(const std::unique_ptr<Reader> reader, Reader::open(between, reading));
     Communicator alone;
-    const std::string& source = options.hdf5->source;
     ConvertOptions convert = extract_options(options);
     if (first.link_united)
       convert.links_unchanged = [&]() -> Status { return check_stamps(options.inputs, stamps); };
     if (options.hdf5->on_merged)
       return naming(options.output, options.hdf5->on_merged(*reader, between, convert));
-    NMB_TRY(naming(source.empty() ? options.output : source,
-                   write_hdf5(*reader, between, options.output, convert, alone)));
+    NMB_TRY(naming(in_messages, write_hdf5(*reader, between, options.output, convert, alone)));
     // It is not an error if another process has already removed the output.
     if (const auto result = FileSource::open(options.output); result.ok())
       report->bytes_out = (*result)->size();
@@ -217,6 +232,8 @@ std::string between_name(const std::string& path) {
 
 Status add_outputs(const PackOptions& options, OutputSet* outputs) {
   const bool resumes = !options.resume.empty();
+  if (!options.writer.dry_run)
+    JournaledOutput::remove_published(options.hdf5 ? between_name(options.output) : options.output);
   NMB_TRY(outputs->add_output(options.output, resumes && !options.hdf5));
   return resumes && options.hdf5 ? outputs->add_output(between_name(options.output), true)
                                  : Status();

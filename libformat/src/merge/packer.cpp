@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "merge/storing/shared_names.h"
 #include "merge/storing/written_blocks.h"
 #include "merge/uniting/block_unions.h"
+#include "merge/uniting/chunk_jobs.h"
 #include "merge/uniting/described_inputs.h"
 #include "merge/uniting/input_describer.h"
 #include "merge/uniting/sent_values.h"
@@ -101,7 +103,8 @@ class Packer {
     }
     unions_.emplace(
         options_, conflicts_, report_, from.views, held,
-        [this](std::size_t input, BlockSink& sink) { return inputs_.read_again(input, sink); });
+        [this](std::size_t input, BlockSink& sink) { return inputs_.read_again(input, sink); },
+        &helpers_);
     from.read.cache_bytes =
         std::min<std::size_t>(from.read.cache_bytes, held / options_.inputs.size());
     DescribedInputs::Uses uses;
@@ -139,7 +142,7 @@ class Packer {
     } else {
       share_ = {0, ranks_.rank() == 0 ? options_.inputs.size() : 0};
       NMB_TRY(read_rounds(planned));
-      if (unions_ && planned->ok()) *planned = finish_unions();
+      NMB_TRY(unite_blocks(planned));
       described_.reset();
       describer_.reset();
       unions_.reset();
@@ -150,11 +153,24 @@ class Packer {
     return {};
   }
 
+  // Collective. Rank 0 unites the blocks. Meanwhile, the other ranks encode chunks for rank 0.
+  Status unite_blocks(Status* planned) {
+    if (!unions_)
+      return serve_chunk_jobs(ranks_, {options_.writer.threads, options_.writer.cancel});
+    if (planned->ok()) *planned = finish_unions();
+    return helpers_.end();
+  }
+
   // Called only by rank 0.
   Status finish_unions() {
     std::vector<std::size_t> usable;
     for (const PackSource& source : report_.sources) usable.push_back(source.index);
-    return unions_->finish(usable, classic_ ? static_cast<BlockSink&>(*classic_) : *blocks_);
+    try {
+      return unions_->finish(usable, classic_ ? static_cast<BlockSink&>(*classic_) : *blocks_);
+    } catch (const std::bad_alloc&) {
+      // The other ranks wait for helpers_.end().
+      return Status(Code::kLimit, "out of memory");
+    }
   }
 
   // Collective. In each round, every rank reads some inputs. The inputs of a rank precede the
@@ -193,6 +209,11 @@ class Packer {
 
   // Collective.
   Status check_names(Status* failure) {
+    if (options_.unique_groups) {
+      NMB_ASSIGN(const bool any, anywhere(names_.has_groups()));
+      if (!any)
+        note_missing("a group, so the names of groups (--unique) cannot be compared", failure);
+    }
     if (options_.block_by.by == BlockRule::By::kPrefix) {
       NMB_ASSIGN(const bool any, anywhere(inputs_.has_divided()));
       if (!any)
@@ -366,11 +387,12 @@ class Packer {
         return std::make_unique<ReadBackOutput>(std::move(file));
       };
     }
-    writer.before_publish = [this,
-                             published = writer.before_publish](const ByteSource& file) -> Status {
-      if (options_.check) NMB_TRY(check_result(file));
-      return published ? published(file) : Status();
-    };
+    if (options_.check && !writer.dry_run)
+      writer.before_publish = [this, published =
+                                         writer.before_publish](const ByteSource& file) -> Status {
+        NMB_TRY(check_result(file));
+        return published ? published(file) : Status();
+      };
     return writer;
   }
 
@@ -412,7 +434,8 @@ class Packer {
   ConflictList conflicts_;
   SharedNames names_;
   PlannedInputs inputs_;
-  InputShare share_{0, 0};  // the inputs whose blocks this rank writes
+  InputShare share_{0, 0};       // the inputs whose blocks this rank writes
+  RankHelpers helpers_{ranks_};  // used only by rank 0
   // Mode kPack uses none of these three. In the other modes, rank 0 uses unions_ and described_,
   // and the other ranks use describer_.
   std::optional<BlockUnions> unions_;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,11 @@ struct ChunksToCode {
   // Returns the values of a chunk. The result is empty if the chunk is not encoded, for example
   // because it was never written. Several threads call this function.
   std::function<Result<std::vector<std::byte>>(std::uint64_t number)> load;
+  // Length of the largest decoded chunk from which load() takes values.
+  std::uint64_t source_bytes = 0;
+  // Returns a job by which a helper encodes a chunk. The job is empty if load() must be called
+  // instead. Not set if helpers cannot encode these chunks.
+  std::function<Result<std::vector<std::byte>>(std::uint64_t number)> job{};
 };
 
 struct CodedChunk {
@@ -28,9 +34,22 @@ struct CodedChunk {
   std::uint32_t mask = 0;        // a set bit means that the filter with this number was skipped
 };
 
+// Other processes that encode chunks.
+class ChunkHelpers {
+ public:
+  virtual ~ChunkHelpers() = default;
+  // Returns the number of helpers, which may be 0.
+  virtual std::size_t count() const = 0;
+  // Sends jobs to all helpers. Each call must be followed by a call of receive().
+  virtual Status send(const std::vector<std::vector<std::byte>>& jobs) = 0;
+  // Waits for the results of the jobs that were sent last. A result is nullopt if the job failed.
+  virtual Result<std::vector<std::optional<CodedChunk>>> receive() = 0;
+};
+
 struct CodingRules {
   unsigned threads = 1;
   const std::atomic<bool>* cancel = nullptr;  // may be nullptr
+  ChunkHelpers* helpers = nullptr;            // may be nullptr
 };
 
 // The maximum number of decoded bytes in all chunks that are encoded at the same time.
@@ -38,9 +57,10 @@ inline constexpr std::uint64_t kCodedAtOnce = 64 << 20;
 
 // Encodes all chunks, and calls take(first, coded) for several chunks at a time, in ascending
 // order. `first` is the number of the first chunk in `coded`. The encoded bytes do not depend on
-// the number of threads. At any time, the chunks in memory have about 64 MiB in total. If a chunk
-// has more than 64 MiB, only a few chunks are in memory. Errors: those of load() and take(); kIo
-// "interrupted".
+// the number of threads and helpers. At any time, the chunks in memory have about 64 MiB in total.
+// If a chunk has more than 64 MiB, or if the memory of the process is limited, only a few chunks
+// are in memory. Errors: those of load() and take(); kIo "interrupted". If the memory limit is too
+// low for one chunk, the message says which limit is enough.
 Status code_chunks(
     const ChunksToCode& chunks, const CodingRules& rules,
     const std::function<Status(std::uint64_t first, std::span<const CodedChunk> coded)>& take);

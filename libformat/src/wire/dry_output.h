@@ -1,5 +1,6 @@
-// DryOutput: an output file for dry runs, which keeps only the length of the file. The file may
-// exist; then its old bytes can be read.
+// DryOutput: an output file for dry runs, which is not written. It keeps the length of the file. If
+// it has a spool, it also keeps the bytes that are written. The file may exist; then its old bytes
+// can be read.
 #pragma once
 
 #include <algorithm>
@@ -10,17 +11,23 @@
 
 #include "nmb/bytes.h"
 #include "nmb/files.h"
+#include "wire/spool_file.h"
 
 namespace nmb {
 
-// Reads return the old bytes, and zeros after their end. Writes do not change the length, because
-// writers set the final length first.
+// Reads return the old bytes or those in the spool, and zeros after their end. Writes do not change
+// the length, because writers set the final length first.
 class DryOutput final : public OutputFile {
  public:
   // name: name of the file in messages. old: the existing file, or nullptr.
-  explicit DryOutput(std::string name, std::unique_ptr<const ByteSource> old = nullptr)
+  explicit DryOutput(std::string name, std::shared_ptr<const ByteSource> old = nullptr)
       : name_(std::move(name)), old_(std::move(old)), length_(old_ ? old_->size() : 0) {}
-  Status write_at(std::uint64_t, std::span<const std::byte>) override { return {}; }
+  // A new file that keeps in `spool` what is written.
+  DryOutput(std::string name, std::shared_ptr<SpoolFile> spool)
+      : name_(std::move(name)), spool_(spool), old_(std::move(spool)), length_(0) {}
+  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    return spool_ ? spool_->write_at(offset, bytes) : Status();
+  }
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     const std::uint64_t size = old_ ? old_->size() : 0;
     const auto old = static_cast<std::size_t>(
@@ -40,7 +47,8 @@ class DryOutput final : public OutputFile {
 
  private:
   const std::string name_;
-  const std::unique_ptr<const ByteSource> old_;
+  const std::shared_ptr<SpoolFile> spool_{};
+  const std::shared_ptr<const ByteSource> old_;
   std::atomic<std::uint64_t> length_;
 };
 

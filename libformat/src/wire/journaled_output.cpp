@@ -43,6 +43,16 @@ std::array<std::byte, kHeader> header_of(std::uint64_t key) {
   return bytes;
 }
 
+// Returns whether a file is a journal, with any key.
+bool is_journal(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return false;
+  std::array<std::byte, kHeader> bytes;
+  const bool is_read = ::pread(fd, bytes.data(), kHeader, 0) == kHeader;
+  ::close(fd);
+  return is_read && bytes == header_of(load_le<std::uint64_t>(bytes.data() + 8));
+}
+
 Status append(int file, std::span<const std::byte> bytes, const std::string& name) {
   ssize_t done;
   while ((done = ::write(file, bytes.data(), bytes.size())) < 0 && errno == EINTR) {
@@ -60,6 +70,20 @@ bool JournaledOutput::has_notes(const std::string& path) {
   struct stat about {};
   return ::stat(journal_name(path).c_str(), &about) == 0 &&
          about.st_size > static_cast<off_t>(kHeader);
+}
+
+void JournaledOutput::remove_published(const std::string& path) {
+  const std::string hidden = resumable_name(path), journal = journal_of(hidden);
+  if (!is_journal(journal)) return;
+  if (struct stat written; ::lstat(hidden.c_str(), &written) == 0) {
+    // If the output replaces no file, the file has both names for a moment.
+    struct stat output;
+    if (::stat(path.c_str(), &output) != 0 || output.st_dev != written.st_dev ||
+        output.st_ino != written.st_ino)
+      return;
+    ::unlink(hidden.c_str());
+  }
+  ::unlink(journal.c_str());
 }
 
 Result<std::unique_ptr<OutputFile>> JournaledOutput::create(const std::string& path,

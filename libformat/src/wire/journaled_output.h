@@ -34,6 +34,10 @@ class JournaledOutput final : public OutputFileLayer {
   // Returns whether the journal for the output `path` has records. If the journal has no records,
   // create() empties the hidden file and the journal, and may remove them.
   static bool has_notes(const std::string& path);
+  // Removes the journal, and a second name of the output `path`, that a process left behind because
+  // it was killed after it had published the output. Does nothing if the hidden file has work that
+  // is not in the output.
+  static void remove_published(const std::string& path);
   // Opens the same file in another process after create() was called.
   static Result<std::unique_ptr<OutputFile>> attach(const std::string& path,
                                                     const std::string& name,

@@ -8,13 +8,19 @@
 
 namespace nmb {
 
-// Returns how many bytes a cache may take. The result is `usual`, or a quarter of the process's
-// memory limit if that is less. The limit is RLIMIT_DATA, which --mem sets. Data that do not fit
-// into the cache are read or decoded again.
-inline std::uint64_t memory_room(std::uint64_t usual) {
+// Returns the memory limit of the process in bytes, or 2^64 - 1 if there is none. The limit is
+// RLIMIT_DATA, which --mem sets.
+inline std::uint64_t memory_limit() {
   rlimit allowed{};
-  if (::getrlimit(RLIMIT_DATA, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return usual;
-  return std::min<std::uint64_t>(usual, allowed.rlim_cur / 4);
+  if (::getrlimit(RLIMIT_DATA, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY)
+    return ~std::uint64_t{0};
+  return allowed.rlim_cur;
+}
+
+// Returns how many bytes a cache may take. The result is `usual`, or a quarter of the process's
+// memory limit if that is less. Data that do not fit into the cache are read or decoded again.
+inline std::uint64_t memory_room(std::uint64_t usual) {
+  return std::min<std::uint64_t>(usual, memory_limit() / 4);
 }
 
 }  // namespace nmb

@@ -62,7 +62,7 @@ Status write_block(WriterCore& w, BlockCommit& c) {
   header.body_sum = block.next.body_sum;
   std::vector<std::byte> bytes(block_body_offset(name.size()));
   header.encode(name, bytes);
-  c.header_sum = w.options.dry_run ? kWidestSum : header.sum;
+  c.header_sum = keeps_metadata(w.options, w.ranks.communicator()) ? header.sum : kWidestSum;
   NMB_TRY(w.stripes.write_at(block.next.position, bytes));
   std::uint64_t at = block.next.position + bytes.size();
   if (block.retained != BlockState::kNotRetained) {

@@ -159,7 +159,7 @@ Status publish(WriterCore& w) {
   if (w.options.sync) NMB_TRY(w.file->sync());
   w.committed.superblock_bytes = bytes;
   if (w.committed.superblock.generation > 0) return {};
-  if (w.options.before_publish && !w.options.dry_run)
+  if (w.options.before_publish && keeps_metadata(w.options, w.ranks.communicator()))
     NMB_TRY(w.options.before_publish(OutputSource(*w.file, next.file_length)));
   return w.file->publish();
 }

@@ -154,11 +154,20 @@ Result<std::unique_ptr<OutputFile>> open_together(const std::string& path,
   if (options.dry_run && !create) {
     Result<std::unique_ptr<FileSource>> old = FileSource::open(path);
     NMB_TRY(ranks.agree(old.status()));
-    return std::unique_ptr<OutputFile>(std::make_unique<DryOutput>(path, *std::move(old)));
+    return std::unique_ptr<OutputFile>(
+        std::make_unique<DryOutput>(path, std::shared_ptr<const ByteSource>(*std::move(old))));
   }
   if (options.dry_run) {
     NMB_TRY(ranks.first([&] { return check_new_output(path, of_new); }));
-    return std::unique_ptr<OutputFile>(std::make_unique<DryOutput>(path));
+    if (!keeps_metadata(options, ranks))
+      return std::unique_ptr<OutputFile>(std::make_unique<DryOutput>(path));
+    return share_output(
+        ranks, path,
+        [&]() -> File {
+          NMB_ASSIGN(std::shared_ptr<SpoolFile> spool, SpoolFile::create());
+          return std::unique_ptr<OutputFile>(std::make_unique<DryOutput>(path, std::move(spool)));
+        },
+        path, nullptr);
   }
   const MpiIo* const mpi_io = options.io == Io::kMpiIo ? ranks.mpi_io() : nullptr;
   if (mpi_io)

@@ -44,6 +44,13 @@ struct MatchedNames {
   bool move = false;
 };
 
+// Returns whether a file with these options gets metadata that can be read. A dry run writes
+// metadata only for WriterOptions::before_publish.
+inline bool keeps_metadata(const WriterOptions& options, const Communicator& ranks) {
+  return !options.dry_run ||
+         (options.before_publish && (ranks.size() == 1 || ranks.shares_memory()));
+}
+
 struct WriterCore {
   // ranks: the ranks that write the file, or nullptr for a single process.
   WriterCore(std::unique_ptr<OutputFile> output, const WriterOptions& options, Communicator* ranks,

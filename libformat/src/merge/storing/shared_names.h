@@ -24,6 +24,8 @@ class SharedNames {
   void note_block(const std::string& name, Occurrence at);
   // Records a name that no other input may use for its blocks.
   void note_group(const std::string& group);
+  // Returns whether an input of this rank has a group whose name was recorded.
+  bool has_groups() const { return !groups_.empty(); }
   // Records a parent. Inputs share a parent if the parent has the same attributes in all of these
   // inputs. Returns false if the name was recorded before.
   bool note_parent(const std::string& name, const Metadata& attributes);

@@ -132,13 +132,14 @@ class BlockUnions::Loader final : public BlockSink {
 
 BlockUnions::BlockUnions(const PackOptions& options, ConflictList& conflicts, PackReport& report,
                          std::shared_ptr<SourcePool> views, std::uint64_t held,
-                         ReadAgain read_again)
+                         ReadAgain read_again, ChunkHelpers* helpers)
     : options_(options),
       conflicts_(conflicts),
       report_(report),
       views_(std::move(views)),
       held_room_(held),
-      read_again_(std::move(read_again)) {}
+      read_again_(std::move(read_again)),
+      helpers_(helpers) {}
 
 BlockUnions::~BlockUnions() = default;
 
@@ -633,7 +634,7 @@ Status BlockUnions::finish(Entry& entry, BlockSink& sink) {
     }
     NMB_ASSIGN(std::optional<UnitedChunks> chunks,
                unite_chunks(*entry.united, all, levels,
-                            {{options_.writer.threads, options_.writer.cancel},
+                            {{options_.writer.threads, options_.writer.cancel, helpers_},
                              options_.compression ? &*options_.compression : nullptr,
                              needs_chunks(options_) || entry.united->has_growing()},
                             chunks_));

@@ -22,6 +22,7 @@
 #include "merge/uniting/partition_key.h"
 #include "merge/uniting/union_block.h"
 #include "nmb/merge.h"
+#include "values/chunk_coding.h"
 #include "wire/spool_file.h"
 
 namespace nmb {
@@ -33,9 +34,10 @@ class BlockUnions final : public BlockSink {
   using ReadAgain = std::function<Status(std::size_t input, BlockSink& sink)>;
 
   // `options`, `conflicts` and `report` must outlive the object. held: how many bytes of values may
-  // be kept for inputs that this rank reads.
+  // be kept for inputs that this rank reads. helpers: encode chunks; may be nullptr.
   BlockUnions(const PackOptions& options, ConflictList& conflicts, PackReport& report,
-              std::shared_ptr<SourcePool> views, std::uint64_t held, ReadAgain read_again);
+              std::shared_ptr<SourcePool> views, std::uint64_t held, ReadAgain read_again,
+              ChunkHelpers* helpers);
   ~BlockUnions() override;
 
   // Begins an input. The input must also be the current input of `conflicts`.
@@ -103,6 +105,7 @@ class BlockUnions final : public BlockSink {
   const std::shared_ptr<SourcePool> views_;
   std::uint64_t held_room_;
   const ReadAgain read_again_;
+  ChunkHelpers* const helpers_;
   // For each variable: the number of inputs whose fill value is lost.
   std::map<std::string, std::size_t> lost_fill_values_;
   const std::shared_ptr<PartitionKey> key_ = std::make_shared<PartitionKey>();

@@ -10,9 +10,10 @@
 #include "hdf5/model/hdf5_section.h"
 #include "merge/reading/held_values.h"
 #include "merge/reading/reopened_source.h"
+#include "merge/uniting/array_form.h"
+#include "merge/uniting/chunk_jobs.h"
 #include "model/value_begin.h"
 #include "netcdf/shared_dimensions.h"
-#include "netcdf/type_widening.h"
 #include "nmb/classic.h"
 #include "nmb/netcdf_view.h"
 #include "values/array_source.h"
@@ -21,7 +22,6 @@
 #include "values/gathered_chunk.h"
 #include "values/open_array.h"
 #include "wire/joined_text.h"
-#include "wire/swap_values.h"
 
 namespace nmb {
 
@@ -61,32 +61,6 @@ Result<std::shared_ptr<const Block>> block_of(const Source& values) {
   return hdf5::decode_group(std::move(group), view->name());
 }
 
-// The form of the values of an array: their type, and whether they are little-endian.
-struct ValueForm {
-  Type type{};  // the type that CDF-5 has
-  bool is_swapped = false;
-  bool operator==(const ValueForm&) const = default;
-
-  std::uint64_t size() const { return type_size(type); }
-  // Converts values from this form to the form of CDF-5, or from CDF-5 to this form.
-  void swap(std::vector<std::byte>* values) const {
-    if (is_swapped) swap_values(values->data(), values->data(), values->size() / size(), size());
-  }
-};
-
-// Returns values of one form in another form. maps_fill: see widening().
-std::vector<std::byte> converted(std::vector<std::byte> values, const ValueForm& from,
-                                 const ValueForm& to, bool maps_fill) {
-  from.swap(&values);
-  if (from.type != to.type) {
-    std::vector<std::byte> wide(values.size() / from.size() * to.size());
-    widening(from.type, to.type, maps_fill).convert(values, wide);
-    values = std::move(wide);
-  }
-  to.swap(&values);
-  return values;
-}
-
 // Returns a type with little-endian values. type: a type of numbers that CDF-5 has.
 ExtendedType little_endian(Type type) {
   ExtendedType out;
@@ -107,7 +81,7 @@ ExtendedType little_endian(Type type) {
 
 // Describes how a variable is stored in chunks.
 struct Chunking {
-  ValueForm form;
+  ArrayForm form;
   ExtendedType type;                 // used if `is_extended` is true
   bool is_extended = false;          // whether the type is not one of CDF-5
   std::vector<std::uint64_t> chunk;  // lengths of a chunk
@@ -150,7 +124,7 @@ struct PlainArray {
   bool is_extended = false;
 
   // united: the type of the united variable.
-  ValueForm form(Type united) const {
+  ArrayForm form(Type united) const {
     return {united, is_extended && type.order == ByteOrder::kLittle};
   }
 };
@@ -257,7 +231,7 @@ class ChunkUniter {
 
   // Returns the chunking of a variable whose values get another type. type: the new type.
   static Chunking widened(Chunking chunking, Type type, bool maps_fill) {
-    const ValueForm before = chunking.form;
+    const ArrayForm before = chunking.form;
     if (before.type == type) return chunking;
     chunking.form.type = type;
     chunking.is_extended = chunking.form.is_swapped = before.is_swapped;
@@ -530,8 +504,15 @@ class ChunkUniter {
       if (stored[number].source == kNobody) return std::nullopt;
       return stored[number];
     };
-    return store_chunks({grid, chunking.filters, load}, find_stored, options_.coding, *spool_,
-                        begin, &runs_);
+    std::uint64_t largest = 0;
+    for (const BoxInChunks& box : gathering.boxes)
+      if (box.table) largest = std::max(largest, box.grid.chunk_bytes());
+    const auto job = [&](std::uint64_t number) -> Result<std::vector<std::byte>> {
+      if (stored[number].source != kNobody) return std::vector<std::byte>();
+      return job_of(variable, number, chunking, grid, gathering, load);
+    };
+    return store_chunks({grid, chunking.filters, load, largest, job}, find_stored, options_.coding,
+                        *spool_, begin, &runs_);
   }
 
   // Checks the checksum of a stored chunk that is copied. Does nothing if the chunk has no
@@ -565,21 +546,29 @@ class ChunkUniter {
                                                          const ChunkGrid& grid,
                                                          std::span<const std::byte> fill) const {
       const std::optional<std::vector<std::byte>> none;
-      const auto begin = std::lower_bound(uses.begin(), uses.end(), Use{number, 0});
-      const auto end = std::lower_bound(begin, uses.end(), Use{number + 1, 0});
-      for (auto use = begin; use != end; ++use) {
-        if (!boxes[use->second].table) return none;
-        for (auto other = begin; other != use; ++other)
-          if (overlap(boxes[use->second], boxes[other->second])) return none;
-      }
+      const auto used = uses_of(number);
+      if (!used) return none;
       GatheredChunk chunk(grid, number, fill);
       std::uint64_t found = 0;
-      for (auto use = begin; use != end; ++use) {
-        NMB_ASSIGN(const std::uint64_t values, chunk.add(boxes[use->second]));
+      for (const Use& use : *used) {
+        NMB_ASSIGN(const std::uint64_t values, chunk.add(boxes[use.second]));
         found += values;
       }
       if (found < chunk.wanted()) return none;
       return std::optional(chunk.take());
+    }
+
+    // Returns the parts that have values of a chunk. Returns nullopt if some of them are not in
+    // chunks, or if two of them overlap.
+    std::optional<std::span<const Use>> uses_of(std::uint64_t number) const {
+      const auto begin = std::lower_bound(uses.begin(), uses.end(), Use{number, 0});
+      const auto end = std::lower_bound(begin, uses.end(), Use{number + 1, 0});
+      for (auto use = begin; use != end; ++use) {
+        if (!boxes[use->second].table) return std::nullopt;
+        for (auto other = begin; other != use; ++other)
+          if (overlap(boxes[use->second], boxes[other->second])) return std::nullopt;
+      }
+      return std::span<const Use>(begin, end);
     }
 
     static bool overlap(const BoxInChunks& a, const BoxInChunks& b) {
@@ -590,6 +579,28 @@ class ChunkUniter {
       return true;
     }
   };
+
+  // Returns the job for a chunk that must be encoded, or no bytes if the chunk has no values.
+  Result<std::vector<std::byte>> job_of(
+      VarId variable, std::uint64_t number, const Chunking& chunking, const ChunkGrid& grid,
+      const Gathering& gathering,
+      const std::function<Result<std::vector<std::byte>>(std::uint64_t)>& load) const {
+    ChunkJob job{grid.lengths(),   grid.chunk(),  number, chunking.form,
+                 chunking.filters, chunking.fill, {},     {}};
+    if (const auto uses = gathering.uses_of(number)) {
+      for (const auto& [chunk, p] : *uses) {
+        const ChunkedPart& part = variables_[variable].parts[p];
+        ChunkJobPart& added = job.parts.emplace_back();
+        added.form = part.own->form;
+        added.maps_fill = part.box.maps_fill;
+        added.filters = part.own->filters;
+        NMB_TRY(add_stored_chunks(gathering.boxes[p], grid, number, &added));
+      }
+    } else {
+      NMB_ASSIGN(job.values, load(number));
+    }
+    return job.parts.empty() && job.values.empty() ? std::vector<std::byte>() : job.bytes();
+  }
 
   Result<Gathering> gathering_of(VarId variable, const Chunking& chunking,
                                  const std::vector<StoredChunk>& stored, const ChunkGrid& grid) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "dump/value_text.h"
@@ -190,8 +191,55 @@ std::uint64_t DatasetUnion::length_of(DimId id) const {
   return dimension.is_record() ? all_.records : dimension.length;
 }
 
+// For joins along the first dimension of each variable: returns for each dimension of a dataset the
+// united dimension that a variable with this first dimension already has. The names of these
+// dimensions do not matter, because HDF5 dimensions may have none.
+DatasetUnion::DimIds DatasetUnion::known_rows(const Metadata& metadata) const {
+  DimIds ids(metadata.dimension_count());
+  for (VarId v = 0; v < metadata.variable_count() && rules_.along == Along::kFirstAxis; ++v) {
+    const Variable variable = metadata.variable(v);
+    if (variable.dimensions.empty() || ids[variable.dimensions.front()]) continue;
+    const std::optional<VarId> known = all_.metadata.find_variable(variable.name);
+    if (!known || placed_[*known].axes.empty()) continue;
+    ids[variable.dimensions.front()] = all_.metadata.variable(*known).dimensions.front();
+  }
+  return ids;
+}
+
+// Reports that a first dimension of a dataset has another length than the first dimension of an
+// earlier variable of the dataset, although both variables have the same first dimension `known` in
+// earlier datasets.
+void DatasetUnion::report_rows(const Member& member, DimId local, std::uint64_t rows, DimId known) {
+  const auto text = [](std::uint64_t count) {
+    return std::to_string(count) + (count == 1 ? " row" : " rows");
+  };
+  const std::uint64_t expected = joined_[known].counts.back();
+  for (VarId v = 0; v < member.metadata.variable_count(); ++v) {
+    const Variable variable = member.metadata.variable(v);
+    if (variable.dimensions.empty() || variable.dimensions.front() != local) continue;
+    const VarId united = all_.metadata.find_variable(variable.name).value_or(kGlobal);
+    return conflict(ConflictKind::kShape, variable.name, text(rows),
+                    text(expected) + " like " + rows_text(united, known),
+                    dimension_members_[known]);
+  }
+  conflict(ConflictKind::kDimension, member.metadata.dimension(local).name, text(rows),
+           text(expected), dimension_members_[known]);
+}
+
+// Describes the first dimension of a variable of the union.
+std::string DatasetUnion::rows_text(VarId variable, DimId rows) const {
+  for (VarId v = 0; v < all_.metadata.variable_count(); ++v) {
+    const Variable other = all_.metadata.variable(v);
+    if (v != variable && !other.dimensions.empty() && other.dimensions.front() == rows)
+      return "the first dimension of " + in_quotes(other.name);
+  }
+  return "a first dimension that no other variable has";
+}
+
 Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
   const std::vector<bool> along = along_of(member);
+  const DimIds known = known_rows(member.metadata);
+  std::set<DimId> taken;  // united dimensions that a dimension of this dataset has
   for (Joined& joined : joined_) {
     if (!joined.is) continue;
     joined.counts.push_back(0);
@@ -199,9 +247,14 @@ Status DatasetUnion::add_dimensions(const Member& member, DimIds* ids) {
   }
   for (DimId local = 0; local < member.metadata.dimension_count(); ++local) {
     const Dimension found = member.metadata.dimension(local);
-    std::optional<DimId> id = all_.metadata.find_dimension(found.name);
+    std::optional<DimId> id =
+        known[local] ? known[local] : all_.metadata.find_dimension(found.name);
     const std::optional<Part> part = part_of(member, local, along[local]);
     if (!part || (id && is_tiled() && !is_alike(found, along[local] ? part->whole : 0, *id))) {
+      id.reset();
+    } else if (id && joined_[*id].is && !taken.insert(*id).second &&
+               joined_[*id].counts.back() != part->count) {
+      report_rows(member, local, part->count, *id);
       id.reset();
     } else if (id && joined_[*id].is) {
       joined_[*id].counts.back() = part->count;
@@ -446,8 +499,14 @@ bool DatasetUnion::is_alike(const Member& member, VarId local, VarId known,
         names.append(names.empty() ? "" : ", ").append(all_.metadata.dimension(id).name);
       return "(" + names + ")";
     };
-    mismatch(may_skip, ConflictKind::kShape, found.name, text(dimensions),
-             text(expected.dimensions), first);
+    const bool have_other_rows = rules_.along == Along::kFirstAxis && !dimensions.empty() &&
+                                 dimensions.size() == expected.dimensions.size() &&
+                                 dimensions.front() != expected.dimensions.front();
+    mismatch(
+        may_skip, ConflictKind::kShape, found.name,
+        have_other_rows ? rows_text(known, dimensions.front()) : text(dimensions),
+        have_other_rows ? rows_text(known, expected.dimensions.front()) : text(expected.dimensions),
+        first);
     return false;
   }
   return attributes_agree(member.metadata, local, known, may_skip);

@@ -246,6 +246,9 @@ class DatasetUnion {
 
   Status add_dimensions(const Member& member, DimIds* ids);
   std::vector<bool> along_of(const Member& member) const;
+  DimIds known_rows(const Metadata& metadata) const;
+  void report_rows(const Member& member, DimId local, std::uint64_t rows, DimId known);
+  std::string rows_text(VarId variable, DimId rows) const;
   // The part of a dimension that one dataset has.
   struct Part {
     std::uint64_t first, count;
