@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "hdf5/model/hdf5_section.h"
+#include "hdf5/model/virtual_name.h"
 #include "nmb/classic.h"
 #include "wire/endian.h"
 
@@ -292,16 +293,15 @@ TEST(TypeTable, KnowsClassicTypesInOtherOrder) {
 
 TEST(Hdf5Section, IsDecodedAsItWasEncoded) {
   std::vector<std::byte> section;
-  hdf5::Property space;
-  space.owner = 3;
-  space.attribute = 1;
-  space.space = {hdf5::SpaceClass::kSimple, {2, 3}, {2, hdf5::kUnlimitedLength}};
-  hdf5::append_property(space, &section);
   hdf5::Property links;
   links.number = hdf5::Property::Number::kLinks;
   links.links = {{hdf5::LinkKind::kSoft, CharacterSet::kUtf8, 0, "latest", "/run1"},
                  {hdf5::LinkKind::kVariable, CharacterSet::kAscii, 4, "", ""}};
   hdf5::append_property(links, &section);
+  hdf5::Property above;
+  above.number = hdf5::Property::Number::kDimensionsAbove;
+  above.dimensions_above = {{0, 2}, {3, 1}};
+  hdf5::append_property(above, &section);
   hdf5::Property creation;
   creation.number = hdf5::Property::Number::kCreation;
   creation.owner = 3;
@@ -311,20 +311,21 @@ TEST(Hdf5Section, IsDecodedAsItWasEncoded) {
   creation.creation.chunk = {5};
   creation.creation.filters = {{1, 0, "deflate", {6}}};
   hdf5::append_property(creation, &section);
-  hdf5::Property above;
-  above.number = hdf5::Property::Number::kDimensionsAbove;
-  above.dimensions_above = {{0, 2}, {3, 1}};
-  hdf5::append_property(above, &section);
+  hdf5::Property space;
+  space.owner = 3;
+  space.attribute = 1;
+  space.space = {hdf5::SpaceClass::kSimple, {2, 3}, {2, hdf5::kUnlimitedLength}};
+  hdf5::append_property(space, &section);
   const auto decoded = hdf5::decode_properties(section);
   ASSERT_TRUE(decoded.ok()) << decoded.status().text();
   ASSERT_EQ(decoded->size(), 4u);
-  ASSERT_EQ((*decoded)[3].dimensions_above.size(), 2u);
-  EXPECT_EQ((*decoded)[3].dimensions_above[0].levels, 2u);
-  EXPECT_EQ((*decoded)[3].dimensions_above[1].dimension, 3u);
-  EXPECT_EQ((*decoded)[0].space.maximum, space.space.maximum);
-  EXPECT_EQ((*decoded)[1].links[0].content, "/run1");
+  EXPECT_EQ((*decoded)[0].links[0].content, "/run1");
+  ASSERT_EQ((*decoded)[1].dimensions_above.size(), 2u);
+  EXPECT_EQ((*decoded)[1].dimensions_above[0].levels, 2u);
+  EXPECT_EQ((*decoded)[1].dimensions_above[1].dimension, 3u);
   EXPECT_EQ((*decoded)[2].creation.filters, creation.creation.filters);
   EXPECT_EQ((*decoded)[2].creation.chunk, creation.creation.chunk);
+  EXPECT_EQ((*decoded)[3].space.maximum, space.space.maximum);
   for (std::size_t length = 1; length < section.size(); ++length)
     (void)hdf5::decode_properties(std::span(section).first(length));
   for (std::size_t at = 0; at < section.size(); ++at) {
@@ -332,6 +333,60 @@ TEST(Hdf5Section, IsDecodedAsItWasEncoded) {
     changed[at] ^= std::byte{0xFF};
     (void)hdf5::decode_properties(changed);
   }
+}
+
+TEST(Hdf5Section, PropertiesAreInOrder) {
+  const auto property = [](hdf5::Property::Number number, std::uint32_t owner) {
+    hdf5::Property p;
+    p.number = number;
+    p.owner = owner;
+    return p;
+  };
+  using Number = hdf5::Property::Number;
+  const auto is_ok = [](const hdf5::Property& first, const hdf5::Property& second) {
+    std::vector<std::byte> section;
+    hdf5::append_property(first, &section);
+    hdf5::append_property(second, &section);
+    const Status status = hdf5::decode_properties(section).status();
+    EXPECT_TRUE(status.ok() || status.rule() == "R-H5-1") << status.text();
+    return status.ok();
+  };
+  const hdf5::Property of_group = property(Number::kComment, kGlobal);
+  const hdf5::Property of_variable = property(Number::kOrder, 0);
+  hdf5::Property of_attribute = property(Number::kCharacterSet, 0);
+  of_attribute.attribute = 0;
+  EXPECT_TRUE(is_ok(of_group, of_variable));
+  EXPECT_FALSE(is_ok(of_variable, of_group));
+  EXPECT_TRUE(is_ok(of_variable, of_attribute));
+  EXPECT_FALSE(is_ok(of_attribute, of_variable));
+  EXPECT_FALSE(is_ok(of_attribute, of_attribute));
+  const hdf5::Property of_type = property(Number::kTypeComment, kGlobal);
+  EXPECT_TRUE(is_ok(of_type, of_type));
+}
+
+TEST(VirtualNames, FollowTheirBlock) {
+  const auto below = [](std::string_view path) -> std::optional<std::string> {
+    if (path.starts_with("/gone")) return std::nullopt;
+    return path == "/" ? "/50%" : "/50%" + std::string(path);
+  };
+  const std::pair<std::string_view, std::optional<std::string>> kNames[] = {
+      {"/a/b", "/50%%/a/b"},
+      {"a", "50%%/a"},
+      {"/100%%", "/50%%/100%%"},
+      {"/a/part%b", "/50%%/a/part%b"},
+      {"%b/x", "50%%/%b/x"},
+      {"/gone", std::nullopt},
+      {"/", "/50%%"},
+  };
+  for (const auto& [name, moved] : kNames)
+    EXPECT_EQ(hdf5::moved_source(name, below), moved) << name;
+  const auto same = [](std::string_view path) { return std::optional(std::string(path)); };
+  EXPECT_EQ(hdf5::moved_source("/1%/%%b", same), "/1%/%%b");
+  const auto to_root = [](std::string_view path) -> std::optional<std::string> {
+    return path == "/run" ? "/" : std::string(path.substr(4));
+  };
+  EXPECT_EQ(hdf5::moved_source("run/%b", to_root), "%b");
+  EXPECT_EQ(hdf5::moved_source("/run", to_root), "/");
 }
 
 }  // namespace

@@ -4,15 +4,19 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "nmb/bytes.h"
+#include "nmb/status.h"
 
 namespace nmb {
 
@@ -42,12 +46,14 @@ class RecentBytes {
       const std::size_t part = std::min<std::uint64_t>(out.size(), end - offset);
       // Another thread that needs the same window waits here until the window is read.
       const std::lock_guard lock(window->mutex);
-      if (window->bytes.size() < end - begin) {
-        std::vector<std::byte> bytes(end - begin);
-        if (Status status = read(begin, std::span(bytes)); !status.ok()) return status;
-        window->bytes = std::move(bytes);
+      if (window->begin != begin || window->length < end - begin) {
+        window->length = 0;
+        if (window->room.size() < end - begin) window->room.resize(end - begin);
+        NMB_TRY(read(begin, std::span(window->room).first(end - begin)));
+        window->begin = begin;
+        window->length = end - begin;
       }
-      std::copy_n(window->bytes.begin() + static_cast<std::ptrdiff_t>(offset - begin), part,
+      std::copy_n(window->room.begin() + static_cast<std::ptrdiff_t>(offset - begin), part,
                   out.begin());
       offset += part;
       out = out.subspan(part);
@@ -64,8 +70,10 @@ class RecentBytes {
   };
   struct Window {
     std::mutex mutex;
-    std::vector<std::byte> bytes;
-    std::uint64_t last_use = 0;  // protected by RecentBytes::mutex_
+    std::uint64_t begin = 0;  // file offset of the bytes
+    std::uint64_t length = 0;
+    std::vector<std::byte> room;  // at least `length` bytes
+    std::uint64_t last_use = 0;   // protected by RecentBytes::mutex_
   };
 
   std::optional<Run> run_of(std::uint64_t offset, std::uint64_t length) const {
@@ -77,21 +85,38 @@ class RecentBytes {
     return Run{begin, end};
   }
 
+  // Returns the window that begins at `begin`. A new window takes the memory of the window that was
+  // not used for the longest time.
   std::shared_ptr<Window> window_at(std::uint64_t begin) {
     const std::lock_guard lock(mutex_);
-    std::shared_ptr<Window>& window = windows_[begin];
-    if (!window) window = std::make_shared<Window>();
-    window->last_use = ++uses_;
-    const std::shared_ptr<Window> found = window;
-    if (windows_.size() > kMostWindows)
-      windows_.erase(std::ranges::min_element(
-          windows_, {}, [](const auto& one) { return one.second->last_use; }));
-    return found;
+    auto found = windows_.find(begin);
+    if (found == windows_.end()) {
+      std::shared_ptr<Window> window = taken_window();
+      if (!window) window = std::make_shared<Window>();
+      found = windows_.emplace(begin, std::move(window)).first;
+    }
+    found->second->last_use = ++uses_;
+    return found->second;
+  }
+
+  // Removes the window that was not used for the longest time, and returns it. Returns nullptr if
+  // there are few windows, or if all are in use.
+  std::shared_ptr<Window> taken_window() {
+    if (windows_.size() < kMostWindows) return nullptr;
+    auto oldest = windows_.end();
+    for (auto one = windows_.begin(); one != windows_.end(); ++one)
+      if (one->second.use_count() == 1 &&
+          (oldest == windows_.end() || one->second->last_use < oldest->second->last_use))
+        oldest = one;
+    if (oldest == windows_.end()) return nullptr;
+    std::shared_ptr<Window> window = std::move(oldest->second);
+    windows_.erase(oldest);
+    return window;
   }
 
   mutable std::mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> runs_;  // end of each run, by its begin
-  std::map<std::uint64_t, std::shared_ptr<Window>> windows_;
+  std::map<std::uint64_t, std::uint64_t> runs_;               // end of each run, by its begin
+  std::map<std::uint64_t, std::shared_ptr<Window>> windows_;  // by begin
   std::uint64_t uses_ = 0;
 };
 
