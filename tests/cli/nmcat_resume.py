@@ -225,6 +225,12 @@ def processes_of_session(session):
     return found
 
 
+def is_locked(path):
+    """Whether a process has a lock on the file."""
+    inode = path.stat().st_ino
+    return any(line.split()[-3].endswith(f":{inode}") for line in Path("/proc/locks").read_text().splitlines())
+
+
 def stop_job(resumed, launcher, most, *options):
     """A job all of whose processes are killed once their journal has so many bytes; False if it had ended before."""
     journal = resumed.tools.work / JOURNAL
@@ -238,6 +244,10 @@ def stop_job(resumed, launcher, most, *options):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.002)
     process.communicate(timeout=120)
+    # A process that a launcher has put into a session of its own ends a moment after the launcher.
+    part = resumed.tools.work / HIDDEN
+    while part.exists() and is_locked(part):
+        time.sleep(0.01)
     (resumed.tools.work / "out.nmb").unlink(missing_ok=True)
     return journal.exists()
 

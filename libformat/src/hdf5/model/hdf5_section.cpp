@@ -249,8 +249,10 @@ Result<std::vector<Property>> decode_properties(std::span<const std::byte> secti
     in.pad(kRule);
     p.number = static_cast<Number>(number);
     const PropertyPlace place = place_of(p);
-    if (last && (place < *last || (place == *last && !may_repeat(p.number))))
+    if (last && place < *last)
       in.fail(kRule, joined_text("found property ", number, " out of order"));
+    if (last && place == *last && !may_repeat(p.number))
+      in.fail(kRule, joined_text("found property ", number, " twice"));
     last = place;
     if (std::ranges::find(wanted, p.number) == wanted.end()) continue;
     take_payload(&payload, &p);
