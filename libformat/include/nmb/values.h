@@ -223,8 +223,7 @@ class FillPattern {
   std::uint64_t record_size_ = 0;
 };
 
-// Returns the names of the filters of chunks that NMB decodes: "deflate, shuffle, fletcher32 or
-// zstd".
+// Returns the names of the filters of chunks that NMB decodes, for messages: "A, B or C".
 NMB_EXPORT std::string chunk_filters_text();
 
 // A variable's values as one plain array, for any form in which they are stored.
